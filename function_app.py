@@ -1,0 +1,17 @@
+"""The app: settings from the environment, a runtime on them, and the functions. Nothing else."""
+
+import os
+
+import azure.functions as func
+
+from functions.api import api_blueprint
+from functions.polling import polling_blueprint
+from functions.web import web_blueprint
+from shared.runtime import Runtime
+from shared.settings import read_settings
+
+_runtime = Runtime(read_settings(os.environ))
+
+app = func.FunctionApp()
+for blueprint in (polling_blueprint(_runtime), api_blueprint(_runtime), web_blueprint()):
+    app.register_functions(blueprint)

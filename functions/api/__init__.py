@@ -1,0 +1,21 @@
+"""The HTTP API, one file a resource."""
+
+import azure.functions as func
+
+from functions.api.accounts import add_accounts
+from functions.api.health import add_health
+from functions.api.jobs import add_jobs
+from functions.api.metrics import add_metrics
+from functions.api.openapi import add_openapi
+from functions.api.polls import add_polls
+from functions.api.tasks import add_tasks
+from functions.http import Routes
+from shared.runtime import Runtime
+
+
+def api_blueprint(runtime: Runtime) -> func.Blueprint:
+    """Every route of the API, on one blueprint."""
+    routes = Routes(runtime)
+    for add in (add_accounts, add_jobs, add_tasks, add_polls, add_health, add_metrics, add_openapi):
+        add(routes)
+    return routes.blueprint

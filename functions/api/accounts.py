@@ -1,0 +1,18 @@
+"""GET accounts, GET accounts/{account}."""
+
+from functions.api.models import AccountAnswer, account_answer
+from functions.http import Call, Page, Query, Routes
+
+
+def add_accounts(routes: Routes) -> None:
+    @routes.route("GET", "accounts", returns=Page[AccountAnswer])
+    async def list_accounts(call: Call[Query, None]) -> Page[AccountAnswer]:
+        """Every watched account with its jobs and tasks by state."""
+        services = await call.services()
+        return Page(value=[account_answer(report) for report in await services.queries.accounts()])
+
+    @routes.route("GET", "accounts/{account}", returns=AccountAnswer)
+    async def get_account(call: Call[Query, None]) -> AccountAnswer:
+        """One watched account."""
+        services = await call.services()
+        return account_answer(await services.queries.account(call.path["account"]))

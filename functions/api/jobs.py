@@ -1,0 +1,57 @@
+"""GET accounts/{account}/jobs, GET accounts/{account}/jobs/{job}."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from functions.api.models import JobAnswer, job_answer
+from functions.http import Call, Page, Query, Routes
+from shared.domain.keys import key_of
+from shared.services.queries import JobReport
+
+PageSize = Annotated[int, Meta(ge=1, le=1000, description="Entries a page, 1 to 1000.")]
+JobState = Literal["active", "disabling", "disabled", "enabling", "terminating", "completed", "deleting"]
+
+
+class JobsQuery(Query):
+    """Filters of the job list; deleted jobs are left out unless asked for."""
+
+    state: JobState | None = None
+    pool_id: str | None = None
+    schedule: str | None = None
+    prefix: str = ""
+    include_deleted: bool = False
+    maxpagesize: PageSize = 100
+    continuation: str = ""
+
+    def wants(self, report: JobReport) -> bool:
+        """True for a job that every filter lets through; ids are compared as Batch does, without case."""
+        facts = report.job.facts
+        return (
+            (self.include_deleted or not report.job.deleted)
+            and (self.state is None or facts.state == self.state)
+            and (self.pool_id is None or key_of(facts.pool_id or "") == key_of(self.pool_id))
+            and (self.schedule is None or key_of(facts.schedule_id or "") == key_of(self.schedule))
+            and report.job.key.startswith(key_of(self.prefix))
+            and report.job.key > self.continuation
+        )
+
+
+def add_jobs(routes: Routes) -> None:
+    @routes.route("GET", "accounts/{account}/jobs", query=JobsQuery, returns=Page[JobAnswer])
+    async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobAnswer]:
+        """Jobs of an account with the counts of their tasks and the verdict on them, by id."""
+        services = await call.services()
+        found = [report for report in await services.queries.jobs(call.path["account"]) if call.query.wants(report)]
+        page = found[: call.query.maxpagesize]
+        more = len(found) > len(page)
+        return Page(
+            value=[job_answer(report) for report in page],
+            next_link=call.next_link(page[-1].job.key) if more else None,
+        )
+
+    @routes.route("GET", "accounts/{account}/jobs/{job}", returns=JobAnswer)
+    async def get_job(call: Call[Query, None]) -> JobAnswer:
+        """One job."""
+        services = await call.services()
+        return job_answer(await services.queries.job(call.path["account"], call.path["job"]))

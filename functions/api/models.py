@@ -1,0 +1,235 @@
+"""The JSON that the API answers with, and how it is made from what the services give. Times are ISO 8601 in UTC."""
+
+from datetime import UTC, datetime
+from typing import Literal
+
+from functions.http import Answer
+from shared.domain.operations import PollOperation
+from shared.domain.rounds import Round
+from shared.domain.stamps import from_milliseconds
+from shared.domain.tasks import Task, TaskCounts
+from shared.services.queries import AccountReport, JobReport
+
+type TaskState = Literal["active", "preparing", "running", "completed"]
+type TaskResult = Literal["success", "failure"]
+
+
+class TaskCountsAnswer(Answer):
+    """Tasks by state; `succeeded` and `failed` split `completed`."""
+
+    active: int
+    preparing: int
+    running: int
+    completed: int
+    succeeded: int
+    failed: int
+    total: int
+
+
+class VerdictAnswer(Answer):
+    """How sure the counts are: as of when, read by what, how sure, and why."""
+
+    as_of: datetime | None
+    source: Literal["firstRead", "delta", "none"]
+    level: Literal["exact", "unverified", "catchingUp", "stale"]
+    reason: str
+
+
+class RoundAnswer(Answer):
+    """The last pass over an account; `asOf` is the date of the last job list that came in whole."""
+
+    as_of: datetime | None
+    started_at: datetime
+    finished_at: datetime
+    outcome: Literal["succeeded", "failed"]
+    reason: str | None
+    jobs_polled: int
+    jobs_failed: int
+    batch_calls: int
+
+
+class AccountAnswer(Answer):
+    """A watched Batch account; `jobs` counts its jobs by state."""
+
+    id: str
+    name: str
+    region: str | None
+    endpoint: str
+    enabled: bool
+    poll_seconds: float
+    jobs: dict[str, int]
+    task_counts: TaskCountsAnswer
+    last_round: RoundAnswer | None
+
+
+class JobAnswer(Answer):
+    """A job as Batch describes it, with Batchscope's counts of its tasks and the verdict on them."""
+
+    id: str
+    account: str
+    state: str
+    previous_state: str | None
+    creation_time: datetime
+    state_transition_time: datetime
+    start_time: datetime | None
+    end_time: datetime | None
+    pool_id: str | None
+    priority: int | None
+    display_name: str | None
+    terminate_reason: str | None
+    deleted: bool
+    task_counts: TaskCountsAnswer | None
+    verdict: VerdictAnswer
+
+
+class TaskAnswer(Answer):
+    """The last known state of a task; start, end and exit code are those of its latest run."""
+
+    id: str
+    state: TaskState
+    result: TaskResult | None
+    state_transition_time: datetime | None
+    creation_time: datetime | None
+    start_time: datetime | None
+    end_time: datetime | None
+    exit_code: int | None
+    failure_category: str | None
+    failure_code: str | None
+    retry_count: int
+    requeue_count: int
+    required_slots: int
+    pool_id: str | None
+    node_id: str | None
+
+
+class ReasonAnswer(Answer):
+    """Why a job (null: the whole account) couldn't be polled."""
+
+    job: str | None
+    message: str
+
+
+class JobsPolledAnswer(Answer):
+    """How many jobs a poll on demand read, and how many it couldn't."""
+
+    succeeded: int
+    failed: int
+
+
+class PollAnswer(Answer):
+    """A poll on demand."""
+
+    id: str
+    status: Literal["queued", "running", "succeeded", "failed"]
+    created_at: datetime
+    finished_at: datetime | None
+    jobs: JobsPolledAnswer
+    reasons: list[ReasonAnswer]
+
+
+def counts_answer(counts: TaskCounts) -> TaskCountsAnswer:
+    return TaskCountsAnswer(
+        active=counts.active,
+        preparing=counts.preparing,
+        running=counts.running,
+        completed=counts.completed,
+        succeeded=counts.succeeded,
+        failed=counts.failed,
+        total=counts.total,
+    )
+
+
+def account_answer(report: AccountReport) -> AccountAnswer:
+    account = report.account
+    return AccountAnswer(
+        id=account.id,
+        name=account.name,
+        region=account.region,
+        endpoint=account.endpoint,
+        enabled=True,
+        poll_seconds=report.interval.total_seconds(),
+        jobs=dict(sorted(report.jobs.items())),
+        task_counts=counts_answer(report.task_counts),
+        last_round=_round_answer(report.last_round) if report.last_round else None,
+    )
+
+
+def _round_answer(last: Round) -> RoundAnswer:
+    return RoundAnswer(
+        as_of=_time(last.jobs_as_of),
+        started_at=last.started_at.astimezone(UTC),
+        finished_at=last.finished_at.astimezone(UTC),
+        outcome="succeeded" if last.succeeded else "failed",
+        reason=last.reason,
+        jobs_polled=last.jobs_polled,
+        jobs_failed=last.jobs_failed,
+        batch_calls=last.batch_calls,
+    )
+
+
+def job_answer(report: JobReport) -> JobAnswer:
+    facts, picture, verdict = report.job.facts, report.job.picture, report.verdict
+    return JobAnswer(
+        id=facts.id,
+        account=report.account.id,
+        state=facts.state,
+        previous_state=facts.previous_state,
+        creation_time=facts.creation_time.astimezone(UTC),
+        state_transition_time=facts.state_transition_time.astimezone(UTC),
+        start_time=_time(facts.start_time),
+        end_time=_time(facts.end_time),
+        pool_id=facts.pool_id,
+        priority=facts.priority,
+        display_name=facts.display_name,
+        terminate_reason=facts.terminate_reason,
+        deleted=report.job.deleted,
+        task_counts=counts_answer(picture.counts) if picture else None,
+        verdict=VerdictAnswer(
+            as_of=_time(verdict.as_of), source=verdict.source, level=verdict.level, reason=verdict.reason
+        ),
+    )
+
+
+def task_answer(task: Task) -> TaskAnswer:
+    category, code = task.failure
+    pool, node = task.node
+    return TaskAnswer(
+        id=task.id,
+        state=_STATES[task.state],
+        result=_RESULTS[task.result],
+        state_transition_time=_stamp(task.transition),
+        creation_time=_stamp(task.creation),
+        start_time=_stamp(task.start),
+        end_time=_stamp(task.end),
+        exit_code=task.exit_code,
+        failure_category=category or None,
+        failure_code=code or None,
+        retry_count=task.retries,
+        requeue_count=task.requeues,
+        required_slots=task.slots,
+        pool_id=pool or None,
+        node_id=node or None,
+    )
+
+
+def poll_answer(operation: PollOperation) -> PollAnswer:
+    return PollAnswer(
+        id=operation.id,
+        status=operation.status,
+        created_at=operation.created_at.astimezone(UTC),
+        finished_at=_time(operation.finished_at),
+        jobs=JobsPolledAnswer(succeeded=operation.succeeded, failed=operation.failed),
+        reasons=[ReasonAnswer(job=reason.job, message=reason.message) for reason in operation.reasons],
+    )
+
+
+_STATES: tuple[TaskState, ...] = ("active", "preparing", "running", "completed")
+_RESULTS: tuple[TaskResult | None, ...] = (None, "success", "failure")
+
+
+def _time(moment: datetime | None) -> datetime | None:
+    return moment.astimezone(UTC) if moment else None
+
+
+def _stamp(milliseconds: int) -> datetime | None:
+    return from_milliseconds(milliseconds) if milliseconds else None

@@ -1,0 +1,81 @@
+"""POST accounts/{account}/poll, GET accounts/{account}/polls/{poll}: polls on demand.
+
+Without `wait` a poll goes to the queue and its status is asked for at the Location; with it the answer comes when the
+poll is over, or as a 202 well before the platform cuts the connection at 230 s.
+"""
+
+import asyncio
+
+from msgspec import Struct, json
+
+from functions.api.models import PollAnswer, poll_answer
+from functions.http import BadRequestError, Call, Query, Reply, Routes
+from shared.domain.operations import PollOperation
+
+POLL_QUEUE = "batchscope-polls"
+_LONGEST_WAIT = 200
+_MAX_JOBS = 1000
+
+
+class PollRequest(Struct, forbid_unknown_fields=True, frozen=True):
+    """The jobs to poll now, or all."""
+
+    jobs: list[str] | None = None
+    all: bool = False
+
+
+class PollQuery(Query):
+    """`wait` answers when the poll is over."""
+
+    wait: bool = False
+
+
+class PollMessage(Struct, frozen=True):
+    """What stands in the queue."""
+
+    account: str
+    poll: str
+
+
+def add_polls(routes: Routes) -> None:
+    @routes.route(
+        "POST",
+        "accounts/{account}/poll",
+        query=PollQuery,
+        body=PollRequest,
+        returns=PollAnswer,
+        status=202,
+        queue=POLL_QUEUE,
+    )
+    async def request_poll(call: Call[PollQuery, PollRequest]) -> Reply:
+        """Polls jobs now."""
+        services = await call.services()
+        operation = await services.polling.request(call.path["account"], _wanted(call.body))
+        if call.query.wait:
+            run = asyncio.ensure_future(services.polling.run(call.path["account"], operation.id))
+            done, _ = await asyncio.wait([run], timeout=_LONGEST_WAIT)
+            if done:
+                return Reply(poll_answer(run.result()))
+        else:
+            call.send(json.encode(PollMessage(call.path["account"], operation.id)).decode())
+        return _accepted(call, operation)
+
+    @routes.route("GET", "accounts/{account}/polls/{poll}", returns=PollAnswer)
+    async def get_poll(call: Call[Query, None]) -> PollAnswer:
+        """The status of a poll on demand."""
+        services = await call.services()
+        return poll_answer(await services.polling.operation(call.path["account"], call.path["poll"]))
+
+
+def _wanted(body: PollRequest) -> tuple[str, ...] | None:
+    """The ids asked for, None for all. Raises BadRequestError where neither or both are said."""
+    if body.all == bool(body.jobs):
+        raise BadRequestError('Say which jobs to poll: {"jobs": ["id", …]}, or {"all": true} for all.', target="jobs")
+    if body.jobs and len(body.jobs) > _MAX_JOBS:
+        raise BadRequestError(f"At most {_MAX_JOBS} jobs can be named at once; all of them go by 'all'.", target="jobs")
+    return tuple(body.jobs) if body.jobs else None
+
+
+def _accepted(call: Call[PollQuery, PollRequest], operation: PollOperation) -> Reply:
+    where = call.link(f"accounts/{call.path['account']}/polls/{operation.id}")
+    return Reply(poll_answer(operation), status=202, headers={"Location": where, "Retry-After": "1"})

@@ -1,0 +1,45 @@
+"""GET accounts/{account}/jobs/{job}/tasks: the cached tasks of a job."""
+
+from functions.api.jobs import PageSize
+from functions.api.models import TaskAnswer, TaskResult, TaskState, task_answer
+from functions.http import Call, Page, Query, Routes
+from shared.domain.keys import key_of
+from shared.domain.tasks import RESULTS, Task
+
+
+class TasksQuery(Query):
+    """Filters of the task list."""
+
+    state: TaskState | None = None
+    result: TaskResult | None = None
+    exit_code: int | None = None
+    node_id: str | None = None
+    prefix: str = ""
+    maxpagesize: PageSize = 100
+    continuation: str = ""
+
+    def wants(self, task: Task) -> bool:
+        """True for a task that every filter but `state` lets through; that one the cache applies itself."""
+        return (
+            (self.result is None or RESULTS[task.result] == self.result)
+            and (self.exit_code is None or task.exit_code == self.exit_code)
+            and (self.node_id is None or task.node[1] == self.node_id)
+            and key_of(task.id).startswith(key_of(self.prefix))
+        )
+
+
+def add_tasks(routes: Routes) -> None:
+    @routes.route("GET", "accounts/{account}/jobs/{job}/tasks", query=TasksQuery, returns=Page[TaskAnswer])
+    async def list_tasks(call: Call[TasksQuery, None]) -> Page[TaskAnswer]:
+        """Last known states of a job's tasks, from the cache, by id."""
+        services, query = await call.services(), call.query
+        found: list[Task] = []
+        tasks = services.queries.tasks(
+            call.path["account"], call.path["job"], after=query.continuation, wanted=query.wants, state=query.state
+        )
+        async for task in tasks:
+            if len(found) == query.maxpagesize:
+                link = call.next_link(key_of(found[-1].id))
+                return Page(value=[task_answer(one) for one in found], next_link=link)
+            found.append(task)
+        return Page(value=[task_answer(one) for one in found])

@@ -1,0 +1,42 @@
+"""The timer `tick` and the queue of polls on demand."""
+
+import logging
+
+import azure.functions as func
+from msgspec import json
+
+from functions.api.polls import POLL_QUEUE, PollMessage
+from shared.errors import NotFoundError, SettingsError
+from shared.runtime import Runtime
+
+_LOG = logging.getLogger(__name__)
+
+
+def polling_blueprint(runtime: Runtime) -> func.Blueprint:
+    blueprint = func.Blueprint()
+
+    @blueprint.function_name("tick")
+    @blueprint.timer_trigger(arg_name="timer", schedule=runtime.settings.tick_schedule, use_monitor=True)
+    async def tick(timer: func.TimerRequest) -> None:
+        """Polls every account that is due. A failure raises, which the platform logs; the next tick tries again."""
+        if timer.past_due:
+            _LOG.info("This tick comes late.")
+        try:
+            services = await runtime.services()
+        except SettingsError as error:
+            _LOG.error("Nothing is polled: %s", error)
+            return
+        await services.polling.tick()
+
+    @blueprint.function_name("poll_requested")
+    @blueprint.queue_trigger(arg_name="message", queue_name=POLL_QUEUE, connection="AzureWebJobsStorage")
+    async def poll_requested(message: func.QueueMessage) -> None:
+        """Runs a poll on demand; one whose account or record is gone is dropped, as no retry could help it."""
+        request = json.decode(message.get_body(), type=PollMessage)
+        services = await runtime.services()
+        try:
+            await services.polling.run(request.account, request.poll)
+        except NotFoundError as error:
+            _LOG.warning("A poll on demand was dropped: %s", error)
+
+    return blueprint

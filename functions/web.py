@@ -1,0 +1,52 @@
+"""Serves the built dashboard: the files of `web/dist`, and its page for every other path outside the API."""
+
+import mimetypes
+from functools import lru_cache
+from pathlib import Path
+
+import azure.functions as func
+
+from functions.http import SECURITY_HEADERS
+
+_DIST = Path(__file__).resolve().parent.parent / "web" / "dist"
+_POLICY = (
+    "default-src 'self'; style-src 'self'; img-src 'self' data:;"
+    " object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+_FOREVER = "public, max-age=31536000, immutable"
+
+
+def web_blueprint() -> func.Blueprint:
+    blueprint = func.Blueprint()
+
+    @blueprint.function_name("dashboard")
+    @blueprint.route(route="{*path}", methods=["GET", "HEAD"], auth_level=func.AuthLevel.ANONYMOUS)
+    async def dashboard(req: func.HttpRequest) -> func.HttpResponse:
+        """The dashboard."""
+        return serve(req.route_params.get("path") or "")
+
+    return blueprint
+
+
+def serve(path: str) -> func.HttpResponse:
+    """A file by its exact name in the build, or the page. Names are looked up in a listing, never joined to a path."""
+    files = _listing()
+    if path.lower().split("/", 1)[0] == "api":
+        message = '{"error":{"code":"RouteNotFound","message":"There is no such route in the API.","target":null}}'
+        headers = {**SECURITY_HEADERS, "x-ms-error-code": "RouteNotFound"}
+        return func.HttpResponse(message, status_code=404, mimetype="application/json", headers=headers)
+    name = path if path in files else "index.html"
+    if name not in files:
+        return func.HttpResponse("The dashboard isn't built; run python3 dev.py build.", status_code=503)
+    headers = {
+        **SECURITY_HEADERS,
+        "Content-Security-Policy": _POLICY,
+        "Cache-Control": _FOREVER if name.startswith("assets/") else "no-cache",
+    }
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return func.HttpResponse(files[name].read_bytes(), mimetype=kind, headers=headers)
+
+
+@lru_cache(maxsize=1)
+def _listing() -> dict[str, Path]:
+    return {str(file.relative_to(_DIST).as_posix()): file for file in _DIST.rglob("*") if file.is_file()}

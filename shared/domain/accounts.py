@@ -1,0 +1,90 @@
+"""Which Batch accounts are watched, and by which name each is known.
+
+Account names are unique only within a region. The API knows an account by its name, or by `name.region` where two
+share the name; storage always uses `name.region`, so that adding the second account moves nothing of the first.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from shared.domain.keys import key_of
+
+SUFFIXES = ("batch.azure.com", "batch.chinacloudapi.cn", "batch.usgovcloudapi.net")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_NAME = re.compile(r"[a-z0-9]{3,24}")
+_EXAMPLE = "https://NAME.REGION.batch.azure.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One watched Batch account; `id` is the name in our API, `key` the one in storage."""
+
+    id: str
+    key: str
+    name: str
+    region: str | None
+    endpoint: str
+
+    @property
+    def is_local(self) -> bool:
+        return is_loopback(self.endpoint)
+
+
+def is_loopback(url: str) -> bool:
+    """True where a URL points at this machine by address, so that no name look-up can redirect it."""
+    return urlsplit(url).hostname in LOOPBACK
+
+
+def parse_accounts(text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:
+    """The accounts of the setting BATCH_ACCOUNTS, and every problem in it, each as a sentence."""
+    parsed: list[Account] = []
+    problems: list[str] = []
+    for entry in re.split(r"[\s,]+", text.strip()):
+        if not entry:
+            continue
+        try:
+            account = _parse(entry)
+        except ValueError as error:
+            problems.append(f"BATCH_ACCOUNTS: '{entry}' {error}")
+            continue
+        if any(account.key == other.key for other in parsed):
+            problems.append(f"BATCH_ACCOUNTS: '{entry}' names an account that is listed already; remove one of the two")
+        else:
+            parsed.append(account)
+    shared = Counter(account.name for account in parsed)
+    return tuple(_with_region(account) if shared[account.name] > 1 else account for account in parsed), tuple(problems)
+
+
+def _parse(entry: str) -> Account:
+    given_name, separator, url = entry.rpartition("=")
+    parts = urlsplit(url)
+    try:
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        raise ValueError(f"has a port that is no number; write it like {_EXAMPLE}") from None
+    if parts.scheme not in ("https", "http") or not host:
+        raise ValueError(f"is not an address; write it like {_EXAMPLE}")
+    if parts.path.strip("/") or parts.query or parts.username:
+        raise ValueError(f"has more than a host name; write it like {_EXAMPLE}")
+    endpoint = f"{parts.scheme}://{parts.netloc}"
+    if host in LOOPBACK:
+        if not separator or not _NAME.fullmatch(given_name.lower()):
+            raise ValueError("is on this machine and needs a name; write it like demo=http://127.0.0.1:PORT")
+        return Account(given_name.lower(), key_of(given_name), given_name.lower(), None, endpoint)
+    if parts.scheme != "https":
+        raise ValueError("is not https; tokens are sent over https only")
+    name, _, rest = host.partition(".")
+    region, _, suffix = rest.partition(".")
+    if suffix not in SUFFIXES or not region or not _NAME.fullmatch(name):
+        raise ValueError(f"is not a Batch account's address (it should end in {' or '.join(SUFFIXES)})")
+    if separator and given_name.lower() != name:
+        raise ValueError(f"gives the name '{given_name}' to the account '{name}'; leave the name out")
+    return Account(name, key_of(f"{name}.{region}"), name, region, endpoint)
+
+
+def _with_region(account: Account) -> Account:
+    return Account(
+        f"{account.name}.{account.region or 'local'}", account.key, account.name, account.region, account.endpoint
+    )

@@ -1,0 +1,143 @@
+"""A job as the Batch service describes it, and what Batchscope knows of its tasks."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from shared.domain.keys import key_of
+from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
+
+type Source = Literal["firstRead", "delta"]
+COMPLETED = "completed"
+
+
+@dataclass(frozen=True, slots=True)
+class JobFacts:
+    """A job's own properties, named as in the Batch REST API; times are aware UTC."""
+
+    id: str
+    creation_time: datetime
+    state: str
+    state_transition_time: datetime
+    previous_state: str | None = None
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+    pool_id: str | None = None
+    priority: int | None = None
+    display_name: str | None = None
+    terminate_reason: str | None = None
+
+    @property
+    def key(self) -> str:
+        return key_of(self.id)
+
+    @property
+    def schedule_id(self) -> str | None:
+        """The job schedule that made this job: such jobs are named `schedule:job-1`."""
+        schedule, separator, _ = self.id.rpartition(":")
+        return schedule if separator else None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How Get Task Counts compared with the cache: `at` the last agreement, and the disagreements since."""
+
+    at: datetime | None = None
+    disagreements: int = 0
+    service_counts: TaskCounts | None = None
+
+    def compared(self, cached: TaskCounts, service: TaskCounts, now: datetime) -> "Agreement":
+        """After one more comparison; `service` as Get Task Counts tells it, preparing tasks counted as running."""
+        if cached.as_service_counts() == service.as_service_counts():
+            return Agreement(at=now)
+        return Agreement(self.at, self.disagreements + 1, service)
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """A later poll of `generation` that found nothing changed: the picture holds as of then, too."""
+
+    generation: str
+    as_of: datetime
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Counts of a job's tasks as of T0, and where they come from.
+
+    `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of
+    the read that built the generation; `moved_at` that of the last read that changed a count.
+    """
+
+    generation: str
+    as_of: datetime
+    source: Source
+    counts: TaskCounts
+    full_read_at: datetime
+    moved_at: datetime
+    agreement: Agreement = Agreement()
+
+    def watermark(self, overlap: timedelta) -> datetime:
+        """The instant from which the next delta asks for changes, inclusive."""
+        return self.as_of - overlap
+
+    def confirmed(self, confirmation: Confirmation | None) -> "Picture":
+        if confirmation is None or confirmation.generation != self.generation or confirmation.as_of <= self.as_of:
+            return self
+        return replace(self, as_of=confirmation.as_of, source="delta", agreement=confirmation.agreement)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is stored of one job.
+
+    `building` is the generation that a full read is filling since `building_since`; `retired` are generations to be
+    collected; `sealed` means completed and read for good.
+    """
+
+    facts: JobFacts
+    picture: Picture | None = None
+    building: str | None = None
+    building_since: datetime | None = None
+    retired: tuple[str, ...] = ()
+    sealed: bool = False
+    deleted_at: datetime | None = None
+    etag: str | None = None
+
+    @property
+    def key(self) -> str:
+        return self.facts.key
+
+    @property
+    def deleted(self) -> bool:
+        return self.deleted_at is not None
+
+    def seen(self, facts: JobFacts) -> "Job":
+        """After a list or a GET showed the job.
+
+        Another creation time is another job under the same id: its tasks are read anew, the old generation retires.
+        """
+        if facts.creation_time == self.facts.creation_time:
+            moved = facts != self.facts
+            return replace(self, facts=facts, sealed=self.sealed and not moved, deleted_at=None)
+        generations = [self.building, self.picture.generation if self.picture else None]
+        retired = (*self.retired, *(generation for generation in generations if generation))
+        return Job(facts, retired=retired, etag=self.etag)
+
+    def gone(self, at: datetime) -> "Job":
+        """After a GET answered 404: what was known of it stays, marked as deleted."""
+        return replace(self, deleted_at=at)
+
+    def is_final(self, as_of: datetime, overlap: timedelta) -> bool:
+        """True once a completed job's last changes, late ones too, must be visible to a read begun at `as_of`."""
+        return self.facts.state == COMPLETED and as_of >= self.facts.state_transition_time + overlap
+
+    def may_be_sealed(self, overlap: timedelta) -> bool:
+        """True once a completed job was read for good and, where Get Task Counts means anything, it agreed since."""
+        picture = self.picture
+        if picture is None or not self.is_final(picture.as_of, overlap):
+            return False
+        agreement = picture.agreement
+        agreed = not agreement.disagreements and agreement.at is not None and self.is_final(agreement.at, overlap)
+        return agreed or picture.counts.total > VALIDATED_TASKS

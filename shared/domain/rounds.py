@@ -1,0 +1,96 @@
+"""A round: one pass over an account. What it leaves behind, and when the next is due."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from shared.domain.jobs import Confirmation
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a round found; `date` and `live` are None where its job list failed or couldn't be noted whole."""
+
+    date: datetime | None
+    was_full: bool
+    live: frozenset[str] | None
+    polled: frozenset[str]
+    confirmations: Mapping[str, Confirmation]
+    failures: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The last round of one account, as its row in storage holds it.
+
+    `as_of` is the date of its job list, None where that failed; `jobs_as_of` that of the last list whose jobs were all
+    noted, from which the next delta of jobs starts; `full_list_at` is when the last full list was. `confirmations` and
+    `failures` are by job key: jobs that a poll found unchanged cost no row of their own. No call goes out before
+    `backoff_until`.
+    """
+
+    started_at: datetime
+    finished_at: datetime
+    as_of: datetime | None = None
+    reason: str | None = None
+    jobs_as_of: datetime | None = None
+    full_list_at: datetime | None = None
+    jobs_polled: int = 0
+    jobs_failed: int = 0
+    batch_calls: int = 0
+    backoff_until: datetime | None = None
+    confirmations: Mapping[str, Confirmation] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    etag: str | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        return self.reason is None
+
+    def failure_of(self, key: str, as_of: datetime | None) -> str | None:
+        """Why the job `key`, whose picture is of `as_of`, isn't up to date: its own failure, or that of the round."""
+        if key in self.failures:
+            return self.failures[key]
+        reached = self.as_of is not None and as_of is not None and as_of >= self.as_of
+        return None if reached else self.reason
+
+    def is_due(self, now: datetime, interval: timedelta) -> bool:
+        """True when the account's interval has passed (less a tenth, as timers jitter) and nothing asks to wait."""
+        if self.backoff_until and now < self.backoff_until:
+            return False
+        return now - self.started_at >= interval * 0.9
+
+    def full_list_is_due(self, now: datetime, interval: timedelta) -> bool:
+        return self.full_list_at is None or self.jobs_as_of is None or now - self.full_list_at >= interval
+
+    def after(self, last: "Round | None", found: Found) -> "Round":
+        """This round completed by what it found, and by what the last one knew of jobs that it didn't reach."""
+        succeeded = found.polled - found.failures.keys()
+        failures = {**(last.failures if last else {}), **found.failures}
+        confirmations = {**(last.confirmations if last else {}), **found.confirmations}
+        return replace(
+            self,
+            as_of=found.date,
+            jobs_as_of=found.date or (last.jobs_as_of if last else None),
+            full_list_at=self.finished_at if found.was_full else (last.full_list_at if last else None),
+            jobs_polled=len(found.polled),
+            jobs_failed=len(found.failures),
+            confirmations={
+                key: value for key, value in confirmations.items() if found.live is None or key in found.live
+            },
+            failures={
+                key: value
+                for key, value in failures.items()
+                if key not in succeeded and (found.live is None or key in found.live)
+            },
+            etag=last.etag if last else None,
+        )
+
+    def merged(self, stored: "Round") -> "Round":
+        """This round over one that another process stored meanwhile: the later word on every job stays."""
+        confirmations = dict(stored.confirmations)
+        for key, confirmation in self.confirmations.items():
+            other = confirmations.get(key)
+            if other is None or other.as_of <= confirmation.as_of:
+                confirmations[key] = confirmation
+        return replace(self, confirmations=confirmations, etag=stored.etag)

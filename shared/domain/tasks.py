@@ -1,0 +1,72 @@
+"""What the cache knows of one task, and counts of many. Field names are the Batch REST API's."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+STATES = ("active", "preparing", "running", "completed")
+RESULTS = ("none", "success", "failure")
+ACTIVE, PREPARING, RUNNING, COMPLETED = range(4)
+NO_RESULT, SUCCESS, FAILURE = range(3)
+VALIDATED_TASKS = 200_000  # the service doesn't validate Get Task Counts of larger jobs (its documentation)
+
+
+class Task(NamedTuple):
+    """The last known state of one task.
+
+    Times are milliseconds since 1970, 0 where unknown; `state` and `result` index STATES and RESULTS; `failure` is
+    (category, code) and `node` (pool id, node id), both empty strings where there is none; `start` and `end` are those
+    of the latest run.
+    """
+
+    id: str
+    state: int
+    result: int = NO_RESULT
+    transition: int = 0
+    creation: int = 0
+    start: int = 0
+    end: int = 0
+    exit_code: int | None = None
+    failure: tuple[str, str] = ("", "")
+    retries: int = 0
+    requeues: int = 0
+    slots: int = 1
+    node: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCounts:
+    """Tasks of a job by state; `succeeded` and `failed` split `completed`."""
+
+    active: int = 0
+    preparing: int = 0
+    running: int = 0
+    completed: int = 0
+    succeeded: int = 0
+    failed: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.active + self.preparing + self.running + self.completed
+
+    def __add__(self, other: Self) -> "TaskCounts":
+        return TaskCounts(
+            self.active + other.active,
+            self.preparing + other.preparing,
+            self.running + other.running,
+            self.completed + other.completed,
+            self.succeeded + other.succeeded,
+            self.failed + other.failed,
+        )
+
+    def as_service_counts(self) -> "TaskCounts":
+        """The same counts the way Get Task Counts tells them: preparing tasks count as running there."""
+        return TaskCounts(self.active, 0, self.preparing + self.running, self.completed, self.succeeded, self.failed)
+
+
+COUNT_FIELDS = ("active", "preparing", "running", "completed", "succeeded", "failed")
+
+
+def counts_of(states: bytes | bytearray, results: bytes | bytearray) -> TaskCounts:
+    """Counts of two parallel columns of state and result numbers."""
+    active, preparing, running, completed = (states.count(number) for number in range(4))
+    return TaskCounts(active, preparing, running, completed, results.count(SUCCESS), results.count(FAILURE))

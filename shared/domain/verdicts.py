@@ -1,0 +1,90 @@
+"""How sure a count is, in one word and one sentence.
+
+`exact`: no read is pending, at most 200,000 tasks, and Get Task Counts agrees. `unverified`: complete, but not so
+confirmed. `catchingUp`: being read for the first time. `stale`: the last polls failed or didn't happen.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from shared.domain.jobs import Job, Picture
+from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
+
+type Level = Literal["exact", "unverified", "catchingUp", "stale"]
+
+AGREEMENT_LASTS = timedelta(minutes=5)
+DISAGREEING_ROUNDS = 3
+COUNTS_SETTLE = timedelta(minutes=2)  # Get Task Counts lags; how long after a change a difference may be just that
+_GRACE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`source` is what the counts were read by: `firstRead`, `delta`, or `none`."""
+
+    as_of: datetime | None
+    source: Literal["firstRead", "delta", "none"]
+    level: Level
+    reason: str
+
+
+def verdict_of(job: Job, *, failure: str | None, now: datetime, interval: timedelta) -> Verdict:
+    """The verdict on a job's counts; `failure` is why its last poll failed, `interval` the account's poll interval."""
+    picture = job.picture
+    if picture is None:
+        reason = (
+            f"Its tasks couldn't be read yet: {failure}" if failure else "Its tasks are being read for the first time."
+        )
+        return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
+    level, reason = _judge(job, picture, failure=failure, now=now, interval=interval)
+    return Verdict(picture.as_of, picture.source, level, reason)
+
+
+def _judge(job: Job, picture: Picture, *, failure: str | None, now: datetime, interval: timedelta) -> tuple[Level, str]:
+    if job.deleted:
+        return "unverified", "The job was deleted; these are its last known counts."
+    if failure:
+        return "stale", f"The last poll failed: {failure}"
+    if not job.sealed and now - picture.as_of > 3 * interval + _GRACE:
+        return "stale", f"Not polled for {_words(now - picture.as_of)}."
+    if picture.counts.total > VALIDATED_TASKS:
+        age = _words(max(now - picture.full_read_at, timedelta()))
+        return (
+            "unverified",
+            f"Above {VALIDATED_TASKS:,} tasks nothing confirms counts; the last full read was {age} ago.",
+        )
+    return _judge_agreement(picture)
+
+
+def _judge_agreement(picture: Picture) -> tuple[Level, str]:
+    agreement = picture.agreement
+    moving = picture.as_of - picture.moved_at < COUNTS_SETTLE
+    if agreement.disagreements and (not moving or agreement.disagreements >= DISAGREEING_ROUNDS):
+        return "unverified", _difference(picture.counts, agreement.service_counts, agreement.disagreements)
+    if agreement.at is None:
+        return "unverified", "Get Task Counts hasn't agreed with these counts yet."
+    if picture.as_of - agreement.at > AGREEMENT_LASTS:
+        return "unverified", f"Get Task Counts last agreed {_words(picture.as_of - agreement.at)} ago."
+    if agreement.disagreements:
+        return "exact", "Get Task Counts agreed within five minutes; it lags while counts move."
+    return "exact", "Get Task Counts agrees."
+
+
+def _difference(cached: TaskCounts, service: TaskCounts | None, rounds: int) -> str:
+    ours, theirs = cached.as_service_counts(), (service or TaskCounts()).as_service_counts()
+    names = ("active", "running", "completed", "succeeded", "failed")
+    parts = [
+        f"{getattr(theirs, n):,} {n} (here {getattr(ours, n):,})"
+        for n in names
+        if getattr(ours, n) != getattr(theirs, n)
+    ]
+    return f"Get Task Counts has differed for {rounds} round{'s' if rounds > 1 else ''}: {', '.join(parts)}."
+
+
+def _words(age: timedelta) -> str:
+    seconds = int(age.total_seconds())
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"

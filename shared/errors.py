@@ -1,0 +1,63 @@
+"""What can go wrong, each with a message that says what, where and what to do.
+
+Services and stores raise these; `functions/http.py` turns them into statuses and the poll into reasons.
+"""
+
+from datetime import timedelta
+
+
+class BatchscopeError(Exception):
+    """The root of all errors that are expected to happen."""
+
+
+class SettingsError(BatchscopeError):
+    """The app's settings don't allow it to work; `problems` names every one of them."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+class NotFoundError(BatchscopeError):
+    """A client named something that isn't there."""
+
+    def __init__(self, kind: str, name: str, where: str = "") -> None:
+        super().__init__(f"There is no {kind} '{name}'{where}.")
+        self.kind = kind
+
+
+class BatchError(BatchscopeError):
+    """The Batch service didn't give what was asked for."""
+
+
+class BatchUnreachableError(BatchError):
+    def __init__(self, endpoint: str, cause: str) -> None:
+        super().__init__(f"{endpoint} can't be reached: {cause}")
+
+
+class BatchThrottledError(BatchError):
+    """429, or 503 with Retry-After; `retry_after` is how long the whole account should be left alone."""
+
+    def __init__(self, endpoint: str, retry_after: timedelta) -> None:
+        super().__init__(f"{endpoint} is throttling; the next try is in {retry_after.total_seconds():.0f} s.")
+        self.retry_after = retry_after
+
+
+class BatchRefusedError(BatchError):
+    """401 or 403: the credential is wrong or lacks a role."""
+
+
+class BatchMissingError(BatchError):
+    """404: what was asked for doesn't exist (any more)."""
+
+
+class BatchAnswerError(BatchError):
+    """An answer that makes no sense: another status, a body cut short, a link that leaves the account."""
+
+
+class CacheConflictError(BatchscopeError):
+    """Another poll of the same job wrote meanwhile; this one gives way and the next one converges."""
+
+
+class StorageError(BatchscopeError):
+    """Table Storage didn't do what was asked for."""

@@ -1,0 +1,117 @@
+"""The composition root: opens clients once per process, inside the running loop, and builds the services on them.
+
+Nothing is opened at import: an app with wrong or no settings loads, and says what is wrong when it is asked.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shared.settings import Settings
+
+if TYPE_CHECKING:
+    from azure.core.credentials_async import AsyncTokenCredential
+
+    from shared.clock import Clock
+    from shared.services.polling import Polling
+    from shared.services.queries import Queries
+    from shared.stores.batch import BatchAccount
+    from shared.stores.tables import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the functions call."""
+
+    polling: "Polling"
+    queries: "Queries"
+    clock: "Clock"
+
+
+class Runtime:
+    """Settings now, services on first use. Libraries that are slow to import load then, too: starts stay cold-fast."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._services: Services | None = None
+        self._opening: asyncio.Lock | None = None
+
+    async def services(self) -> Services:
+        """The services, opened by the first caller. Raises SettingsError, naming every problem, and StorageError."""
+        self.settings.require()
+        if self._services is None:
+            self._opening = self._opening or asyncio.Lock()
+            async with self._opening:
+                self._services = self._services or await _open(self.settings)
+        return self._services
+
+
+async def _open(settings: Settings) -> Services:
+    from shared.services.polling import Polling
+    from shared.services.queries import Queries
+    from shared.services.rounds import AccountRounds, RoundRules
+    from shared.services.task_poll import TaskPoll
+    from shared.stores.jobs import JobStore
+    from shared.stores.operations import OperationStore
+    from shared.stores.rounds import RoundStore
+    from shared.stores.task_cache import TaskCache
+
+    clock = _clock(settings)
+    credential = _credential(settings)
+    tables = await _open_tables(settings, credential)
+    jobs, rounds, cache = JobStore(tables), RoundStore(tables), TaskCache(tables)
+    task_poll = TaskPoll(cache, jobs, overlap=settings.overlap)
+    rules = RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon)
+    accounts = {
+        source.account.id: AccountRounds(
+            source, jobs=jobs, rounds=rounds, task_poll=task_poll, clock=clock, rules=rules
+        )
+        for source in _sources(settings, credential)
+    }
+    polling = Polling(
+        accounts, OperationStore(tables), clock, interval=settings.poll_interval, budget=settings.tick_budget
+    )
+    by_id = {account.id: account for account in settings.accounts}
+    queries = Queries(by_id, jobs, rounds, cache, clock, interval=settings.poll_interval)
+    return Services(polling, queries, clock)
+
+
+def _clock(settings: Settings) -> "Clock":
+    from shared.clock import SteppedClock, SystemClock
+
+    if settings.clock_url is None:
+        return SystemClock()
+    from shared.stores.stepped_time import SteppedTime
+
+    return SteppedClock(SteppedTime(settings.clock_url).fetch)
+
+
+def _credential(settings: Settings) -> "AsyncTokenCredential | None":
+    """The app's identity, where anything in Azure needs it; it keeps real time whatever the clock says."""
+    if settings.connection_string and all(account.is_local for account in settings.accounts):
+        return None
+    from azure.identity.aio import DefaultAzureCredential
+
+    return DefaultAzureCredential()
+
+
+async def _open_tables(settings: Settings, credential: "AsyncTokenCredential | None") -> "Tables":
+    from shared.stores.tables import Tables
+
+    tables = Tables.connect(
+        connection_string=settings.connection_string,
+        endpoint=settings.table_endpoint,
+        credential=credential,
+        prefix=settings.table_prefix,
+    )
+    await tables.create()
+    return tables
+
+
+def _sources(settings: Settings, credential: "AsyncTokenCredential | None") -> "list[BatchAccount]":
+    from shared.stores.batch import BatchAccount
+
+    return [
+        BatchAccount.connect(account, key=settings.keys.get(account.name), credential=credential)
+        for account in settings.accounts
+    ]

@@ -1,0 +1,125 @@
+"""Answers from what is stored, without a call to Batch: accounts, jobs with their verdicts, cached tasks."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.domain.accounts import Account
+from shared.domain.jobs import Job
+from shared.domain.keys import key_of
+from shared.domain.rounds import Round
+from shared.domain.tasks import STATES, Task, TaskCounts
+from shared.domain.verdicts import Verdict, verdict_of
+from shared.errors import NotFoundError
+from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.rounds import RoundStore
+from shared.stores.task_cache import LeafEntry, TaskCache
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """A job with the verdict on its counts."""
+
+    account: Account
+    job: Job
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class AccountReport:
+    """An account's tile: its jobs by state, its tasks by state, its last round (None before the first)."""
+
+    account: Account
+    jobs: Mapping[str, int]
+    task_counts: TaskCounts
+    last_round: Round | None
+    interval: timedelta
+
+
+class Queries:
+    """`accounts` by id."""
+
+    def __init__(
+        self,
+        accounts: Mapping[str, Account],
+        jobs: JobStore,
+        rounds: RoundStore,
+        cache: TaskCache,
+        clock: Clock,
+        *,
+        interval: timedelta,
+    ) -> None:
+        self._accounts = accounts
+        self._jobs = jobs
+        self._rounds = rounds
+        self._cache = cache
+        self._clock = clock
+        self._interval = interval
+
+    async def accounts(self) -> list[AccountReport]:
+        """Every watched account, by id."""
+        return list(await asyncio.gather(*(self.account(name) for name in sorted(self._accounts))))
+
+    async def account(self, account_id: str) -> AccountReport:
+        """Raises NotFoundError."""
+        account = self._account(account_id)
+        last = await self._rounds.load(account.key)
+        jobs = [job for job in (await self._jobs.load_all(account.key)).values() if not job.deleted]
+        counts = sum((job.picture.counts for job in jobs if job.picture), TaskCounts())
+        return AccountReport(account, Counter(job.facts.state for job in jobs), counts, last, self._interval)
+
+    async def jobs(self, account_id: str) -> list[JobReport]:
+        """Every job of an account in key order, deleted ones too. Raises NotFoundError."""
+        account = self._account(account_id)
+        jobs = await self._jobs.load_all(account.key)
+        last = await self._rounds.load(account.key)
+        now = await self._clock.now()
+        return [self._report(account, jobs[key], last, now) for key in sorted(jobs)]
+
+    async def job(self, account_id: str, job_id: str) -> JobReport:
+        """Raises NotFoundError."""
+        account = self._account(account_id)
+        job = await self._jobs.load(account.key, job_id)
+        if job is None:
+            raise NotFoundError("job", job_id, f" in the account '{account.id}'")
+        return self._report(account, job, await self._rounds.load(account.key), await self._clock.now())
+
+    async def tasks(
+        self, account_id: str, job_id: str, *, after: str, wanted: Callable[[Task], bool], state: str | None
+    ) -> AsyncIterator[Task]:
+        """Cached tasks of a job in key order, those after the key `after`; leaves without `state` aren't read.
+
+        Raises NotFoundError before the first task.
+        """
+        report = await self.job(account_id, job_id)
+        picture = report.job.picture
+        if picture is None:
+            return
+        partition = generation_partition(report.account.key, report.job.key, picture.generation)
+        directory = await self._cache.read_directory(partition)
+        first = directory.place_of(after) if after and directory.leaves else 0
+        for leaf in directory.leaves[first:]:
+            if state is None or getattr(leaf.counts, state):
+                for task in await self._leaf(partition, leaf):
+                    if key_of(task.id) > after and (state is None or STATES[task.state] == state) and wanted(task):
+                        yield task
+
+    async def _leaf(self, partition: str, leaf: LeafEntry) -> Sequence[Task]:
+        return list(await self._cache.load_leaf(partition, leaf, any_version=True))
+
+    def _account(self, account_id: str) -> Account:
+        account = self._accounts.get(account_id.lower())
+        if account is None:
+            raise NotFoundError("account", account_id)
+        return account
+
+    def _report(self, account: Account, job: Job, last: Round | None, now: datetime) -> JobReport:
+        if last is not None and job.picture:
+            job = replace(job, picture=job.picture.confirmed(last.confirmations.get(job.key)))
+        as_of = job.picture.as_of if job.picture else None
+        failure = last.failure_of(job.key, as_of) if last and not job.sealed else None
+        verdict = verdict_of(job, failure=failure, now=now, interval=self._interval)
+        return JobReport(account, job, verdict)

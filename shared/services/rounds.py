@@ -1,0 +1,195 @@
+"""A round of one account: its job list, then a poll of every live job, a few at a time; what it found is noted last.
+
+One job that fails spoils nothing else: its failure is kept with the round and makes its verdict stale. Throttling ends
+the round, as it concerns the whole account.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.domain.jobs import Confirmation, Job
+from shared.domain.keys import key_of
+from shared.domain.operations import Reason
+from shared.domain.rounds import Found, Round
+from shared.errors import BatchscopeError, BatchThrottledError, CacheConflictError
+from shared.services.discovery import Discovery, discover
+from shared.services.task_poll import TaskPoll
+from shared.stores.batch import BatchAccount
+from shared.stores.jobs import JobStore
+from shared.stores.rounds import RoundStore
+
+_LOG = logging.getLogger(__name__)
+_JOBS_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRules:
+    """Settings that rounds go by."""
+
+    overlap: timedelta
+    full_list_interval: timedelta
+    horizon: timedelta
+
+
+@dataclass(slots=True)
+class _Pass:
+    """A round under way. Keys are job keys; `wanted` None means every live job, `deadline` is in loop time."""
+
+    last: Round | None
+    wanted: frozenset[str] | None
+    deadline: float
+    discovery: Discovery | None = None
+    confirmations: dict[str, Confirmation] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    polled: set[str] = field(default_factory=set)
+    throttled: BatchThrottledError | None = None
+    reason: str | None = None
+
+
+class AccountRounds:
+    """Rounds of one account, one at a time in this process; other processes are met through ETags."""
+
+    def __init__(
+        self,
+        source: BatchAccount,
+        *,
+        jobs: JobStore,
+        rounds: RoundStore,
+        task_poll: TaskPoll,
+        clock: Clock,
+        rules: RoundRules,
+    ) -> None:
+        self.source = source
+        self._jobs = jobs
+        self._rounds = rounds
+        self._task_poll = task_poll
+        self._clock = clock
+        self._rules = rules
+        self._turn = asyncio.Lock()
+
+    async def run_if_due(self, interval: timedelta, *, budget: timedelta) -> None:
+        """A round, unless one is under way or the interval hasn't passed. What Batch refuses is noted, not raised."""
+        if self._turn.locked():
+            return
+        async with self._turn:
+            last = await self._rounds.load(self.source.account.key)
+            if last is None or last.is_due(await self._clock.now(), interval):
+                await self._run(last, wanted=None, budget=budget)
+
+    async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
+        """A round of all live jobs, or of those whose ids are `wanted`; how many were polled, and what failed.
+
+        `wanted` None also lists every job, so that a deleted one is noticed.
+        """
+        async with self._turn:
+            last = await self._rounds.load(self.source.account.key)
+            if wanted is None and last is not None:
+                last = replace(last, full_list_at=None)
+            done = await self._run(last, wanted=wanted, budget=budget)
+        return len(done.polled) - len(done.failures), _reasons(done, wanted)
+
+    async def _run(self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta) -> _Pass:
+        started, calls = await self._clock.now(), self.source.calls
+        deadline = asyncio.get_running_loop().time() + budget.total_seconds()
+        keys = None if wanted is None else frozenset(map(key_of, wanted))
+        this = _Pass(last, keys, deadline)
+        try:
+            await self._discover(this, started)
+            await self._poll_jobs(this)
+        except BatchscopeError as error:
+            this.discovery, this.reason = None, str(error)
+            this.throttled = error if isinstance(error, BatchThrottledError) else None
+            _LOG.warning("A round of %s failed: %s", self.source.account.id, error)
+        now = await self._clock.now()
+        await self._rounds.save(self.source.account.key, _round_of(this, started, now, self.source.calls - calls))
+        return this
+
+    async def _discover(self, this: _Pass, now: datetime) -> None:
+        known = await self._jobs.load_all(self.source.account.key)
+        full = this.last is None or this.last.full_list_is_due(now, self._rules.full_list_interval)
+        this.discovery = await discover(
+            self.source, known, this.last, full=full, overlap=self._rules.overlap, horizon=self._rules.horizon
+        )
+
+    async def _poll_jobs(self, this: _Pass) -> None:
+        """Polls live jobs, stalest first, until the deadline; writes the others that the list changed."""
+        discovery = this.discovery
+        if discovery is None:
+            return
+        gate = asyncio.Semaphore(_JOBS_AT_ONCE)
+
+        async def poll(job: Job) -> None:
+            async with gate:
+                if asyncio.get_running_loop().time() < this.deadline and this.throttled is None:
+                    await self._poll_job(this, job, discovery)
+
+        confirmations = this.last.confirmations if this.last else {}
+        live = [
+            _confirmed(job, confirmations) for job in discovery.live() if this.wanted is None or job.key in this.wanted
+        ]
+        await asyncio.gather(*map(poll, sorted(live, key=_age_order)))
+        for key in sorted(discovery.changed - this.polled):
+            await self._save(discovery.jobs[key])
+
+    async def _poll_job(self, this: _Pass, job: Job, discovery: Discovery) -> None:
+        try:
+            polled = await self._task_poll.poll(self.source, job, discovery.date)
+        except BatchThrottledError as error:
+            this.throttled, this.reason = error, str(error)
+            return
+        except BatchscopeError as error:
+            this.failures[job.key] = str(error)
+            _LOG.warning("The poll of %s in %s failed: %s", job.facts.id, self.source.account.id, error)
+            if job.key in discovery.changed:
+                await self._save(discovery.jobs[job.key])
+        else:
+            if polled.confirmation and job.key in discovery.changed:
+                await self._save(polled.job)
+            elif polled.confirmation:
+                this.confirmations[job.key] = polled.confirmation
+        this.polled.add(job.key)
+
+    async def _save(self, job: Job) -> None:
+        """Writes what the list told of a job; another process that wrote it meanwhile wins."""
+        try:
+            await self._jobs.save(self.source.account.key, job)
+        except CacheConflictError:
+            _LOG.info("Another process wrote %s of %s first.", job.facts.id, self.source.account.id)
+
+
+def _confirmed(job: Job, confirmations: Mapping[str, Confirmation]) -> Job:
+    return replace(job, picture=job.picture.confirmed(confirmations.get(job.key))) if job.picture else job
+
+
+def _age_order(job: Job) -> tuple[float, str]:
+    return (job.picture.as_of.timestamp() if job.picture else 0.0, job.key)
+
+
+def _round_of(this: _Pass, started: datetime, now: datetime, calls: int) -> Round:
+    discovery = this.discovery
+    found = Found(
+        date=discovery.date if discovery else None,
+        was_full=discovery.was_full if discovery else False,
+        live=frozenset(job.key for job in discovery.live()) if discovery else None,
+        polled=frozenset(this.polled),
+        confirmations=this.confirmations,
+        failures=this.failures,
+    )
+    backoff = now + this.throttled.retry_after if this.throttled else None
+    return Round(
+        started_at=started, finished_at=now, reason=this.reason, batch_calls=calls, backoff_until=backoff
+    ).after(this.last, found)
+
+
+def _reasons(this: _Pass, wanted: Collection[str] | None) -> tuple[Reason, ...]:
+    whole = (Reason(None, this.reason),) if this.reason else ()
+    if this.discovery is None:
+        return whole
+    jobs = this.discovery.jobs
+    failed = [Reason(jobs[key].facts.id, message) for key, message in sorted(this.failures.items())]
+    unknown = [Reason(name, f"There is no job '{name}'.") for name in wanted or () if key_of(name) not in jobs]
+    return (*whole, *failed, *unknown)

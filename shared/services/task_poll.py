@@ -1,0 +1,160 @@
+"""One poll of one job's tasks: a delta into the generation that is served, or a first read into a new one.
+
+The order of steps is what makes counts exact; docs/architecture.md tells it step by step, and every step that fails
+leaves a state from which the next poll converges.
+"""
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from shared.domain.jobs import Agreement, Confirmation, Job, Picture
+from shared.domain.tasks import Task
+from shared.domain.verdicts import AGREEMENT_LASTS
+from shared.errors import BatchAnswerError, BatchMissingError, CacheConflictError
+from shared.services.folding import fold
+from shared.stores.batch import BatchAccount
+from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.task_cache import Directory, TaskCache
+
+_ATTEMPTS = 4
+_FIRST_READ_PASS = 20_000
+_RECOUNT_BEFORE_EXPIRY = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """The job after a poll. With a `confirmation` nothing of it needs writing: it holds as of T0 as it is stored."""
+
+    job: Job
+    confirmation: Confirmation | None = None
+
+
+class TaskPoll:
+    def __init__(self, cache: TaskCache, jobs: JobStore, *, overlap: timedelta) -> None:
+        self._cache = cache
+        self._jobs = jobs
+        self._overlap = overlap
+
+    async def poll(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
+        """Brings a job's picture up to T0, the date of a response received before now; None doesn't advance it.
+
+        A conflict with another poll, or a job that was re-created meanwhile, starts the poll again from what is
+        stored by then. Raises BatchError, StorageError, and CacheConflictError where others are always first.
+        """
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return await self._poll_once(source, job, t0)
+            except CacheConflictError:
+                job = await self._reloaded(source, job)
+            except BatchMissingError:
+                found = await self._seen_again(source, job, t0)
+                if found.deleted:
+                    return Polled(found)
+                job = found
+        return await self._poll_once(source, job, t0)
+
+    async def _poll_once(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
+        if job.picture is None:
+            return await self._first_read(source, job, t0)
+        return await self._delta(source, job, job.picture, t0)
+
+    async def _delta(self, source: BatchAccount, job: Job, picture: Picture, t0: datetime | None) -> Polled:
+        partition = generation_partition(source.account.key, job.key, picture.generation)
+        directory = await self._cache.load_directory(partition)  # before listing: see ETags in folding
+        tasks, _ = await _listed(source, job, since=picture.watermark(self._overlap))
+        directory, moved = await fold(self._cache, directory, tasks)
+        as_of = max(t0, picture.as_of) if t0 else picture.as_of
+        if moved or directory.counts != picture.counts:
+            directory = await self._cache.save_head(directory, as_of)
+            picture = replace(picture, moved_at=as_of)
+        picture = replace(picture, as_of=as_of, source="delta", counts=directory.counts)
+        picture = await self._compared(source, job, picture)
+        return await self._settled(source, job, picture)
+
+    async def _first_read(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
+        """One listing into a new generation, a catch-up delta if it took more than a page, then the pointer."""
+        if t0 is None:
+            raise BatchAnswerError(f"{source.account.endpoint} answers without a Date header; counts can't be dated.")
+        job = await self._begun(source, job, t0)
+        generation = job.building or ""
+        directory = Directory(generation_partition(source.account.key, job.key, generation))
+        as_of, buffered, pages = t0, list[Task](), 0
+        async for page in source.fetch_task_pages(job.facts.id):
+            pages += 1
+            buffered += page.tasks
+            if len(buffered) >= _FIRST_READ_PASS or page.is_last:
+                directory, _ = await fold(self._cache, directory, buffered)
+                buffered = []
+            if page.is_last and pages > 1:
+                as_of = page.date or t0
+        if pages > 1:
+            tasks, _ = await _listed(source, job, since=t0 - self._overlap)
+            directory, _ = await fold(self._cache, directory, tasks)
+        directory = await self._cache.save_head(directory, as_of)
+        picture = Picture(generation, as_of, "firstRead", directory.counts, full_read_at=t0, moved_at=as_of)
+        picture = await self._compared(source, job, picture)
+        return await self._settled(source, replace(job, building=None, building_since=None), picture)
+
+    async def _begun(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
+        """Notes the new generation before its first leaf is written, so that a crash leaves nothing unknown behind."""
+        retired = (*job.retired, job.building) if job.building else job.retired
+        generation = f"{int(t0.timestamp()):x}-{secrets.token_hex(4)}"
+        job = replace(job, building=generation, building_since=t0, retired=retired)
+        return await self._saved(source, job)
+
+    async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
+        """A picture that only holds longer is a confirmation; any other is written, and sealed if it is final."""
+        settled = replace(job, picture=picture)
+        settled = replace(settled, sealed=settled.may_be_sealed(self._overlap))
+        before = job.picture
+        if before and not settled.sealed and picture.counts == before.counts and picture.moved_at == before.moved_at:
+            return Polled(settled, Confirmation(picture.generation, picture.as_of, picture.agreement))
+        return Polled(await self._saved(source, settled))
+
+    async def _compared(self, source: BatchAccount, job: Job, picture: Picture) -> Picture:
+        """After Get Task Counts was asked, where its last agreement doesn't cover this picture any more."""
+        agreement = picture.agreement
+        if not _wants_counting(picture) and not job.is_final(picture.as_of, self._overlap):
+            return picture
+        counts, date = await source.fetch_task_counts(job.facts.id)
+        agreement = agreement.compared(picture.counts, counts, date or picture.as_of)
+        if agreement.disagreements:
+            facts = await source.fetch_job(job.facts.id)
+            if facts.creation_time != job.facts.creation_time:
+                raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was polled.")
+        return replace(picture, agreement=agreement)
+
+    async def _saved(self, source: BatchAccount, job: Job) -> Job:
+        return replace(job, etag=await self._jobs.save(source.account.key, job))
+
+    async def _reloaded(self, source: BatchAccount, job: Job) -> Job:
+        if job.picture:
+            self._cache.forget(generation_partition(source.account.key, job.key, job.picture.generation))
+        stored = await self._jobs.load(source.account.key, job.facts.id)
+        facts = await source.fetch_job(job.facts.id)
+        return (stored or Job(facts)).seen(facts)
+
+    async def _seen_again(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
+        """The job as it is now that something of it was missing: re-created, or marked as deleted by a GET's 404."""
+        stored = await self._jobs.load(source.account.key, job.facts.id) or job
+        try:
+            return stored.seen(await source.fetch_job(job.facts.id))
+        except BatchMissingError:
+            return await self._saved(source, stored.gone(t0 or job.facts.state_transition_time))
+
+
+async def _listed(source: BatchAccount, job: Job, *, since: datetime) -> tuple[list[Task], datetime | None]:
+    tasks: list[Task] = []
+    date: datetime | None = None
+    async for page in source.fetch_task_pages(job.facts.id, changed_since=since):
+        tasks += page.tasks
+        date = page.date
+    return tasks, date
+
+
+def _wants_counting(picture: Picture) -> bool:
+    agreement: Agreement = picture.agreement
+    if agreement.at is None or agreement.disagreements or picture.moved_at == picture.as_of:
+        return True
+    return picture.as_of - agreement.at >= AGREEMENT_LASTS - _RECOUNT_BEFORE_EXPIRY

@@ -1,0 +1,162 @@
+"""The app's settings: read once from the environment that `function_app` hands over, checked all at once.
+
+An app with wrong settings still loads: `Settings.problems` names what is wrong, `health` serves it, and everything
+that needs the settings refuses with the same words.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from shared.domain.accounts import Account, is_loopback, parse_accounts
+from shared.errors import SettingsError
+
+_STORAGE = "AzureWebJobsStorage"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """See docs/settings in README for what each means; durations are timedeltas."""
+
+    accounts: tuple[Account, ...]
+    keys: Mapping[str, str]
+    connection_string: str | None
+    table_endpoint: str | None
+    tick_schedule: str
+    poll_interval: timedelta
+    tick_budget: timedelta
+    overlap: timedelta
+    full_list_interval: timedelta
+    job_horizon: timedelta
+    table_prefix: str
+    clock_url: str | None
+    behind_easy_auth: bool
+    in_azure: bool
+    problems: tuple[str, ...]
+
+    def require(self) -> None:
+        """Raises SettingsError, naming every problem, unless all is well."""
+        if self.problems:
+            raise SettingsError(self.problems)
+
+
+class _Reader:
+    """Reads one setting after another and remembers every problem instead of stopping at the first."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self.problems: list[str] = []
+
+    def text(self, name: str) -> str:
+        return self._environment.get(name, "").strip()
+
+    def duration(self, name: str, default: float, unit: timedelta, *, low: float, high: float) -> timedelta:
+        text = self.text(name)
+        try:
+            value = float(text) if text else default
+        except ValueError:
+            value = float("nan")
+        if not low <= value <= high:
+            self.problems.append(f"{name}: '{text}' is not a number from {low:g} to {high:g}")
+            value = default
+        return value * unit
+
+    def accounts(self) -> tuple[Account, ...]:
+        text = self.text("BATCH_ACCOUNTS")
+        if not text:
+            self.problems.append(
+                "BATCH_ACCOUNTS is missing: list the Batch accounts to watch, like https://NAME.REGION.batch.azure.com"
+            )
+        accounts, problems = parse_accounts(text)
+        self.problems.extend(problems)
+        return accounts
+
+    def keys(self, accounts: tuple[Account, ...]) -> dict[str, str]:
+        keys: dict[str, str] = {}
+        local = {account.name for account in accounts if account.is_local}
+        for entry in self.text("BATCH_ACCOUNT_KEYS").replace(",", " ").split():
+            name, _, key = entry.partition("=")
+            if name.lower() not in local:
+                self.problems.append(
+                    f"BATCH_ACCOUNT_KEYS: '{name}' is not one of the accounts on this machine;"
+                    " keys are used there only, accounts in Azure take a managed identity"
+                )
+            elif not _is_base64(key):
+                self.problems.append(f"BATCH_ACCOUNT_KEYS: the key of '{name}' is not base64")
+            else:
+                keys[name.lower()] = key
+        self.problems.extend(
+            f"BATCH_ACCOUNT_KEYS: the key of '{name}' is missing: accounts on this machine need one, like {name}=KEY"
+            for name in sorted(local - keys.keys())
+            if not any(problem.startswith("BATCH_ACCOUNT_KEYS") for problem in self.problems)
+        )
+        return keys
+
+    def storage(self) -> tuple[str | None, str | None]:
+        """The connection string or the table endpoint of the host's storage."""
+        if text := self.text(_STORAGE):
+            if text != "UseDevelopmentStorage=true" and "=" not in text:
+                self.problems.append(f"{_STORAGE}: this is not a connection string of a storage account")
+            return text, None
+        if endpoint := self.text(f"{_STORAGE}__tableServiceUri"):
+            if urlsplit(endpoint).scheme != "https":
+                self.problems.append(f"{_STORAGE}__tableServiceUri: '{endpoint}' is not an https address")
+            return None, endpoint
+        if account := self.text(f"{_STORAGE}__accountName"):
+            return None, f"https://{account}.table.core.windows.net"
+        self.problems.append(
+            f"{_STORAGE} is missing: give a connection string, or {_STORAGE}__accountName to use a managed identity"
+        )
+        return None, None
+
+    def clock_url(self) -> str | None:
+        url = self.text("CLOCK_URL") or None
+        if url and not is_loopback(url):
+            self.problems.append(f"CLOCK_URL: '{url}' is not on this machine; a stepped clock is for tests only")
+            return None
+        return url
+
+    def table_prefix(self) -> str:
+        prefix = self.text("TABLE_PREFIX")
+        if prefix and not re.fullmatch("[A-Za-z][A-Za-z0-9]{0,39}", prefix):
+            self.problems.append(
+                f"TABLE_PREFIX: '{prefix}' is not up to 40 letters and digits, beginning with a letter"
+            )
+        return prefix
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """Settings with defaults filled in; never raises, see `Settings.problems`."""
+    read = _Reader(environment)
+    second, minute, day = timedelta(seconds=1), timedelta(minutes=1), timedelta(days=1)
+    accounts = read.accounts()
+    keys = read.keys(accounts)
+    connection_string, table_endpoint = read.storage()
+    return Settings(
+        accounts=accounts,
+        keys=keys,
+        connection_string=connection_string,
+        table_endpoint=table_endpoint,
+        tick_schedule=read.text("TICK_SCHEDULE") or "0 * * * * *",
+        poll_interval=read.duration("POLL_SECONDS", 60, second, low=1, high=86_400),
+        tick_budget=read.duration("TICK_BUDGET_SECONDS", 45, second, low=1, high=1_800),
+        overlap=read.duration("POLL_OVERLAP_SECONDS", 30, second, low=1, high=3_600),
+        full_list_interval=read.duration("FULL_LIST_MINUTES", 15, minute, low=0.1, high=1_440),
+        job_horizon=read.duration("JOB_HORIZON_DAYS", 7, day, low=0, high=3_650),
+        table_prefix=read.table_prefix(),
+        clock_url=read.clock_url(),
+        behind_easy_auth=read.text("WEBSITE_AUTH_ENABLED").lower() == "true",
+        in_azure=bool(read.text("WEBSITE_INSTANCE_ID")),
+        problems=tuple(read.problems),
+    )
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        return bool(base64.b64decode(text, validate=True))
+    except binascii.Error:
+        return False

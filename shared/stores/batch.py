@@ -1,0 +1,154 @@
+"""Reads one Batch account through the official SDK. It only ever reads: there is no writing call in this module.
+
+Task lists go through the client's own `send_request` and orjson, which keeps authentication, retries and tracing and
+costs a tenth of what the SDK's models cost; everything else uses the models.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import orjson
+from azure.batch.aio import BatchClient
+from azure.core.credentials import AzureNamedKeyCredential
+from azure.core.credentials_async import AsyncTokenCredential
+from azure.core.rest import HttpRequest
+
+from shared.domain.accounts import Account
+from shared.domain.jobs import JobFacts
+from shared.domain.stamps import format_stamp, parse_http_date
+from shared.domain.tasks import Task, TaskCounts
+from shared.errors import BatchAnswerError
+from shared.stores.batch_errors import translated
+from shared.stores.batch_rows import TASK_FIELDS, job_of, task_of
+
+_API_VERSION = "2025-06-01"
+_PAGE = 1000
+_CONNECT_SECONDS, _READ_SECONDS = 10, 60
+_JOB_FIELDS = [
+    "id", "displayName", "creationTime", "state", "stateTransitionTime", "previousState", "priority", "poolInfo",
+    "executionInfo",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class JobPage:
+    """Jobs of a list, and the date of its first response: nothing that happened later is missing unseen."""
+
+    jobs: tuple[JobFacts, ...]
+    date: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPage:
+    """One page of a task list and its response's date (None where it bore none)."""
+
+    tasks: list[Task]
+    date: datetime | None
+    is_last: bool
+
+
+class BatchAccount:
+    """One account's jobs and tasks. `calls` counts the requests sent, for the customer's quota's sake."""
+
+    def __init__(self, account: Account, client: BatchClient) -> None:
+        self.account = account
+        self.calls = 0
+        self._client = client
+
+    @classmethod
+    def connect(cls, account: Account, *, key: str | None, credential: AsyncTokenCredential | None) -> "BatchAccount":
+        """Keys go to this machine only, tokens to https only: `Account` admits no other addresses."""
+        secret: Any = AzureNamedKeyCredential(account.name, key) if key and account.is_local else credential
+        client = BatchClient(
+            account.endpoint,
+            secret,
+            retry_total=1,
+            retry_status=0,
+            retry_on_status_codes=[],
+            connection_timeout=_CONNECT_SECONDS,
+            read_timeout=_READ_SECONDS,
+        )
+        return cls(account, client)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def fetch_jobs(self, *, changed_since: datetime | None = None) -> JobPage:
+        """All jobs, or those whose state changed at or after a time. Raises BatchError."""
+        dates: list[datetime | None] = []
+        condition = f"stateTransitionTime ge {_literal(changed_since)}" if changed_since else None
+        async with translated(self.account, "list jobs"):
+            listing = self._client.list_jobs(
+                filter=condition, select=_JOB_FIELDS, max_results=_PAGE, raw_response_hook=self._date_keeper(dates)
+            )
+            jobs = tuple([job_of(job) async for job in listing])
+        return JobPage(jobs, dates[0] if dates else None)
+
+    async def fetch_job(self, job_id: str) -> JobFacts:
+        """One job. Raises BatchMissingError where there is none, BatchError."""
+        async with translated(self.account, f"get the job '{job_id}'"):
+            return job_of(await self._client.get_job(job_id, raw_response_hook=self._date_keeper([])))
+
+    async def fetch_task_counts(self, job_id: str) -> tuple[TaskCounts, datetime | None]:
+        """Get Task Counts, where preparing tasks count as running, and its date. Raises BatchError."""
+        dates: list[datetime | None] = []
+        async with translated(self.account, f"count the tasks of '{job_id}'"):
+            answer = await self._client.get_job_task_counts(job_id, raw_response_hook=self._date_keeper(dates))
+        found = answer.task_counts
+        counts = TaskCounts(found.active, 0, found.running, found.completed, found.succeeded, found.failed)
+        return counts, dates[-1] if dates else None
+
+    async def fetch_task_pages(self, job_id: str, *, changed_since: datetime | None = None) -> AsyncIterator[TaskPage]:
+        """Pages of all tasks, or of those that changed state at or after a time; short and empty ones are normal.
+
+        Raises BatchError; BatchMissingError where the job is gone.
+        """
+        url: str | None = _tasks_url(job_id, changed_since)
+        while url:
+            async with translated(self.account, f"list the tasks of '{job_id}'"):
+                request = HttpRequest("GET", url, headers={"Accept": "application/json"})
+                self.calls += 1
+                response = await self._client.send_request(request, stream=True)
+                body = await response.read()
+            tasks, url = self._parse(body, job_id)
+            yield TaskPage(tasks, _date(response.headers.get("Date")), is_last=url is None)
+
+    def _parse(self, body: bytes, job_id: str) -> tuple[list[Task], str | None]:
+        try:
+            page = orjson.loads(body)
+            tasks, link = [task_of(row) for row in page["value"]], page.get("odata.nextLink")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BatchAnswerError(
+                f"{self.account.endpoint} sent a task list of '{job_id}' that makes no sense: {error!r}"
+            ) from error
+        if link and urlsplit(link)[:2] != urlsplit(self.account.endpoint)[:2]:
+            raise BatchAnswerError(f"{self.account.endpoint} sent a next link to another host: {urlsplit(link).netloc}")
+        return tasks, link
+
+    def _date_keeper(self, dates: list[datetime | None]) -> Callable[[Any], None]:
+        def keep(answer: Any) -> None:
+            self.calls += 1
+            dates.append(_date(answer.http_response.headers.get("Date")))
+
+        return keep
+
+
+def _tasks_url(job_id: str, changed_since: datetime | None) -> str:
+    query = {"api-version": _API_VERSION, "maxresults": str(_PAGE), "$select": ",".join(TASK_FIELDS)}
+    if changed_since:
+        query["$filter"] = f"stateTransitionTime ge {_literal(changed_since)}"
+    return f"/jobs/{quote(job_id, safe='')}/tasks?{urlencode(query, quote_via=quote)}"
+
+
+def _literal(moment: datetime) -> str:
+    return f"DateTime'{format_stamp(moment)}'"
+
+
+def _date(text: str | None) -> datetime | None:
+    try:
+        return parse_http_date(text) if text else None
+    except (ValueError, TypeError):
+        return None

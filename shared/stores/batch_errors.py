@@ -1,0 +1,101 @@
+"""What the Batch SDK raises, in our words."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from azure.core.exceptions import (
+    AzureError,
+    ClientAuthenticationError,
+    HttpResponseError,
+    ServiceRequestError,
+    ServiceResponseError,
+)
+
+from shared.domain.accounts import Account
+from shared.errors import (
+    BatchAnswerError,
+    BatchError,
+    BatchMissingError,
+    BatchRefusedError,
+    BatchThrottledError,
+    BatchUnreachableError,
+)
+
+_DEFAULT_WAIT = timedelta(seconds=30)
+_LONGEST_WAIT = timedelta(minutes=15)
+_THROTTLED, _UNAVAILABLE, _MISSING = 429, 503, 404
+_REFUSED = (401, 403)
+
+
+@asynccontextmanager
+async def translated(account: Account, intent: str) -> AsyncIterator[None]:
+    """Raises a BatchError instead of what the SDK raises; `intent` says what was being done, like "list jobs"."""
+    try:
+        yield
+    except HttpResponseError as error:
+        raise await _of_response(account, intent, error) from error
+    except (ServiceRequestError, ServiceResponseError) as error:
+        raise BatchUnreachableError(account.endpoint, _first_line(error)) from error
+    except (TimeoutError, ConnectionError) as error:
+        raise BatchUnreachableError(account.endpoint, _first_line(error) or "it doesn't answer") from error
+    except AzureError as error:
+        raise BatchAnswerError(f"{account.endpoint} couldn't {intent}: {_first_line(error)}") from error
+
+
+async def _of_response(account: Account, intent: str, error: HttpResponseError) -> BatchError:
+    status = error.status_code
+    if status is None and isinstance(error, ClientAuthenticationError):
+        return BatchRefusedError(f"No token could be had for {account.endpoint}: {_first_line(error)}")
+    if status is None:
+        return BatchUnreachableError(account.endpoint, _first_line(error))
+    code, message = await _body(error)
+    if status == _THROTTLED or (status == _UNAVAILABLE and _header(error, "Retry-After")):
+        return BatchThrottledError(account.endpoint, _wait(_header(error, "Retry-After")))
+    if status in _REFUSED:
+        return BatchRefusedError(_refusal(account, status, code, message))
+    kind = BatchMissingError if status == _MISSING else BatchAnswerError
+    return kind(f"{account.endpoint} answered {status} {code} to the request to {intent}. {message}".strip())
+
+
+def _refusal(account: Account, status: int, code: str, message: str) -> str:
+    if account.is_local:
+        return (
+            f"{account.endpoint} answered {status} {code}: the key of '{account.name}' in BATCH_ACCOUNT_KEYS is wrong."
+            f" {message}"
+        )
+    return (
+        f"{account.endpoint} answered {status} {code}: the app's identity lacks a role on the Batch account"
+        f" '{account.name}'; assign it 'Azure Batch Account Reader'. {message}"
+    )
+
+
+async def _body(error: HttpResponseError) -> tuple[str, str]:
+    """Code and message of the service's error body; empty where there is none or it makes no sense."""
+    response: Any = error.response
+    if response is None:
+        return "", ""
+    try:
+        body = orjson.loads(await response.read())
+        text = str(body["message"]["value"])
+        return str(body["code"]), text.splitlines()[0] if text else ""
+    except (AzureError, ValueError, KeyError, TypeError):
+        return "", ""
+
+
+def _header(error: HttpResponseError, name: str) -> str | None:
+    response: Any = error.response
+    return response.headers.get(name) if response is not None else None
+
+
+def _wait(retry_after: str | None) -> timedelta:
+    if retry_after and re.fullmatch(r"\d{1,6}", retry_after):
+        return min(timedelta(seconds=int(retry_after)), _LONGEST_WAIT)
+    return _DEFAULT_WAIT
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [""])[0]

@@ -1,0 +1,110 @@
+"""The round row of each account in the table `accounts`: what the last round did, and which jobs it found unchanged."""
+
+import zlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from shared.domain.jobs import Agreement, Confirmation
+from shared.domain.rounds import Round
+from shared.domain.tasks import TaskCounts
+from shared.errors import CacheConflictError
+from shared.stores.tables import Row, Tables, load_row, save_row
+
+_ROW = "round"
+_CHUNK = 64 * 1024
+_TRIES = 5
+
+
+class RoundStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["accounts"]
+
+    async def load(self, account_key: str) -> Round | None:
+        row = await load_row(self._table, account_key, _ROW)
+        return _round(row) if row else None
+
+    async def save(self, account_key: str, latest: Round) -> None:
+        """Writes a round; where another process wrote one meanwhile, both their words on jobs stay."""
+        for _ in range(_TRIES):
+            try:
+                await save_row(self._table, _row(account_key, latest), latest.etag)
+            except CacheConflictError:
+                stored = await self.load(account_key)
+                if stored:
+                    latest = latest.merged(stored)
+            else:
+                return
+        raise CacheConflictError("Too many processes write the round of one account at once.")
+
+
+def _row(account_key: str, latest: Round) -> Row:
+    row: Row = {
+        "PartitionKey": account_key,
+        "RowKey": _ROW,
+        "startedAt": latest.started_at,
+        "finishedAt": latest.finished_at,
+        "asOf": latest.as_of,
+        "reason": latest.reason,
+        "jobsAsOf": latest.jobs_as_of,
+        "fullListAt": latest.full_list_at,
+        "jobsPolled": latest.jobs_polled,
+        "jobsFailed": latest.jobs_failed,
+        "batchCalls": latest.batch_calls,
+        "backoffUntil": latest.backoff_until,
+        **_chunks("confirmations", {key: _confirmation_json(c) for key, c in latest.confirmations.items()}),
+        **_chunks("failures", dict(latest.failures)),
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _round(row: Row) -> Round:
+    confirmations = _joined(row, "confirmations")
+    return Round(
+        started_at=row["startedAt"],
+        finished_at=row["finishedAt"],
+        as_of=row.get("asOf"),
+        reason=row.get("reason"),
+        jobs_as_of=row.get("jobsAsOf"),
+        full_list_at=row.get("fullListAt"),
+        jobs_polled=row["jobsPolled"],
+        jobs_failed=row["jobsFailed"],
+        batch_calls=row["batchCalls"],
+        backoff_until=row.get("backoffUntil"),
+        confirmations={key: _confirmation(values) for key, values in confirmations.items()},
+        failures=_joined(row, "failures"),
+        etag=row["etag"],
+    )
+
+
+def _confirmation_json(confirmation: Confirmation) -> list[Any]:
+    agreement, service = confirmation.agreement, confirmation.agreement.service_counts
+    counts = (
+        [service.active, service.running, service.completed, service.succeeded, service.failed] if service else None
+    )
+    at = agreement.at.timestamp() if agreement.at else None
+    return [confirmation.generation, confirmation.as_of.timestamp(), at, agreement.disagreements, counts]
+
+
+def _confirmation(values: list[Any]) -> Confirmation:
+    generation, as_of, agreed_at, disagreements, counts = values
+    service = TaskCounts(counts[0], 0, *counts[1:]) if counts else None
+    at = datetime.fromtimestamp(agreed_at, UTC) if agreed_at is not None else None
+    return Confirmation(generation, datetime.fromtimestamp(as_of, UTC), Agreement(at, disagreements, service))
+
+
+def _chunks(name: str, values: Mapping[str, Any]) -> Row:
+    packed = zlib.compress(orjson.dumps(values), 1)
+    return {f"{name}{at // _CHUNK}": packed[at : at + _CHUNK] for at in range(0, len(packed), _CHUNK)}
+
+
+def _joined(row: Row, name: str) -> dict[str, Any]:
+    packed = b""
+    while chunk := row.get(f"{name}{len(packed) // _CHUNK}"):
+        packed += chunk
+        if len(chunk) < _CHUNK:
+            break
+    found: dict[str, Any] = orjson.loads(zlib.decompress(packed)) if packed else {}
+    return found

@@ -1,0 +1,21 @@
+"""Reads a stepped clock from an emulator on this machine; settings admit no other address."""
+
+from datetime import datetime
+
+import aiohttp
+import orjson
+
+from shared.errors import BatchUnreachableError
+
+
+class SteppedTime:
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def fetch(self) -> datetime:
+        """The virtual time. Raises BatchUnreachableError."""
+        try:
+            async with aiohttp.ClientSession() as session, session.get(self._url) as answer:
+                return datetime.fromisoformat(orjson.loads(await answer.read())["time"])
+        except (aiohttp.ClientError, ValueError, KeyError) as error:
+            raise BatchUnreachableError(self._url, f"no time could be read: {error}") from error

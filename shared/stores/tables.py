@@ -1,0 +1,109 @@
+"""Table Storage: opening tables, and its errors in our words. The stores beside this module give the rows a meaning."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from azure.core import MatchConditions
+from azure.core.credentials_async import AsyncTokenCredential
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
+from azure.data.tables import UpdateMode
+from azure.data.tables.aio import TableClient, TableServiceClient
+
+from shared.errors import CacheConflictError, StorageError
+
+type Row = dict[str, Any]
+NAMES = ("accounts", "jobs", "tasks", "operations")
+_CONFLICTS = (409, 412)
+_GONE = 404
+
+
+class Tables:
+    """The app's tables in one storage account, opened once per process."""
+
+    def __init__(self, service: TableServiceClient, prefix: str) -> None:
+        self._service = service
+        self._prefix = prefix
+
+    @classmethod
+    def connect(
+        cls,
+        *,
+        connection_string: str | None,
+        endpoint: str | None,
+        credential: AsyncTokenCredential | None,
+        prefix: str,
+    ) -> "Tables":
+        if connection_string:
+            return cls(TableServiceClient.from_connection_string(connection_string), prefix)
+        return cls(TableServiceClient(endpoint or "", credential=credential), prefix)
+
+    async def create(self) -> None:
+        """Creates what is missing. Raises StorageError."""
+        with translated("create the tables"):
+            await asyncio.gather(*(self._service.create_table_if_not_exists(self._prefix + name) for name in NAMES))
+
+    def __getitem__(self, name: str) -> TableClient:
+        return self._service.get_table_client(self._prefix + name)
+
+    async def close(self) -> None:
+        await self._service.close()
+
+
+@contextmanager
+def translated(intent: str) -> Iterator[None]:
+    """Turns what the SDK raises into CacheConflictError (412, 409) or StorageError, saying what was being done."""
+    try:
+        yield
+    except HttpResponseError as error:
+        if error.status_code in _CONFLICTS:
+            raise CacheConflictError(f"Another writer was first: {intent}.") from error
+        raise StorageError(f"Table Storage refused to {intent}: {_first_line(error)}") from error
+    except AzureError as error:
+        raise StorageError(f"Table Storage didn't {intent}: {_first_line(error)}") from error
+
+
+async def load_row(table: TableClient, partition: str, row: str) -> Row | None:
+    """One row with its `etag`, or None where there is none."""
+    try:
+        with translated(f"read {table.table_name}"):
+            entity = await table.get_entity(partition, row)
+    except StorageError as error:
+        if isinstance(error.__cause__, ResourceNotFoundError):
+            return None
+        raise
+    return with_etag(entity)
+
+
+async def load_rows(table: TableClient, partition: str, select: list[str] | None = None) -> list[Row]:
+    """All rows of a partition, each with its `etag`."""
+    with translated(f"read {table.table_name}"):
+        found = table.query_entities("PartitionKey eq @partition", parameters={"partition": partition}, select=select)
+        return [with_etag(entity) async for entity in found]
+
+
+async def save_row(table: TableClient, row: Row, etag: str | None) -> str:
+    """Writes a whole row if it still is as `etag` says, or isn't there where `etag` is None; gives the new ETag.
+
+    Raises CacheConflictError.
+    """
+    with translated(f"write {table.table_name}"):
+        try:
+            if etag is None:
+                answer = await table.create_entity(row)
+            else:
+                answer = await table.update_entity(
+                    row, mode=UpdateMode.REPLACE, etag=etag, match_condition=MatchConditions.IfNotModified
+                )
+        except (ResourceExistsError, ResourceNotFoundError) as error:
+            raise CacheConflictError(f"Another writer was first: write {table.table_name}.") from error
+    return str(answer["etag"])
+
+
+def with_etag(entity: Any) -> Row:
+    return {**entity, "etag": entity.metadata["etag"]}
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
