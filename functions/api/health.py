@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from functions.http import Answer, Call, Query, Reply, Routes
+from shared.domain.reports import AccountReport
 from shared.errors import BatchscopeError
-from shared.services.queries import AccountReport
 
 _LATE = timedelta(minutes=2)
 

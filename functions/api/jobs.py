@@ -7,7 +7,7 @@ from msgspec import Meta
 from functions.api.models import JobAnswer, job_answer
 from functions.http import Call, Page, Query, Routes
 from shared.domain.keys import key_of
-from shared.services.queries import JobReport
+from shared.domain.reports import JobReport
 
 PageSize = Annotated[int, Meta(ge=1, le=1000, description="Entries a page, 1 to 1000.")]
 JobState = Literal["active", "disabling", "disabled", "enabling", "terminating", "completed", "deleting"]

@@ -7,8 +7,8 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from functions.http import Call, Query, Routes, Text
+from shared.domain.reports import AccountReport, JobReport
 from shared.domain.tasks import STATES
-from shared.services.queries import AccountReport, JobReport
 
 
 class _Rendered:

@@ -5,10 +5,10 @@ from typing import Literal
 
 from functions.http import Answer
 from shared.domain.operations import PollOperation
+from shared.domain.reports import AccountReport, JobReport
 from shared.domain.rounds import Round
 from shared.domain.stamps import from_milliseconds
 from shared.domain.tasks import Task, TaskCounts
-from shared.services.queries import AccountReport, JobReport
 
 type TaskState = Literal["active", "preparing", "running", "completed"]
 type TaskResult = Literal["success", "failure"]

@@ -3,40 +3,21 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.clock import Clock
 from shared.domain.accounts import Account
 from shared.domain.jobs import Job
 from shared.domain.keys import key_of
+from shared.domain.reports import AccountReport, JobReport
 from shared.domain.rounds import Round
 from shared.domain.tasks import STATES, Task, TaskCounts
-from shared.domain.verdicts import Verdict, verdict_of
+from shared.domain.verdicts import verdict_of
 from shared.errors import NotFoundError
 from shared.stores.jobs import JobStore, generation_partition
 from shared.stores.rounds import RoundStore
 from shared.stores.task_cache import LeafEntry, TaskCache
-
-
-@dataclass(frozen=True, slots=True)
-class JobReport:
-    """A job with the verdict on its counts."""
-
-    account: Account
-    job: Job
-    verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class AccountReport:
-    """An account's tile: its jobs by state, its tasks by state, its last round (None before the first)."""
-
-    account: Account
-    jobs: Mapping[str, int]
-    task_counts: TaskCounts
-    last_round: Round | None
-    interval: timedelta
 
 
 class Queries:

@@ -16,7 +16,11 @@ from shared.errors import CacheConflictError, StorageError
 type Row = dict[str, Any]
 NAMES = ("accounts", "jobs", "tasks", "operations")
 _CONFLICTS = (409, 412)
-_GONE = 404
+_DEVELOPMENT = (  # Azurite's published account on its default port, which this library doesn't know by its short name
+    "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey="
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
+    "TableEndpoint=http://127.0.0.1:10002/devstoreaccount1;"
+)
 
 
 class Tables:
@@ -35,6 +39,8 @@ class Tables:
         credential: AsyncTokenCredential | None,
         prefix: str,
     ) -> "Tables":
+        if connection_string == "UseDevelopmentStorage=true":
+            connection_string = _DEVELOPMENT
         if connection_string:
             return cls(TableServiceClient.from_connection_string(connection_string), prefix)
         return cls(TableServiceClient(endpoint or "", credential=credential), prefix)

@@ -1,0 +1,75 @@
+"""`build`: the zip that is deployed, with nothing in it that the app does not need.
+
+The same files give the same bytes: names are sorted and time stamps fixed. `.funcignore` counts here as it does for
+the platform's own tools.
+"""
+
+import fnmatch
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from local.dev.checkout import Checkout
+from local.dev.console import Failure, say, step
+from local.dev.install import prepare
+
+DEPLOYED = ("host.json", "function_app.py", "requirements.txt", "functions", "shared", "web/dist")
+EPOCH = (1980, 1, 1, 0, 0, 0)
+READABLE = 0o644 << 16
+
+
+def build(checkout: Checkout) -> int:
+    """Write `dist/batchscope.zip`."""
+    prepare(checkout)
+    archive = checkout.root / "dist/batchscope.zip"
+    with step("packing dist/batchscope.zip"):
+        files = list(deployed_files(checkout.root))
+        write_archive(archive, checkout.root, files)
+    say(f"{archive}: {len(files)} files, {archive.stat().st_size / 1024:.0f} KiB")
+    return 0
+
+
+def deployed_files(root: Path) -> Iterator[Path]:
+    """Every file to deploy, sorted; a Failure when a part is missing."""
+    ignored = ignore_patterns(root / ".funcignore")
+    for name in DEPLOYED:
+        part = root / name
+        if not part.exists():
+            raise Failure(f"{name} is missing, so nothing that works could be deployed.")
+        for path in sorted(part.rglob("*")) if part.is_dir() else [part]:
+            if path.is_file() and not is_ignored(path.relative_to(root).as_posix(), ignored):
+                yield path
+
+
+def ignore_patterns(path: Path) -> list[str]:
+    """The lines of an ignore file. Negations are refused: they are not implemented here."""
+    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    patterns = [line for line in lines if line and not line.startswith("#")]
+    for pattern in patterns:
+        if pattern.startswith("!"):
+            raise Failure(f"{path.name} holds {pattern}; negations are not supported.")
+    return patterns
+
+
+def is_ignored(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a pattern matches the path, one of its folders, or, for a pattern without a slash inside, any part."""
+    parts = name.split("/")
+    tops = ["/".join(parts[: count + 1]) for count in range(len(parts))]
+    for pattern in patterns:
+        bare = pattern.strip("/")
+        against = tops if "/" in pattern.rstrip("/") else parts
+        if any(fnmatch.fnmatchcase(candidate, bare) for candidate in against):
+            return True
+    return False
+
+
+def write_archive(archive: Path, root: Path, files: Sequence[Path]) -> None:
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    fresh = archive.with_name(f"{archive.name}.new")
+    with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as target:
+        for path in files:
+            entry = zipfile.ZipInfo(path.relative_to(root).as_posix(), EPOCH)
+            entry.external_attr = READABLE
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            target.writestr(entry, path.read_bytes())
+    fresh.replace(archive)

@@ -1,0 +1,61 @@
+"""`check`: everything that can be said about the code without running it. Runs all tools, shows what fails."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from local.dev.checkout import Checkout
+from local.dev.console import Failure, say, step
+from local.dev.install import prepare
+from local.dev.pins import stale_locks
+from local.dev.shell import run_shown
+
+TYPED = ("dev.py", "function_app.py", "functions", "shared", "local", "tests", "bench")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`find` gives what is wrong, in words for a person; an empty text when all is well."""
+
+    title: str
+    find: Callable[[], str]
+
+
+def check(checkout: Checkout) -> int:
+    """Run every check, show the output of those that fail; 1 if any does."""
+    prepare(checkout, node=(checkout.web / "package.json").exists())
+    failed = 0
+    for planned in checks(checkout):
+        found = ""
+        with step(planned.title):
+            found = planned.find()
+        if found:
+            failed += 1
+            say(found)
+    say(f"{failed} of the checks failed." if failed else "All checks passed.")
+    return 1 if failed else 0
+
+
+def checks(checkout: Checkout) -> Iterator[Check]:
+    typed = [name for name in TYPED if (checkout.root / name).exists()]
+    yield _tool(checkout, "ruff check", "ruff", "check")
+    yield _tool(checkout, "ruff format --check", "ruff", "format", "--check")
+    yield _tool(checkout, "mypy --strict", "mypy", "--strict", *typed)
+    yield _tool(checkout, "import contracts", "lint-imports", "--no-cache")
+    yield Check("lock files", lambda: "\n".join(stale_locks(checkout.root)))
+    if (checkout.web / "package.json").exists():
+        compiler = (str(checkout.node), "node_modules/typescript/bin/tsc", "--noEmit")
+        yield Check("tsc --noEmit in web", lambda: _complaints(checkout, compiler, folder="web"))
+
+
+def _tool(checkout: Checkout, title: str, tool: str, *arguments: str) -> Check:
+    program = checkout.python.with_name(f"{tool}{checkout.python.suffix}")
+    return Check(title, lambda: _complaints(checkout, (str(program), *arguments)))
+
+
+def _complaints(checkout: Checkout, command: tuple[str, ...], *, folder: str = ".") -> str:
+    """What a tool says when it fails; a tool that cannot be started is a complaint too."""
+    try:
+        outcome = run_shown(command, cwd=checkout.root / folder)
+    except Failure as failure:
+        return str(failure)
+    return (outcome.output or f"exit code {outcome.exit_code}") if outcome.exit_code else ""

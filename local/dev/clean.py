@@ -1,0 +1,40 @@
+"""`clean`: removes everything that dev.py and the tools made, so that the next command starts as on a fresh clone."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from local.dev.checkout import Checkout
+from local.dev.console import say
+from local.dev.locks import alone
+
+MADE = (
+    ".venv",
+    "local/node/node_modules",
+    "web/node_modules",
+    "web/dist",
+    "dist",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".pytest_cache",
+    ".hypothesis",
+    ".import_linter_cache",
+)
+BUSY = "A `dev.py up` is running in this checkout; stop it before cleaning."
+
+
+def clean(checkout: Checkout) -> int:
+    """Remove what was made; sources and what the person put elsewhere stay."""
+    with alone(checkout.state / "up.lock", busy=BUSY):
+        for path in _made(checkout.root):
+            say(f"  removing {path.relative_to(checkout.root)}")
+            shutil.rmtree(path)
+    shutil.rmtree(checkout.state, ignore_errors=True)
+    return 0
+
+
+def _made(root: Path) -> Iterator[Path]:
+    yield from (root / name for name in MADE if (root / name).is_dir())
+    sources = [path for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    for top in sources:
+        yield from [path for path in top.rglob("__pycache__") if path.is_dir()]

@@ -1,0 +1,162 @@
+"""The command line of dev.py: parses, dispatches, and turns every expected failure into one plain sentence."""
+
+import argparse
+import contextlib
+import re
+import signal
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+
+from local.dev.build import build
+from local.dev.checkout import HERE, Checkout
+from local.dev.checks import check
+from local.dev.clean import clean
+from local.dev.console import Failure, StopRequested, complain, say
+from local.dev.install import prepare
+from local.dev.pins import lock_all
+from local.dev.scripts import run_script, test
+from local.dev.stack import Options
+from local.dev.up import up
+
+type Command = Callable[[Checkout, argparse.Namespace], int]
+ACCOUNT = re.compile(r"https://[a-z0-9]+\.[a-z0-9]+\.batch\.azure\.(com|us|cn)/?")
+OWN_ARGUMENTS = {"test": 1, "bench": 2, "prove": 2}
+INTERRUPTED = 130
+LAST_PORT = 65535
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command; the exit code is 0 when it did what was asked."""
+    own, further = split(arguments)
+    options = parser().parse_args(own)
+    options.further = further
+    chosen: Command = options.command
+    with _stop_signals():
+        try:
+            return chosen(HERE, options)
+        except Failure as failure:
+            complain(str(failure))
+        except (KeyboardInterrupt, StopRequested):
+            say("Stopped.")
+            return 0 if chosen is _up else INTERRUPTED
+        except OSError as error:
+            complain(f"{error.strerror or error}: {error.filename or 'no file named'}")
+        except Exception:
+            complain(f"dev.py itself failed, which it should not; what happened is in {_noted()}.")
+    return 1
+
+
+def split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Arguments for dev.py itself, and those that it passes on untouched to pytest or a script."""
+    own = OWN_ARGUMENTS.get(arguments[0], len(arguments)) if arguments else 0
+    if arguments[1:2] in (["-h"], ["--help"]):
+        own = 2
+    return arguments[:own], arguments[own:]
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="dev.py", description="Batchscope on this machine: run it, test it, build it.")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    _add_up(commands.add_parser("up", help="start everything and open for business; Ctrl-C stops it"))
+    tests = commands.add_parser("test", help="run the tests", usage="dev.py test [-h] [PYTEST ARGUMENT ...]")
+    _add(tests, lambda checkout, options: test(checkout, options.further))
+    _add(commands.add_parser("check", help="lint, types, import rules, lock files"), lambda c, _: check(c))
+    for kind, text in (("bench", "measure something"), ("prove", "run a long proof")):
+        _add_script(commands.add_parser(kind, help=f"{text}; without NAME lists what there is"), kind)
+    _add(commands.add_parser("build", help="make dist/batchscope.zip, which is deployed"), lambda c, _: build(c))
+    _add(commands.add_parser("clean", help="remove everything that was made here"), lambda c, _: clean(c))
+    locks = commands.add_parser("lock", help="compile the lock files from their .in files and package.json")
+    locks.add_argument("--upgrade", action="store_true", help="take the newest versions instead of keeping them")
+    _add(locks, _lock)
+    return top
+
+
+def _add(command: argparse.ArgumentParser, run: Command) -> None:
+    command.description = command.description or None
+    command.set_defaults(command=run)
+
+
+def _add_script(command: argparse.ArgumentParser, kind: str) -> None:
+    command.add_argument("name", metavar="NAME", nargs="?")
+    command.usage = f"dev.py {kind} [-h] [NAME [ARGUMENT ...]]"
+    command.epilog = "Arguments after NAME go to the script, for example --json FILE."
+    _add(command, lambda checkout, options: run_script(checkout, kind, options.name, options.further))
+
+
+def _add_up(command: argparse.ArgumentParser) -> None:
+    say_default = "(default: %(default)s)"
+    add = command.add_argument
+    add("--port", type=_port, default=7071, help=f"port of the dashboard and the API, 0 for any {say_default}")
+    add("--data", type=Path, metavar="DIR", help="keep storage in DIR between runs (default: in memory)")
+    add(
+        "--scenario",
+        choices=("demo", "quiet", "big", "none"),
+        default="demo",
+        help=f"what the workload does {say_default}",
+    )
+    add("--speed", type=_speed, default=1.0, help=f"divides how long tasks and starts take {say_default}")
+    add("--seed", type=int, default=1, help=f"start of the emulator's chance {say_default}")
+    text = "watch a real account, https://NAME.REGION.batch.azure.com, with your own credential; repeatable"
+    add("--account", type=_account, action="append", default=[], metavar="URL", help=text)
+    _add(command, _up)
+
+
+def _up(checkout: Checkout, options: argparse.Namespace) -> int:
+    return up(
+        checkout,
+        Options(
+            port=options.port,
+            kept_in=options.data.resolve() if options.data else None,
+            scenario=options.scenario,
+            speed=options.speed,
+            seed=options.seed,
+            accounts=tuple(options.account),
+        ),
+    )
+
+
+def _lock(checkout: Checkout, options: argparse.Namespace) -> int:
+    prepare(checkout, node=False)
+    lock_all(checkout, upgrade=options.upgrade)
+    return 0
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text} is not a port")
+    return int(text)
+
+
+def _speed(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 < float(text) < float("inf"):
+            return float(text)
+    raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+
+
+def _account(text: str) -> str:
+    if not ACCOUNT.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text} is not of the form https://NAME.REGION.batch.azure.com")
+    return text.rstrip("/")
+
+
+@contextlib.contextmanager
+def _stop_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP interrupt whatever runs, as Ctrl-C does."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise StopRequested
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), stop)
+    yield
+
+
+def _noted() -> Path:
+    log = HERE.logs / "dev.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(traceback.format_exc(), encoding="utf-8")
+    return log

@@ -1,0 +1,54 @@
+"""`test`, `bench` and `prove`: hand over to a program in `.venv`, whose exit code and terminal become this command's.
+
+On POSIX the program takes this process's place, so Ctrl-C, debuggers and signals work as if it had been called.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from local.dev.checkout import Checkout
+from local.dev.console import Failure, say
+from local.dev.install import prepare
+
+FOLDERS = {"bench": "bench", "prove": "local/prove"}
+
+
+def test(checkout: Checkout, arguments: Sequence[str]) -> int:
+    """Run pytest over the whole suite, or over what the arguments name."""
+    prepare(checkout)
+    conformance = checkout.root.parent / "shared/conformance"
+    found = {"CONFORMANCE_DIR": str(conformance)} if conformance.is_dir() else {}
+    return _hand_over(checkout, ("pytest", *arguments), {**found, **os.environ})
+
+
+def run_script(checkout: Checkout, kind: str, name: str | None, arguments: Sequence[str]) -> int:
+    """Run `bench/NAME.py` or `local/prove/NAME.py`; without a name, list those that exist."""
+    names = script_names(checkout.root / FOLDERS[kind])
+    if name is None:
+        say(f"{kind}: {_listed(names)}")
+        return 0
+    if name not in names:
+        raise Failure(f'There is no {kind} "{name}" (yet); there is: {_listed(names)}.')
+    prepare(checkout)
+    module = f"{FOLDERS[kind].replace('/', '.')}.{name}"
+    return _hand_over(checkout, (module, *arguments), os.environ)
+
+
+def script_names(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none so far"
+
+
+def _hand_over(checkout: Checkout, module: Sequence[str], environment: Mapping[str, str]) -> int:
+    os.chdir(checkout.root)
+    command = [str(checkout.python), "-m", *module]
+    sys.stdout.flush()
+    if os.name != "nt":
+        os.execve(command[0], command, dict(environment))
+    return subprocess.call(command, env=dict(environment))

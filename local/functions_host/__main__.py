@@ -1,0 +1,105 @@
+"""Serves a function app on this machine until SIGINT or SIGTERM.
+
+Use: python -m local.functions_host [APP_DIR] [--address A] [--port N] [--auth] [--clock URL].
+What can't be served is said in plain sentences on stderr, with exit code 1.
+"""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from local.functions_host.clock import Clock, EmulatorClock, RealClock
+from local.functions_host.errors import RefusalError
+from local.functions_host.host import App, Host
+from local.functions_host.keys import Keys
+from local.functions_host.listing import listing
+from local.functions_host.settings import load_local_settings
+from local.functions_host.worker import invocation_id
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    _log_to_stderr(logging.WARNING if options.quiet else logging.INFO)
+    try:
+        asyncio.run(_serve(options))
+    except RefusalError as refusal:
+        print(refusal, file=sys.stderr)
+        return 1
+    return 0
+
+
+async def _serve(options: argparse.Namespace) -> None:
+    told_to_stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
+    app_dir = options.app.resolve()
+    if not app_dir.is_dir():
+        raise RefusalError(f"There is no folder {app_dir}.")
+    load_local_settings(app_dir, os.environ)
+    keys = Keys.from_environment(os.environ) if options.auth else Keys()
+    clock: Clock = EmulatorClock(options.clock) if options.clock else RealClock()
+    os.chdir(app_dir)
+    app = await App.load(app_dir, os.environ)
+    host = Host(app, os.environ, clock=clock, keys=keys)
+    try:
+        port = await host.start(options.address, options.port)
+        base = f"http://{options.address}:{port}"
+        print(listing(app, base), f"listening on {base}", sep="\n", flush=True)
+        await told_to_stop.wait()
+        logging.getLogger("host").info("stopping")
+    finally:
+        await host.stop()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m local.functions_host", description="Serves a function app here.")
+    parser.add_argument("app", nargs="?", default=".", type=Path, metavar="APP_DIR", help="its folder (default: .)")
+    parser.add_argument("--address", default="127.0.0.1", help="where to listen (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=7071, help="0 lets the system choose (default: %(default)s)")
+    parser.add_argument(
+        "--auth", action="store_true", help="check LOCAL_FUNCTION_KEY and LOCAL_MASTER_KEY, as in Azure"
+    )
+    parser.add_argument("--clock", metavar="URL", help="timers follow the clock of a Batch emulator on this machine")
+    parser.add_argument("--quiet", action="store_true", help="log warnings only")
+    return parser
+
+
+def _log_to_stderr(level: int) -> None:
+    handler = logging.StreamHandler()
+    handler.addFilter(_add_invocation)
+    handler.setFormatter(
+        logging.Formatter("%(asctime)s %(levelname)-7s %(invocation)-8s %(name)s: %(message)s"),
+    )
+    logging.basicConfig(level=level, handlers=[handler])
+    logging.getLogger("azure").setLevel(logging.WARNING)
+
+
+def _add_invocation(record: logging.LogRecord) -> bool:
+    record.invocation = (invocation_id.get() or "-")[:8]
+    return True
+
+
+def _leave(code: int) -> None:
+    """A synchronous function that still runs can't be cancelled; waiting for its thread would outlast the stop."""
+    patience = time.monotonic() + 0.2
+    while time.monotonic() < patience and _others():
+        time.sleep(0.01)
+    logging.shutdown()
+    sys.stdout.flush()
+    if _others():
+        os._exit(code)
+    sys.exit(code)
+
+
+def _others() -> list[threading.Thread]:
+    return [one for one in threading.enumerate() if one is not threading.main_thread() and not one.daemon]
+
+
+if __name__ == "__main__":
+    _leave(main())

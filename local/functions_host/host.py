@@ -1,0 +1,133 @@
+"""The composition root: an app, its triggers and the socket, started in order and stopped by draining."""
+
+import asyncio
+import logging
+import time
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.functions_host.admin import Admin
+from local.functions_host.clock import Clock
+from local.functions_host.functions import QUEUE, TIMER, Function
+from local.functions_host.http_calls import HttpFunctions
+from local.functions_host.http_server import HttpServer
+from local.functions_host.inflight import InFlight
+from local.functions_host.invoker import Invoker
+from local.functions_host.keys import Keys
+from local.functions_host.refusals import refuse_unservable
+from local.functions_host.routes import RouteTable
+from local.functions_host.settings import HostOptions, load_host_json, resolve
+from local.functions_host.storage import Storage
+from local.functions_host.timers import TimerListener
+from local.functions_host.triggers import Listener, queue_listener, routes_of, timer_listener
+from local.functions_host.worker import Worker
+
+_LOG = logging.getLogger("host")
+_DRAIN_SECONDS = 3.8  # with what comes before and after it a stop takes less than five
+_STEP_SECONDS = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """An indexed app that passed every check at start, and what runs its functions."""
+
+    worker: Worker
+    options: HostOptions
+    storage: Storage
+    invoker: Invoker
+    http: HttpFunctions
+
+    @classmethod
+    async def load(cls, app_dir: Path, environment: Mapping[str, str]) -> "App":
+        """RefusalError with every reason why the app can't be served."""
+        options = load_host_json(app_dir, environment)
+        worker = Worker(app_dir)
+        await worker.start()
+        refuse_unservable(worker.functions, options, environment)
+        storage = Storage(environment, base64=options.queues.base64)
+        invoker = Invoker(worker, options, storage, environment)
+        table = RouteTable(routes_of(worker.functions, options.route_prefix))
+        return cls(worker, options, storage, invoker, HttpFunctions(worker.functions, table, invoker))
+
+    async def close(self) -> None:
+        await self.storage.close()
+        self.worker.stop()
+
+
+class Host:
+    def __init__(self, app: App, environment: Mapping[str, str], *, clock: Clock, keys: Keys) -> None:
+        self.app, self._environment, self._clock = app, environment, clock
+        fallback = f"local{zlib.crc32(str(app.worker.app_dir).encode()):08x}"
+        self._host_id = environment.get("AzureFunctionsWebHost__hostid") or fallback
+        self._in_flight = InFlight()
+        self._stopping = asyncio.Event()
+        self._timers = {one.name: self._timer(one) for one in self._of(TIMER)}
+        self._queues = {one.name: resolve(one.trigger.options["queueName"], environment) for one in self._of(QUEUE)}
+        self._tasks: list[asyncio.Task[None]] = []
+        admin = Admin(app.worker.functions, self._host_id, self.run_now)
+        self._server = HttpServer(app.http, admin, keys, stop_limit=_DRAIN_SECONDS)
+
+    async def start(self, address: str, port: int) -> int:
+        """Binds the socket first, so that a taken port fires no timer; returns the port."""
+        port = await self._server.start(address, port)
+        listeners: list[Listener] = [*self._timers.values()]
+        listeners += [self._queue(one) for one in self._of(QUEUE)]
+        for listener in listeners:
+            task = asyncio.create_task(listener.listen(self._stopping))
+            task.add_done_callback(_tell_death)
+            self._tasks.append(task)
+        return port
+
+    async def stop(self) -> None:
+        """Takes nothing new, waits for what runs up to the limit, gives leases back: under five seconds in all."""
+        began = time.monotonic()
+        self._stopping.set()
+        await asyncio.gather(self._server.stop(), self._in_flight.drain(_DRAIN_SECONDS))
+        left = max(_STEP_SECONDS, _DRAIN_SECONDS - (time.monotonic() - began))
+        await self._in_flight.drain(min(left, _STEP_SECONDS))  # a batch that was being claimed when the stop came
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_STEP_SECONDS)
+        await self._clock.close()
+        await self.app.close()
+
+    def run_now(self, function: Function, text: str) -> None:
+        """A timer runs; a queue's function gets the text as a message in its queue, as any other."""
+        timer = self._timers.get(function.name)
+        if timer:
+            self._in_flight.start(timer.run_now())
+        else:
+            queue = self._queues[function.name]
+            self._in_flight.start(self.app.storage.send(queue, text, function.trigger.connection))
+
+    def _of(self, kind: str) -> list[Function]:
+        return [one for one in self.app.worker.functions.values() if one.trigger.kind == kind]
+
+    def _timer(self, function: Function) -> TimerListener:
+        return timer_listener(
+            function,
+            environment=self._environment,
+            invoker=self.app.invoker,
+            storage=self.app.storage,
+            host_id=self._host_id,
+            clock=self._clock,
+            in_flight=self._in_flight,
+        )
+
+    def _queue(self, function: Function) -> Listener:
+        return queue_listener(
+            function,
+            self._queues[function.name],
+            options=self.app.options,
+            invoker=self.app.invoker,
+            storage=self.app.storage,
+            in_flight=self._in_flight,
+        )
+
+
+def _tell_death(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()):
+        _LOG.error("a listener died; its function won't run any more", exc_info=error)

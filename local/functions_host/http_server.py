@@ -1,0 +1,78 @@
+"""The one socket of the host: aiohttp in front of the HTTP functions, the keys and the admin surface."""
+
+import asyncio
+import errno
+from http import HTTPStatus
+from typing import Any
+
+from aiohttp import web
+
+from local.functions_host.admin import Admin
+from local.functions_host.errors import RefusalError
+from local.functions_host.http_calls import HttpCall, HttpFunctions, HttpReply
+from local.functions_host.keys import Keys
+
+_BODY_LIMIT = 100 * 1024 * 1024  # FUNCTIONS_REQUEST_BODY_SIZE_LIMIT's default
+_UNBINDABLE = {errno.EADDRINUSE, errno.EACCES, errno.EADDRNOTAVAIL}
+
+
+class HttpServer:
+    def __init__(self, functions: HttpFunctions, admin: Admin, keys: Keys, *, stop_limit: float) -> None:
+        """`stop_limit`: seconds that a stop waits for requests under way."""
+        self._functions, self._admin, self._keys = functions, admin, keys
+        server = web.Server(self._respond, access_log=None, request_factory=self._request)
+        # aiohttp waits for its time-out twice, once before it ends the request's body and once after
+        self._runner = web.ServerRunner(server, shutdown_timeout=stop_limit / 2)
+
+    async def start(self, address: str, port: int) -> int:
+        """Returns the port, which the system chooses where 0 was asked for."""
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, address, port).start()
+        except OSError as error:
+            await self._runner.cleanup()
+            raise _unbindable(error, address, port) from None
+        return int(self._runner.addresses[0][1])
+
+    async def stop(self) -> None:
+        """Stops listening at once, then lets running requests end within the limit."""
+        await self._runner.cleanup()
+
+    @staticmethod
+    def _request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
+        loop = asyncio.get_running_loop()
+        return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_BODY_LIMIT)
+
+    async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
+        body = await request.read() if request.content_length else b""  # Azure drops a chunked body, too
+        call = HttpCall(request.method, request.url, tuple(request.headers.items()), body)
+        reply = await self._reply(call, request)
+        response = web.Response(status=reply.status, body=reply.body)
+        for name, value in reply.headers:
+            if name.lower() == "set-cookie":
+                response.headers.add(name, value)
+            else:
+                response.headers[name] = value
+        return response
+
+    async def _reply(self, call: HttpCall, request: web.BaseRequest) -> HttpReply:
+        first = call.path.split("/", 2)[1].lower()
+        if first == "admin":
+            if not self._keys.admit_admin(request.headers, call.url, request.remote):
+                return HttpReply(HTTPStatus.UNAUTHORIZED)
+            return self._admin.answer(call)
+        found = self._functions.find(call)
+        if found is None:
+            return HttpReply(HTTPStatus.NOT_FOUND)
+        function, match = found
+        if not self._keys.admit(function.auth_level, request.headers, call.url):
+            return HttpReply(HTTPStatus.UNAUTHORIZED)
+        return await self._functions.answer(call, function, match)
+
+
+def _unbindable(error: OSError, address: str, port: int) -> Exception:
+    if error.errno == errno.EADDRINUSE:
+        return RefusalError(f"Port {port} on {address} is taken; stop what uses it or give another --port.")
+    if error.errno in _UNBINDABLE:
+        return RefusalError(f"This machine doesn't let the host listen on {address}, port {port}: {error.strerror}.")
+    return error

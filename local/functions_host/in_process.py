@@ -1,0 +1,80 @@
+"""For tests of an app: its functions through the same worker, routing and bindings as the host, without a socket.
+
+Nothing listens: timers and queue functions run when told to. One process runs one app (see worker.py), so open one
+InProcessApp for a test session, or one after another for the same folder.
+"""
+
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from pathlib import Path
+from typing import Self
+
+from azure.storage.queue import QueueMessage
+from yarl import URL
+
+from local.functions_host.functions import Function
+from local.functions_host.host import App
+from local.functions_host.http_calls import HttpCall, HttpReply
+from local.functions_host.messages import TypedData
+from local.functions_host.timers import timer_message
+from local.functions_host.triggers import queue_metadata
+
+_BASE = URL("http://127.0.0.1:7071")
+
+
+class InProcessApp:
+    """`async with InProcessApp(folder, os.environ) as app`. The app itself reads the process's own environment."""
+
+    def __init__(self, app_dir: Path, environment: Mapping[str, str]) -> None:
+        self._app_dir, self._environment = app_dir, environment
+        self._app: App | None = None
+
+    async def __aenter__(self) -> Self:
+        self._app = await App.load(self._app_dir, self._environment)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._loaded.close()
+
+    @property
+    def functions(self) -> Mapping[str, Function]:
+        return self._loaded.worker.functions
+
+    async def request(
+        self, method: str, path: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
+    ) -> HttpReply:
+        """`path` is what follows the host's name, its query included. 404 where no function serves it."""
+        call = HttpCall(method, _BASE.join(URL(path)), tuple((headers or {}).items()), body)
+        found = self._loaded.http.find(call)
+        if found is None:
+            return HttpReply(HTTPStatus.NOT_FOUND)
+        function, match = found
+        return await self._loaded.http.answer(call, function, match)
+
+    async def fire(self, timer: str, *, past_due: bool = False) -> None:
+        """Runs a timer function with its retries; FunctionFailedError where it fails for good."""
+        await self._loaded.invoker.run(self.functions[timer], timer_message(None, past_due=past_due))
+
+    async def deliver(self, function: str, text: str, *, dequeue_count: int = 1) -> None:
+        """Gives a queue function one message that is in no queue; FunctionFailedError where it fails."""
+        found = self.functions[function]
+        message = _message(text, dequeue_count)
+        metadata = queue_metadata(message, text)
+        values = {"queueTrigger": text, "id": message.id}
+        await self._loaded.invoker.run(found, TypedData(string=text), metadata=metadata, values=values)
+
+    @property
+    def _loaded(self) -> App:
+        if self._app is None:
+            raise RuntimeError("InProcessApp is used inside `async with`")
+        return self._app
+
+
+def _message(text: str, dequeue_count: int) -> QueueMessage:
+    now = datetime.now(UTC)
+    message = QueueMessage(content=text)
+    message.id, message.pop_receipt, message.dequeue_count = str(uuid.uuid4()), "in-process", dequeue_count
+    message.inserted_on, message.expires_on, message.next_visible_on = now, now + timedelta(days=7), now
+    return message

@@ -1,0 +1,20 @@
+"""What the host prints once it is ready: the functions, in the form of `func start`."""
+
+from collections.abc import Iterator
+
+from local.functions_host.functions import HTTP
+from local.functions_host.host import App
+
+
+def listing(app: App, base: str) -> str:
+    return "\n".join(["", "Functions:", "", *_lines(app, base), ""])
+
+
+def _lines(app: App, base: str) -> Iterator[str]:
+    routes = {route.function: route for route in app.http.table.routes}
+    for function in sorted(app.worker.functions.values(), key=lambda one: (one.trigger.kind != HTTP, one.name)):
+        if route := routes.get(function.name):
+            methods = f"[{','.join(sorted(route.methods))}] " if route.methods else ""
+            yield f"        {function.name}: {methods}{base}/{route.template}"
+        else:
+            yield f"        {function.name}: {function.trigger.kind}"

@@ -1,0 +1,122 @@
+"""What Azure refuses or silently doesn't serve, told at start: one plain sentence for each problem, all at once."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from local.functions_host.errors import RefusalError
+from local.functions_host.functions import HTTP, QUEUE, TIMER, Binding, Function
+from local.functions_host.routes import Route
+from local.functions_host.schedule import parse_schedule
+from local.functions_host.settings import HostOptions, resolve
+from local.functions_host.storage import HOST_CONNECTION, find_connection
+from local.functions_host.triggers import route_of
+
+_RESERVED = {"admin", "runtime"}
+_OUTPUTS = {"http", "queue"}
+_QUEUE_NAME = re.compile(r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def refuse_unservable(functions: Mapping[str, Function], options: HostOptions, environment: Mapping[str, str]) -> None:
+    """RefusalError naming every function that can't be served, and why."""
+    if not functions:
+        raise RefusalError("The app has no functions.")
+    problems = [
+        f"Function '{function.name}': {problem}."
+        for function in functions.values()
+        for problem in _problems(function, options, environment)
+    ]
+    problems += _duplicates(functions.values(), options)
+    if problems:
+        raise RefusalError("\n".join(problems))
+
+
+def _problems(function: Function, options: HostOptions, environment: Mapping[str, str]) -> Iterator[str]:
+    kind = function.trigger.kind
+    if kind == HTTP:
+        yield from _route_problems(function, options)
+    elif kind == TIMER:
+        yield from _schedule_problems(function, environment)
+    elif kind == QUEUE:
+        yield from _queue_problems(function.trigger, environment)
+    else:
+        yield f"{kind} isn't served by this host yet"
+    for binding in function.others:
+        yield from _binding_problems(binding, environment)
+
+
+def _route_problems(function: Function, options: HostOptions) -> Iterator[str]:
+    route = str(function.trigger.options.get("route") or "").strip("/")
+    if not route:
+        yield "an empty route doesn't work in Azure, which would serve it under the function's name; give it a route"
+        return
+    first = f"{options.route_prefix}/{route}".strip("/").split("/", maxsplit=1)[0].lower()
+    if {first, route.split("/", maxsplit=1)[0].lower()} & _RESERVED:
+        yield f"the route '{route}' lies under admin or runtime, which Azure keeps for itself"
+    try:
+        route_of(function, options.route_prefix)
+    except (ValueError, re.PatternError) as error:
+        yield f"the route '{route}' isn't valid: {error}"
+
+
+def _schedule_problems(function: Function, environment: Mapping[str, str]) -> Iterator[str]:
+    schedule = str(function.trigger.options.get("schedule") or "")
+    try:
+        parse_schedule(resolve(schedule, environment))
+    except LookupError as error:
+        yield f"its schedule '{schedule}' has no value: {error.args[0]}"
+    except ValueError as error:
+        yield f"its schedule isn't valid: {error}"
+    for service in ("blob",):
+        yield from _storage_problems(HOST_CONNECTION, service, environment)
+
+
+def _queue_problems(binding: Binding, environment: Mapping[str, str]) -> Iterator[str]:
+    name = str(binding.options.get("queueName") or "")
+    try:
+        name = resolve(name, environment)
+        if "{" not in name and not _QUEUE_NAME.fullmatch(name):
+            yield f"'{name}' isn't a queue's name (3 to 63 of a-z, 0-9 and single hyphens)"
+    except LookupError as error:
+        yield f"its queue '{name}' has no name: {error.args[0]}"
+    yield from _storage_problems(binding.connection, "queue", environment)
+
+
+def _binding_problems(binding: Binding, environment: Mapping[str, str]) -> Iterator[str]:
+    if binding.direction != "OUT":
+        yield f"the input binding '{binding.kind}' isn't served by this host yet"
+    elif binding.kind not in _OUTPUTS:
+        yield f"the output binding '{binding.kind}' isn't served by this host yet"
+    elif binding.kind == "queue":
+        yield from _queue_problems(binding, environment)
+
+
+def _storage_problems(connection: str, service: str, environment: Mapping[str, str]) -> Iterator[str]:
+    try:
+        find_connection(environment, connection, "blob" if service == "blob" else "queue")
+    except RefusalError as error:
+        yield str(error)
+
+
+def _duplicates(functions: Iterable[Function], options: HostOptions) -> list[str]:
+    """Two functions for the same requests: Azure refuses equal routes, and names of parameters make no difference."""
+    seen: list[Route] = []
+    problems: list[str] = []
+    for function in functions:
+        try:
+            route = route_of(function, options.route_prefix) if function.trigger.kind == HTTP else None
+        except (ValueError, re.PatternError):
+            continue
+        if route is None:
+            continue
+        problems += [_clash(route, other) for other in seen if _compete(route, other)]
+        seen.append(route)
+    return problems
+
+
+def _compete(one: Route, other: Route) -> bool:
+    return one.shape == other.shape and (not one.methods or not other.methods or bool(one.methods & other.methods))
+
+
+def _clash(one: Route, other: Route) -> str:
+    methods = ", ".join(sorted(one.methods & other.methods or one.methods or other.methods)) or "every method"
+    return f"Functions '{other.function}' and '{one.function}' both serve {methods} of '{one.template}'."

@@ -1,0 +1,100 @@
+"""Turns functions into what serves them: routes, timer listeners, queue listeners, and how to run each on demand."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Protocol
+
+from azure.storage.queue import QueueMessage
+
+from local.functions_host.clock import Clock
+from local.functions_host.functions import HTTP, Function
+from local.functions_host.inflight import InFlight
+from local.functions_host.invoker import Invoker
+from local.functions_host.leases import SingletonLease
+from local.functions_host.messages import TypedData
+from local.functions_host.queues import QueueListener
+from local.functions_host.routes import Route
+from local.functions_host.schedule import parse_schedule
+from local.functions_host.settings import HostOptions, resolve
+from local.functions_host.storage import Storage
+from local.functions_host.timer_status import TimerStatusBlob
+from local.functions_host.timers import TimerListener
+
+
+class Listener(Protocol):
+    async def listen(self, stopping: asyncio.Event) -> None: ...
+
+
+def routes_of(functions: Mapping[str, Function], prefix: str) -> list[Route]:
+    """ValueError or re.PatternError where a template isn't one; start has refused those."""
+    http = (one for one in functions.values() if one.trigger.kind == HTTP)
+    return [route_of(one, prefix) for one in http]
+
+
+def route_of(function: Function, prefix: str) -> Route:
+    template = str(function.trigger.options.get("route") or "")
+    methods = [str(method) for method in function.trigger.options.get("methods") or ()]
+    return Route.parse(function.name, f"{prefix}/{template.strip('/')}", methods)
+
+
+def timer_listener(
+    function: Function,
+    *,
+    environment: Mapping[str, str],
+    invoker: Invoker,
+    storage: Storage,
+    host_id: str,
+    clock: Clock,
+    in_flight: InFlight,
+) -> TimerListener:
+    hosts = storage.hosts_container()
+    memory = hosts.get_blob_client(f"timers/{host_id}/{function.storage_name}/status")
+    return TimerListener(
+        function,
+        parse_schedule(resolve(function.trigger.options["schedule"], environment)),
+        invoker=invoker,
+        clock=clock,
+        lease=SingletonLease(hosts, f"locks/{host_id}/{function.storage_name}.Listener", function.name),
+        memory=TimerStatusBlob(memory),
+        in_flight=in_flight,
+    )
+
+
+def queue_listener(
+    function: Function,
+    name: str,
+    *,
+    options: HostOptions,
+    invoker: Invoker,
+    storage: Storage,
+    in_flight: InFlight,
+) -> QueueListener:
+    async def work(message: QueueMessage, text: str) -> None:
+        values = {"queueTrigger": text, "id": message.id}
+        await invoker.run(function, TypedData(string=text), metadata=queue_metadata(message, text), values=values)
+
+    connection = function.trigger.connection
+    return QueueListener(
+        storage.queue(name, connection),
+        storage.queue(f"{name}-poison", connection),
+        work,
+        options=options.queues,
+        in_flight=in_flight,
+    )
+
+
+def queue_metadata(message: QueueMessage, text: str) -> dict[str, TypedData]:
+    """What Azure's host tells about a message, and in which of the worker's types."""
+    times = {
+        "InsertionTime": message.inserted_on,
+        "ExpirationTime": message.expires_on,
+        "NextVisibleTime": message.next_visible_on,
+    }
+    return {
+        "QueueTrigger": TypedData(string=text),
+        "Id": TypedData(string=message.id),
+        "PopReceipt": TypedData(string=message.pop_receipt or ""),
+        "DequeueCount": TypedData(json=str(message.dequeue_count or 0)),
+        **{name: TypedData(json=json.dumps(value.isoformat())) for name, value in times.items() if value},
+    }

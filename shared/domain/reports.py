@@ -1,0 +1,31 @@
+"""What queries answer with: accounts and jobs together with what is to be said of them now."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from shared.domain.accounts import Account
+from shared.domain.jobs import Job
+from shared.domain.rounds import Round
+from shared.domain.tasks import TaskCounts
+from shared.domain.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """A job with the verdict on its counts."""
+
+    account: Account
+    job: Job
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class AccountReport:
+    """An account's tile: its jobs by state, its tasks by state, its last round (None before the first)."""
+
+    account: Account
+    jobs: Mapping[str, int]
+    task_counts: TaskCounts
+    last_round: Round | None
+    interval: timedelta

@@ -1,0 +1,73 @@
+"""Accounts and jobs in the API's JSON, for the canned server."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+
+def stamp(seconds_ago: float = 0) -> str:
+    return (datetime.now(UTC) - timedelta(seconds=seconds_ago)).isoformat().replace("+00:00", "Z")
+
+
+def counts(*, active: int = 0, preparing: int = 0, running: int = 0, succeeded: int = 0, failed: int = 0) -> dict[str, int]:
+    completed = succeeded + failed
+    return {
+        "active": active,
+        "preparing": preparing,
+        "running": running,
+        "completed": completed,
+        "succeeded": succeeded,
+        "failed": failed,
+        "total": active + preparing + running + completed,
+    }
+
+
+def job(name: str, *, account: str = "demo", state: str = "active", **changes: Any) -> dict[str, Any]:
+    verdict = {"asOf": stamp(3), "source": "delta", "level": "exact", "reason": "Get Task Counts agrees."}
+    return {
+        "id": name,
+        "account": account,
+        "state": state,
+        "previousState": None,
+        "creationTime": "2026-11-21T07:00:00Z",
+        "stateTransitionTime": "2026-11-21T07:00:00Z",
+        "poolId": "render-d4s",
+        "priority": 0,
+        "displayName": None,
+        "deleted": False,
+        "terminateReason": None,
+        "taskCounts": counts(active=10, running=4, succeeded=6),
+        "verdict": verdict,
+    } | changes
+
+
+def last_round(**changes: Any) -> dict[str, Any]:
+    return {
+        "asOf": stamp(3),
+        "startedAt": stamp(3),
+        "finishedAt": stamp(2.6),
+        "outcome": "succeeded",
+        "reason": None,
+        "jobsPolled": 8,
+        "jobsFailed": 0,
+        "batchCalls": 12,
+    } | changes
+
+
+def account(name: str = "demo", jobs: list[dict[str, Any]] | None = None, **changes: Any) -> dict[str, Any]:
+    states: dict[str, int] = {}
+    total = dict.fromkeys(counts(), 0)
+    for each in jobs or []:
+        states[each["state"]] = states.get(each["state"], 0) + 1
+        for key, number in (each["taskCounts"] or {}).items():
+            total[key] += number
+    return {
+        "id": name,
+        "name": name,
+        "region": None,
+        "endpoint": "http://127.0.0.1:7300",
+        "enabled": True,
+        "pollSeconds": 5,
+        "jobs": states,
+        "taskCounts": total,
+        "lastRound": last_round(),
+    } | changes

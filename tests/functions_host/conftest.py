@@ -1,0 +1,36 @@
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from host_process import SAMPLE, HostProcess, StartHost
+
+
+@pytest.fixture
+def environment(azurite: Any) -> dict[str, str]:
+    """Storage, and names of one's own in it."""
+    name = f"sample-{uuid.uuid4().hex[:12]}"
+    return {
+        "AzureWebJobsStorage": azurite.connection_string,
+        "AzureFunctionsWebHost__hostid": name,
+        "SAMPLE_QUEUE": name,
+    }
+
+
+@pytest.fixture
+def start_host(tmp_path: Path, environment: dict[str, str]) -> Iterator[StartHost]:
+    started: list[HostProcess] = []
+
+    def start(*arguments: str, app: Path = SAMPLE, ready: bool = True, **settings: str) -> HostProcess:
+        folder = tmp_path / f"host{len(started)}"
+        record = {"SAMPLE_RECORD": str(folder / "records")}
+        host = HostProcess.start(folder, app, {**environment, **record, **settings}, "--port", "0", *arguments)
+        started.append(host)
+        return host.wait_ready() if ready else host
+
+    yield start
+    for host in started:
+        if host.process.poll() is None:
+            host.process.kill()
+            host.process.wait()

@@ -1,0 +1,263 @@
+import asyncio
+import base64
+import json
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from azure.core.exceptions import ResourceNotFoundError
+from azure.storage.queue import QueueClient, QueueMessage, QueueServiceClient
+from azure.storage.queue.aio import QueueClient as AsyncQueueClient
+from host_process import StartHost, until
+from local.functions_host.errors import FunctionFailedError
+from local.functions_host.inflight import InFlight
+from local.functions_host.messages import RpcException, TypedData
+from local.functions_host.invoker import queue_texts
+from local.functions_host.queues import QueueListener, decode
+from local.functions_host.settings import QueueOptions
+
+
+@pytest.fixture
+def queue(environment: dict[str, str]) -> QueueClient:
+    service = QueueServiceClient.from_connection_string(environment["AzureWebJobsStorage"])
+    return service.get_queue_client(environment["SAMPLE_QUEUE"])
+
+
+def put(queue: QueueClient, text: str) -> None:
+    queue.send_message(base64.b64encode(text.encode()).decode())
+
+
+def waiting(queue: QueueClient) -> int:
+    return queue.get_queue_properties().approximate_message_count or 0
+
+
+def poison_of(queue: QueueClient, environment: dict[str, str]) -> list[str]:
+    client = QueueClient.from_connection_string(environment["AzureWebJobsStorage"], f"{queue.queue_name}-poison")
+    try:
+        return [message.content for message in client.peek_messages(32)]
+    except ResourceNotFoundError:
+        return []
+
+
+def test_a_message_runs_the_function_once_and_is_deleted(start_host: StartHost, queue: QueueClient) -> None:
+    host = start_host()
+    answer = host.call("POST", "/send", body=json.dumps(["one", "two"]).encode())
+    assert (answer.status, answer.text) == (200, "sent")
+    until(lambda: len(host.of("work ends")) == 2)
+    assert sorted(one["text"] for one in host.of("work ends")) == ["one", "two"]
+    assert [one["dequeue_count"] for one in host.of("work begins")] == [1, 1]
+    until(lambda: waiting(queue) == 0)
+    assert "sample: working on one" in host.log
+
+
+def test_a_message_that_fails_too_often_becomes_poison(
+    start_host: StartHost, queue: QueueClient, environment: dict[str, str]
+) -> None:
+    host = start_host()
+    until(lambda: _exists(queue))
+    put(queue, "fail")
+    poison = until(lambda: poison_of(queue, environment))
+    assert [base64.b64decode(text) for text in poison] == [b"fail"]
+    assert [one["dequeue_count"] for one in host.of("work begins")] == [1, 2]
+    assert waiting(queue) == 0
+
+
+def test_what_is_not_base64_goes_to_poison_untried(
+    start_host: StartHost, queue: QueueClient, environment: dict[str, str]
+) -> None:
+    host = start_host()
+    until(lambda: _exists(queue))
+    queue.send_message("not base64!")
+    assert until(lambda: poison_of(queue, environment)) == ["not base64!"]
+    assert host.of("work begins") == []
+
+
+def test_admin_gives_a_queue_function_its_input_as_a_message(start_host: StartHost) -> None:
+    host = start_host()
+    assert host.call("POST", "/admin/functions/work", body=b'{"input":"by hand"}').status == 202
+    until(lambda: [one for one in host.of("work ends") if one["text"] == "by hand"])
+
+
+def test_a_stop_lets_a_message_be_finished(start_host: StartHost, queue: QueueClient) -> None:
+    host = start_host()
+    host.call("POST", "/send", body=b'["sleep 1.5"]')
+    until(lambda: host.of("work begins"))
+    host.process.send_signal(signal.SIGTERM)
+    assert host.stop()[0] == 0
+    assert host.of("work ends")
+    assert waiting(queue) == 0
+
+
+def test_a_message_cut_off_by_a_stop_is_there_for_the_next_host(start_host: StartHost, queue: QueueClient) -> None:
+    first = start_host(AzureFunctionsJobHost__functionTimeout="-1")
+    first.call("POST", "/send", body=b'["sleep 20"]')
+    until(lambda: first.of("work begins"))
+    code, seconds = first.stop()
+    assert code == 0
+    assert seconds < 5
+    second = start_host()
+    until(lambda: second.of("work begins"), 3)
+
+
+class Relay:
+    """A port in front of storage that can be cut."""
+
+    def __init__(self, target: int) -> None:
+        self._target, self._open = target, True
+        self._pairs: list[socket.socket] = []
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        self._open = False
+        for one in self._pairs:
+            one.close()
+
+    def mend(self) -> None:
+        self._open = True
+
+    def _accept(self) -> None:
+        while True:
+            near, _ = self._server.accept()
+            if not self._open:
+                near.close()
+                continue
+            far = socket.create_connection(("127.0.0.1", self._target))
+            self._pairs += [near, far]
+            for ends in ((near, far), (far, near)):
+                threading.Thread(target=_pump, args=ends, daemon=True).start()
+
+
+def _pump(source: socket.socket, sink: socket.socket) -> None:
+    try:
+        while chunk := source.recv(65536):
+            sink.sendall(chunk)
+    except OSError:
+        pass
+    source.close()
+    sink.close()
+
+
+def test_an_outage_of_storage_is_told_once_and_outlived(
+    start_host: StartHost, azurite: Any, environment: dict[str, str]
+) -> None:
+    relay = Relay(azurite.queue_port)
+    through = azurite.connection_string.replace(f":{azurite.queue_port}/", f":{relay.port}/")
+    host = start_host(AzureWebJobsStorage=through)
+    assert host.call("POST", "/send", body=b'["before"]').status == 200
+    until(lambda: host.of("work ends"))
+    relay.cut()
+    until(lambda: "doesn't answer, trying on" in host.log)
+    assert host.call("POST", "/send", body=b'["lost"]').status == 500
+    relay.mend()
+    assert host.call("POST", "/send", body=b'["after"]').status == 200
+    until(lambda: [one for one in host.of("work ends") if one["text"] == "after"])
+    assert host.log.count("doesn't answer, trying on") == 1
+    assert host.log.count("answers again") == 1
+
+
+@pytest.fixture
+def storage_queue(queue: QueueClient) -> Iterator[QueueClient]:
+    queue.create_queue()
+    yield queue
+    queue.delete_queue()
+
+
+async def attend(connection: str, name: str, work: Any, until_done: asyncio.Event) -> None:
+    async with (
+        AsyncQueueClient.from_connection_string(connection, name) as queue,
+        AsyncQueueClient.from_connection_string(connection, f"{name}-poison") as poison,
+    ):
+        in_flight, stopping = InFlight(), asyncio.Event()
+        listener = QueueListener(
+            queue,
+            poison,
+            work,
+            options=QueueOptions(max_polling_interval=timedelta(seconds=0.2)),
+            in_flight=in_flight,
+            claim_for=timedelta(seconds=1),
+        )
+        task = asyncio.create_task(listener.listen(stopping))
+        await asyncio.wait_for(until_done.wait(), 10)
+        stopping.set()
+        await task
+        await in_flight.drain(2)
+
+
+async def test_a_claim_is_renewed_while_the_function_runs(
+    storage_queue: QueueClient, environment: dict[str, str]
+) -> None:
+    runs: list[int | None] = []
+    done = asyncio.Event()
+
+    async def work(message: QueueMessage, _text: str) -> None:
+        runs.append(message.dequeue_count)
+        await asyncio.sleep(2.5)
+        done.set()
+
+    put(storage_queue, "long")
+    await attend(environment["AzureWebJobsStorage"], environment["SAMPLE_QUEUE"], work, done)
+    assert runs == [1]
+    assert waiting(storage_queue) == 0
+
+
+async def test_a_message_that_another_took_is_neither_renewed_nor_deleted(
+    storage_queue: QueueClient, environment: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    done = asyncio.Event()
+
+    async def work(message: QueueMessage, _text: str) -> None:
+        storage_queue.update_message(message.id, message.pop_receipt, visibility_timeout=60)
+        await asyncio.sleep(1.5)
+        done.set()
+
+    put(storage_queue, "stolen")
+    await attend(environment["AzureWebJobsStorage"], environment["SAMPLE_QUEUE"], work, done)
+    assert waiting(storage_queue) == 1
+    assert caplog.text.count("isn't ours any more") == 1
+
+
+async def test_a_failed_message_comes_back_after_the_visibility_timeout(
+    storage_queue: QueueClient, environment: dict[str, str]
+) -> None:
+    seen: list[float] = []
+    done = asyncio.Event()
+
+    async def work(_message: QueueMessage, _text: str) -> None:
+        seen.append(time.monotonic())
+        if len(seen) == 1:
+            raise FunctionFailedError("work", RpcException("first try"))
+        done.set()
+
+    put(storage_queue, "again")
+    await attend(environment["AzureWebJobsStorage"], environment["SAMPLE_QUEUE"], work, done)
+    assert len(seen) == 2
+
+
+def test_message_texts_are_decoded_as_host_json_says() -> None:
+    assert decode("aGk=", base64_encoded=True) == "hi"
+    assert decode("aGk=", base64_encoded=False) == "aGk="
+    assert decode("hi", base64_encoded=True) is None
+    assert decode("/w==", base64_encoded=True) is None
+    assert decode("é", base64_encoded=True) is None
+
+
+def test_outputs_become_one_message_or_several() -> None:
+    assert queue_texts(TypedData(string='["x"]')) == ['["x"]']
+    assert queue_texts(TypedData(bytes=b"x")) == ["x"]
+    assert queue_texts(TypedData(json='["a", {"id": null, "body": "b"}, {"c": 1}]')) == ["a", "b", '{"c": 1}']
+    assert queue_texts(TypedData(json='{"id": null, "body": "b"}')) == ["b"]
+
+
+def _exists(queue: QueueClient) -> bool:
+    try:
+        queue.get_queue_properties()
+    except ResourceNotFoundError:
+        return False
+    return True

@@ -1,0 +1,107 @@
+// One account: its jobs and tasks in numbers, how fresh they are, how the last round went.
+
+import { Age } from "./Banner";
+import type { Filters } from "./filters";
+import { rankOf, TASK_STATES, type Account, type Round } from "./model";
+import { Figure, StateBar, Swatch } from "./StateBar";
+import { count, duration, plural } from "./words";
+
+interface TileProps {
+  account: Account;
+  single: boolean;
+  filters: Filters;
+  choose: (change: Partial<Filters>) => void;
+}
+
+export function AccountTile({ account, single, filters, choose }: TileProps) {
+  const chosen = filters.account === account.id;
+  const toggle = () => choose({ account: chosen ? "" : account.id });
+  return (
+    <article class="tile" data-account={account.id} data-chosen={chosen}>
+      <header>
+        <h2>
+          {single ? (
+            <bdi>{account.name}</bdi>
+          ) : (
+            <button type="button" aria-pressed={chosen} onClick={toggle}>
+              <bdi>{account.name}</bdi>
+            </button>
+          )}
+          {account.region && <small>{account.region}</small>}
+        </h2>
+        <p class="fresh">{account.enabled ? <Freshness account={account} /> : "Monitoring is switched off"}</p>
+      </header>
+      <Numbers account={account} />
+      <StateBar counts={account.taskCounts} />
+      <footer>
+        <LastRound round={account.lastRound} />
+        <span class="endpoint">{account.endpoint}</span>
+      </footer>
+    </article>
+  );
+}
+
+function Freshness({ account }: { account: Account }) {
+  const asOf = account.lastRound?.asOf;
+  return (
+    <>
+      {asOf ? (
+        <>
+          as of <Age at={asOf} />
+        </>
+      ) : (
+        "not read yet"
+      )}
+      , polled every {account.pollSeconds} s
+    </>
+  );
+}
+
+function Numbers({ account }: { account: Account }) {
+  const states = Object.entries(account.jobs).filter(([, number]) => number > 0);
+  states.sort(([one], [other]) => rankOf(one) - rankOf(other));
+  const jobs = states.reduce((sum, [, number]) => sum + number, 0);
+  return (
+    <dl class="numbers">
+      <div class="lead">
+        <dt>{jobs === 1 ? "job" : "jobs"}</dt>
+        <dd data-testid="jobs-total">{count(jobs)}</dd>
+        <dd class="detail">{states.map(([state, number]) => `${count(number)} ${state}`).join(", ") || "none yet"}</dd>
+      </div>
+      <div class="lead">
+        <dt>tasks</dt>
+        <dd data-testid="tasks-total">{count(account.taskCounts.total)}</dd>
+        <dd class="detail">{count(account.taskCounts.completed)} completed</dd>
+      </div>
+      {TASK_STATES.map((state) => (
+        <div key={state}>
+          <dt>
+            <Swatch state={state} />
+            {state}
+          </dt>
+          <dd data-testid={`tasks-${state}`}>
+            <Figure value={account.taskCounts[state]} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function LastRound({ round }: { round: Round | null }) {
+  if (!round) return <span>Waiting for the first round.</span>;
+  const took = duration(Date.parse(round.finishedAt) - Date.parse(round.startedAt));
+  if (round.outcome === "failed") {
+    return (
+      <span class="bad" data-testid="round">
+        The last round failed <Age at={round.finishedAt} />: <bdi>{round.reason ?? "no reason was given"}</bdi>
+      </span>
+    );
+  }
+  return (
+    <span data-testid="round">
+      Last round: {plural(round.jobsPolled, "job")} with {plural(round.batchCalls, "call")} in {took}
+      {round.jobsFailed > 0 && <span class="bad">; {plural(round.jobsFailed, "job")} failed</span>}
+    </span>
+  );
+}

@@ -1,0 +1,57 @@
+// How alive the page itself is: a quiet word while all is well, a clear one when it isn't.
+
+import { serverClock, useTick } from "./clock";
+import type { Failure, FeedState } from "./feed";
+import { span } from "./words";
+
+interface BannerProps {
+  failure: Failure;
+  retry: () => void;
+}
+
+/** What ticks is hidden from screen readers, which would read it out every second. */
+export function Banner({ failure, retry }: BannerProps) {
+  useTick();
+  const waited = span(Date.now() - failure.since);
+  return (
+    <div class="banner" role="alert" data-testid="banner">
+      <p>
+        {failure.message === null ? (
+          <>
+            <strong>Can't reach the server</strong>
+            <span aria-hidden="true"> since {waited}</span>; retrying.
+          </>
+        ) : (
+          <>
+            <strong>The server answers with an error:</strong> <bdi>{failure.message}</bdi>
+          </>
+        )}
+      </p>
+      <button type="button" onClick={retry}>
+        Retry now
+      </button>
+    </div>
+  );
+}
+
+export function Liveness({ state }: { state: FeedState }) {
+  const live = state.picture && !state.failure;
+  const word = live ? "Live" : state.failure ? "Offline" : "Connecting";
+  return (
+    <p class="liveness" data-live={live ? "yes" : "no"}>
+      <span class="pulse" aria-hidden="true" />
+      {word}
+    </p>
+  );
+}
+
+/** A moment as its age, which ticks by the server's clock. */
+export function Age({ at, none = "never" }: { at: string | null; none?: string }) {
+  useTick();
+  if (!at) return <>{none}</>;
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {span(serverClock.now() - Date.parse(at))} ago
+    </time>
+  );
+}

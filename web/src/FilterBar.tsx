@@ -1,0 +1,56 @@
+// Which jobs are shown: by state and by the beginning of their id.
+
+import type { Filters } from "./filters";
+import { rankOf, type Account } from "./model";
+import { count } from "./words";
+
+interface FilterBarProps {
+  accounts: Account[];
+  filters: Filters;
+  choose: (change: Partial<Filters>) => void;
+}
+
+export function FilterBar({ accounts, filters, choose }: FilterBarProps) {
+  const states = statesOf(accounts, filters);
+  return (
+    <form class="filters" role="search" aria-label="Filter the jobs" onSubmit={(event) => event.preventDefault()}>
+      <div class="choices" role="group" aria-label="State">
+        {states.map(([state, number]) => (
+          <button
+            key={state}
+            type="button"
+            aria-pressed={filters.state === state}
+            onClick={() => choose({ state })}
+            data-filter-state={state || "all"}
+          >
+            {state || "all"} <span class="much">{count(number)}</span>
+          </button>
+        ))}
+      </div>
+      <input
+        type="search"
+        name="prefix"
+        aria-label="Id begins with"
+        placeholder="Id begins with…"
+        autocomplete="off"
+        spellcheck={false}
+        value={filters.prefix}
+        onInput={(event) => choose({ prefix: event.currentTarget.value })}
+      />
+    </form>
+  );
+}
+
+/** The states that there are, and the one asked for, with numbers of jobs; "" is all of them. */
+function statesOf(accounts: Account[], filters: Filters): [string, number][] {
+  const numbers = new Map<string, number>();
+  if (filters.state) numbers.set(filters.state, 0);
+  for (const account of accounts) {
+    if (filters.account && account.id !== filters.account) continue;
+    for (const [state, number] of Object.entries(account.jobs)) {
+      if (number || state === filters.state) numbers.set(state, (numbers.get(state) ?? 0) + number);
+    }
+  }
+  const all = [...numbers.values()].reduce((sum, number) => sum + number, 0);
+  return [["", all], ...[...numbers].sort(([one], [other]) => rankOf(one) - rankOf(other))];
+}

@@ -1,0 +1,177 @@
+// The jobs as a table; on a narrow screen each row becomes a card (roles are spelled out because CSS would drop them).
+
+import { useState } from "preact/hooks";
+import { Age } from "./Banner";
+import type { Picture } from "./feed";
+import { passes, type Filters } from "./filters";
+import { byUrgency, TASK_STATES, type Job, type Verdict } from "./model";
+import { Figure, StateBar, Swatch } from "./StateBar";
+import { useTip } from "./Tip";
+import { count, spoken } from "./words";
+
+const ROWS = 300;
+
+interface JobListProps {
+  picture: Picture;
+  filters: Filters;
+  choose: (change: Partial<Filters>) => void;
+}
+
+export function JobList({ picture, filters, choose }: JobListProps) {
+  const [rows, setRows] = useState(ROWS);
+  const jobs = picture.jobs.filter((job) => passes(job, filters)).sort(byUrgency);
+  const many = picture.accounts.length > 1 && !filters.account;
+  return (
+    <section class="jobs" aria-label="Jobs">
+      {picture.problems.map(({ account, message }) => (
+        <p key={account} class="problem" role="alert" data-testid="problem">
+          <strong>{account}:</strong> <bdi>{message}</bdi>
+        </p>
+      ))}
+      {jobs.length ? (
+        <JobTable jobs={jobs.slice(0, rows)} many={many} />
+      ) : (
+        !picture.problems.length && <NoJobs picture={picture} filters={filters} choose={choose} />
+      )}
+      {jobs.length > rows && (
+        <p class="rest">
+          {count(rows)} of {count(jobs.length)} jobs are shown.{" "}
+          <button type="button" onClick={() => setRows(rows + ROWS)}>
+            Show more
+          </button>
+        </p>
+      )}
+      {picture.more && <p class="rest">There are more jobs than this page reads; filter to see the others.</p>}
+    </section>
+  );
+}
+
+function NoJobs({ picture, filters, choose }: JobListProps) {
+  const unknown = filters.account && !picture.accounts.some(({ id }) => id === filters.account);
+  const filtered = Object.values(filters).some(Boolean);
+  const waiting = picture.accounts.some(({ enabled, lastRound }) => enabled && !lastRound);
+  return (
+    <div class="empty" data-testid="no-jobs">
+      <h2>{unknown ? "No such account is watched" : filtered ? "No job matches" : "No jobs yet"}</h2>
+      {filtered ? (
+        <button type="button" onClick={() => choose({ account: "", state: "", prefix: "" })}>
+          Show all jobs
+        </button>
+      ) : (
+        <p>
+          {waiting
+            ? "The first round is on its way."
+            : "A job appears here soon after it was added to the Batch account."}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function JobTable({ jobs, many }: { jobs: Job[]; many: boolean }) {
+  return (
+    <table role="table" data-testid="jobs">
+      <thead role="rowgroup">
+        <tr role="row">
+          <Head>Job</Head>
+          <Head>State</Head>
+          <Head>Pool</Head>
+          <Head kind="wide">Tasks</Head>
+          {TASK_STATES.map((state) => (
+            <Head key={state} kind="number">
+              <Swatch state={state} />
+              {state}
+            </Head>
+          ))}
+          <Head kind="number">total</Head>
+          <Head>Counts are</Head>
+          <Head kind="number">as of</Head>
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {jobs.map((job) => (
+          <JobRow key={`${job.account} ${job.id} ${job.creationTime}`} job={job} many={many} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Head({ kind = "", children }: { kind?: string; children: preact.ComponentChildren }) {
+  return (
+    <th role="columnheader" scope="col" class={kind}>
+      {children}
+    </th>
+  );
+}
+
+function JobRow({ job, many }: { job: Job; many: boolean }) {
+  const counts = job.taskCounts;
+  return (
+    <tr role="row" data-job={job.id} data-account={job.account}>
+      <th role="rowheader" scope="row" class="id">
+        <bdi>{job.id}</bdi>
+        <Aside job={job} many={many} />
+      </th>
+      <td role="cell" class="state" data-job-state={job.deleted ? "deleted" : job.state}>
+        {job.deleted ? "deleted" : job.state}
+      </td>
+      <td role="cell" class="pool">
+        <bdi>{job.poolId ?? "–"}</bdi>
+      </td>
+      <td role="cell" class="wide">
+        <StateBar counts={counts} />
+      </td>
+      {TASK_STATES.map((state) => (
+        <td key={state} role="cell" class="number" data-count={state} data-zero={!counts?.[state]}>
+          <span class="label">
+            <Swatch state={state} />
+            {state}
+          </span>
+          <Figure value={counts?.[state]} />
+        </td>
+      ))}
+      <td role="cell" class="number" data-count="total">
+        <span class="label">total</span>
+        <Figure value={counts?.total} />
+      </td>
+      <td role="cell" class="verdict">
+        <Badge verdict={job.verdict} />
+      </td>
+      <td role="cell" class="number age">
+        <span class="label">as of</span>
+        <Age at={job.verdict.asOf} none="–" />
+      </td>
+    </tr>
+  );
+}
+
+/** Below the id: whose job it is, what it is called, why it ended. */
+function Aside({ job, many }: { job: Job; many: boolean }) {
+  const parts = [
+    many ? job.account : "",
+    job.displayName !== job.id ? job.displayName : "",
+    job.terminateReason && `ended by ${job.terminateReason}`,
+  ].filter(Boolean) as string[];
+  if (!parts.length) return null;
+  return (
+    <small class="aside" title={parts.join(" · ")}>
+      {parts.map((part, place) => (
+        <>
+          {place > 0 && " · "}
+          <bdi>{part}</bdi>
+        </>
+      ))}
+    </small>
+  );
+}
+
+function Badge({ verdict }: { verdict: Verdict }) {
+  const tip = useTip(verdict.reason);
+  return (
+    <button type="button" class="badge" data-level={verdict.level} {...tip}>
+      {spoken(verdict.level)}
+      <span class="unseen">: {verdict.reason}</span>
+    </button>
+  );
+}

@@ -1,0 +1,25 @@
+// A job's or an account's tasks by state: as lengths, and as the numbers beside them.
+
+import { TASK_STATES, type TaskCounts, type TaskState } from "./model";
+import { count } from "./words";
+
+/** Lengths only, for the eyes: the numbers stand in text nearby. */
+export function StateBar({ counts }: { counts: TaskCounts | null }) {
+  return (
+    <div class="bar" aria-hidden="true">
+      {TASK_STATES.map((state) => (
+        <span key={state} class="part" data-state={state} style={{ flexGrow: String(counts?.[state] ?? 0) }} hidden={!counts?.[state]} />
+      ))}
+    </div>
+  );
+}
+
+export function Swatch({ state }: { state: TaskState }) {
+  return <span class="swatch" data-state={state} aria-hidden="true" />;
+}
+
+/** A number that steps back when it is zero. */
+export function Figure({ value }: { value: number | undefined }) {
+  if (value === undefined) return <span class="zero">–</span>;
+  return value ? <>{count(value)}</> : <span class="zero">0</span>;
+}

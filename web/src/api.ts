@@ -1,0 +1,101 @@
+// Reads the API of the page's own origin. What didn't change is answered by 304 and costs no body.
+
+import { serverClock } from "./clock";
+import type { Page } from "./model";
+
+const TIMEOUT_MS = 20_000;
+const MAX_PAGES = 20;
+
+/** The server answered, and said no: `message` is its own sentence. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The server didn't answer. */
+export class Unreachable extends Error {}
+
+interface Known {
+  etag: string;
+  body: unknown;
+}
+
+/** A list as far as it was read; `more` tells that it goes on. */
+export interface Listing<T> {
+  values: T[];
+  more: boolean;
+}
+
+export class Reader {
+  #known = new Map<string, Known>();
+  #used = new Map<string, Known>();
+
+  /** One resource by its path. Raises Refusal, Unreachable, or the signal's abort. */
+  async read<T>(path: string, signal: AbortSignal): Promise<T> {
+    const known = this.#known.get(path);
+    const response = await get(path, known?.etag, signal);
+    const fresh = response.status === 304 && known ? known : await keep(response);
+    this.#used.set(path, fresh);
+    return fresh.body as T;
+  }
+
+  /** A list with the pages that follow it, up to a bound. */
+  async list<T>(path: string, signal: AbortSignal): Promise<Listing<T>> {
+    const values: T[] = [];
+    let next: string | undefined = path;
+    for (let page = 0; next && page < MAX_PAGES; page++) {
+      const answer: Page<T> = await this.read<Page<T>>(next, signal);
+      values.push(...answer.value);
+      next = answer.nextLink && ownPath(answer.nextLink);
+    }
+    return { values, more: next !== undefined };
+  }
+
+  /** Forgets what the last round didn't ask for. */
+  endRound(): void {
+    this.#known = this.#used;
+    this.#used = new Map();
+  }
+}
+
+async function get(path: string, etag: string | undefined, signal: AbortSignal): Promise<Response> {
+  const sent = Date.now();
+  try {
+    const response = await fetch(path, {
+      headers: { Accept: "application/json", ...(etag && { "If-None-Match": etag }) },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      cache: "no-store",
+      redirect: "error",
+    });
+    serverClock.observe(response.headers.get("Date"), sent, Date.now());
+    return response;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new Unreachable();
+  }
+}
+
+async function keep(response: Response): Promise<Known> {
+  if (!response.ok) throw new Refusal(response.status, await sentenceOf(response));
+  try {
+    return { etag: response.headers.get("ETag") ?? "", body: await response.json() };
+  } catch {
+    throw new Unreachable();
+  }
+}
+
+async function sentenceOf(response: Response): Promise<string> {
+  const body = (await response.json().catch(() => null)) as { error?: { message?: unknown } } | null;
+  const message = body?.error?.message;
+  return typeof message === "string" && message ? message : `The server answered with status ${response.status}.`;
+}
+
+/** A next link by path and query alone: behind a proxy its host may be another, and no other host is ever asked. */
+function ownPath(link: string): string {
+  const { pathname, search } = new URL(link, location.origin);
+  return pathname + search;
+}

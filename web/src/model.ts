@@ -1,0 +1,84 @@
+// The API's JSON, as far as the page shows it. Every string in it comes from outside and is only ever shown as text.
+
+export interface TaskCounts {
+  active: number;
+  preparing: number;
+  running: number;
+  completed: number;
+  succeeded: number;
+  failed: number;
+  total: number;
+}
+
+export interface Round {
+  asOf: string | null;
+  startedAt: string;
+  finishedAt: string;
+  outcome: "succeeded" | "failed";
+  reason: string | null;
+  jobsPolled: number;
+  jobsFailed: number;
+  batchCalls: number;
+}
+
+export interface Account {
+  id: string;
+  name: string;
+  region: string | null;
+  endpoint: string;
+  enabled: boolean;
+  pollSeconds: number;
+  jobs: Record<string, number>;
+  taskCounts: TaskCounts;
+  lastRound: Round | null;
+}
+
+export type Level = "exact" | "unverified" | "catchingUp" | "stale";
+
+export interface Verdict {
+  asOf: string | null;
+  source: string;
+  level: Level;
+  reason: string;
+}
+
+export interface Job {
+  id: string;
+  account: string;
+  state: string;
+  creationTime: string | null;
+  poolId: string | null;
+  displayName: string | null;
+  deleted: boolean;
+  terminateReason: string | null;
+  taskCounts: TaskCounts | null;
+  verdict: Verdict;
+}
+
+export interface Page<T> {
+  value: T[];
+  nextLink?: string;
+}
+
+export type TaskState = "succeeded" | "failed" | "running" | "preparing" | "active";
+
+/** In the order of a bar: what is done stands on the left, what waits on the right. */
+export const TASK_STATES: readonly TaskState[] = ["succeeded", "failed", "running", "preparing", "active"];
+
+const JOB_STATES = ["active", "enabling", "disabling", "terminating", "disabled", "deleting", "completed"];
+
+/** Where a job's state stands: what is alive first, what ended last, unknown states before those. */
+export function rankOf(state: string): number {
+  const rank = JOB_STATES.indexOf(state);
+  return rank < 0 ? JOB_STATES.length - 1.5 : rank;
+}
+
+/** Active jobs first; within a state the newest; then by id, so that rows stay where they are. */
+export function byUrgency(one: Job, other: Job): number {
+  return (
+    Number(one.deleted) - Number(other.deleted) ||
+    rankOf(one.state) - rankOf(other.state) ||
+    (other.creationTime ?? "").localeCompare(one.creationTime ?? "") ||
+    one.id.localeCompare(other.id)
+  );
+}
