@@ -61,13 +61,19 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m local.functions_host", description="Serves a function app here.")
     parser.add_argument("app", nargs="?", default=".", type=Path, metavar="APP_DIR", help="its folder (default: .)")
     parser.add_argument("--address", default="127.0.0.1", help="where to listen (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=7071, help="0 lets the system choose (default: %(default)s)")
+    parser.add_argument("--port", type=_port, default=7071, help="0 lets the system choose (default: %(default)s)")
     parser.add_argument(
         "--auth", action="store_true", help="check LOCAL_FUNCTION_KEY and LOCAL_MASTER_KEY, as in Azure"
     )
     parser.add_argument("--clock", metavar="URL", help="timers follow the clock of a Batch emulator on this machine")
     parser.add_argument("--quiet", action="store_true", help="log warnings only")
     return parser
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) < 2**16):
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not '{text}'")
+    return int(text)
 
 
 def _log_to_stderr(level: int) -> None:

@@ -40,12 +40,15 @@ class App:
     http: HttpFunctions
 
     @classmethod
-    async def load(cls, app_dir: Path, environment: Mapping[str, str]) -> "App":
-        """RefusalError with every reason why the app can't be served."""
+    async def load(cls, app_dir: Path, environment: Mapping[str, str], *, listening: bool = True) -> "App":
+        """RefusalError with every reason why the app can't be served.
+
+        `environment` is looked at after the import, so pass os.environ itself where the app sets defaults in it.
+        """
         options = load_host_json(app_dir, environment)
         worker = Worker(app_dir)
         await worker.start()
-        refuse_unservable(worker.functions, options, environment)
+        refuse_unservable(worker.functions, options, environment, listening=listening)
         storage = Storage(environment, base64=options.queues.base64)
         invoker = Invoker(worker, options, storage, environment)
         table = RouteTable(routes_of(worker.functions, options.route_prefix))

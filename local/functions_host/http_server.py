@@ -13,7 +13,6 @@ from local.functions_host.http_calls import HttpCall, HttpFunctions, HttpReply
 from local.functions_host.keys import Keys
 
 _BODY_LIMIT = 100 * 1024 * 1024  # FUNCTIONS_REQUEST_BODY_SIZE_LIMIT's default
-_UNBINDABLE = {errno.EADDRINUSE, errno.EACCES, errno.EADDRNOTAVAIL}
 
 
 class HttpServer:
@@ -56,8 +55,7 @@ class HttpServer:
         return response
 
     async def _reply(self, call: HttpCall, request: web.BaseRequest) -> HttpReply:
-        first = call.path.split("/", 2)[1].lower()
-        if first == "admin":
+        if call.path.strip("/").split("/", 1)[0].lower() == "admin":
             if not self._keys.admit_admin(request.headers, call.url, request.remote):
                 return HttpReply(HTTPStatus.UNAUTHORIZED)
             return self._admin.answer(call)
@@ -70,9 +68,7 @@ class HttpServer:
         return await self._functions.answer(call, function, match)
 
 
-def _unbindable(error: OSError, address: str, port: int) -> Exception:
+def _unbindable(error: OSError, address: str, port: int) -> RefusalError:
     if error.errno == errno.EADDRINUSE:
         return RefusalError(f"Port {port} on {address} is taken; stop what uses it or give another --port.")
-    if error.errno in _UNBINDABLE:
-        return RefusalError(f"This machine doesn't let the host listen on {address}, port {port}: {error.strerror}.")
-    return error
+    return RefusalError(f"The host can't listen on {address}, port {port}: {error.strerror}.")

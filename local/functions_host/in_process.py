@@ -1,7 +1,7 @@
 """For tests of an app: its functions through the same worker, routing and bindings as the host, without a socket.
 
-Nothing listens: timers and queue functions run when told to. One process runs one app (see worker.py), so open one
-InProcessApp for a test session, or one after another for the same folder.
+Nothing listens: timers and queue functions run when told to, and storage is needed only for outputs. One process runs
+one app (see worker.py): open one InProcessApp for a test session, or one after another for the same folder.
 """
 
 import uuid
@@ -32,7 +32,7 @@ class InProcessApp:
         self._app: App | None = None
 
     async def __aenter__(self) -> Self:
-        self._app = await App.load(self._app_dir, self._environment)
+        self._app = await App.load(self._app_dir, self._environment, listening=False)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from azure.core.exceptions import AzureError
 
-from local.functions_host.errors import FunctionFailedError
+from local.functions_host.errors import FunctionFailedError, RefusalError
 from local.functions_host.functions import TIMER, Binding, Function
 from local.functions_host.messages import RpcException, RpcRetryOptions, TypedData
 from local.functions_host.settings import HostOptions, fill, resolve
@@ -76,7 +76,7 @@ class Invoker:
                 continue
             try:
                 await self._send(binding, value, values)
-            except (AzureError, LookupError) as error:
+            except (AzureError, LookupError, RefusalError) as error:
                 report = RpcException(f"its output {binding.name} couldn't be written: {error}")
                 _LOG.error("%s failed: %s", function.name, report.message)
                 raise FunctionFailedError(function.name, report) from error

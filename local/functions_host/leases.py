@@ -8,6 +8,7 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
+from http import HTTPStatus
 
 from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
 from azure.storage.blob.aio import BlobLeaseClient, ContainerClient
@@ -36,7 +37,7 @@ class SingletonLease:
             try:
                 self._lease = await self._try()
             except HttpResponseError as error:
-                other = error.status_code == 409  # noqa: PLR2004
+                other = error.status_code == HTTPStatus.CONFLICT
                 self._explain("another host runs it" if other else f"storage refused: {error.reason}")
             except AzureError as error:
                 self._explain(f"storage doesn't answer: {error}")

@@ -8,7 +8,7 @@ from local.functions_host.functions import HTTP, QUEUE, TIMER, Binding, Function
 from local.functions_host.routes import Route
 from local.functions_host.schedule import parse_schedule
 from local.functions_host.settings import HostOptions, resolve
-from local.functions_host.storage import HOST_CONNECTION, find_connection
+from local.functions_host.storage import HOST_CONNECTION, Service, find_connection
 from local.functions_host.triggers import route_of
 
 _RESERVED = {"admin", "runtime"}
@@ -16,21 +16,29 @@ _OUTPUTS = {"http", "queue"}
 _QUEUE_NAME = re.compile(r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*")
 
 
-def refuse_unservable(functions: Mapping[str, Function], options: HostOptions, environment: Mapping[str, str]) -> None:
-    """RefusalError naming every function that can't be served, and why."""
+def refuse_unservable(
+    functions: Mapping[str, Function],
+    options: HostOptions,
+    environment: Mapping[str, str],
+    *,
+    listening: bool = True,
+) -> None:
+    """RefusalError naming every function that can't be served, and why. What doesn't listen needs no storage yet."""
     if not functions:
         raise RefusalError("The app has no functions.")
     problems = [
         f"Function '{function.name}': {problem}."
         for function in functions.values()
-        for problem in _problems(function, options, environment)
+        for problem in _problems(function, options, environment, listening=listening)
     ]
     problems += _duplicates(functions.values(), options)
     if problems:
         raise RefusalError("\n".join(problems))
 
 
-def _problems(function: Function, options: HostOptions, environment: Mapping[str, str]) -> Iterator[str]:
+def _problems(
+    function: Function, options: HostOptions, environment: Mapping[str, str], *, listening: bool
+) -> Iterator[str]:
     kind = function.trigger.kind
     if kind == HTTP:
         yield from _route_problems(function, options)
@@ -42,6 +50,8 @@ def _problems(function: Function, options: HostOptions, environment: Mapping[str
         yield f"{kind} isn't served by this host yet"
     for binding in function.others:
         yield from _binding_problems(binding, environment)
+    if listening:
+        yield from _storage_problems(function, environment)
 
 
 def _route_problems(function: Function, options: HostOptions) -> Iterator[str]:
@@ -66,8 +76,6 @@ def _schedule_problems(function: Function, environment: Mapping[str, str]) -> It
         yield f"its schedule '{schedule}' has no value: {error.args[0]}"
     except ValueError as error:
         yield f"its schedule isn't valid: {error}"
-    for service in ("blob",):
-        yield from _storage_problems(HOST_CONNECTION, service, environment)
 
 
 def _queue_problems(binding: Binding, environment: Mapping[str, str]) -> Iterator[str]:
@@ -78,7 +86,6 @@ def _queue_problems(binding: Binding, environment: Mapping[str, str]) -> Iterato
             yield f"'{name}' isn't a queue's name (3 to 63 of a-z, 0-9 and single hyphens)"
     except LookupError as error:
         yield f"its queue '{name}' has no name: {error.args[0]}"
-    yield from _storage_problems(binding.connection, "queue", environment)
 
 
 def _binding_problems(binding: Binding, environment: Mapping[str, str]) -> Iterator[str]:
@@ -90,11 +97,15 @@ def _binding_problems(binding: Binding, environment: Mapping[str, str]) -> Itera
         yield from _queue_problems(binding, environment)
 
 
-def _storage_problems(connection: str, service: str, environment: Mapping[str, str]) -> Iterator[str]:
-    try:
-        find_connection(environment, connection, "blob" if service == "blob" else "queue")
-    except RefusalError as error:
-        yield str(error)
+def _storage_problems(function: Function, environment: Mapping[str, str]) -> Iterator[str]:
+    """Timers need the host's own storage for locks and memory, queues the account that they name."""
+    wanted: list[tuple[str, Service]] = [(HOST_CONNECTION, "blob")] if function.trigger.kind == TIMER else []
+    queues = (one for one in (function.trigger, *function.others) if one.kind in (QUEUE, "queue"))
+    for connection, service in [*wanted, *((one.connection, "queue") for one in queues)]:
+        try:
+            find_connection(environment, connection, service)
+        except RefusalError as error:
+            yield str(error)
 
 
 def _duplicates(functions: Iterable[Function], options: HostOptions) -> list[str]:

@@ -62,10 +62,10 @@ def parse_host_json(content: Mapping[str, Any], environment: Mapping[str, str]) 
     for name, value in environment.items():
         if name.startswith(_OVERRIDE):
             flat[name.removeprefix(_OVERRIDE).replace("__", ".").lower()] = value
-    timeout = flat.get("functiontimeout")
+    unbounded = str(flat.get("functiontimeout")) == "-1"
     return HostOptions(
         route_prefix=str(flat.get("extensions.http.routeprefix", "api")).strip("/"),
-        function_timeout=None if timeout == "-1" else _span(flat, "functionTimeout", timedelta(minutes=30)),
+        function_timeout=None if unbounded else _span(flat, "functionTimeout", timedelta(minutes=30)),
         queues=_queue_options(flat),
     )
 

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_process import SAMPLE, HostProcess, StartHost
+
+from tests.functions_host.running_host import SAMPLE, RunningHost, StartHost
 
 
 @pytest.fixture
@@ -20,17 +21,17 @@ def environment(azurite: Any) -> dict[str, str]:
 
 @pytest.fixture
 def start_host(tmp_path: Path, environment: dict[str, str]) -> Iterator[StartHost]:
-    started: list[HostProcess] = []
+    started: list[RunningHost] = []
 
-    def start(*arguments: str, app: Path = SAMPLE, ready: bool = True, **settings: str) -> HostProcess:
+    def start(*arguments: str, app: Path = SAMPLE, ready: bool = True, **settings: str) -> RunningHost:
         folder = tmp_path / f"host{len(started)}"
         record = {"SAMPLE_RECORD": str(folder / "records")}
-        host = HostProcess.start(folder, app, {**environment, **record, **settings}, "--port", "0", *arguments)
+        host = RunningHost.start(folder, app, {**environment, **record, **settings}, "--port", "0", *arguments)
         started.append(host)
         return host.wait_ready() if ready else host
 
     yield start
     for host in started:
-        if host.process.poll() is None:
-            host.process.kill()
-            host.process.wait()
+        if host.child.poll() is None:
+            host.child.kill()
+            host.child.wait()

@@ -9,6 +9,7 @@ from typing import Any
 
 from local.functions_host.errors import FunctionFailedError, RefusalError
 from local.functions_host.in_process import InProcessApp
+from local.functions_host.storage import HOST_CONNECTION
 
 
 async def failure(work: Any) -> str:
@@ -31,7 +32,9 @@ async def check(sample: Path) -> dict[str, Any]:
         await app.deliver("work", "hello", dequeue_count=3)
         seen["fail"] = await failure(app.deliver("work", "fail"))
         seen["sync"] = (await app.request("GET", "/hello/you")).body.decode()
+    os.environ.pop(HOST_CONNECTION)
     async with InProcessApp(sample, os.environ) as again:
+        seen["unsent"] = (await again.request("POST", "/send", body=b'["x"]')).status
         seen["again"] = (await again.request("GET", "/hello")).body.decode()
     return seen
 

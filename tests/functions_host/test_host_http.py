@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_process import StartHost, SAMPLE, HostProcess, until
+
+from tests.functions_host.running_host import SAMPLE, RunningHost, StartHost, until
 
 
 @pytest.fixture(scope="module")
-def host(azurite: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
+def host(azurite: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     folder = tmp_path_factory.mktemp("host")
     settings = {
         "AzureWebJobsStorage": azurite.connection_string,
@@ -20,12 +21,12 @@ def host(azurite: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hos
         "SAMPLE_QUEUE": "sample-http",
         "SAMPLE_RECORD": str(folder / "records"),
     }
-    host = HostProcess.start(folder, SAMPLE, settings, "--port", "0").wait_ready()
+    host = RunningHost.start(folder, SAMPLE, settings, "--port", "0").wait_ready()
     yield host
     host.stop()
 
 
-def test_functions_are_listed_as_func_start_does(host: HostProcess) -> None:
+def test_functions_are_listed_as_func_start_does(host: RunningHost) -> None:
     lines = host.output.splitlines()
     assert lines.index("Functions:") < lines.index(f"listening on {host.url}")
     assert f"        put_thing: [POST,PUT] {host.url}/thing" in lines
@@ -49,25 +50,25 @@ def test_functions_are_listed_as_func_start_does(host: HostProcess) -> None:
         ("/thing", "got"),
     ],
 )
-def test_the_best_route_answers(host: HostProcess, path: str, text: str) -> None:
+def test_the_best_route_answers(host: RunningHost, path: str, text: str) -> None:
     answer = host.call("GET", path)
     assert (answer.status, answer.text) == (200, text)
 
 
-def test_a_wrong_method_and_an_unknown_path_give_404(host: HostProcess) -> None:
+def test_a_wrong_method_and_an_unknown_path_give_404(host: RunningHost) -> None:
     assert host.call("DELETE", "/thing").status == 404
     assert host.call("GET", "/nowhere").status == 404
     assert host.call("GET", "/runtime/webhooks/blobs").status == 404
 
 
-def test_a_response_keeps_its_status_headers_and_cookies(host: HostProcess) -> None:
+def test_a_response_keeps_its_status_headers_and_cookies(host: RunningHost) -> None:
     answer = host.call("PUT", "/thing")
     headers = {name.lower(): value for name, value in answer.headers}
     assert (answer.status, answer.text, headers["x-thing"]) == (201, "put", "1")
     assert headers["set-cookie"] == "a=b; HttpOnly; Path=/"
 
 
-def test_a_request_reaches_the_function_as_in_azure(host: HostProcess) -> None:
+def test_a_request_reaches_the_function_as_in_azure(host: RunningHost) -> None:
     answer = host.call("POST", "/echo/a/b?x=1&x=2&empty=&y=z", headers={"X-Upper": "V"}, body=b"hi")
     seen = answer.json()
     assert seen["method"] == "POST"
@@ -78,26 +79,26 @@ def test_a_request_reaches_the_function_as_in_azure(host: HostProcess) -> None:
     assert seen["url"] == f"{host.url}/echo/a/b?x=1&x=2&empty=&y=z"
 
 
-def test_a_function_that_raises_gives_500_and_a_line_in_the_log(host: HostProcess) -> None:
+def test_a_function_that_raises_gives_500_and_a_line_in_the_log(host: RunningHost) -> None:
     answer = host.call("GET", "/boom")
     assert (answer.status, answer.body) == (500, b"")
     assert "boom failed: Traceback" in host.log
     assert "RuntimeError: the sample went boom" in host.log
 
 
-def test_a_function_that_runs_past_its_time_gives_500(host: HostProcess) -> None:
+def test_a_function_that_runs_past_its_time_gives_500(host: RunningHost) -> None:
     assert host.call("GET", "/slow?seconds=9").status == 500
     assert "slow failed: it ran past functionTimeout (0:00:03)" in host.log
 
 
-def test_admin_lists_the_functions_and_tells_the_state(host: HostProcess) -> None:
+def test_admin_lists_the_functions_and_tells_the_state(host: RunningHost) -> None:
     status = host.call("GET", "/admin/host/status").json()
     assert status == {"id": "sample-http", "state": "Running"}
     functions = {one["name"]: one for one in host.call("GET", "/admin/functions").json()}
     assert functions["tick"]["config"]["bindings"][0]["type"] == "timerTrigger"
 
 
-def test_admin_refuses_what_it_cannot_run(host: HostProcess) -> None:
+def test_admin_refuses_what_it_cannot_run(host: RunningHost) -> None:
     assert host.call("POST", "/admin/functions/nothing").status == 404
     assert host.call("POST", "/admin/functions/hello").status == 400
     assert host.call("POST", "/admin/functions/tick", body=b"{").status == 400
@@ -105,7 +106,7 @@ def test_admin_refuses_what_it_cannot_run(host: HostProcess) -> None:
     assert host.call("POST", "/admin/functions/tick", headers=foreign).status == 401
 
 
-def test_admin_runs_a_timer_with_its_retries(host: HostProcess) -> None:
+def test_admin_runs_a_timer_with_its_retries(host: RunningHost) -> None:
     body = json.dumps({"input": ""}).encode()
     assert host.call("POST", "/admin/functions/stubborn", body=body).status == 202
     until(lambda: len(host.of("stubborn")) == 3, 6)
@@ -130,7 +131,7 @@ def test_a_stop_lets_a_running_request_finish_and_takes_no_new_one(start_host: S
     request = threading.Thread(target=lambda: answers.append(host.call("GET", "/slow?seconds=1.5").status))
     request.start()
     until(lambda: host.of("slow begins"))
-    host.process.send_signal(signal.SIGTERM)
+    host.child.send_signal(signal.SIGTERM)
     time.sleep(0.3)
     with pytest.raises(ConnectionRefusedError):
         host.call("GET", "/hello")
@@ -152,7 +153,7 @@ def test_a_stop_takes_under_five_seconds_whatever_runs(start_host: StartHost) ->
         call.join()
 
 
-def _ignore(host: HostProcess, path: str) -> None:
+def _ignore(host: RunningHost, path: str) -> None:
     try:
         host.call("GET", path)
     except (OSError, HTTPException):
@@ -161,7 +162,7 @@ def _ignore(host: HostProcess, path: str) -> None:
 
 def test_interrupting_an_idle_host_ends_it_at_once(start_host: StartHost) -> None:
     host = start_host()
-    host.process.send_signal(signal.SIGINT)
+    host.child.send_signal(signal.SIGINT)
     code, seconds = host.stop()
     assert code == 0
     assert seconds < 2

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from host_process import ROOT, SAMPLE
+from tests.functions_host.running_host import ROOT, SAMPLE
 
 
 def test_an_app_runs_in_a_test_without_a_socket(environment: dict[str, str], tmp_path: Path) -> None:
@@ -26,6 +26,7 @@ def test_an_app_runs_in_a_test_without_a_socket(environment: dict[str, str], tmp
     assert (seen["missing"], seen["boom"]) == (404, 500)
     assert seen["fail"] == "work: RuntimeError: the sample can't do that"
     assert (seen["sync"], seen["again"]) == ("hello you", "hello nobody")
+    assert seen["unsent"] == 500
     assert "one process runs one app" in seen["other"]
     records = [json.loads(line) for line in record.read_text().splitlines()]
     assert records[0]["past_due"] is True

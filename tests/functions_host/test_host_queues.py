@@ -13,13 +13,14 @@ import pytest
 from azure.core.exceptions import ResourceNotFoundError
 from azure.storage.queue import QueueClient, QueueMessage, QueueServiceClient
 from azure.storage.queue.aio import QueueClient as AsyncQueueClient
-from host_process import StartHost, until
+
 from local.functions_host.errors import FunctionFailedError
 from local.functions_host.inflight import InFlight
-from local.functions_host.messages import RpcException, TypedData
-from local.functions_host.invoker import queue_texts
+from local.functions_host.invoker import queue_texts, retry_delay
+from local.functions_host.messages import RpcException, RpcRetryOptions, TypedData
 from local.functions_host.queues import QueueListener, decode
 from local.functions_host.settings import QueueOptions
+from tests.functions_host.running_host import StartHost, until
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_a_stop_lets_a_message_be_finished(start_host: StartHost, queue: QueueCl
     host = start_host()
     host.call("POST", "/send", body=b'["sleep 1.5"]')
     until(lambda: host.of("work begins"))
-    host.process.send_signal(signal.SIGTERM)
+    host.child.send_signal(signal.SIGTERM)
     assert host.stop()[0] == 0
     assert host.of("work ends")
     assert waiting(queue) == 0
@@ -246,6 +247,15 @@ def test_message_texts_are_decoded_as_host_json_says() -> None:
     assert decode("hi", base64_encoded=True) is None
     assert decode("/w==", base64_encoded=True) is None
     assert decode("é", base64_encoded=True) is None
+
+
+def test_retries_wait_for_a_fixed_or_a_growing_time() -> None:
+    fixed = RpcRetryOptions(3, "fixed_delay", delay_interval=timedelta(seconds=4))
+    assert [retry_delay(fixed, count) for count in (1, 5)] == [timedelta(seconds=4)] * 2
+    low, high = timedelta(seconds=1), timedelta(seconds=10)
+    growing = RpcRetryOptions(9, "exponential_backoff", minimum_interval=low, maximum_interval=high)
+    waits = [retry_delay(growing, count).total_seconds() for count in (1, 2, 3, 9)]
+    assert waits == [pytest.approx(expected, rel=0.21) for expected in (1, 2, 4, 10)]
 
 
 def test_outputs_become_one_message_or_several() -> None:

@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_process import StartHost
+
 from local.functions_host.clock import EmulatorClock
 from local.functions_host.errors import RefusalError
 from local.functions_host.functions import Binding, Function
 from local.functions_host.keys import Keys
 from local.functions_host.refusals import refuse_unservable
 from local.functions_host.settings import HostOptions
+from tests.functions_host.running_host import StartHost
 
 STORAGE = {"AzureWebJobsStorage": "UseDevelopmentStorage=true"}
 NO_PREFIX = HostOptions(route_prefix="")
@@ -124,6 +125,12 @@ def test_triggers_without_storage_are_refused_but_http_alone_is_not() -> None:
     assert not problems(http("page", "{*path}"), environment={})
 
 
+def test_an_address_that_is_not_here_is_refused(start_host: StartHost) -> None:
+    host = start_host("--address", "192.0.2.1", ready=False)
+    assert host.child.wait(15) == 1
+    assert host.log.startswith("The host can't listen on 192.0.2.1, port 0")
+
+
 def test_auth_without_keys_is_refused() -> None:
     with pytest.raises(RefusalError, match="--auth needs LOCAL_FUNCTION_KEY"):
         Keys.from_environment({})
@@ -144,7 +151,7 @@ def app_folder(folder: Path, code: str) -> Path:
 
 def refusal(start_host: StartHost, *arguments: str, app: Path) -> str:
     host = start_host(*arguments, app=app, ready=False)
-    assert host.process.wait(15) == 1
+    assert host.child.wait(15) == 1
     assert host.output == ""
     return host.log
 
@@ -183,7 +190,7 @@ def test_a_taken_port_is_one_sentence(start_host: StartHost) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         host = start_host("--port", str(port), ready=False)
-        assert host.process.wait(15) == 1
+        assert host.child.wait(15) == 1
     assert host.log.splitlines()[-1] == (
         f"Port {port} on 127.0.0.1 is taken; stop what uses it or give another --port."
     )

@@ -1,4 +1,5 @@
 import pytest
+
 from local.functions_host.routes import Route, RouteTable
 
 

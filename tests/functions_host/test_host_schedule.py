@@ -4,11 +4,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from local.functions_host.schedule import Cron, Every, parse_schedule
 from local.functions_host.timer_status import NEVER, TimerStatus, plan
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
-moments = st.integers(0, 7 * 365 * 86400).map(lambda seconds: datetime(2024, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds))
+moments = st.integers(0, 7 * 365 * 86400).map(
+    lambda seconds: datetime(2024, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+)
 
 
 def some(low: int, high: int) -> st.SearchStrategy[str]:

@@ -3,6 +3,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+
 from local.functions_host.errors import RefusalError
 from local.functions_host.settings import (
     HostOptions,

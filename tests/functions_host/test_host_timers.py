@@ -3,12 +3,14 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 from azure.storage.blob import BlobClient, BlobLeaseClient, BlobServiceClient
-from host_process import StartHost, until
+
+from tests.functions_host.running_host import RunningHost, StartHost, until
 
 EVERY_SECOND = "* * * * * *"
 EVERY_MINUTE = "0 * * * * *"
@@ -33,7 +35,7 @@ class VirtualClock:
         clock = self
 
         class Face(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:  # noqa: N802
+            def do_GET(self) -> None:
                 stamp = clock.time.strftime("%Y-%m-%dT%H:%M:%S.%f") + "0Z"
                 body = json.dumps({"mode": "stepped", "time": stamp, "paused": False, "speed": 1, "epoch": 0}).encode()
                 self.send_response(200)
@@ -86,6 +88,10 @@ def test_a_run_missed_while_no_host_ran_is_past_due(start_host: StartHost, hosts
     assert not [run for run in again.of("minute") if run["past_due"]]
 
 
+def more_minutes(host: RunningHost, than: int) -> bool:
+    return len(host.of("minute")) > than
+
+
 def test_timers_follow_the_virtual_clock_one_run_for_each_step(start_host: StartHost, clock: VirtualClock) -> None:
     host = start_host("--clock", clock.url, SAMPLE_MINUTE=EVERY_MINUTE)
     time.sleep(0.5)
@@ -93,7 +99,7 @@ def test_timers_follow_the_virtual_clock_one_run_for_each_step(start_host: Start
     for step in (30, 60, 600):
         before = len(host.of("minute"))
         clock.time += timedelta(seconds=step)
-        until(lambda before=before: len(host.of("minute")) > before, 3)  # type: ignore[misc]
+        until(partial(more_minutes, host, before), 3)
         time.sleep(0.4)
         assert len(host.of("minute")) == before + 1
     clock.time -= timedelta(days=1)

@@ -117,7 +117,7 @@ async def tick(timer: func.TimerRequest) -> None:
 
 @app.timer_trigger(arg_name="timer", schedule="%SAMPLE_MINUTE%")
 async def minute(timer: func.TimerRequest) -> None:
-    record("minute", past_due=timer.past_due, status=timer.schedule_status)
+    record("minute", past_due=timer.past_due, status=getattr(timer, "schedule_status", None))
     await asyncio.sleep(0.2)
 
 

@@ -34,29 +34,29 @@ class Answer:
 
 
 @dataclass(slots=True)
-class HostProcess:
+class RunningHost:
     folder: Path
-    process: subprocess.Popen[bytes] = field(init=False)
+    child: subprocess.Popen[bytes] = field(init=False)
     url: str = ""
 
     @classmethod
-    def start(cls, folder: Path, app: Path, environment: Mapping[str, str], *arguments: str) -> "HostProcess":
+    def start(cls, folder: Path, app: Path, environment: Mapping[str, str], *arguments: str) -> "RunningHost":
         """`folder` takes its output. Use `wait_ready` next."""
         folder.mkdir(parents=True, exist_ok=True)
         host = cls(folder)
         command = [sys.executable, "-m", "local.functions_host", str(app), *arguments]
         clean = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
         with (folder / "out").open("wb") as out, (folder / "log").open("wb") as log:
-            host.process = subprocess.Popen(command, cwd=ROOT, env={**clean, **environment}, stdout=out, stderr=log)
+            host.child = subprocess.Popen(command, cwd=ROOT, env={**clean, **environment}, stdout=out, stderr=log)
         return host
 
-    def wait_ready(self) -> "HostProcess":
+    def wait_ready(self) -> "RunningHost":
         self.url = until(self._listening, START_SECONDS)
         return self
 
     def _listening(self) -> str | None:
-        if self.process.poll() is not None:
-            raise AssertionError(f"the host ended with {self.process.returncode}: {self.log}")
+        if self.child.poll() is not None:
+            raise AssertionError(f"the host ended with {self.child.returncode}: {self.log}")
         lines = [line for line in self.output.splitlines() if line.startswith("listening on ")]
         return lines[0].removeprefix("listening on ") if lines else None
 
@@ -87,12 +87,12 @@ class HostProcess:
     def stop(self) -> tuple[int, float]:
         """The exit code and the seconds it took."""
         began = time.monotonic()
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(10), time.monotonic() - began
+        if self.child.poll() is None:
+            self.child.send_signal(signal.SIGTERM)
+        return self.child.wait(10), time.monotonic() - began
 
 
-type StartHost = Callable[..., HostProcess]
+type StartHost = Callable[..., RunningHost]
 
 
 def until[T](read: Callable[[], T | None], seconds: float = 10.0) -> T:

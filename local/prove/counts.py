@@ -1,0 +1,129 @@
+"""Proves that counts equal the truth on the running local stack: pause, poll, compare, go on; twenty times.
+
+Run `python3 dev.py up --speed 20` in one terminal and `python3 dev.py prove counts` in another. It talks to the API
+and to the emulator's controls over HTTP only, and also checks by the emulator's counters that a poll read no more task
+pages than what had changed since the last one needs.
+"""
+
+import argparse
+import json
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+NOTE = Path(__file__).resolve().parents[2] / ".local" / "up.json"
+FIELDS = ("active", "preparing", "running", "completed", "succeeded", "failed", "total")
+_PAGE = 1000
+_SLACK_PAGES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Addresses of a running stack, as `.local/up.json` has them."""
+
+    api: str
+    emulator: str
+    account: str
+
+    def get(self, path: str) -> Any:
+        return _call("GET", f"{self.api}{path}")
+
+    def poll_all(self) -> Any:
+        return _call("POST", f"{self.api}/accounts/{self.account}/poll?wait=true", {"all": True})
+
+    def jobs(self) -> dict[str, Any]:
+        """All jobs by id, following next links."""
+        found: dict[str, Any] = {}
+        url: str | None = f"{self.api}/accounts/{self.account}/jobs?maxpagesize=50"
+        while url:
+            page = _call("GET", url)
+            found |= {job["id"]: job for job in page["value"]}
+            url = page.get("nextLink")
+        return found
+
+    def truth(self) -> dict[str, Any]:
+        jobs: dict[str, Any] = _call("GET", f"{self.emulator}/_emulator/truth")["accounts"][self.account]["jobs"]
+        return jobs
+
+    def pause(self, *, paused: bool) -> None:
+        _call("POST", f"{self.emulator}/_emulator/clock", {"paused": paused})
+
+    def counters(self) -> dict[str, Any]:
+        counters: dict[str, Any] = _call("GET", f"{self.emulator}/_emulator/counters")
+        return counters
+
+
+def compare(stack: Stack) -> list[str]:
+    """Every difference between what the API says and the truth, while the emulator is paused."""
+    poll = stack.poll_all()
+    problems = [] if poll["status"] == "succeeded" else [f"the poll ended as {poll['status']}: {poll['reasons']}"]
+    shown, truth = stack.jobs(), stack.truth()
+    problems += [f"{job}: not shown" for job in truth.keys() - shown.keys()]
+    problems += [f"{job}: shown, but it doesn't exist" for job in shown.keys() - truth.keys()]
+    for job in sorted(truth.keys() & shown.keys()):
+        counts = shown[job]["taskCounts"] or {}
+        problems += [
+            f"{job}: {field} is {counts.get(field)}, in truth {truth[job][field]}"
+            for field in FIELDS
+            if counts.get(field) != truth[job][field]
+        ]
+    return problems
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="dev.py prove counts", description=__doc__)
+    parser.add_argument("--times", type=int, default=20, help="how often to compare (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=3.0, help="how long to go on in between (default: %(default)s)")
+    options = parser.parse_args()
+    if not NOTE.exists():
+        print("Nothing is running: start `python3 dev.py up --speed 20` first.", file=sys.stderr)
+        return 1
+    note = json.loads(NOTE.read_text())
+    stack = Stack(note["api"], note["emulator"], note["batchAccount"])
+    wrong = 0
+    for number in range(1, options.times + 1):
+        time.sleep(options.seconds)
+        stack.pause(paused=True)
+        try:
+            before = stack.counters()
+            problems = compare(stack)
+            jobs, levels = stack.jobs(), sorted({job["verdict"]["level"] for job in stack.jobs().values()})
+            pages = task_pages(before, stack.counters())
+        finally:
+            stack.pause(paused=False)
+        problems += [f"{path}: {seen} pages of {rows} tasks" for path, (seen, rows) in pages.items() if is_excess(seen, rows)]
+        wrong += bool(problems)
+        tasks = sum(job["taskCounts"]["total"] for job in jobs.values() if job["taskCounts"])
+        read = sum(rows for _, rows in pages.values())
+        print(f"{number:3}: {len(jobs)} jobs, {tasks} tasks, {read} rows read, {levels}: {'; '.join(problems) or 'equal'}")
+    print(f"{options.times - wrong} of {options.times} comparisons equal")
+    return 1 if wrong else 0
+
+
+def task_pages(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Task-list requests and rows between two readings of the counters, by path."""
+    earlier = before.get("taskLists", {})
+    none = {"requests": 0, "items": 0}
+    return {
+        path: (seen["requests"] - earlier.get(path, none)["requests"], seen["items"] - earlier.get(path, none)["items"])
+        for path, seen in after.get("taskLists", {}).items()
+    }
+
+
+def is_excess(pages: int, rows: int) -> bool:
+    """More pages than the rows needed: something was listed over again."""
+    return pages > rows / _PAGE + _SLACK_PAGES
+
+
+def _call(method: str, url: str, body: Any = None) -> Any:
+    payload = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, payload, {"Content-Type": "application/json"}, method=method)  # noqa: S310
+    with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
+        return json.loads(answer.read() or b"null")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
