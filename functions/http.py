@@ -196,6 +196,7 @@ async def respond(
         query = _query(request, route.query)
         body = _body(request, route.body) if route.body else None
         reply = await handler(Call(runtime, request, dict(request.route_params), query, body, send))
+        return _response(request, reply if isinstance(reply, Reply) else Reply(reply, route.status))
     except BatchscopeError as error:
         return _error_response(error)
     except Exception as error:
@@ -203,7 +204,6 @@ async def respond(
         return _failure(
             500, ErrorDetail(code="InternalError", message=f"{type(error).__name__}; see the log.", target=None)
         )
-    return _response(request, reply if isinstance(reply, Reply) else Reply(reply, route.status))
 
 
 def _authenticate(runtime: Runtime, route: Route, request: func.HttpRequest) -> None:

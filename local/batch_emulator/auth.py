@@ -1,7 +1,8 @@
 """Authentication, really verified: shared key by the documented algorithm, and a bearer token for development.
 
-Source: "Authenticate via Shared Key" of the Batch REST reference. Query values are signed decoded, names in lower case
-(some clients sign the name as it was sent, so both are accepted); the path is signed as it stands on the wire.
+Source: "Authenticate via Shared Key" of the Batch REST reference. Query values are signed decoded, names in lower case;
+the path is signed as it stands on the wire. Clients differ where the text is unclear, and the service takes them all:
+names as they were sent, and an empty body's length as nothing or as 0, whatever the header then says.
 """
 
 import base64
@@ -10,6 +11,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from local.batch_emulator.faults import BatchFaultError
 from local.batch_emulator.stamps import SECOND, parse_http_date
@@ -52,8 +54,9 @@ def _shared_key(request: Signed, credential: str, keys: Mapping[str, str], now: 
     if key is None:
         raise _refused(403, f"There is no account '{account}' here.")
     _check_date(request, now)
-    for lowered in (True, False):
-        expected = _sign(key, _text(request, account, lowered=lowered))
+    length = request.headers.get("content-length", "")
+    for lowered, signed_length in product((True, False), ("", "0") if length in ("", "0") else (length,)):
+        expected = _sign(key, _text(request, account, lowered=lowered, length=signed_length))
         if hmac.compare_digest(expected.encode(), signature.encode()):
             return account.lower()
     raise _refused(403, f"The signature of account '{account}' doesn't match; the key is wrong.")
@@ -69,11 +72,9 @@ def _check_date(request: Signed, now: int) -> None:
         raise _refused(403, "The date of the request is more than 15 minutes off.")
 
 
-def _text(request: Signed, account: str, *, lowered: bool) -> str:
-    headers = request.headers
+def _text(request: Signed, account: str, *, lowered: bool, length: str) -> str:
+    headers = {**request.headers, "content-length": length}
     lines = [request.method, *(headers.get(name, "") for name in _SIGNED_HEADERS)]
-    if lines[3] == "0":
-        lines[3] = ""
     lines += [f"{name}:{headers[name]}" for name in sorted(headers) if name.startswith("ocp-")]
     pairs = [(name.lower() if lowered else name, value) for name, value in request.query]
     resource = f"/{account}{request.path}" + "".join(f"\n{name}:{value}" for name, value in sorted(pairs))

@@ -52,15 +52,17 @@ def ignore_patterns(path: Path) -> list[str]:
 
 
 def is_ignored(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a pattern matches the path, one of its folders, or, for a pattern without a slash inside, any part."""
+    """Whether a pattern matches the path or a folder on it; one with a slash before its end counts from the root."""
     parts = name.split("/")
-    tops = ["/".join(parts[: count + 1]) for count in range(len(parts))]
-    for pattern in patterns:
-        bare = pattern.strip("/")
-        against = tops if "/" in pattern.rstrip("/") else parts
-        if any(fnmatch.fnmatchcase(candidate, bare) for candidate in against):
-            return True
-    return False
+    return any(_matches(parts, pattern) for pattern in patterns)
+
+
+def _matches(parts: Sequence[str], pattern: str) -> bool:
+    wanted = pattern.strip("/").split("/")
+    if "/" not in pattern.rstrip("/"):
+        return any(fnmatch.fnmatchcase(part, wanted[0]) for part in parts)
+    pairs = zip(parts, wanted, strict=False)
+    return len(parts) >= len(wanted) and all(fnmatch.fnmatchcase(part, piece) for part, piece in pairs)
 
 
 def write_archive(archive: Path, root: Path, files: Sequence[Path]) -> None:

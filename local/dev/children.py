@@ -29,7 +29,8 @@ class Program:
     """A program of the stack.
 
     Each regular expression of `announces` must match a line of its log; their named groups are what it announced
-    (addresses, as a rule). `stops_last` is for what the others need while they stop.
+    (addresses, as a rule). `stops_last` is for what the others need while they stop; `may_finish` for what may end by
+    itself, with exit code 0, when its work is done.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Program:
     announces: tuple[str, ...] = ()
     patience_seconds: float = 60.0
     stops_last: bool = False
+    may_finish: bool = False
 
 
 @dataclass(slots=True)
@@ -48,9 +50,9 @@ class Child:
     popen: subprocess.Popen[bytes]
 
     def crash(self) -> Failure | None:
-        """A sentence about its end, if it has ended."""
+        """A sentence about its end, if it has ended otherwise than it may."""
         code = self.popen.poll()
-        if code is None:
+        if code is None or (code == 0 and self.program.may_finish):
             return None
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
         log = self.program.log

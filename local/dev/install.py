@@ -16,7 +16,8 @@ from local.dev.shell import run_logged, run_shown
 from local.dev.stamps import Step, fingerprint
 
 PYTHON = "3.13"
-NPM_INSTALL = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")
+NPM_QUIET = ("--ignore-scripts", "--no-audit", "--no-fund")
+NPM_INSTALL = ("ci", *NPM_QUIET)
 NOT_SOURCES = frozenset({"node_modules", "dist"})
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from local.dev.checkout import Checkout
 from local.dev.console import step
-from local.dev.install import run_npm
+from local.dev.install import NPM_QUIET, run_npm
 from local.dev.shell import run_logged
 
 COMPILE = ("pip", "compile", "--quiet", "--universal", "--python-version", "3.13")
@@ -20,6 +20,7 @@ BARE = ("--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-l
 PIN = re.compile(r"^[a-z0-9][a-z0-9._-]*==[^\s=]+( ; .+)?$")
 PYTHON_LOCKS = (("requirements.in",), ("requirements-dev.in", "requirements.txt"))
 """Each lock is named after its first input."""
+NPM_LOCK = ("--package-lock-only", "--omit-lockfile-registry-resolved", *NPM_QUIET)
 NODE_FOLDERS = ("local/node", "web")
 
 
@@ -30,7 +31,7 @@ def lock_all(checkout: Checkout, *, upgrade: bool) -> None:
     for folder in NODE_FOLDERS:
         if (checkout.root / folder / "package.json").exists():
             with step(f"locking {folder}"):
-                words = ("update" if upgrade else "install", "--package-lock-only", "--ignore-scripts", "--no-audit")
+                words = ("update" if upgrade else "install", *NPM_LOCK)
                 run_npm(checkout, checkout.root / folder, words, log="lock-node")
 
 

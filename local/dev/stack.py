@@ -31,7 +31,11 @@ OWN_SETTINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What `up` was asked for. With `accounts`, real accounts are watched and nothing is emulated."""
+    """What `up` was asked for.
+
+    With `accounts`, real accounts are watched and nothing is emulated. `kept_in` keeps the app's storage between runs;
+    the emulator begins anew each time, which the app sees as jobs that were deleted and created again.
+    """
 
     port: int = 7071
     kept_in: Path | None = None
@@ -78,8 +82,6 @@ def emulator_program(checkout: Checkout, options: Options, account: Emulated) ->
         *("--port", "0", "--account", f"{account.name}={account.key}"),
         *("--seed", str(options.seed), "--speed", f"{options.speed:g}"),
     ]
-    if options.kept_in:
-        arguments += ["--data", str(options.kept_in / "emulator")]
     return _module(checkout, "emulator", "local.batch_emulator", arguments, base_environment())
 
 
@@ -89,7 +91,7 @@ def workload_program(checkout: Checkout, options: Options, account: Emulated, em
         *("--account", account.name, "--key", account.key),
         *("--seed", str(options.seed), "--speed", f"{options.speed:g}"),
     ]
-    return _module(checkout, "workload", "local.workload", arguments, base_environment(), announces=())
+    return _module(checkout, "workload", "local.workload", arguments, base_environment(), announces=(), may_finish=True)
 
 
 def host_program(checkout: Checkout, options: Options, settings: Mapping[str, str]) -> Program:
@@ -119,6 +121,7 @@ def _module(
     environment: Mapping[str, str],
     *,
     announces: tuple[str, ...] = (LISTENING,),
+    may_finish: bool = False,
 ) -> Program:
     return Program(
         name=name,
@@ -127,4 +130,5 @@ def _module(
         cwd=checkout.root,
         environment=environment,
         announces=announces,
+        may_finish=may_finish,
     )

@@ -96,8 +96,6 @@ def _start(children: Children, checkout: Checkout, options: Options) -> Running:
 def _start_emulator(children: Children, checkout: Checkout, options: Options, account: Emulated | None) -> str | None:
     if account is None:
         return None
-    if options.kept_in:
-        (options.kept_in / "emulator").mkdir(parents=True, exist_ok=True)
     with step("Batch emulator"):
         return children.start(emulator_program(checkout, options, account))["address"].rstrip("/")
 

@@ -3,14 +3,15 @@
 Every packed column is self-contained: a type code, then the planes. Nothing here knows what a task is.
 """
 
+import struct
 from array import array
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from operator import sub
-from struct import Struct
 
 type Numbers = array[int]
-_LENGTH = Struct("<I")
+_CODES = {ord(code): code for code in "bhiq"}
+_LENGTH = struct.Struct("<I")
 
 
 def join(columns: Iterable[bytes]) -> bytes:
@@ -24,6 +25,8 @@ def parts(body: bytes) -> Iterator[bytes]:
     while at < len(body):
         (size,) = _LENGTH.unpack_from(body, at)
         at += _LENGTH.size
+        if at + size > len(body):
+            raise struct.error(f"a column of {size} bytes is cut short")
         yield body[at : at + size]
         at += size
 
@@ -37,9 +40,11 @@ def pack_numbers(numbers: Numbers) -> bytes:
 
 
 def unpack_numbers(packed: bytes) -> Numbers:
-    """Signed 64-bit numbers, whatever width they were packed in."""
-    narrow: Numbers = array(chr(packed[0]))
-    width, count = narrow.itemsize, (len(packed) - 1) // narrow.itemsize
+    """Signed 64-bit numbers, whatever width they were packed in. Raises LookupError or ValueError on anything else."""
+    narrow: Numbers = array(_CODES[packed[0]])
+    width, (count, rest) = narrow.itemsize, divmod(len(packed) - 1, narrow.itemsize)
+    if rest:
+        raise ValueError(f"{rest} bytes are no number")
     raw = bytearray(count * width)
     for plane in range(width):
         raw[plane::width] = packed[1 + plane * count : 1 + (plane + 1) * count]

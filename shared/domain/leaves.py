@@ -10,16 +10,19 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from operator import lt
 
 from shared.domain import columns
 from shared.domain.columns import Numbers
 from shared.domain.keys import key_of, keys_of
-from shared.domain.tasks import Task, TaskCounts, counts_of
+from shared.domain.tasks import RESULTS, STATES, Task, TaskCounts, counts_of
 
 FORMAT = 1
 MAX_ROWS = 4096
 _NO_EXIT = 1 << 40  # exit codes are 32 bits wide, so no task can have this one
 _HEADER = struct.Struct("<BI")
+_ANY_STATE, _ANY_RESULT = bytes(range(len(STATES))), bytes(range(len(RESULTS)))
+_DAMAGE = (zlib.error, struct.error, ValueError, TypeError, LookupError, OverflowError, StopIteration, RecursionError)
 
 type Pair = tuple[str, str]
 
@@ -60,6 +63,11 @@ class PairColumn:
     def unpack(cls, packed: bytes) -> "PairColumn":
         words, numbers = columns.parts(packed)
         return cls(((first, second) for first, second in json.loads(words)), columns.unpack_numbers(numbers))
+
+    def is_whole(self) -> bool:
+        """True where every row has a pair, and pairs are of strings."""
+        in_range = all(0 <= number < len(self.pairs) for number in set(self.numbers))
+        return in_range and all(isinstance(word, str) for pair in self.pairs for word in pair)
 
 
 class Leaf:
@@ -160,11 +168,13 @@ class Leaf:
         """Raises UnreadableLeafError."""
         try:
             kind, count = _HEADER.unpack_from(stored)
-            if kind != FORMAT:
-                raise UnreadableLeafError(f"a leaf has format {kind}; this version reads format {FORMAT}")
-            return cls._of_columns(columns.parts(zlib.decompress(stored[_HEADER.size :])), count)
-        except (zlib.error, struct.error, StopIteration, IndexError) as error:
-            raise UnreadableLeafError(f"a leaf is damaged: {error}") from error
+            leaf = cls._of_columns(columns.parts(_inflated(stored[_HEADER.size :])), count) if kind == FORMAT else None
+        except _DAMAGE as error:
+            raise UnreadableLeafError(f"a leaf is damaged: {error!r}") from error
+        if leaf is None:
+            raise UnreadableLeafError(f"a leaf has format {kind}; this version reads format {FORMAT}")
+        _refuse_damage(leaf, count)
+        return leaf
 
     @classmethod
     def _of_columns(cls, packed: Iterator[bytes], count: int) -> "Leaf":
@@ -178,9 +188,7 @@ class Leaf:
         leaf.ends = columns.unpack_differences(next(packed), leaf.transitions)
         leaf.starts = columns.unpack_differences(next(packed), leaf.transitions)
         leaf.exits, leaf.retries, leaf.requeues, leaf.slots = [columns.unpack_numbers(next(packed)) for _ in range(4)]
-        leaf.failures, leaf.nodes = PairColumn.unpack(next(packed)), PairColumn.unpack(next(packed))
-        if len(leaf) != count:
-            raise UnreadableLeafError(f"a leaf is damaged: it holds {len(leaf)} tasks and should hold {count}")
+        leaf.failures, leaf.nodes = map(PairColumn.unpack, packed)
         return leaf
 
     def _set(self, at: int, task: Task) -> None:
@@ -197,3 +205,27 @@ class Leaf:
         merged = Leaf(by_key[key] for key in sorted(by_key))
         for name in Leaf.__slots__:
             setattr(self, name, getattr(merged, name))
+
+
+def _inflated(stream: bytes) -> bytes:
+    """The whole stream and nothing else. Raises zlib.error."""
+    inflating = zlib.decompressobj()
+    body = inflating.decompress(stream)
+    if not inflating.eof or inflating.unused_data:
+        raise zlib.error("the stream is cut short, or something stands behind it")
+    return body
+
+
+def _refuse_damage(leaf: Leaf, count: int) -> None:
+    """Columns that don't belong together would pass for other tasks: raises UnreadableLeafError."""
+    pairs = (leaf.failures, leaf.nodes)
+    numbers = (getattr(leaf, name) for name in Leaf.__slots__ if name not in ("failures", "nodes"))
+    lengths = {*map(len, numbers), *(len(column.numbers) for column in pairs)}
+    if lengths != {count}:
+        raise UnreadableLeafError(f"a leaf is damaged: it should hold {count} tasks, its columns {sorted(lengths)}")
+    if leaf.states.translate(None, _ANY_STATE) or leaf.results.translate(None, _ANY_RESULT):
+        raise UnreadableLeafError("a leaf is damaged: a state or a result is none that there is")
+    if not all(map(lt, leaf.keys, leaf.keys[1:])):
+        raise UnreadableLeafError("a leaf is damaged: its tasks are out of order")
+    if not all(column.is_whole() for column in pairs):
+        raise UnreadableLeafError("a leaf is damaged: a failure or a node is missing")

@@ -3,7 +3,6 @@
 A row points to the generation that is served and holds its picture, a projection that can be rebuilt from the leaves.
 """
 
-from datetime import datetime
 from typing import Any, get_args
 
 from shared.domain.jobs import Agreement, Job, JobFacts, Picture, Source
@@ -82,15 +81,15 @@ def _picture_row(picture: Picture) -> Row:
 
 
 def _job(row: Row) -> Job:
-    facts: dict[str, Any] = {field: _plain(row.get(name)) for field, name in _FACTS.items()}
+    facts: dict[str, Any] = {field: row.get(name) for field, name in _FACTS.items()}
     return Job(
         facts=JobFacts(**facts),
         picture=_picture(row) if row.get("generation") else None,
         building=row.get("building"),
-        building_since=_plain(row.get("buildingSince")),
+        building_since=row.get("buildingSince"),
         retired=tuple(filter(None, row.get("retired", "").split(","))),
         sealed=row.get("sealed", False),
-        deleted_at=_plain(row.get("deletedAt")),
+        deleted_at=row.get("deletedAt"),
         etag=row["etag"],
     )
 
@@ -98,13 +97,13 @@ def _job(row: Row) -> Job:
 def _picture(row: Row) -> Picture:
     return Picture(
         generation=row["generation"],
-        as_of=_plain(row["asOf"]),
+        as_of=row["asOf"],
         source=next(source for source in _SOURCES if source == row["source"]),
         counts=_counts(row, ""),
-        full_read_at=_plain(row["fullReadAt"]),
-        moved_at=_plain(row["movedAt"]),
+        full_read_at=row["fullReadAt"],
+        moved_at=row["movedAt"],
         agreement=Agreement(
-            at=_plain(row.get("agreedAt")),
+            at=row.get("agreedAt"),
             disagreements=row["disagreements"],
             service_counts=_counts(row, "service_") if "service_active" in row else None,
         ),
@@ -117,10 +116,3 @@ def _counts_row(counts: TaskCounts, prefix: str) -> Row:
 
 def _counts(row: Row, prefix: str) -> TaskCounts:
     return TaskCounts(*(row[prefix + field] for field in COUNT_FIELDS))
-
-
-def _plain(value: Any) -> Any:
-    """Times as plain aware datetimes: the SDK's own kind carries a note of the digits it dropped."""
-    if isinstance(value, datetime):
-        return datetime.fromtimestamp(value.timestamp(), value.tzinfo)
-    return value

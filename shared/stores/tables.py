@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from azure.core import MatchConditions
@@ -108,7 +109,15 @@ async def save_row(table: TableClient, row: Row, etag: str | None) -> str:
 
 
 def with_etag(entity: Any) -> Row:
-    return {**entity, "etag": entity.metadata["etag"]}
+    """A row as a plain dict: times as plain datetimes, as the SDK's own kind carries a note of dropped digits."""
+    row = {name: _plain(value) for name, value in entity.items()}
+    return {**row, "etag": entity.metadata["etag"]}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return datetime.combine(value.date(), value.timetz())
+    return value
 
 
 def _first_line(error: Exception) -> str:

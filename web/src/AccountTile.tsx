@@ -3,6 +3,7 @@
 import { Age } from "./Banner";
 import type { Filters } from "./filters";
 import { rankOf, TASK_STATES, type Account, type Round } from "./model";
+import { Outside } from "./Outside";
 import { Figure, StateBar, Swatch } from "./StateBar";
 import { count, duration, plural } from "./words";
 
@@ -21,10 +22,10 @@ export function AccountTile({ account, single, filters, choose }: TileProps) {
       <header>
         <h2>
           {single ? (
-            <bdi>{account.name}</bdi>
+            <Outside text={account.name} />
           ) : (
             <button type="button" aria-pressed={chosen} onClick={toggle}>
-              <bdi>{account.name}</bdi>
+              <Outside text={account.name} />
             </button>
           )}
           {account.region && <small>{account.region}</small>}
@@ -35,7 +36,9 @@ export function AccountTile({ account, single, filters, choose }: TileProps) {
       <StateBar counts={account.taskCounts} />
       <footer>
         <LastRound round={account.lastRound} />
-        <span class="endpoint">{account.endpoint}</span>
+        <span class="endpoint">
+          <Outside text={account.endpoint} />
+        </span>
       </footer>
     </article>
   );
@@ -64,18 +67,18 @@ function Numbers({ account }: { account: Account }) {
   return (
     <dl class="numbers">
       <div class="lead">
-        <dt>{jobs === 1 ? "job" : "jobs"}</dt>
+        <dt>{jobs === 1 ? "Job" : "Jobs"}</dt>
         <dd data-testid="jobs-total">{count(jobs)}</dd>
         <dd class="detail">{states.map(([state, number]) => `${count(number)} ${state}`).join(", ") || "none yet"}</dd>
       </div>
       <div class="lead">
-        <dt>tasks</dt>
+        <dt>Tasks</dt>
         <dd data-testid="tasks-total">{count(account.taskCounts.total)}</dd>
         <dd class="detail">{count(account.taskCounts.completed)} completed</dd>
       </div>
       {TASK_STATES.map((state) => (
         <div key={state}>
-          <dt>
+          <dt class="capital">
             <Swatch state={state} />
             {state}
           </dt>
@@ -94,7 +97,7 @@ function LastRound({ round }: { round: Round | null }) {
   if (round.outcome === "failed") {
     return (
       <span class="bad" data-testid="round">
-        The last round failed <Age at={round.finishedAt} />: <bdi>{round.reason ?? "no reason was given"}</bdi>
+        The last round failed <Age at={round.finishedAt} />: <Outside text={round.reason ?? "no reason was given"} />
       </span>
     );
   }

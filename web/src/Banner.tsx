@@ -2,6 +2,7 @@
 
 import { serverClock, useTick } from "./clock";
 import type { Failure, FeedState } from "./feed";
+import { Outside } from "./Outside";
 import { span } from "./words";
 
 interface BannerProps {
@@ -23,7 +24,7 @@ export function Banner({ failure, retry }: BannerProps) {
           </>
         ) : (
           <>
-            <strong>The server answers with an error:</strong> <bdi>{failure.message}</bdi>
+            <strong>The server answers with an error:</strong> <Outside text={failure.message} />
           </>
         )}
       </p>
@@ -36,7 +37,7 @@ export function Banner({ failure, retry }: BannerProps) {
 
 export function Liveness({ state }: { state: FeedState }) {
   const live = state.picture && !state.failure;
-  const word = live ? "Live" : state.failure ? "Offline" : "Connecting";
+  const word = live ? "Live" : !state.failure ? "Connecting" : state.failure.message === null ? "Offline" : "Error";
   return (
     <p class="liveness" data-live={live ? "yes" : "no"}>
       <span class="pulse" aria-hidden="true" />

@@ -14,7 +14,7 @@ export function FilterBar({ accounts, filters, choose }: FilterBarProps) {
   const states = statesOf(accounts, filters);
   return (
     <form class="filters" role="search" aria-label="Filter the jobs" onSubmit={(event) => event.preventDefault()}>
-      <div class="choices" role="group" aria-label="State">
+      <div class="choices capital" role="group" aria-label="State">
         {states.map(([state, number]) => (
           <button
             key={state}

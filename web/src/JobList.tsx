@@ -5,6 +5,7 @@ import { Age } from "./Banner";
 import type { Picture } from "./feed";
 import { passes, type Filters } from "./filters";
 import { byUrgency, TASK_STATES, type Job, type Verdict } from "./model";
+import { Outside, visible } from "./Outside";
 import { Figure, StateBar, Swatch } from "./StateBar";
 import { useTip } from "./Tip";
 import { count, spoken } from "./words";
@@ -25,7 +26,9 @@ export function JobList({ picture, filters, choose }: JobListProps) {
     <section class="jobs" aria-label="Jobs">
       {picture.problems.map(({ account, message }) => (
         <p key={account} class="problem" role="alert" data-testid="problem">
-          <strong>{account}:</strong> <bdi>{message}</bdi>
+          <strong>
+            <Outside text={account} />:
+          </strong> <Outside text={message} />
         </p>
       ))}
       {jobs.length ? (
@@ -78,14 +81,14 @@ function JobTable({ jobs, many }: { jobs: Job[]; many: boolean }) {
           <Head>Pool</Head>
           <Head kind="wide">Tasks</Head>
           {TASK_STATES.map((state) => (
-            <Head key={state} kind="number">
+            <Head key={state} kind="number capital">
               <Swatch state={state} />
               {state}
             </Head>
           ))}
-          <Head kind="number">total</Head>
+          <Head kind="number">Total</Head>
           <Head>Counts are</Head>
-          <Head kind="number">as of</Head>
+          <Head kind="number">As of</Head>
         </tr>
       </thead>
       <tbody role="rowgroup">
@@ -110,21 +113,21 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
   return (
     <tr role="row" data-job={job.id} data-account={job.account}>
       <th role="rowheader" scope="row" class="id">
-        <bdi>{job.id}</bdi>
+        <Outside text={job.id} />
         <Aside job={job} many={many} />
       </th>
       <td role="cell" class="state" data-job-state={job.deleted ? "deleted" : job.state}>
         {job.deleted ? "deleted" : job.state}
       </td>
-      <td role="cell" class="pool">
-        <bdi>{job.poolId ?? "–"}</bdi>
+      <td role="cell" class="pool" title={visible(job.poolId ?? "")}>
+        <Outside text={job.poolId ?? "–"} />
       </td>
       <td role="cell" class="wide">
         <StateBar counts={counts} />
       </td>
       {TASK_STATES.map((state) => (
         <td key={state} role="cell" class="number" data-count={state} data-zero={!counts?.[state]}>
-          <span class="label">
+          <span class="label capital">
             <Swatch state={state} />
             {state}
           </span>
@@ -132,14 +135,14 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
         </td>
       ))}
       <td role="cell" class="number" data-count="total">
-        <span class="label">total</span>
+        <span class="label">Total</span>
         <Figure value={counts?.total} />
       </td>
       <td role="cell" class="verdict">
         <Badge verdict={job.verdict} />
       </td>
       <td role="cell" class="number age">
-        <span class="label">as of</span>
+        <span class="label">as of </span>
         <Age at={job.verdict.asOf} none="–" />
       </td>
     </tr>
@@ -155,12 +158,11 @@ function Aside({ job, many }: { job: Job; many: boolean }) {
   ].filter(Boolean) as string[];
   if (!parts.length) return null;
   return (
-    <small class="aside" title={parts.join(" · ")}>
-      {parts.map((part, place) => (
-        <>
-          {place > 0 && " · "}
-          <bdi>{part}</bdi>
-        </>
+    <small class="aside" title={visible(parts.join(" · "))}>
+      {parts.map((part) => (
+        <span key={part}>
+          <Outside text={part} />
+        </span>
       ))}
     </small>
   );
@@ -171,7 +173,7 @@ function Badge({ verdict }: { verdict: Verdict }) {
   return (
     <button type="button" class="badge" data-level={verdict.level} {...tip}>
       {spoken(verdict.level)}
-      <span class="unseen">: {verdict.reason}</span>
+      <span class="unseen">: {visible(verdict.reason)}</span>
     </button>
   );
 }

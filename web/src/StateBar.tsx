@@ -8,7 +8,13 @@ export function StateBar({ counts }: { counts: TaskCounts | null }) {
   return (
     <div class="bar" aria-hidden="true">
       {TASK_STATES.map((state) => (
-        <span key={state} class="part" data-state={state} style={{ flexGrow: String(counts?.[state] ?? 0) }} hidden={!counts?.[state]} />
+        <span
+          key={state}
+          class="part"
+          data-state={state}
+          style={{ flexGrow: String(counts?.[state] ?? 0) }}
+          hidden={!counts?.[state]}
+        />
       ))}
     </div>
   );

@@ -2,6 +2,7 @@
 
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
+import { Outside } from "./Outside";
 
 interface Tip {
   text: string;
@@ -31,7 +32,7 @@ export function TipLayer({ children }: { children: ComponentChildren }) {
       {children}
       {tip && (
         <div class="tip" aria-hidden="true" style={{ left: `${tip.left}px`, top: `${tip.top}px` }}>
-          <bdi>{tip.text}</bdi>
+          <Outside text={tip.text} />
         </div>
       )}
     </SetTip.Provider>

@@ -1,0 +1,1 @@
+"""A workload for the Batch emulator, driven through the official SDK as a customer would; never deployed."""

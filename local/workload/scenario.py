@@ -1,0 +1,108 @@
+"""What a scenario is made of: pools, jobs, the tasks they hold, and how a job's life goes. Values only; nothing runs.
+
+Durations are in seconds before `--speed` divides them; the emulator divides those in command lines itself.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Ending(Enum):
+    """How a job ends: by itself when all its tasks have, by somebody who stops it, or not at all."""
+
+    COMPLETES = "completes"
+    STOPPED = "stopped"
+    STAYS = "stays"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolPlan:
+    """A pool of `dedicated` and `spot` nodes; a start task that exits other than 0 makes its nodes useless."""
+
+    id: str
+    vm_size: str
+    dedicated: int = 0
+    spot: int = 0
+    slots: int = 1
+    start_task: str = ""
+
+    @property
+    def all_slots(self) -> int:
+        return (self.dedicated + self.spot) * self.slots
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Why a `share` of a job's tasks fail: an exit code, or a resource file that isn't there."""
+
+    share: float
+    exit_code: int = 0
+    missing_file: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPlan:
+    """A job: `tasks` runs of `program` ({n} is the number), each of a length within `seconds`.
+
+    It rests for `rest` seconds when it has ended, is deleted, and comes again under its id; `stop_after` seconds after
+    its last task was added somebody stops a job with the ending STOPPED, saying `stop_reason`.
+    """
+
+    id: str
+    pool: str
+    name: str
+    tasks: int
+    task_prefix: str
+    program: str
+    seconds: tuple[float, float]
+    causes: tuple[Cause, ...] = ()
+    retries: int = 0
+    priority: int = 0
+    ending: Ending = Ending.COMPLETES
+    rest: float = 60
+    stop_after: float = 0
+    stop_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """Pools and jobs; every job's `pool` is one of the pools."""
+
+    name: str
+    pools: tuple[PoolPlan, ...]
+    jobs: tuple[JobPlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """One task, ready to be added."""
+
+    id: str
+    command_line: str
+    missing_file: str
+    retries: int
+
+
+def plan_tasks(job: JobPlan, *, seed: int, run: int) -> Iterator[TaskPlan]:
+    """The tasks of a job's `run`-th life, the same for the same seed; each cause takes at least one task."""
+    chance = random.Random(f"{seed}/{job.id}/{run}")
+    failing = _draw_failures(job, chance)
+    digits = len(str(job.tasks))
+    for number in range(1, job.tasks + 1):
+        cause = failing.get(number)
+        seconds = chance.uniform(*job.seconds)
+        program = job.program.format(n=number)
+        exit_code = cause.exit_code if cause else 0
+        yield TaskPlan(
+            id=f"{job.task_prefix}-{number:0{digits}}",
+            command_line=f"/bin/sh -c '{program}; sleep {seconds:.1f}; exit {exit_code}'",
+            missing_file=cause.missing_file if cause else "",
+            retries=job.retries,
+        )
+
+
+def _draw_failures(job: JobPlan, chance: random.Random) -> dict[int, Cause]:
+    wanted = [cause for cause in job.causes for _ in range(max(1, round(cause.share * job.tasks)))]
+    return dict(zip(chance.sample(range(1, job.tasks + 1), len(wanted)), wanted, strict=True))

@@ -1,0 +1,183 @@
+"""The scenarios that `--scenario` knows.
+
+`demo` keeps moving at any speed: small jobs of short tasks run ahead of the large ones on the same nodes. Its largest
+job runs on 40 slots with tasks of 32 seconds on average: 1.25 tasks end a second, 25 at `--speed 20`.
+"""
+
+from collections.abc import Mapping
+
+from local.workload.scenario import Cause, Ending, JobPlan, PoolPlan, Scenario
+
+_OUT_OF_MEMORY = 137
+_NOT_FOUND = 127
+
+_DEMO_POOLS = (
+    PoolPlan(
+        id="render-d4s",
+        vm_size="standard_d4s_v5",
+        dedicated=10,
+        slots=4,
+        start_task="/bin/sh -c 'apt-get install -y blender'",
+    ),
+    PoolPlan(id="genomics-e8s-spot", vm_size="standard_e8s_v5", spot=6, slots=2),
+    PoolPlan(id="analytics-d8s", vm_size="standard_d8s_v5", dedicated=3, slots=4),
+    PoolPlan(
+        id="cfd-hb120",
+        vm_size="standard_hb120rs_v3",
+        dedicated=2,
+        start_task="/bin/sh -c './install-openfoam.sh --version 12; exit 1'",
+    ),
+)
+
+_DEMO_JOBS = (
+    JobPlan(
+        id="render-feature-film",
+        pool="render-d4s",
+        name="Feature film, reel 4, final quality",
+        tasks=20_000,
+        task_prefix="frame",
+        program="blender --background reel4.blend --render-frame {n}",
+        seconds=(20, 44),
+        causes=(Cause(share=0.002, exit_code=_OUT_OF_MEMORY), Cause(share=0.001, exit_code=1)),
+        rest=120,
+    ),
+    JobPlan(
+        id="video-transcode",
+        pool="render-d4s",
+        name="Archive to AV1",
+        tasks=400,
+        task_prefix="clip",
+        program="ffmpeg -i clip{n}.mov -c:v libsvtav1 clip{n}.mkv",
+        seconds=(8, 24),
+        causes=(Cause(share=0.01, exit_code=_NOT_FOUND),),
+        priority=100,
+        rest=200,
+    ),
+    JobPlan(
+        id="genomics-alignment",
+        pool="genomics-e8s-spot",
+        name="Whole genomes, cohort 12",
+        tasks=1_600,
+        task_prefix="sample",
+        program="bwa mem reference.fa sample{n}.fq",
+        seconds=(15, 45),
+        causes=(Cause(share=0.02, exit_code=_OUT_OF_MEMORY), Cause(share=0.005, exit_code=1)),
+        retries=1,
+        rest=90,
+    ),
+    JobPlan(
+        id="model-sweep",
+        pool="genomics-e8s-spot",
+        name="Hyperparameter sweep",
+        tasks=60,
+        task_prefix="trial",
+        program="python train.py --trial {n}",
+        seconds=(20, 60),
+        causes=(Cause(share=0.05, exit_code=_OUT_OF_MEMORY),),
+        retries=2,
+        priority=50,
+        ending=Ending.STOPPED,
+        rest=240,
+        stop_after=150,
+        stop_reason="A better model was found",
+    ),
+    JobPlan(
+        id="risk-simulation",
+        pool="analytics-d8s",
+        name="Value at risk, end of day",
+        tasks=5_000,
+        task_prefix="path",
+        program="./simulate --paths 10000 --seed {n}",
+        seconds=(8, 16),
+        causes=(Cause(share=0.001, exit_code=1),),
+        rest=60,
+    ),
+    JobPlan(
+        id="nightly-etl",
+        pool="analytics-d8s",
+        name="Nightly load of the warehouse",
+        tasks=120,
+        task_prefix="partition",
+        program="python load.py --partition {n}",
+        seconds=(4, 12),
+        causes=(
+            Cause(share=0.03, missing_file="https://warehouse.example/landing/missing-partition.parquet"),
+            Cause(share=0.02, exit_code=1),
+        ),
+        retries=1,
+        priority=100,
+        rest=180,
+    ),
+    JobPlan(
+        id="smoke-test",
+        pool="analytics-d8s",
+        name="Smoke test after each deployment",
+        tasks=20,
+        task_prefix="check",
+        program="pytest -k check_{n}",
+        seconds=(2, 5),
+        priority=200,
+        rest=40,
+    ),
+    JobPlan(
+        id="wind-tunnel",
+        pool="cfd-hb120",
+        name="Aerodynamics of the new wing",
+        tasks=300,
+        task_prefix="case",
+        program="simpleFoam -case case{n}",
+        seconds=(60, 120),
+        ending=Ending.STAYS,
+    ),
+)
+
+_QUIET = Scenario(
+    name="quiet",
+    pools=(PoolPlan(id="services-d2s", vm_size="standard_d2s_v5", dedicated=2, slots=4),),
+    jobs=(
+        JobPlan(
+            id="license-servers",
+            pool="services-d2s",
+            name="Services that run for weeks",
+            tasks=4,
+            task_prefix="server",
+            program="./lmgrd -server {n}",
+            seconds=(2_000_000, 2_000_000),
+            priority=100,
+            ending=Ending.STAYS,
+        ),
+        JobPlan(
+            id="import-2025",
+            pool="services-d2s",
+            name="Import of last year's measurements",
+            tasks=200,
+            task_prefix="month",
+            program="python import.py {n}",
+            seconds=(1, 2),
+            causes=(Cause(share=0.01, exit_code=1),),
+            ending=Ending.STAYS,
+        ),
+    ),
+)
+
+_BIG = Scenario(
+    name="big",
+    pools=(PoolPlan(id="simulation-d16s", vm_size="standard_d16s_v5", dedicated=10, slots=8),),
+    jobs=(
+        JobPlan(
+            id="monte-carlo-200k",
+            pool="simulation-d16s",
+            name="200,000 simulated markets",
+            tasks=200_000,
+            task_prefix="market",
+            program="./market --seed {n}",
+            seconds=(40, 88),
+            causes=(Cause(share=0.0005, exit_code=1),),
+            ending=Ending.STAYS,
+        ),
+    ),
+)
+
+SCENARIOS: Mapping[str, Scenario] = {
+    scenario.name: scenario for scenario in (Scenario(name="demo", pools=_DEMO_POOLS, jobs=_DEMO_JOBS), _QUIET, _BIG)
+}

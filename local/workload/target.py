@@ -1,0 +1,56 @@
+"""Where the workload may write: an emulator on this machine, and nothing else. No setting widens that.
+
+The SDK's client is told so too: no redirects are followed and no proxy of the environment is used.
+"""
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from azure.batch.aio import BatchClient
+from azure.core.credentials import AzureNamedKeyCredential
+from azure.core.pipeline import PipelineRequest
+from azure.core.pipeline.policies import SansIOHTTPPolicy
+from azure.core.rest import HttpRequest
+
+HOLD = "x-emulator-hold-while-paused"
+_READS = ("GET", "HEAD")
+
+
+class TargetError(Exception):
+    """The address isn't one that the workload writes to."""
+
+
+class HoldPolicy(SansIOHTTPPolicy[HttpRequest, object]):
+    """Marks every write, so that the emulator's truth stands still while it is paused."""
+
+    def on_request(self, request: PipelineRequest[HttpRequest]) -> None:
+        if request.http_request.method not in _READS:
+            request.http_request.headers[HOLD] = "true"
+
+
+def check_target(address: str) -> str:
+    """The address without a trailing slash. Raises TargetError unless it is http on a loopback address."""
+    parts = urlsplit(address)
+    if parts.scheme != "http" or not _is_loopback(parts.hostname or "") or parts.username is not None:
+        raise TargetError(
+            f"The workload writes only to an emulator on this machine, as http://127.0.0.1:PORT; '{address}' isn't one."
+        )
+    return address.rstrip("/")
+
+
+def open_client(address: str, account: str, key: str) -> BatchClient:
+    """The official client. Raises TargetError as `check_target` does."""
+    return BatchClient(
+        check_target(address),
+        AzureNamedKeyCredential(account, key),
+        per_call_policies=[HoldPolicy()],
+        permit_redirects=False,
+        use_env_settings=False,
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

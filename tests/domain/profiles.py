@@ -1,0 +1,16 @@
+"""How long property tests search: `HYPOTHESIS_PROFILE` is `quick` (the default, the same examples every time), `ci` or
+`long`."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+
+def load_profile() -> None:
+    patience = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+    settings.register_profile(
+        "quick", max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=patience
+    )
+    settings.register_profile("ci", max_examples=500, deadline=None, print_blob=True, suppress_health_check=patience)
+    settings.register_profile("long", max_examples=5000, deadline=None, print_blob=True, suppress_health_check=patience)
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

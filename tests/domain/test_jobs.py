@@ -1,0 +1,129 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture
+from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
+
+T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
+OVERLAP = timedelta(seconds=30)
+SECOND = timedelta(seconds=1)
+FACTS = JobFacts("render", T0, "active", T0)
+COUNTS = TaskCounts(active=2, completed=3, succeeded=3)
+PICTURE = Picture("g1", T0, "firstRead", COUNTS, full_read_at=T0, moved_at=T0)
+JOB = Job(FACTS, PICTURE, etag="e1")
+
+
+def completed_at(moment: datetime) -> JobFacts:
+    return replace(FACTS, state="completed", state_transition_time=moment)
+
+
+def test_a_schedule_is_told_by_the_job_it_made() -> None:
+    assert replace(FACTS, id="nightly:job-1").schedule_id == "nightly"
+    assert replace(FACTS, id="a:b:job-12").schedule_id == "a:b"
+    assert FACTS.schedule_id is None
+
+
+def test_seen_again_a_job_keeps_its_picture() -> None:
+    later = replace(FACTS, state="disabled", state_transition_time=T0 + SECOND)
+    assert JOB.seen(later) == replace(JOB, facts=later)
+
+
+def test_seen_with_another_creation_time_it_is_another_job_and_its_generations_retire() -> None:
+    job = replace(JOB, building="g2", building_since=T0, retired=("g0",), sealed=True, deleted_at=T0)
+    anew = replace(FACTS, creation_time=T0 + SECOND)
+    assert job.seen(anew) == Job(anew, retired=("g0", "g2", "g1"), etag="e1")
+
+
+def test_a_deleted_job_that_is_seen_again_is_not_deleted() -> None:
+    assert JOB.gone(T0).deleted
+    assert not JOB.gone(T0).seen(FACTS).deleted
+
+
+def test_a_deleted_job_keeps_what_was_known_of_it() -> None:
+    assert JOB.gone(T0).picture == PICTURE
+
+
+def test_a_sealed_job_stays_sealed_while_nothing_of_it_changes() -> None:
+    sealed = replace(JOB, facts=completed_at(T0), sealed=True)
+    assert sealed.seen(sealed.facts).sealed
+    assert not sealed.seen(FACTS).sealed
+
+
+def final(*, as_of: timedelta, agreed: timedelta | None, disagreements: int = 0, total: int = 5) -> Job:
+    agreement = Agreement(T0 + agreed if agreed is not None else None, disagreements)
+    picture = replace(PICTURE, as_of=T0 + as_of, counts=TaskCounts(completed=total), agreement=agreement)
+    return Job(completed_at(T0), picture)
+
+
+def test_a_completed_job_may_be_sealed_when_a_read_and_an_agreement_follow_its_overlap() -> None:
+    assert final(as_of=OVERLAP, agreed=OVERLAP).may_be_sealed(OVERLAP)
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        final(as_of=OVERLAP - SECOND, agreed=OVERLAP),
+        final(as_of=OVERLAP, agreed=OVERLAP - SECOND),
+        final(as_of=OVERLAP, agreed=None),
+        final(as_of=OVERLAP, agreed=OVERLAP, disagreements=1),
+        replace(final(as_of=OVERLAP, agreed=OVERLAP), picture=None),
+        replace(final(as_of=OVERLAP, agreed=OVERLAP), facts=FACTS),
+    ],
+    ids=["read too early", "agreed too early", "never agreed", "disagrees", "never read", "not completed"],
+)
+def test_a_job_is_not_sealed_too_early(job: Job) -> None:
+    assert not job.may_be_sealed(OVERLAP)
+
+
+def test_above_200000_tasks_nothing_can_agree_so_the_read_alone_seals() -> None:
+    assert final(as_of=OVERLAP, agreed=None, total=VALIDATED_TASKS + 1).may_be_sealed(OVERLAP)
+    assert not final(as_of=OVERLAP, agreed=None, total=VALIDATED_TASKS).may_be_sealed(OVERLAP)
+
+
+def test_the_watermark_lies_an_overlap_before_the_read_began() -> None:
+    assert PICTURE.watermark(OVERLAP) == T0 - OVERLAP
+
+
+def test_a_later_confirmation_makes_a_picture_hold_longer() -> None:
+    agreement = Agreement(T0 + SECOND)
+    confirmed = PICTURE.confirmed(Confirmation("g1", T0 + SECOND, agreement))
+    assert confirmed == replace(PICTURE, as_of=T0 + SECOND, source="delta", agreement=agreement)
+
+
+@pytest.mark.parametrize(
+    "confirmation",
+    [None, Confirmation("g0", T0 + SECOND, Agreement()), Confirmation("g1", T0 - SECOND, Agreement())],
+    ids=["none", "of another generation", "older"],
+)
+def test_other_confirmations_change_nothing(confirmation: Confirmation | None) -> None:
+    assert PICTURE.confirmed(confirmation) is PICTURE
+
+
+counts = st.builds(TaskCounts, *[st.integers(0, 3)] * 6)
+
+
+@given(counts, counts)
+def test_counts_agree_when_the_service_tells_the_same_with_preparing_as_running(
+    ours: TaskCounts, theirs: TaskCounts
+) -> None:
+    before = Agreement(T0, 2, theirs)
+    after = before.compared(ours, theirs, T0 + SECOND)
+    same = (ours.active, ours.preparing + ours.running, ours.completed, ours.succeeded, ours.failed) == (
+        theirs.active,
+        theirs.preparing + theirs.running,
+        theirs.completed,
+        theirs.succeeded,
+        theirs.failed,
+    )
+    assert after == (Agreement(T0 + SECOND) if same else Agreement(T0, 3, theirs))
+
+
+@given(counts, counts)
+def test_counts_add_up_state_by_state(one: TaskCounts, other: TaskCounts) -> None:
+    assert (one + other).total == one.total + other.total
+    assert (one + other).failed == one.failed + other.failed
+    assert (one + TaskCounts()) == one

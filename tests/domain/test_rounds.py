@@ -1,0 +1,121 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.domain.jobs import Agreement, Confirmation
+from shared.domain.rounds import Found, Round
+
+T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+MINUTE = timedelta(minutes=1)
+
+
+def confirmation(seconds: int, generation: str = "g") -> Confirmation:
+    return Confirmation(generation, T0 + seconds * SECOND, Agreement())
+
+
+LAST = Round(
+    T0,
+    T0 + SECOND,
+    as_of=T0,
+    jobs_as_of=T0,
+    full_list_at=T0,
+    confirmations={"a": confirmation(0), "b": confirmation(0), "sealed": confirmation(0)},
+    failures={"a": "old", "b": "old", "sealed": "old"},
+    etag="e1",
+)
+THIS = Round(T0 + MINUTE, T0 + MINUTE + SECOND)
+FOUND = Found(
+    date=T0 + MINUTE,
+    was_full=False,
+    live=frozenset("abc"),
+    polled=frozenset("ac"),
+    confirmations={"a": confirmation(60)},
+    failures={"c": "new"},
+)
+
+
+@pytest.mark.parametrize(("seconds", "due"), [(53, False), (54, True), (60, True)])
+def test_a_round_is_due_after_its_interval_less_a_tenth(seconds: int, *, due: bool) -> None:
+    assert LAST.is_due(T0 + seconds * SECOND, MINUTE) is due
+
+
+def test_no_round_is_due_before_the_service_may_be_asked_again() -> None:
+    waiting = replace(LAST, backoff_until=T0 + 5 * MINUTE)
+    assert not waiting.is_due(T0 + 5 * MINUTE - SECOND, MINUTE)
+    assert waiting.is_due(T0 + 5 * MINUTE, MINUTE)
+
+
+def test_a_full_list_is_due_after_its_interval_and_where_there_was_none() -> None:
+    assert not LAST.full_list_is_due(T0 + 15 * MINUTE - SECOND, 15 * MINUTE)
+    assert LAST.full_list_is_due(T0 + 15 * MINUTE, 15 * MINUTE)
+    assert replace(LAST, full_list_at=None).full_list_is_due(T0, 15 * MINUTE)
+    assert replace(LAST, jobs_as_of=None).full_list_is_due(T0, 15 * MINUTE)
+
+
+def test_a_round_keeps_what_the_last_one_knew_of_jobs_it_did_not_reach() -> None:
+    after = THIS.after(LAST, FOUND)
+    assert after.confirmations == {"a": confirmation(60), "b": confirmation(0)}
+    assert after.failures == {"b": "old", "c": "new"}
+
+
+def test_a_round_drops_jobs_that_need_no_polls_any_more() -> None:
+    after = THIS.after(LAST, FOUND)
+    assert "sealed" not in after.confirmations
+    assert "sealed" not in after.failures
+
+
+def test_a_round_whose_list_failed_drops_nothing_and_does_not_advance() -> None:
+    failed = Found(None, was_full=False, live=None, polled=frozenset(), confirmations={}, failures={})
+    after = replace(THIS, reason="closed").after(LAST, failed)
+    assert (after.confirmations, after.failures) == (LAST.confirmations, LAST.failures)
+    assert (after.as_of, after.jobs_as_of, after.full_list_at) == (None, T0, T0)
+    assert not after.succeeded
+
+
+def test_a_round_advances_to_the_date_of_its_list() -> None:
+    after = THIS.after(LAST, FOUND)
+    assert (after.as_of, after.jobs_as_of, after.full_list_at) == (T0 + MINUTE, T0 + MINUTE, T0)
+    assert (after.jobs_polled, after.jobs_failed, after.etag) == (2, 1, "e1")
+
+
+def test_a_full_list_is_noted_with_the_end_of_its_round() -> None:
+    assert THIS.after(LAST, replace(FOUND, was_full=True)).full_list_at == THIS.finished_at
+
+
+def test_the_first_round_needs_no_other() -> None:
+    after = THIS.after(None, FOUND)
+    assert after.failures == {"c": "new"}
+    assert after.etag is None
+
+
+def test_of_two_rounds_at_once_the_later_word_on_every_job_stays() -> None:
+    stored = replace(
+        LAST, confirmations={"a": confirmation(50), "b": confirmation(70), "d": confirmation(1)}, etag="e2"
+    )
+    this = replace(THIS, confirmations={"a": confirmation(60), "b": confirmation(60), "c": confirmation(60)})
+    merged = this.merged(stored)
+    assert merged.confirmations == {
+        "a": confirmation(60),
+        "b": confirmation(70),
+        "c": confirmation(60),
+        "d": confirmation(1),
+    }
+    assert merged.etag == "e2"
+
+
+def test_of_two_rounds_at_once_the_longer_wait_for_the_service_stays() -> None:
+    throttled = replace(LAST, backoff_until=T0 + 5 * MINUTE)
+    assert THIS.merged(throttled).backoff_until == T0 + 5 * MINUTE
+    assert throttled.merged(THIS).backoff_until == T0 + 5 * MINUTE
+    assert THIS.merged(LAST).backoff_until is None
+
+
+def test_a_failure_is_told_of_its_job_first_and_of_the_round_where_it_did_not_get_that_far() -> None:
+    ended = replace(LAST, reason="throttled", failures={"a": "closed"})
+    assert ended.failure_of("a", T0) == "closed"
+    assert ended.failure_of("b", T0) is None
+    assert ended.failure_of("b", T0 - SECOND) == "throttled"
+    assert ended.failure_of("b", None) == "throttled"
+    assert replace(ended, as_of=None).failure_of("b", T0) == "throttled"

@@ -1,0 +1,123 @@
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.errors import SettingsError
+from shared.settings import read_settings
+
+KEY = "c2VjcmV0"
+ENOUGH = {
+    "BATCH_ACCOUNTS": "demo=http://127.0.0.1:8900",
+    "BATCH_ACCOUNT_KEYS": f"demo={KEY}",
+    "AzureWebJobsStorage": "UseDevelopmentStorage=true",
+}
+
+
+def problems_of(**changes: str) -> tuple[str, ...]:
+    return read_settings(ENOUGH | changes).problems
+
+
+def test_what_is_required_is_enough_and_the_rest_has_defaults() -> None:
+    settings = read_settings(ENOUGH)
+    settings.require()
+    assert settings.keys == {"demo": KEY}
+    assert settings.poll_interval == timedelta(seconds=60)
+    assert settings.tick_budget == timedelta(seconds=45)
+    assert settings.overlap == timedelta(seconds=30)
+    assert settings.full_list_interval == timedelta(minutes=15)
+    assert settings.job_horizon == timedelta(days=7)
+    assert settings.tick_schedule == "0 * * * * *"
+    assert settings.table_prefix == ""
+    assert settings.clock_url is None
+
+
+def test_an_empty_environment_names_every_missing_setting() -> None:
+    problems = read_settings({}).problems
+    assert [problem.split()[0] for problem in problems] == ["BATCH_ACCOUNTS", "AzureWebJobsStorage"]
+    assert all("is missing" in problem for problem in problems)
+
+
+def test_blank_settings_are_missing_settings() -> None:
+    blank = dict.fromkeys(("BATCH_ACCOUNTS", "AzureWebJobsStorage", "POLL_SECONDS", "CLOCK_URL"), "  ")
+    assert read_settings(blank).problems == read_settings({}).problems
+
+
+WRONG = {
+    "BATCH_ACCOUNTS": "nonsense",
+    "BATCH_ACCOUNT_KEYS": "other=c2VjcmV0",
+    "AzureWebJobsStorage": "nonsense",
+    "POLL_SECONDS": "soon",
+    "TICK_BUDGET_SECONDS": "0",
+    "POLL_OVERLAP_SECONDS": "-30",
+    "FULL_LIST_MINUTES": "nan",
+    "JOB_HORIZON_DAYS": "inf",
+    "TABLE_PREFIX": "7/seven",
+    "CLOCK_URL": "http://example.org/clock",
+}
+
+
+def test_all_problems_are_named_at_once() -> None:
+    settings = read_settings(WRONG)
+    assert sorted(problem.partition(":")[0] for problem in settings.problems) == sorted(WRONG)
+    with pytest.raises(SettingsError) as caught:
+        settings.require()
+    assert caught.value.problems == settings.problems
+    assert all(name in str(caught.value) for name in WRONG)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_each_wrong_setting_is_named_with_what_it_says(name: str) -> None:
+    problems = problems_of(**{name: WRONG[name]})
+    assert problems
+    assert all(problem.startswith((name, "BATCH_ACCOUNT")) for problem in problems)
+
+
+def test_an_account_on_this_machine_without_a_key_is_a_problem() -> None:
+    assert problems_of(BATCH_ACCOUNT_KEYS="") == (
+        "BATCH_ACCOUNT_KEYS: the key of 'demo' is missing: accounts on this machine need one, like demo=KEY",
+    )
+
+
+@pytest.mark.parametrize("keys", ["demo", "demo=", "demo=not*base64", "demo=schlüssel", "demo=abc"])
+def test_a_key_that_is_not_base64_is_a_problem_and_is_not_repeated(keys: str) -> None:
+    assert problems_of(BATCH_ACCOUNT_KEYS=keys) == ("BATCH_ACCOUNT_KEYS: the key of 'demo' is not base64",)
+
+
+def test_keys_of_accounts_in_azure_are_refused() -> None:
+    azure = "https://contoso.westeurope.batch.azure.com"
+    (problem,) = problems_of(BATCH_ACCOUNTS=azure, BATCH_ACCOUNT_KEYS=f"contoso={KEY}")
+    assert "managed identity" in problem
+
+
+def test_a_key_that_ends_in_equals_signs_is_read_whole() -> None:
+    assert read_settings(ENOUGH | {"BATCH_ACCOUNT_KEYS": "Demo=c2VjcmV0cw=="}).keys == {"demo": "c2VjcmV0cw=="}
+
+
+def test_storage_is_named_in_one_of_three_ways() -> None:
+    rest = {name: value for name, value in ENOUGH.items() if name != "AzureWebJobsStorage"}
+    by_name = read_settings(rest | {"AzureWebJobsStorage__accountName": "store"})
+    by_address = read_settings(rest | {"AzureWebJobsStorage__tableServiceUri": "https://store.table.example"})
+    assert by_name.table_endpoint == "https://store.table.core.windows.net"
+    assert by_address.table_endpoint == "https://store.table.example"
+    assert read_settings(ENOUGH).connection_string == "UseDevelopmentStorage=true"
+    assert not by_name.problems
+    assert not by_address.problems
+
+
+@pytest.mark.parametrize("url", ["http://store.table.example", "store", "https://[broken"])
+def test_a_table_address_that_is_not_https_is_a_problem(url: str) -> None:
+    rest = {name: value for name, value in ENOUGH.items() if name != "AzureWebJobsStorage"}
+    (problem,) = read_settings(rest | {"AzureWebJobsStorage__tableServiceUri": url}).problems
+    assert problem.startswith("AzureWebJobsStorage__tableServiceUri")
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([*WRONG, "AzureWebJobsStorage__tableServiceUri", "AzureWebJobsStorage__accountName"]),
+        st.text(max_size=30) | st.from_regex(r"(demo=)?https?://\[?[a-z.:\]]{0,20}(=|[a-z]{3})?", fullmatch=True),
+    )
+)
+def test_no_environment_is_too_odd_to_be_read(environment: dict[str, str]) -> None:
+    assert isinstance(read_settings(environment).problems, tuple)

@@ -1,0 +1,87 @@
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.stamps import (
+    EPOCH,
+    format_stamp,
+    from_milliseconds,
+    parse_http_date,
+    parse_milliseconds,
+    to_milliseconds,
+)
+
+moments = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999_999), timezones=st.just(UTC))  # noqa: DTZ001
+AT = 1_767_323_045_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-01-02T03:04:05.1234567Z", AT + 123),
+        ("2026-01-02T03:04:05.123456Z", AT + 123),
+        ("2026-01-02T03:04:05.9999999Z", AT + 999),
+        ("2026-01-02T03:04:05.1Z", AT + 100),
+        ("2026-01-02T03:04:05.05Z", AT + 50),
+        ("2026-01-02T03:04:05Z", AT),
+        ("2026-01-02T05:04:05.123+02:00", AT + 123),
+        ("1970-01-01T00:00:00Z", 0),
+        ("1969-12-31T23:59:59.25Z", -750),
+        ("0001-01-01T00:00:00Z", -62_135_596_800_000),
+        ("9999-12-31T23:59:59.9999999Z", 253_402_300_799_999),
+    ],
+)
+def test_stamps_of_every_precision_are_milliseconds_rounded_down(text: str, expected: int) -> None:
+    assert parse_milliseconds(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "Z", "soon", "2026-13-01T00:00:00Z", "2026-01-02T03:04:05.xZ", "1767323045"])
+def test_what_is_no_stamp_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=".*"):
+        parse_milliseconds(text)
+
+
+@given(moments)
+def test_a_stamp_read_back_is_the_moment_less_what_milliseconds_drop(moment: datetime) -> None:
+    read = from_milliseconds(parse_milliseconds(moment.isoformat().replace("+00:00", "Z")))
+    assert timedelta() <= moment - read < timedelta(milliseconds=1)
+    assert to_milliseconds(moment) == to_milliseconds(read)
+
+
+@given(moments)
+def test_a_written_stamp_never_lies_after_its_moment(moment: datetime) -> None:
+    written = datetime.fromisoformat(format_stamp(moment))
+    assert timedelta() <= moment - written < timedelta(milliseconds=1)
+
+
+def test_stamps_are_written_in_utc_whatever_zone_they_came_in() -> None:
+    moment = datetime(2026, 1, 2, 5, 4, 5, 120_999, tzinfo=timezone(timedelta(hours=2)))
+    assert format_stamp(moment) == "2026-01-02T03:04:05.120Z"
+
+
+def test_a_time_without_a_zone_is_taken_as_utc() -> None:
+    assert to_milliseconds(datetime(1970, 1, 1, 0, 0, 1)) == 1000  # noqa: DTZ001
+    assert from_milliseconds(0) == EPOCH
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fri, 02 Jan 2026 03:04:05 GMT",
+        "Fri, 02 Jan 2026 03:04:05 +0000",
+        "Fri, 02 Jan 2026 05:04:05 +0200",
+        "Fri, 02 Jan 2026 03:04:05 -0000",
+    ],
+)
+def test_http_dates_are_aware_and_in_utc(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = parse_http_date(text)
+    assert parsed == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert parsed.tzinfo is UTC
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "Fri, 99 Jan 2026 03:04:05 GMT"])
+def test_what_is_no_http_date_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=".*"):
+        parse_http_date(text)

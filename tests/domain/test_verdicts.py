@@ -1,0 +1,109 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.domain.jobs import Agreement, Job, JobFacts, Picture
+from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
+from shared.domain.verdicts import Level, Verdict, verdict_of
+
+T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+FACTS = JobFacts("render", T0, "active", T0)
+COUNTS = TaskCounts(active=2, preparing=1, running=1, completed=1_500, succeeded=1_500)
+OTHER = TaskCounts(active=2, running=3, completed=1_500, succeeded=1_500)
+STILL = Picture("g", T0, "delta", COUNTS, full_read_at=T0 - 60 * MINUTE, moved_at=T0 - 10 * MINUTE)
+DIFFERENCE = "Get Task Counts has differed for {}: 3 running (here 2)."
+
+
+def judged(
+    picture: Picture | None, *, failure: str | None = None, age: timedelta = MINUTE, job: Job | None = None
+) -> Verdict:
+    subject = replace(job or Job(FACTS), picture=picture)
+    return verdict_of(subject, failure=failure, now=T0 + age, interval=MINUTE)
+
+
+def agreeing(at: timedelta, *, disagreements: int = 0, moved: timedelta = 10 * MINUTE) -> Picture:
+    service = OTHER if disagreements else None
+    return replace(STILL, moved_at=T0 - moved, agreement=Agreement(T0 - at, disagreements, service))
+
+
+def test_a_job_that_was_never_read_is_catching_up() -> None:
+    assert judged(None) == Verdict(None, "none", "catchingUp", "Its tasks are being read for the first time.")
+
+
+def test_a_job_that_cannot_be_read_is_stale_and_says_why() -> None:
+    verdict = judged(None, failure="It is closed.")
+    assert verdict == Verdict(None, "none", "stale", "Its tasks couldn't be read yet: It is closed.")
+
+
+def test_a_job_deleted_before_it_was_read_is_not_said_to_be_catching_up() -> None:
+    verdict = judged(None, job=Job(FACTS, deleted_at=T0))
+    assert verdict == Verdict(None, "none", "unverified", "The job was deleted before its tasks were read.")
+
+
+def test_a_verdict_bears_the_time_and_the_source_of_its_picture() -> None:
+    verdict = judged(STILL)
+    assert (verdict.as_of, verdict.source) == (T0, "delta")
+
+
+JUDGEMENTS: dict[str, tuple[Picture, Level, str]] = {
+    "agreed": (agreeing(MINUTE), "exact", "Get Task Counts agrees."),
+    "agreed five minutes ago": (agreeing(5 * MINUTE), "exact", "Get Task Counts agrees."),
+    "agreed too long ago": (agreeing(7 * MINUTE), "unverified", "Get Task Counts last agreed 7 min ago."),
+    "never compared": (STILL, "unverified", "Get Task Counts hasn't agreed with these counts yet."),
+    "differs at rest": (agreeing(MINUTE, disagreements=1), "unverified", DIFFERENCE.format("1 round")),
+    "differs while moving": (
+        agreeing(MINUTE, disagreements=2, moved=MINUTE),
+        "exact",
+        "Get Task Counts agreed within five minutes; it lags while counts move.",
+    ),
+    "differs for long while moving": (
+        agreeing(MINUTE, disagreements=3, moved=MINUTE),
+        "unverified",
+        DIFFERENCE.format("3 rounds"),
+    ),
+    "differs while moving and agreed long ago": (
+        agreeing(6 * MINUTE, disagreements=1, moved=MINUTE),
+        "unverified",
+        "Get Task Counts last agreed 6 min ago.",
+    ),
+    "too many tasks": (
+        replace(agreeing(MINUTE), counts=TaskCounts(completed=VALIDATED_TASKS + 1)),
+        "unverified",
+        "Above 200,000 tasks nothing confirms counts; the last full read was 1 h ago.",
+    ),
+    "as many tasks as are confirmed": (
+        replace(agreeing(MINUTE), counts=TaskCounts(completed=VALIDATED_TASKS)),
+        "exact",
+        "Get Task Counts agrees.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", JUDGEMENTS)
+def test_each_level_comes_with_its_reason(case: str) -> None:
+    picture, level, reason = JUDGEMENTS[case]
+    verdict = judged(picture)
+    assert (verdict.level, verdict.reason) == (level, reason)
+
+
+def test_a_failed_poll_makes_counts_stale_however_well_they_agreed() -> None:
+    verdict = judged(agreeing(MINUTE), failure="It is closed.")
+    assert (verdict.level, verdict.reason) == ("stale", "The last poll failed: It is closed.")
+
+
+def test_counts_that_were_not_polled_for_more_than_three_intervals_are_stale() -> None:
+    assert judged(agreeing(MINUTE), age=4 * MINUTE).level == "exact"
+    late = judged(agreeing(MINUTE), age=5 * MINUTE)
+    assert (late.level, late.reason) == ("stale", "Not polled for 5 min.")
+
+
+def test_a_sealed_job_needs_no_more_polls() -> None:
+    verdict = judged(agreeing(MINUTE), age=timedelta(days=3), job=Job(FACTS, sealed=True))
+    assert verdict.level == "exact"
+
+
+def test_the_counts_of_a_deleted_job_are_its_last_known_ones() -> None:
+    verdict = judged(agreeing(MINUTE), age=timedelta(days=3), job=Job(FACTS, deleted_at=T0))
+    assert (verdict.level, verdict.reason) == ("unverified", "The job was deleted; these are its last known counts.")

@@ -1,0 +1,55 @@
+"""A browser for tests of the dashboard: the system's Chromium through Playwright; where there is none they skip.
+
+One browser a module: Playwright's synchronous API keeps an event loop, which asynchronous tests elsewhere must not meet.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+QUIET = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip("no Chromium on this machine: install the system's package `chromium` to test the dashboard")
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=[*QUIET, *(["--no-sandbox"] if root else [])]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A fresh page; the test fails at its end if a script failed or the Content-Security-Policy was broken."""
+    complaints: list[str] = []
+
+    def listen(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            complaints.append(message.text)
+
+    def failed(error: Error) -> None:
+        complaints.append(str(error))
+
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.on("console", listen)
+    page.on("pageerror", failed)
+    yield page
+    page.close()
+    assert complaints == []
