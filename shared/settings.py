@@ -5,7 +5,6 @@ that needs the settings refuses with the same words.
 """
 
 import base64
-import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -103,7 +102,7 @@ class _Reader:
                 self.problems.append(f"{_STORAGE}: this is not a connection string of a storage account")
             return text, None
         if endpoint := self.text(f"{_STORAGE}__tableServiceUri"):
-            if urlsplit(endpoint).scheme != "https":
+            if not _is_https(endpoint):
                 self.problems.append(f"{_STORAGE}__tableServiceUri: '{endpoint}' is not an https address")
             return None, endpoint
         if account := self.text(f"{_STORAGE}__accountName"):
@@ -158,5 +157,13 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
 def _is_base64(text: str) -> bool:
     try:
         return bool(base64.b64decode(text, validate=True))
-    except binascii.Error:
+    except ValueError:
         return False
+
+
+def _is_https(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme == "https" and bool(parts.hostname)

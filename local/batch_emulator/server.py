@@ -36,9 +36,11 @@ class Server:
 
     async def start(self, host: str, port: int) -> int:
         """Listens; gives the port. Raises OSError where that is taken."""
-        self._runner = web.ServerRunner(web.Server(self._serve, access_log=None), handle_signals=False)
+        self._runner = web.ServerRunner(
+            web.Server(self._serve, access_log=None), handle_signals=False, shutdown_timeout=1
+        )
         await self._runner.setup()
-        site = web.TCPSite(self._runner, host, port, shutdown_timeout=1)
+        site = web.TCPSite(self._runner, host, port)
         await site.start()
         if not self._emulator.clock.stepped:
             self._ticking = asyncio.create_task(self._tick())

@@ -76,7 +76,9 @@ def compare(stack: Stack) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="dev.py prove counts", description=__doc__)
     parser.add_argument("--times", type=int, default=20, help="how often to compare (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=3.0, help="how long to go on in between (default: %(default)s)")
+    parser.add_argument(
+        "--seconds", type=float, default=3.0, help="how long to go on in between (default: %(default)s)"
+    )
     options = parser.parse_args()
     if not NOTE.exists():
         print("Nothing is running: start `python3 dev.py up --speed 20` first.", file=sys.stderr)
@@ -94,11 +96,15 @@ def main() -> int:
             pages = task_pages(before, stack.counters())
         finally:
             stack.pause(paused=False)
-        problems += [f"{path}: {seen} pages of {rows} tasks" for path, (seen, rows) in pages.items() if is_excess(seen, rows)]
+        problems += [
+            f"{path}: {seen} pages of {rows} tasks" for path, (seen, rows) in pages.items() if is_excess(seen, rows)
+        ]
         wrong += bool(problems)
         tasks = sum(job["taskCounts"]["total"] for job in jobs.values() if job["taskCounts"])
         read = sum(rows for _, rows in pages.values())
-        print(f"{number:3}: {len(jobs)} jobs, {tasks} tasks, {read} rows read, {levels}: {'; '.join(problems) or 'equal'}")
+        print(
+            f"{number:3}: {len(jobs)} jobs, {tasks} tasks, {read} rows read, {levels}: {'; '.join(problems) or 'equal'}"
+        )
     print(f"{options.times - wrong} of {options.times} comparisons equal")
     return 1 if wrong else 0
 

@@ -1,61 +1,55 @@
-"""The few things that the workload asks of Batch, each safe to repeat: what exists already or is gone is no error.
-
-What fails for a while (no connection, 429, 5xx, a job still being deleted) is tried again until it works, with a line
-in the log; anything else is raised.
-"""
+"""The few things that the workload asks of Batch, each safe to repeat: what exists already or is gone is no error."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from http import HTTPStatus
 from itertools import batched
+from typing import Any
 
 from azure.batch import models
 from azure.batch.aio import BatchClient
-from azure.core.exceptions import HttpResponseError, ServiceRequestError, ServiceResponseError
+from azure.core.exceptions import HttpResponseError
 from azure.core.rest import HttpRequest
 
+from local.workload.patience import code_of, insist
 from local.workload.scenario import JobPlan, PoolPlan, TaskPlan
+from local.workload.wire import job_options, pool_options, task_options
 
 LOG = logging.getLogger("workload")
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 5.0
-_PASSING = {408, 429, 500, 502, 503, 504}
-_SETTLING = {"JobBeingDeleted", "PoolBeingDeleted", "OperationInvalidForCurrentState"}
 _MOST_TASKS = 100
 _ADDS_AT_ONCE = 4
+_REFUSED_WAIT = 5.0
 
 
 class Service:
-    """Batch, as the workload uses it, through one client."""
+    """Batch, as the workload uses it, through one client. Failures that pass are waited for."""
 
     def __init__(self, client: BatchClient) -> None:
         self._client = client
 
     async def epoch(self) -> int:
         """How often the emulator was reset."""
-        response = await _persist("ask for the time", lambda: self._client.send_request(_clock_request()))
-        response.raise_for_status()
+        request = HttpRequest("GET", "/_emulator/clock")
+        response = await insist("ask for the emulator's epoch", lambda: self._client.send_request(request))
         return int(response.json()["epoch"])
 
     async def check_key(self) -> None:
-        """Raises HttpResponseError 401 or 403 where the account or key is wrong."""
-        await _persist("reach the emulator", lambda: _first(self._client.list_jobs(max_results=1)))
+        """Raises HttpResponseError 401 or 403 where the account or its key is wrong."""
+
+        async def ask() -> None:
+            async for _ in self._client.list_jobs(max_results=1):
+                return
+
+        await insist("reach the emulator", ask)
 
     async def ensure_pool(self, plan: PoolPlan) -> bool:
         """True if it was created."""
-        return await self._create(f"create the pool {plan.id}", lambda: self._client.create_pool(_pool(plan)))
+        return await _create(f"create the pool {plan.id}", lambda: self._client.create_pool(pool_options(plan)))
 
     async def ensure_job(self, plan: JobPlan) -> bool:
         """True if it was created."""
-        return await self._create(f"create the job {plan.id}", lambda: self._client.create_job(_job(plan)))
-
-    async def _create(self, what: str, call: Callable[[], Awaitable[None]]) -> bool:
-        try:
-            await _persist(what, call)
-        except HttpResponseError as error:
-            if error.error is not None and error.error.code in ("PoolExists", "JobExists"):
-                return False
-            raise
-        return True
+        return await _create(f"create {plan.id}", lambda: self._client.create_job(job_options(plan)))
 
     async def add_tasks(self, job: str, tasks: Iterable[TaskPlan], told: Callable[[int], None]) -> None:
         """Adds all, a hundred a call, a few calls at once; `told` hears how many each call has added."""
@@ -66,57 +60,70 @@ class Service:
                 await self._add(job, batch)
                 told(len(batch))
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(_ADDS_AT_ONCE):
-                group.create_task(add_next())
+        adders = [asyncio.create_task(add_next()) for _ in range(_ADDS_AT_ONCE)]
+        try:
+            await asyncio.gather(*adders)
+        finally:
+            for adder in adders:
+                adder.cancel()
 
     async def _add(self, job: str, tasks: Sequence[TaskPlan]) -> None:
-        left = [_task(task) for task in tasks]
+        left = [task_options(task) for task in tasks]
         while left:
-            group = models.BatchTaskGroup(task_values=left)
-            result = await _persist(
-                f"add tasks to {job}", lambda group=group: self._client.create_task_collection(job, group)
-            )
-            refused = {
-                row.task_id: row.error
-                for row in result.result_values or ()
-                if row.error is not None and row.error.code != "TaskExists"
-            }
+            refused = await self._add_once(job, left)
             left = [task for task in left if task.id in refused]
             if left:
-                code = next(iter(refused.values())).code
-                LOG.warning("%s: %d tasks were refused (%s); trying again.", job, len(left), code)
-                await asyncio.sleep(_LONGEST_WAIT)
+                LOG.warning("%s: %d tasks were refused (%s); trying again.", job, len(left), refused[left[0].id])
+                await asyncio.sleep(_REFUSED_WAIT)
+
+    async def _add_once(self, job: str, tasks: list[models.BatchTaskCreateOptions]) -> dict[str, str]:
+        """The ids of tasks that were refused, with the code; tasks that are there already are as good as added.
+
+        The entry's error is looked at, not its status: the service spells that in two ways.
+        """
+        group = models.BatchTaskGroup(task_values=tasks)
+        result = await insist(f"add tasks to {job}", lambda: self._client.create_task_collection(job, group))
+        errors = {row.task_id: row.error.code or "" for row in result.result_values or () if row.error is not None}
+        return {task: code for task, code in errors.items() if code != "TaskExists"}
 
     async def end_when_done(self, job: str) -> None:
         """From now on the job ends with its last task. Said after adding: an empty job would end at once."""
-        mode = models.BatchAllTasksCompleteMode.TERMINATE_JOB
-        options = models.BatchJobUpdateOptions(all_tasks_complete_mode=mode)
-        await _persist(f"let {job} end", lambda: self._client.update_job(job, options))
+        options = models.BatchJobUpdateOptions(all_tasks_complete_mode=models.BatchAllTasksCompleteMode.TERMINATE_JOB)
+        await insist(f"let {job} end", lambda: self._client.update_job(job, options))
 
     async def stop(self, job: str, reason: str) -> None:
         """Somebody stops the job; one that has ended meanwhile stays ended."""
-        options = models.BatchJobTerminateOptions(termination_reason=reason)
+        options: Any = {"terminateReason": reason}  # the SDK doesn't export the model, and fails without options
         try:
-            await _persist(f"stop {job}", lambda: self._client.begin_terminate_job(job, options))
+            await insist(f"stop {job}", lambda: self._client.begin_terminate_job(job, options))
         except HttpResponseError as error:
-            if error.status_code != 409:  # noqa: PLR2004 - HTTP's own number
+            if error.status_code != HTTPStatus.CONFLICT:
                 raise
 
     async def delete(self, job: str) -> None:
         """Asks for the deletion; the job is gone a little later."""
         try:
-            await _persist(f"delete {job}", lambda: self._client.begin_delete_job(job))
+            await insist(f"delete {job}", lambda: self._client.begin_delete_job(job))
         except HttpResponseError as error:
-            if error.status_code != 404:  # noqa: PLR2004 - HTTP's own number
+            if error.status_code != HTTPStatus.NOT_FOUND:
                 raise
 
     async def state_of(self, job: str) -> str | None:
         """The job's state; None when there is no such job."""
         try:
-            found = await _persist(f"look at {job}", lambda: self._client.get_job(job, select=["id", "state"]))
+            found = await insist(f"look at {job}", lambda: self._client.get_job(job, select=["id", "state"]))
         except HttpResponseError as error:
-            if error.status_code == 404:  # noqa: PLR2004 - HTTP's own number
+            if error.status_code == HTTPStatus.NOT_FOUND:
                 return None
             raise
-        return str(found.state) if found.state else None
+        return str(found["state"])
+
+
+async def _create(what: str, call: Callable[[], Awaitable[None]]) -> bool:
+    try:
+        await insist(what, call)
+    except HttpResponseError as error:
+        if code_of(error) in {"PoolExists", "JobExists"}:
+            return False
+        raise
+    return True

@@ -7,7 +7,7 @@ share the name; storage always uses `name.region`, so that adding the second acc
 import re
 from collections import Counter
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from shared.domain.keys import key_of
 
@@ -33,8 +33,11 @@ class Account:
 
 
 def is_loopback(url: str) -> bool:
-    """True where a URL points at this machine by address, so that no name look-up can redirect it."""
-    return urlsplit(url).hostname in LOOPBACK
+    """True where a URL points at this machine; what is no URL doesn't."""
+    try:
+        return urlsplit(url).hostname in LOOPBACK
+    except ValueError:
+        return False
 
 
 def parse_accounts(text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:
@@ -58,15 +61,12 @@ def parse_accounts(text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:
 
 
 def _parse(entry: str) -> Account:
-    given_name, separator, url = entry.rpartition("=")
-    parts = urlsplit(url)
-    try:
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        raise ValueError(f"has a port that is no number; write it like {_EXAMPLE}") from None
-    if parts.scheme not in ("https", "http") or not host:
-        raise ValueError(f"is not an address; write it like {_EXAMPLE}")
-    if parts.path.strip("/") or parts.query or parts.username:
+    given_name, separator, url = entry.partition("=")
+    if not separator or "/" in given_name:
+        given_name, separator, url = "", "", entry
+    parts = _split(url)
+    host = parts.hostname or ""
+    if parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc:
         raise ValueError(f"has more than a host name; write it like {_EXAMPLE}")
     endpoint = f"{parts.scheme}://{parts.netloc}"
     if host in LOOPBACK:
@@ -82,6 +82,20 @@ def _parse(entry: str) -> Account:
     if separator and given_name.lower() != name:
         raise ValueError(f"gives the name '{given_name}' to the account '{name}'; leave the name out")
     return Account(name, key_of(f"{name}.{region}"), name, region, endpoint)
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ValueError(f"is not an address; write it like {_EXAMPLE}") from None
+    try:
+        _ = parts.port
+    except ValueError:
+        raise ValueError(f"has a port that is no number; write it like {_EXAMPLE}") from None
+    if parts.scheme not in ("https", "http") or not parts.hostname:
+        raise ValueError(f"is not an address; write it like {_EXAMPLE}")
+    return parts
 
 
 def _with_region(account: Account) -> Account:

@@ -87,10 +87,14 @@ class Round:
         )
 
     def merged(self, stored: "Round") -> "Round":
-        """This round over one that another process stored meanwhile: the later word on every job stays."""
+        """This round over one that another process stored meanwhile.
+
+        The later word on every job stays, and so does the longer wait for the service.
+        """
         confirmations = dict(stored.confirmations)
         for key, confirmation in self.confirmations.items():
             other = confirmations.get(key)
             if other is None or other.as_of <= confirmation.as_of:
                 confirmations[key] = confirmation
-        return replace(self, confirmations=confirmations, etag=stored.etag)
+        waits = [wait for wait in (self.backoff_until, stored.backoff_until) if wait]
+        return replace(self, confirmations=confirmations, backoff_until=max(waits, default=None), etag=stored.etag)

@@ -37,7 +37,8 @@ def from_milliseconds(value: int) -> datetime:
 
 def parse_http_date(text: str) -> datetime:
     """The aware UTC time of a `Date` header (whole seconds, rounded down by the sender). Raises ValueError."""
-    return parsedate_to_datetime(text).astimezone(UTC)
+    moment = parsedate_to_datetime(text)  # naive where the zone is written -0000
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def format_stamp(moment: datetime) -> str:

@@ -32,6 +32,8 @@ class Verdict:
 def verdict_of(job: Job, *, failure: str | None, now: datetime, interval: timedelta) -> Verdict:
     """The verdict on a job's counts; `failure` is why its last poll failed, `interval` the account's poll interval."""
     picture = job.picture
+    if picture is None and job.deleted:
+        return Verdict(None, "none", "unverified", "The job was deleted before its tasks were read.")
     if picture is None:
         reason = (
             f"Its tasks couldn't be read yet: {failure}" if failure else "Its tasks are being read for the first time."

@@ -4,6 +4,7 @@ import uuid
 import zlib
 from array import array
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -166,10 +167,8 @@ def test_one_wrong_byte_never_passes_for_other_tasks(many: list[Task], choice: s
     stored = bytearray(Leaf(rows).pack())
     place = choice.draw(st.integers(0, len(stored) - 1))
     stored[place] ^= choice.draw(st.integers(1, 255))
-    try:
+    with suppress(UnreadableLeafError):
         assert list(Leaf.unpack(bytes(stored))) == rows
-    except UnreadableLeafError:
-        pass
 
 
 @given(st.binary(max_size=60))
@@ -196,7 +195,7 @@ def guid(number: int, dice: random.Random) -> str:
 
 
 def realistic(name: Callable[[int, random.Random], str], size: int = 4096) -> list[Task]:
-    """Tasks added by the hundred, run in waves on 200 nodes of four slots; two thirds are over, one in fifty failed."""
+    """Tasks added by the hundred, run in waves on 200 nodes of four slots; most are over, one in fifty failed."""
     dice = random.Random(7)  # noqa: S311
     rows = []
     for number in range(size):
@@ -206,9 +205,9 @@ def realistic(name: Callable[[int, random.Random], str], size: int = 4096) -> li
         node = ("render-pool", f"tvmps_{number % 200:064x}_d")
         failed = dice.random() < 0.02
         failure = ("userError", "FailureExitCode") if failed else ("", "")
-        if number > size * 0.8:
+        if number > size * 0.97:
             rows.append(Task(name(number, dice), 0, 0, creation, creation))
-        elif number > size * 0.7:
+        elif number > size * 0.9:
             rows.append(Task(name(number, dice), 2, 0, start, creation, start, node=node))
         else:
             result = 2 if failed else 1

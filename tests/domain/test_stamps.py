@@ -1,3 +1,5 @@
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -39,7 +41,7 @@ def test_stamps_of_every_precision_are_milliseconds_rounded_down(text: str, expe
 
 @pytest.mark.parametrize("text", ["", "Z", "soon", "2026-13-01T00:00:00Z", "2026-01-02T03:04:05.xZ", "1767323045"])
 def test_what_is_no_stamp_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=".*"):
+    with pytest.raises(ValueError, match=r"[Ii]nvalid|must be"):
         parse_milliseconds(text)
 
 
@@ -54,6 +56,15 @@ def test_a_stamp_read_back_is_the_moment_less_what_milliseconds_drop(moment: dat
 def test_a_written_stamp_never_lies_after_its_moment(moment: datetime) -> None:
     written = datetime.fromisoformat(format_stamp(moment))
     assert timedelta() <= moment - written < timedelta(milliseconds=1)
+
+
+@pytest.fixture
+def in_tokyo() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        yield
+    time.tzset()
 
 
 def test_stamps_are_written_in_utc_whatever_zone_they_came_in() -> None:
@@ -75,7 +86,7 @@ def test_a_time_without_a_zone_is_taken_as_utc() -> None:
         "Fri, 02 Jan 2026 03:04:05 -0000",
     ],
 )
-def test_http_dates_are_aware_and_in_utc(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_http_dates_are_aware_and_in_utc_on_any_machine(text: str, in_tokyo: None) -> None:
     parsed = parse_http_date(text)
     assert parsed == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert parsed.tzinfo is UTC
@@ -83,5 +94,5 @@ def test_http_dates_are_aware_and_in_utc(text: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("text", ["", "yesterday", "Fri, 99 Jan 2026 03:04:05 GMT"])
 def test_what_is_no_http_date_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=".*"):
+    with pytest.raises(ValueError, match=r"[Ii]nvalid|range"):
         parse_http_date(text)

@@ -8,7 +8,9 @@ def stamp(seconds_ago: float = 0) -> str:
     return (datetime.now(UTC) - timedelta(seconds=seconds_ago)).isoformat().replace("+00:00", "Z")
 
 
-def counts(*, active: int = 0, preparing: int = 0, running: int = 0, succeeded: int = 0, failed: int = 0) -> dict[str, int]:
+def counts(
+    *, active: int = 0, preparing: int = 0, running: int = 0, succeeded: int = 0, failed: int = 0
+) -> dict[str, int]:
     completed = succeeded + failed
     return {
         "active": active,

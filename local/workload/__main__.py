@@ -1,0 +1,82 @@
+"""`python -m local.workload`: keeps a scenario going on the Batch emulator until it is told to stop."""
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+from contextlib import suppress
+
+from azure.core.exceptions import AzureError
+
+from local.workload.patience import cause_of
+from local.workload.runner import Runner
+from local.workload.scenarios import SCENARIOS
+from local.workload.service import Service
+from local.workload.target import TargetError, check_target, open_client
+
+_BAD_INPUT = 2
+
+
+def main() -> int:
+    """The exit code: 0 when it was told to stop."""
+    options = _parser().parse_args()
+    logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(asctime)s %(message)s")
+    logging.getLogger("azure").setLevel(logging.ERROR)
+    try:
+        check_target(options.emulator)
+        asyncio.run(_run(options))
+    except TargetError as error:
+        print(error, file=sys.stderr)
+        return _BAD_INPUT
+    except AzureError as error:
+        print(f"The emulator refuses the account '{options.account}': {cause_of(error)}.", file=sys.stderr)
+        return 1
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        return 0
+    return 0
+
+
+async def _run(options: argparse.Namespace) -> None:
+    _stop_on_signals()
+    async with open_client(options.emulator, options.account, options.key) as client:
+        service = Service(client)
+        await service.check_key()
+        await Runner(service, SCENARIOS[options.scenario], seed=options.seed, speed=options.speed).run()
+
+
+def _stop_on_signals() -> None:
+    task = asyncio.current_task()
+    if task is not None:
+        with suppress(NotImplementedError):  # Windows: the signal ends the program by itself
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m local.workload",
+        description="Drives the Batch emulator on this machine through the official SDK.",
+    )
+    add = parser.add_argument
+    add("--scenario", choices=tuple(SCENARIOS), default="demo", help="what happens (default: %(default)s)")
+    add("--emulator", required=True, metavar="URL", help="the emulator, as http://127.0.0.1:PORT")
+    add("--account", required=True, metavar="NAME", help="the Batch account's name")
+    add("--key", required=True, help="the account's key, in base64")
+    add("--seed", type=int, default=1, help="start of its chance (default: %(default)s)")
+    add("--speed", type=_speed, default=1.0, help="the emulator's --speed: shortens rests (default: %(default)s)")
+    return parser
+
+
+def _speed(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0 < speed < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return speed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

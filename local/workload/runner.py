@@ -1,0 +1,125 @@
+"""Brings a scenario to life: every job runs through its lives, over and over, each on its own.
+
+Nothing is remembered but the number of the life: a step that finds its work done goes on to the next, so a workload
+that was stopped, or an emulator that was restarted, empty or not, is simply picked up. A new epoch of the emulator
+starts the scenario from its beginning.
+"""
+
+import asyncio
+import logging
+
+from azure.core.exceptions import AzureError
+
+from local.workload.patience import cause_of
+from local.workload.scenario import Ending, JobPlan, PoolPlan, Scenario, plan_tasks
+from local.workload.service import Service
+
+LOG = logging.getLogger("workload")
+_LOOK_SECONDS = 2.0
+_SHORTEST_REST = 6.0  # real seconds, so that a watcher sees what ended
+_AFTER_FAILURE = 3.0
+_PROGRESS = 5_000
+
+
+class Runner:
+    """`speed` shortens the rests; the emulator shortens all else."""
+
+    def __init__(self, service: Service, scenario: Scenario, *, seed: int, speed: float) -> None:
+        self._service = service
+        self._scenario = scenario
+        self._seed = seed
+        self._speed = speed
+        self._pools = {pool.id: pool for pool in scenario.pools}
+
+    async def run(self) -> None:
+        """Runs until it is cancelled."""
+        while True:
+            epoch = await self._epoch()
+            LOG.info("The scenario '%s' begins (epoch %d).", self._scenario.name, epoch)
+            lives = [asyncio.create_task(self._live(job)) for job in self._scenario.jobs]
+            try:
+                while await self._epoch() == epoch:
+                    await asyncio.sleep(_LOOK_SECONDS)
+            finally:
+                for life in lives:
+                    life.cancel()
+                await asyncio.gather(*lives, return_exceptions=True)
+            LOG.info("The emulator was reset.")
+
+    async def _epoch(self) -> int:
+        while True:
+            try:
+                return await self._service.epoch()
+            except AzureError as error:
+                LOG.warning("Couldn't ask for the emulator's epoch: %s.", cause_of(error))
+                await asyncio.sleep(_AFTER_FAILURE)
+
+    async def _live(self, job: JobPlan) -> None:
+        """One job's lives. A failure that doesn't pass is told, and the life is taken up where it stands."""
+        run = 0
+        while True:
+            try:
+                await self._live_once(job, run)
+                run += 1
+            except AzureError as error:
+                LOG.warning("%s: %s; taking it up again.", job.id, cause_of(error))
+                await asyncio.sleep(_AFTER_FAILURE)
+
+    async def _live_once(self, job: JobPlan, run: int) -> None:
+        await self._ensure_pool(self._pools[job.pool])
+        created = await self._service.ensure_job(job)
+        LOG.info("%s: %s.", job.id, f"created (life {run + 1})" if created else "is there already")
+        if await self._service.state_of(job.id) == "active":
+            await self._fill(job, run)
+        if job.ending is Ending.STOPPED:
+            await self._stop_later(job)
+        if not await self._ended(job):
+            LOG.info("%s: somebody deleted it.", job.id)
+            return
+        LOG.info("%s: has ended.", job.id)
+        await self._rest(job)
+        await self._service.delete(job.id)
+        await self._gone(job)
+        LOG.info("%s: deleted.", job.id)
+        await self._rest(job)
+
+    async def _ensure_pool(self, pool: PoolPlan) -> None:
+        if await self._service.ensure_pool(pool):
+            nodes = pool.dedicated + pool.spot
+            LOG.info("%s: pool of %d %s nodes created.", pool.id, nodes, "spot" if pool.spot else "dedicated")
+
+    async def _fill(self, job: JobPlan, run: int) -> None:
+        added = 0
+
+        def told(number: int) -> None:
+            nonlocal added
+            added += number
+            if added % _PROGRESS < number or added == job.tasks:
+                LOG.info("%s: %s of %s tasks added.", job.id, f"{added:,}", f"{job.tasks:,}")
+
+        await self._service.add_tasks(job.id, plan_tasks(job, seed=self._seed, run=run), told)
+        if job.ending is Ending.COMPLETES:
+            await self._service.end_when_done(job.id)
+
+    async def _stop_later(self, job: JobPlan) -> None:
+        await asyncio.sleep(max(job.stop_after / self._speed, _SHORTEST_REST))
+        if await self._service.state_of(job.id) == "active":
+            await self._service.stop(job.id, job.stop_reason)
+
+    async def _ended(self, job: JobPlan) -> bool:
+        """Waits until the job has completed (True), or is gone or going (False)."""
+        while True:
+            state = await self._service.state_of(job.id)
+            if state == "completed":
+                return True
+            if state in (None, "deleting"):
+                await self._gone(job)
+                return False
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _gone(self, job: JobPlan) -> None:
+        while await self._service.state_of(job.id) is not None:
+            await asyncio.sleep(_LOOK_SECONDS / 2)
+
+    async def _rest(self, job: JobPlan) -> None:
+        await asyncio.sleep(max(job.rest / 2 / self._speed, _SHORTEST_REST))

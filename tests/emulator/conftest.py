@@ -1,0 +1,53 @@
+"""An emulator in this process, and the official client on it."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+from aiohttp import ClientSession
+from azure.batch.aio import BatchClient
+from azure.core.credentials import AzureNamedKeyCredential
+
+from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN
+from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.entities import Json
+from local.batch_emulator.server import Server
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A stepped emulator with the account `demo`, the SDK's client and a plain session."""
+
+    url: str
+    batch: BatchClient
+    session: ClientSession
+
+    async def control(self, method: str, name: str, body: Json | None = None) -> tuple[int, Json]:
+        async with self.session.request(method, f"{self.url}/_emulator/{name}", json=body) as answer:
+            return answer.status, await answer.json()
+
+    async def advance(self, seconds: float) -> None:
+        status, _ = await self.control("POST", "clock", {"advanceSeconds": seconds})
+        assert status == 200
+
+    async def truth(self) -> Json:
+        _, found = await self.control("GET", "truth")
+        account: Json = found["accounts"]["demo"]
+        return account
+
+    async def get(self, path: str, **headers: str) -> tuple[int, Json, dict[str, str]]:
+        """A GET with the development token; status, body, headers in lower case."""
+        given = {"Authorization": f"Bearer {DEVELOPMENT_TOKEN}", **{k.replace("_", "-"): v for k, v in headers.items()}}
+        async with self.session.get(f"{self.url}{path}", headers=given) as answer:
+            body = await answer.json(content_type=None) if answer.status != 304 else {}
+            return answer.status, body, {name.lower(): value for name, value in answer.headers.items()}
+
+
+@pytest.fixture
+async def emulator() -> AsyncIterator[Running]:
+    server = Server(Emulator({"demo": DEVELOPMENT_KEY}, token=DEVELOPMENT_TOKEN, seed=1, speed=1.0, stepped=True))
+    url = f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}"
+    credential = AzureNamedKeyCredential("demo", DEVELOPMENT_KEY)
+    async with BatchClient(url, credential, retry_total=0) as batch, ClientSession() as session:
+        yield Running(url, batch, session)
+    await server.stop()

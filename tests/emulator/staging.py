@@ -1,0 +1,44 @@
+"""Pools, jobs and tasks for tests, made through the official SDK."""
+
+from azure.batch import models
+from azure.batch.aio import BatchClient
+
+
+async def add_pool(batch: BatchClient, name: str = "pool", *, nodes: int = 2, spot: int = 0, start: str = "") -> None:
+    await batch.create_pool(
+        models.BatchPoolCreateOptions(
+            id=name,
+            vm_size="standard_d2s_v5",
+            target_dedicated_nodes=nodes,
+            target_low_priority_nodes=spot,
+            task_slots_per_node=2,
+            start_task=models.BatchStartTask(command_line=start) if start else None,
+        )
+    )
+
+
+async def add_job(batch: BatchClient, name: str = "job", *, ends: bool = False) -> None:
+    mode = models.BatchAllTasksCompleteMode.TERMINATE_JOB if ends else None
+    pool = models.BatchPoolInfo(pool_id="pool")
+    await batch.create_job(models.BatchJobCreateOptions(id=name, pool_info=pool, all_tasks_complete_mode=mode))
+
+
+async def add_tasks(
+    batch: BatchClient,
+    count: int,
+    *,
+    job: str = "job",
+    command: str = "sleep 10",
+    prefix: str = "task",
+    retries: int = 0,
+) -> None:
+    for start in range(0, count, 100):
+        tasks = [
+            models.BatchTaskCreateOptions(
+                id=f"{prefix}-{number:05}",
+                command_line=command,
+                constraints=models.BatchTaskConstraints(max_task_retry_count=retries),
+            )
+            for number in range(start, min(count, start + 100))
+        ]
+        await batch.create_task_collection(job, models.BatchTaskGroup(task_values=tasks))

@@ -1,0 +1,211 @@
+"""What happens by itself, in stepped time: nodes, tasks, failures, retries, jobs."""
+
+from collections import Counter
+from datetime import UTC, datetime
+
+import pytest
+from azure.batch import models
+
+from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.server import Server
+from tests.emulator.conftest import Running
+from tests.emulator.staging import add_job, add_pool, add_tasks
+
+
+async def _states(emulator: Running) -> Counter[str]:
+    return Counter([str(getattr(task.state, "value", task.state)) async for task in emulator.batch.list_tasks("job")])
+
+
+async def _stay_in_sync(emulator: Running, seconds: int) -> None:
+    """Steps that keep the virtual time within the skew that authentication allows."""
+    for _ in range(seconds // 10):
+        await emulator.advance(10)
+
+
+async def test_tasks_run_through_their_states_to_the_end(emulator: Running) -> None:
+    await add_pool(emulator.batch)
+    await add_job(emulator.batch, ends=True)
+    await add_tasks(emulator.batch, 6)
+    assert await _states(emulator) == {"active": 6}
+    seen: set[str] = set()
+    for _ in range(800):
+        await emulator.advance(0.2)
+        seen |= {
+            state for state, count in (await emulator.truth())["jobs"]["job"].items() if count and state != "state"
+        }
+    assert {"active", "preparing", "running", "completed", "succeeded"} <= seen
+    job = await emulator.batch.get_job("job")
+    assert job.state == "completed"
+    assert job.execution_info
+    assert job.execution_info.termination_reason == "AllTasksCompleted"
+
+
+async def test_a_failing_task_bears_its_exit_code_after_its_retries(emulator: Running) -> None:
+    await add_pool(emulator.batch)
+    await add_job(emulator.batch)
+    await add_tasks(emulator.batch, 1, command="sleep 1; exit 137", retries=2)
+    await _stay_in_sync(emulator, 120)
+    task = await emulator.batch.get_task("job", "task-00000")
+    assert task.state == "completed"
+    assert task.execution_info
+    assert (task.execution_info.exit_code, task.execution_info.retry_count) == (137, 2)
+    assert task.execution_info.result == "failure"
+    assert task.execution_info.failure_info
+    assert task.execution_info.failure_info.code == "FailureExitCode"
+
+
+async def test_a_broken_start_task_leaves_its_nodes_useless(emulator: Running) -> None:
+    await add_pool(emulator.batch, start="/bin/sh -c 'exit 1'")
+    await add_job(emulator.batch)
+    await add_tasks(emulator.batch, 3)
+    await _stay_in_sync(emulator, 120)
+    assert (await emulator.truth())["pools"]["pool"]["nodes"] == {"starttaskfailed": 2}
+    assert await _states(emulator) == {"active": 3}
+
+
+async def test_preempted_tasks_are_requeued_and_run_again(emulator: Running) -> None:
+    await emulator.control("POST", "settings", {"preemptionSeconds": 60.0})
+    await add_pool(emulator.batch, nodes=0, spot=3)
+    await add_job(emulator.batch)
+    await add_tasks(emulator.batch, 12, command="sleep 50")
+    await _stay_in_sync(emulator, 890)
+    requeues = [
+        task.execution_info.requeue_count async for task in emulator.batch.list_tasks("job") if task.execution_info
+    ]
+    assert sum(requeues) > 0
+    assert (await _states(emulator))["completed"] > 0
+
+
+async def test_a_state_change_moves_its_own_stamp_and_not_the_etag(emulator: Running) -> None:
+    await add_pool(emulator.batch)
+    await add_job(emulator.batch)
+    await add_tasks(emulator.batch, 1)
+    before = await emulator.batch.get_task("job", "task-00000")
+    await _stay_in_sync(emulator, 100)
+    after = await emulator.batch.get_task("job", "task-00000")
+    assert after.state == "completed"
+    assert after.state_transition_time > before.state_transition_time
+    assert (after.etag, after.last_modified) == (before.etag, before.last_modified)
+
+
+async def test_nodes_stamp_by_clocks_of_their_own(emulator: Running) -> None:
+    await emulator.control("POST", "settings", {"nodeClockSkewSeconds": 300.0})
+    await add_pool(emulator.batch, nodes=4)
+    await add_job(emulator.batch)
+    await add_tasks(emulator.batch, 8, command="sleep 1")
+    await _stay_in_sync(emulator, 60)
+    _, clock = await emulator.control("GET", "clock")
+    now = datetime.fromisoformat(clock["time"])
+    stamps = [
+        task.state_transition_time.replace(tzinfo=UTC)
+        async for task in emulator.batch.list_tasks("job")
+        if task.state == "completed"
+    ]
+    assert max(abs((now - stamp).total_seconds()) for stamp in stamps) > 65
+
+
+async def test_a_late_report_shows_later_under_its_old_stamp(emulator: Running) -> None:
+    await add_pool(emulator.batch)
+    await add_job(emulator.batch)
+    await add_tasks(emulator.batch, 1, command="sleep 1")
+    await emulator.control("POST", "faults", {"lateReportSeconds": 100})
+    await _stay_in_sync(emulator, 60)
+    assert (await _states(emulator))["completed"] == 0
+    assert (await emulator.truth())["jobs"]["job"]["completed"] == 0
+    await _stay_in_sync(emulator, 100)
+    task = await emulator.batch.get_task("job", "task-00000")
+    _, clock = await emulator.control("GET", "clock")
+    assert task.state == "completed"
+    assert (datetime.fromisoformat(clock["time"]) - task.state_transition_time).total_seconds() > 90
+
+
+async def test_counts_lag_by_as_much_as_they_are_told_to(emulator: Running) -> None:
+    await add_job(emulator.batch)
+    await emulator.control("POST", "settings", {"countLagSeconds": 30.0})
+    await add_tasks(emulator.batch, 5)
+    assert (await emulator.batch.get_job_task_counts("job")).task_counts.active == 0
+    await emulator.advance(31)
+    assert (await emulator.batch.get_job_task_counts("job")).task_counts.active == 5
+
+
+async def test_the_truth_equals_lists_and_counts_all_the_way(emulator: Running) -> None:
+    await add_pool(emulator.batch, nodes=3)
+    await add_job(emulator.batch)
+    await add_tasks(emulator.batch, 40, command="sleep 7; exit 0")
+    for _ in range(20):
+        await emulator.advance(5)
+        truth = (await emulator.truth())["jobs"]["job"]
+        states = await _states(emulator)
+        assert {state: truth[state] for state in ("active", "preparing", "running", "completed")} == {
+            state: states[state] for state in ("active", "preparing", "running", "completed")
+        }
+        counts = (await emulator.batch.get_job_task_counts("job")).task_counts
+        assert (counts.active, counts.running) == (truth["active"], truth["running"] + truth["preparing"])
+        assert (counts.succeeded, counts.failed) == (truth["succeeded"], truth["failed"])
+
+
+async def test_a_delta_by_time_returns_what_changed_and_nothing_else(emulator: Running) -> None:
+    await add_pool(emulator.batch)
+    await add_job(emulator.batch)
+    await add_tasks(emulator.batch, 30)
+    await _stay_in_sync(emulator, 60)
+    _, clock = await emulator.control("GET", "clock")
+    await _stay_in_sync(emulator, 20)
+    since = f"stateTransitionTime ge DateTime'{clock['time']}'"
+    found = {task.id async for task in emulator.batch.list_tasks("job", filter=since)}
+    border = datetime.fromisoformat(clock["time"])
+    expected = {
+        task.id
+        async for task in emulator.batch.list_tasks("job")
+        if task.state_transition_time.replace(tzinfo=UTC) >= border
+    }
+    assert found == expected
+    assert 0 < len(found) < 30
+
+
+async def test_jobs_are_disabled_enabled_terminated_and_deleted(emulator: Running) -> None:
+    await add_pool(emulator.batch)
+    await add_job(emulator.batch)
+    await add_tasks(emulator.batch, 2, command="sleep 500")
+    await _stay_in_sync(emulator, 60)
+    options = models.BatchJobDisableOptions(disable_tasks="requeue")
+    await emulator.batch._disable_job_internal("job", options)
+    await emulator.advance(2)
+    assert (await emulator.batch.get_job("job")).state == "disabled"
+    assert await _states(emulator) == {"active": 2}
+    await emulator.batch._enable_job_internal("job")
+    await emulator.advance(5)
+    assert (await emulator.batch.get_job("job")).state == "active"
+    await emulator.batch._terminate_job_internal("job", {"terminateReason": "enough"})
+    await emulator.advance(5)
+    assert (await emulator.batch.get_job("job")).state == "completed"
+    assert await _states(emulator) == {"completed": 2}
+    await emulator.batch._delete_job_internal("job")
+    await emulator.advance(5)
+    assert "job" not in (await emulator.truth())["jobs"]
+
+
+async def test_stepping_is_refused_in_live_mode_and_pausing_freezes_what_happens() -> None:
+    emulator = Emulator({"demo": "a2V5"}, token="t", seed=1, speed=1.0, stepped=False)
+    server = Server(emulator)
+    await server.start("127.0.0.1", 0)
+    try:
+        controls = server._controls
+        assert controls.answer("POST", "clock", b'{"advanceSeconds": 5}')[0] == 409
+        controls.answer("POST", "clock", b'{"paused": true}')
+        before = emulator.clock.simulated
+        assert emulator.clock.simulated == before
+        assert emulator.clock.now >= before
+        controls.answer("POST", "clock", b'{"paused": false}')
+        assert emulator.clock.simulated >= before
+    finally:
+        await server.stop()
+
+
+async def test_a_reset_forgets_all_and_begins_another_epoch(emulator: Running) -> None:
+    await add_job(emulator.batch)
+    status, clock = await emulator.control("POST", "reset")
+    assert (status, clock["epoch"]) == (200, 1)
+    assert (await emulator.truth())["jobs"] == {}
+    with pytest.raises(Exception, match="JobNotFound"):
+        await emulator.batch.get_job("job")
