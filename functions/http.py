@@ -17,6 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 import azure.functions as func
 import msgspec
 
+from functions.wanted import wanted
 from shared.errors import (
     BatchError,
     BatchscopeError,
@@ -228,7 +229,11 @@ def _query[Q](request: func.HttpRequest, kind: type[Q]) -> Q:
     try:
         return msgspec.convert(dict(request.params), kind, strict=False)
     except msgspec.ValidationError as error:
-        raise _invalid(error, "The query parameter") from error
+        target = _place(error)
+        given = request.params.get(target, "")
+        raise BadRequestError(
+            f"The query parameter '{target}' can't be '{given}'; it is {wanted(kind, target)}.", target=target
+        ) from error
 
 
 def _body[B](request: func.HttpRequest, kind: type[B]) -> B:
@@ -238,18 +243,26 @@ def _body[B](request: func.HttpRequest, kind: type[B]) -> B:
     try:
         return msgspec.json.decode(raw or b"{}", type=kind)
     except msgspec.ValidationError as error:
-        raise _invalid(error, "In the body the field") from error
+        raise _bad_field(error, kind) from error
     except msgspec.DecodeError as error:
         raise BadRequestError(f"The body isn't JSON: {error}.", target="body", code="InvalidBody") from error
 
 
-def _invalid(error: msgspec.ValidationError, what: str) -> BadRequestError:
-    text = str(error)
-    field_name = re.search(r"at `\$\.([\w.]+)", text)
-    unknown = re.search(r"unknown field `(\w+)`", text)
-    target = (field_name or unknown or ["", "body"])[1]
-    problem = text.split(" - at ", 1)[0].replace("Object contains unknown", "is an unknown")
-    return BadRequestError(f"{what} '{target}' is not acceptable: {problem.replace('`', '')}.", target=target)
+def _bad_field(error: msgspec.ValidationError, kind: type[Any]) -> BadRequestError:
+    if unknown := re.search(r"unknown field `(\w+)`", str(error)):
+        return BadRequestError(f"There is no field '{unknown[1]}' in this body.", target=unknown[1], code="InvalidBody")
+    target = _place(error)
+    if target == "body":
+        return BadRequestError("The body should be a JSON object.", target="body", code="InvalidBody")
+    return BadRequestError(
+        f"The field '{target}' of the body should be {wanted(kind, target)}.", target=target, code="InvalidBody"
+    )
+
+
+def _place(error: msgspec.ValidationError) -> str:
+    """The name of the field that an error is about."""
+    found = re.search(r"at `\$\.(\w+)", str(error))
+    return found[1] if found else "body"
 
 
 def _response(request: func.HttpRequest, reply: Reply) -> func.HttpResponse:

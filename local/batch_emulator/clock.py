@@ -28,6 +28,11 @@ class Clock:
         return (self._paused_at if self._paused_at is not None else _real()) - self._lost
 
     @property
+    def real(self) -> int:
+        """The time that credentials go by, whatever the emulator's own."""
+        return _real()
+
+    @property
     def paused(self) -> bool:
         return self._paused_at is not None
 

@@ -98,7 +98,7 @@ class Server:
         pairs = parse_qsl(request.rel_url.raw_query_string, keep_blank_values=True)
         signed = Signed(request.method, path, pairs, headers)
         name = authenticate(
-            signed, keys=emulator.keys, token=emulator.token, default=emulator.default, now=emulator.clock.now
+            signed, keys=emulator.keys, token=emulator.token, default=emulator.default, now=emulator.clock.real
         )
         found = find_operation(request.method, unquote(path))
         if found is None:

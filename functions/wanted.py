@@ -1,0 +1,29 @@
+"""What a parameter or field should have been, in words, from the JSON schema of the struct that refused it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+_SIMPLE = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text"}
+
+
+def wanted(kind: type[Any], name: str) -> str:
+    """Like `one of active, completed`, or `a whole number from 1 to 1000`; empty where the struct has no such field."""
+    schema = msgspec.json.schema(kind, ref_template="{name}")
+    properties = schema["$defs"][kind.__name__]["properties"]
+    return _described(properties[name]) if name in properties else ""
+
+
+def _described(schema: Mapping[str, Any]) -> str:
+    """The first kind that isn't null speaks for a field that may be left out."""
+    options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
+    chosen = options[0] if options else schema
+    if "enum" in chosen:
+        return f"one of {', '.join(str(value) for value in chosen['enum'] if value is not None)}"
+    if chosen.get("type") == "array":
+        return f"a list of {_described(chosen['items'])}s" if "items" in chosen else "a list"
+    words = _SIMPLE.get(str(chosen.get("type")), "something else")
+    if "minimum" in chosen and "maximum" in chosen:
+        words += f" from {chosen['minimum']} to {chosen['maximum']}"
+    return words

@@ -1,0 +1,103 @@
+"""The whole app in this process, run by Microsoft's worker library, on real storage and a stepped emulator."""
+
+import json
+import os
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from azure.batch.aio import BatchClient
+from azure.core.credentials import AzureNamedKeyCredential
+
+from local.azurite import StorageAddresses
+from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.server import Server
+from local.functions_host.http_calls import HttpReply
+from local.functions_host.in_process import InProcessApp
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer of the app, its JSON parsed."""
+
+    status: int
+    body: Any
+    headers: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The app, the emulator it watches, and the official client on that."""
+
+    app: InProcessApp
+    emulator: Emulator
+    batch: BatchClient
+
+    async def get(self, path: str, **headers: str) -> Answer:
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        return _answer(await self.app.request("GET", f"/api/{path}", headers=given))
+
+    async def post(self, path: str, body: bytes) -> Answer:
+        headers = {"Content-Type": "application/json"}
+        return _answer(await self.app.request("POST", f"/api/{path}", headers=headers, body=body))
+
+    async def poll(self) -> Answer:
+        return await self.post("accounts/demo/poll?wait=true", b'{"all": true}')
+
+    async def jobs(self) -> dict[str, Any]:
+        found = await self.get("accounts/demo/jobs?maxpagesize=1000")
+        return {job["id"]: job for job in found.body["value"]}
+
+    def advance(self, seconds: float) -> None:
+        self.emulator.agenda.advance(seconds)
+
+
+def _answer(reply: HttpReply) -> Answer:
+    raw = reply.body or b""
+    headers = {name.lower(): value for name, value in dict(reply.headers).items()}
+    is_json = headers.get("content-type", "").startswith("application/json")
+    return Answer(int(reply.status), json.loads(raw) if is_json and raw else raw.decode(), headers)
+
+
+@pytest.fixture(scope="session")
+def _environment(azurite: StorageAddresses) -> Iterator[dict[str, str]]:
+    """Settings of the app but for the emulator's address, which a test process has once."""
+    settings = {
+        "AzureWebJobsStorage": azurite.connection_string,
+        "BATCH_ACCOUNT_KEYS": f"demo={DEVELOPMENT_KEY}",
+        "TABLE_PREFIX": f"f{secrets.token_hex(6)}",
+        "POLL_SECONDS": "60",
+    }
+    before = dict(os.environ)
+    os.environ.update(settings)
+    yield settings
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def _running(_environment: dict[str, str]) -> AsyncIterator[World]:
+    emulator = Emulator({"demo": DEVELOPMENT_KEY}, token="t", seed=7, speed=1.0, stepped=True)
+    server = Server(emulator)
+    url = f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}"
+    os.environ["BATCH_ACCOUNTS"] = f"demo={url}"
+    os.environ["CLOCK_URL"] = f"{url}/_emulator/clock"
+    credential = AzureNamedKeyCredential("demo", DEVELOPMENT_KEY)
+    async with InProcessApp(ROOT, os.environ) as app, BatchClient(url, credential) as batch:
+        yield World(app, emulator, batch)
+    await server.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def world(_running: World) -> World:
+    """An empty account; what earlier tests had there is deleted, as the app finds out at its next poll."""
+    _running.emulator.reset()
+    _running.advance(3600)
+    return _running

@@ -1,0 +1,180 @@
+"""The API's manners: filters, paging, ETags, errors, health, metrics, OpenAPI, the page."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.emulator.staging import add_job, add_pool, add_tasks
+from tests.functions.conftest import ROOT, World
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def _staged(world: World) -> None:
+    await add_pool(world.batch, nodes=3)
+    for job in ("alpha", "beta", "gamma"):
+        await add_job(world.batch, job)
+    await add_tasks(world.batch, 12, job="alpha", command="sleep 2; exit 3")
+    await add_tasks(world.batch, 12, job="alpha", command="sleep 2", prefix="other")
+    world.advance(200)
+    await world.poll()
+
+
+async def test_jobs_are_filtered_and_paged(world: World) -> None:
+    await _staged(world)
+    page = await world.get("accounts/demo/jobs?maxpagesize=2")
+    assert [job["id"] for job in page.body["value"]] == ["alpha", "beta"]
+    rest = await world.get(page.body["nextLink"].split("/api/", 1)[1])
+    assert [job["id"] for job in rest.body["value"]] == ["gamma"]
+    assert "nextLink" not in rest.body
+    for query, count in (("prefix=BE", 1), ("state=completed", 0), ("poolId=POOL", 3), ("schedule=nightly", 0)):
+        assert len((await world.get(f"accounts/demo/jobs?{query}")).body["value"]) == count
+
+
+async def test_tasks_are_filtered_and_paged_from_the_cache(world: World) -> None:
+    await _staged(world)
+    calls = world.emulator.counters["GET /jobs/{jobId}/tasks"]["requests"]
+    failed = await world.get("accounts/demo/jobs/ALPHA/tasks?exitCode=3&maxpagesize=5")
+    assert len(failed.body["value"]) == 5
+    assert {task["failureCode"] for task in failed.body["value"]} == {"FailureExitCode"}
+    rest = await world.get(failed.body["nextLink"].split("/api/", 1)[1].replace("maxpagesize=5", "maxpagesize=50"))
+    assert len(rest.body["value"]) == 7
+    node = failed.body["value"][0]["nodeId"]
+    for query, count in ((f"nodeId={node}", None), ("result=success", 12), ("prefix=other", 12), ("state=running", 0)):
+        found = (await world.get(f"accounts/demo/jobs/alpha/tasks?{query}")).body["value"]
+        assert found if count is None else len(found) == count
+    assert world.emulator.counters["GET /jobs/{jobId}/tasks"]["requests"] == calls
+
+
+async def test_an_unchanged_answer_is_a_304(world: World) -> None:
+    await _staged(world)
+    first = await world.get("accounts/demo/jobs/alpha")
+    again = await world.get("accounts/demo/jobs/alpha", If_None_Match=first.headers["etag"])
+    assert (again.status, again.body) == (304, "")
+    world.advance(60)
+    await world.poll()
+    assert (await world.get("accounts/demo/jobs/alpha", If_None_Match=first.headers["etag"])).status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "target", "words"),
+    [
+        ("accounts/nobody", 404, "account", "There is no account 'nobody'."),
+        ("accounts/demo/jobs/nope", 404, "job", "There is no job 'nope' in the account 'demo'."),
+        ("accounts/demo/jobs/nope/tasks", 404, "job", "nope"),
+        ("accounts/demo/polls/nope", 404, "poll", "nope"),
+        ("accounts/demo/jobs?maxpagesize=0", 400, "maxpagesize", "a whole number from 1 to 1000"),
+        ("accounts/demo/jobs?maxpagesize=lots", 400, "maxpagesize", "can't be 'lots'"),
+        ("accounts/demo/jobs?state=sleeping", 400, "state", "active"),
+        ("accounts/demo/jobs?colour=red", 400, "colour", "Known are"),
+        ("accounts?colour=red", 400, "colour", "takes none"),
+        ("nothing/here", 404, None, "no such route"),
+    ],
+)
+async def test_a_bad_request_is_told_what_is_wrong(
+    world: World, path: str, status: int, target: str | None, words: str
+) -> None:
+    answer = await world.get(path)
+    assert answer.status == status
+    assert answer.body["error"]["target"] == target
+    assert words in answer.body["error"]["message"]
+    assert answer.headers["x-ms-error-code"] == answer.body["error"]["code"]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"not json", "isn't JSON"),
+        (b"{}", "which jobs"),
+        (b'{"jobs": [], "all": false}', "which jobs"),
+        (b'{"jobs": ["a"], "all": true}', "which jobs"),
+        (b'{"jobs": "a"}', "a list of texts"),
+        (b'{"job": ["a"]}', "'job'"),
+        (b"[]", "object"),
+    ],
+)
+async def test_a_poll_with_a_bad_body_is_told_what_is_wrong(world: World, body: bytes, words: str) -> None:
+    answer = await world.post("accounts/demo/poll?wait=true", body)
+    assert answer.status == 400
+    assert words in answer.body["error"]["message"]
+
+
+async def test_a_poll_on_demand_goes_through_the_queue_and_tells_its_end(world: World) -> None:
+    await add_job(world.batch)
+    accepted = await world.post("accounts/demo/poll", b'{"jobs": ["job", "nope"]}')
+    assert (accepted.status, accepted.body["status"]) == (202, "queued")
+    where = accepted.headers["location"].split("/api/", 1)[1]
+    assert (await world.get(where)).body["status"] == "queued"
+    message = json.dumps({"account": "demo", "poll": accepted.body["id"]})
+    await world.app.deliver("poll_requested", message)
+    await world.app.deliver("poll_requested", message)
+    done = (await world.get(where)).body
+    assert done["status"] == "failed"
+    assert done["jobs"] == {"succeeded": 1, "failed": 1}
+    assert done["reasons"] == [{"job": "nope", "message": "There is no job 'nope'."}]
+
+
+async def test_health_tells_the_age_of_the_last_poll(world: World) -> None:
+    await world.poll()
+    assert (await world.get("health")).body == {"status": "healthy", "lastPollAgeSeconds": 0.0, "problems": []}
+    world.advance(3600)
+    late = await world.get("health")
+    assert (late.status, late.body["status"], late.body["lastPollAgeSeconds"]) == (200, "degraded", 3600.0)
+    assert late.body["problems"][0].startswith("demo: last polled at")
+
+
+async def test_metrics_are_prometheus_text_of_what_is_stored(world: World) -> None:
+    await _staged(world)
+    answer = await world.get("metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    lines = answer.body.splitlines()
+    assert 'azbatch_job_tasks{account="demo",job="alpha",state="completed"} 24.0' in lines
+    assert 'azbatch_job_completed_tasks{account="demo",job="alpha",result="failure"} 12.0' in lines
+    assert 'azbatch_jobs{account="demo",state="active"} 3.0' in lines
+    assert 'azbatch_collector_up{account="demo"} 1.0' in lines
+
+
+async def test_openapi_tells_every_route_and_parameter(world: World) -> None:
+    document = (await world.get("openapi.json")).body
+    assert document["openapi"].startswith("3.1")
+    listing = document["paths"]["/api/accounts/{account}/jobs"]["get"]
+    names = {parameter["name"] for parameter in listing["parameters"]}
+    assert {"account", "state", "poolId", "maxpagesize", "continuation"} <= names
+    assert "post" in document["paths"]["/api/accounts/{account}/poll"]
+
+
+async def test_the_page_comes_with_a_policy_and_other_paths_get_it_too(world: World) -> None:
+    reply = await world.app.request("GET", "/some/place")
+    headers = {name.lower(): value for name, value in dict(reply.headers).items()}
+    if not (ROOT / "web/dist/index.html").exists():
+        assert int(reply.status) == 503
+        return
+    assert int(reply.status) == 200
+    assert headers["content-type"].startswith("text/html")
+    assert "default-src 'self'" in headers["content-security-policy"]
+
+
+async def test_an_app_without_settings_loads_and_names_what_is_missing(tmp_path: Path) -> None:
+    script = tmp_path / "health.py"
+    script.write_text(
+        "import asyncio, os, pathlib, sys\n"
+        "from local.functions_host.in_process import InProcessApp\n"
+        "async def main():\n"
+        "    async with InProcessApp(pathlib.Path(sys.argv[1]), os.environ) as app:\n"
+        "        reply = await app.request('GET', '/api/health')\n"
+        "        print(int(reply.status), reply.body.decode())\n"
+        "asyncio.run(main())\n"
+    )
+    program = await asyncio.create_subprocess_exec(
+        sys.executable, str(script), str(ROOT), env={"PYTHONPATH": str(ROOT)}, stdout=asyncio.subprocess.PIPE
+    )
+    printed, _ = await asyncio.wait_for(program.communicate(), 60)
+    status, body = printed.decode().strip().split(" ", 1)
+    problems = json.loads(body)["problems"]
+    assert status == "503"
+    assert len(problems) == 2
+    assert problems[0].startswith("BATCH_ACCOUNTS is missing")
+    assert problems[1].startswith("AzureWebJobsStorage is missing")

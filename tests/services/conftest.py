@@ -1,0 +1,3 @@
+from tests.domain.profiles import load_profile
+
+load_profile()

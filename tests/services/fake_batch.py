@@ -1,0 +1,112 @@
+"""One process's view of a Batch account in memory: every answer tells the truth of the instant it was served at."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+from typing import override
+
+from shared.domain.accounts import Account
+from shared.domain.jobs import JobFacts
+from shared.domain.tasks import Task, TaskCounts
+from shared.errors import BatchError, BatchMissingError
+from shared.stores.batch import BatchAccount, JobPage, TaskPage
+from tests.services.memory_tables import Connection
+from tests.services.truth import TrueJob, Truth
+
+
+@dataclass(slots=True)
+class Service:
+    """The service that all processes talk to: its truth, its habits, and what it refuses (request pattern -> error).
+
+    `hidden` are jobs that its lists leave out.
+    """
+
+    truth: Truth
+    now: Callable[[], datetime]
+    page_size: int = 3
+    count_lag: timedelta = timedelta()
+    sends_date: bool = True
+    refusals: dict[str, BatchError] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+
+
+class FakeBatch(BatchAccount):
+    """`requests` are those sent, `list_date` is the date of the last job list, `last_date` that of the last answer."""
+
+    def __init__(self, account: Account, service: Service, connection: Connection) -> None:
+        self.account = account
+        self.calls = 0
+        self.latency = 0.0
+        self.requests: list[str] = []
+        self.list_date: datetime | None = None
+        self.last_date: datetime | None = None
+        self.newest: int = 0
+        self._service = service
+        self._connection = connection
+
+    @override
+    async def fetch_jobs(self, *, changed_since: datetime | None = None) -> JobPage:
+        jobs, self.list_date = await self._served("jobs", lambda moment: self._jobs(moment, changed_since))
+        return JobPage(jobs, self.list_date)
+
+    @override
+    async def fetch_job(self, job_id: str) -> JobFacts:
+        return (await self._served(f"jobs/{job_id}", lambda moment: self._job(job_id, moment).facts(moment)))[0]
+
+    @override
+    async def fetch_task_counts(self, job_id: str) -> tuple[TaskCounts, datetime | None]:
+        return await self._served(f"jobs/{job_id}/counts", lambda moment: self._counts(job_id, moment))
+
+    @override
+    async def fetch_task_pages(self, job_id: str, *, changed_since: datetime | None = None) -> AsyncIterator[TaskPage]:
+        """Pages in the order of ids; each looks at so many tasks and tells those that match, be it none."""
+        after: str | None = ""
+        while after is not None:
+            start = after
+            (tasks, after), date = await self._served(
+                f"jobs/{job_id}/tasks", lambda moment, start=start: self._page(job_id, start, moment, changed_since)
+            )
+            self.newest = max([self.newest, *(task.transition for task in tasks)])
+            yield TaskPage(tasks, date, is_last=after is None)
+
+    def matches(self, stamp: datetime, since: datetime) -> bool:
+        """Whether the filter `stateTransitionTime ge SINCE` admits a stamp; the filter is written in milliseconds."""
+        return stamp >= since.replace(microsecond=since.microsecond // 1000 * 1000)
+
+    async def _served[T](self, request: str, answer: Callable[[datetime], T]) -> tuple[T, datetime | None]:
+        self._connection.stop_if_dead()
+        self.calls += 1
+        self.requests.append(request)
+        await asyncio.sleep(self.latency / 2)
+        moment = self._service.now()
+        for pattern, error in self._service.refusals.items():
+            if fnmatchcase(request, pattern):
+                raise error
+        result = answer(moment)
+        await asyncio.sleep(self.latency / 2)
+        self._connection.stop_if_dead()
+        self.last_date = moment.replace(microsecond=0) if self._service.sends_date else None
+        return result, self.last_date
+
+    def _jobs(self, moment: datetime, since: datetime | None) -> tuple[JobFacts, ...]:
+        facts = [job.facts(moment) for job in self._service.truth.all_at(moment) if job.id not in self._service.hidden]
+        return tuple(one for one in facts if since is None or self.matches(one.state_transition_time, since))
+
+    def _job(self, job_id: str, moment: datetime) -> TrueJob:
+        job = self._service.truth.at(job_id, moment)
+        if job is None:
+            raise BatchMissingError(f"404: no job {job_id}")
+        return job
+
+    def _counts(self, job_id: str, moment: datetime) -> TaskCounts:
+        return self._job(job_id, moment).counts(moment - self._service.count_lag).as_service_counts()
+
+    def _page(self, job_id: str, after: str, moment: datetime, since: datetime | None) -> tuple[list[Task], str | None]:
+        tasks = self._job(job_id, moment).tasks
+        names = sorted(name for name, task in tasks.items() if name > after and task.seen_at(moment))
+        looked_at = names[: self._service.page_size]
+        changes = [change for name in looked_at if (change := tasks[name].seen_at(moment))]
+        rows = [change.row for change in changes if since is None or self.matches(change.stamp, since)]
+        return rows, looked_at[-1] if len(names) > len(looked_at) else None

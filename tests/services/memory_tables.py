@@ -1,0 +1,162 @@
+"""Tables in memory behind the real stores: rows under ETags, transactions that happen whole or not at all, and
+processes that die, or lose an answer, before or after any call. tests/stores holds the stores against real storage."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from azure.core import MatchConditions
+from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
+from azure.data.tables import TableEntity, TransactionOperation
+from azure.data.tables.aio import TableClient
+
+from shared.stores.tables import Row, Tables
+
+type Place = tuple[str, str]
+
+
+class ProcessDiedError(BaseException):
+    """The process is no more; nothing in it can catch this and go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What befalls a process at its `call`-th call to storage from now on.
+
+    The call takes effect first where `committed`; then the process dies, or else only its answer is lost.
+    """
+
+    call: int
+    committed: bool
+    kills: bool
+
+
+@dataclass(slots=True)
+class Storage:
+    """The rows of all tables with their ETags; `writes` names the table of each row that was written."""
+
+    rows: dict[str, dict[Place, tuple[Row, str]]] = field(default_factory=dict)
+    writes: list[str] = field(default_factory=list)
+    etags: "itertools.count[int]" = field(default_factory=itertools.count)
+
+
+class Connection:
+    """One process's way to storage."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self.latency = 0.0
+        self.calls = 0
+        self.dead = False
+        self._fault: Fault | None = None
+
+    def arm(self, fault: Fault | None) -> None:
+        self.calls, self._fault = 0, fault
+
+    def stop_if_dead(self) -> None:
+        if self.dead:
+            raise ProcessDiedError
+
+    async def call[T](self, action: Callable[[], T]) -> T:
+        self.stop_if_dead()
+        await asyncio.sleep(self.latency)
+        self.stop_if_dead()
+        self.calls += 1
+        fault = self._fault if self._fault and self._fault.call == self.calls else None
+        if fault and not fault.committed:
+            self._strike(fault)
+        result = action()
+        await asyncio.sleep(self.latency)
+        if fault:
+            self._strike(fault)
+        return result
+
+    def _strike(self, fault: Fault) -> None:
+        if fault.kills:
+            self.dead = True
+            raise ProcessDiedError
+        raise failure(HttpResponseError, 500)
+
+
+class MemoryTables(Tables):
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __getitem__(self, name: str) -> TableClient:
+        return cast(TableClient, MemoryTable(name, self._connection))
+
+
+class MemoryTable:
+    """As much of the SDK's TableClient as the stores use."""
+
+    def __init__(self, name: str, connection: Connection) -> None:
+        self.table_name = name
+        self._connection = connection
+        self._storage = connection.storage
+        self._rows = connection.storage.rows.setdefault(name, {})
+
+    async def get_entity(self, partition_key: str, row_key: str) -> TableEntity:
+        return await self._connection.call(lambda: self._entity((partition_key, row_key)))
+
+    async def query_entities(
+        self, query_filter: str, *, parameters: Mapping[str, str], select: Sequence[str] | None = None
+    ) -> AsyncIterator[TableEntity]:
+        assert query_filter == "PartitionKey eq @partition"
+        partition = parameters["partition"]
+        found = await self._connection.call(
+            lambda: [self._entity(place, select) for place in sorted(self._rows) if place[0] == partition]
+        )
+        for entity in found:
+            yield entity
+
+    async def create_entity(self, entity: Row) -> dict[str, str]:
+        return await self._connection.call(lambda: self._written([("create", entity)])[0])
+
+    async def update_entity(self, entity: Row, **condition: Any) -> dict[str, str]:
+        return await self._connection.call(lambda: self._written([("update", entity, condition)])[0])
+
+    async def submit_transaction(self, operations: Sequence[tuple[Any, ...]]) -> list[dict[str, str]]:
+        assert len(operations) <= 100
+        assert len({operation[1]["PartitionKey"] for operation in operations}) == 1
+        return await self._connection.call(lambda: self._written(operations))
+
+    def _entity(self, place: Place, select: Sequence[str] | None = None) -> TableEntity:
+        if place not in self._rows:
+            raise failure(ResourceNotFoundError, 404)
+        row, etag = self._rows[place]
+        entity = TableEntity({name: value for name, value in row.items() if select is None or name in select})
+        entity._metadata = {"etag": etag, "timestamp": None}
+        return entity
+
+    def _written(self, operations: Sequence[tuple[Any, ...]]) -> list[dict[str, str]]:
+        places = [_place(operation[1]) for operation in operations]
+        assert len(set(places)) == len(places)
+        for place, operation in zip(places, operations, strict=True):
+            self._refuse(place, operation)
+        for place, operation in zip(places, operations, strict=True):
+            self._rows[place] = (dict(operation[1]), f'W/"{next(self._storage.etags)}"')
+            self._storage.writes.append(self.table_name)
+        return [{"etag": self._rows[place][1]} for place in places]
+
+    def _refuse(self, place: Place, operation: tuple[Any, ...]) -> None:
+        if operation[0] == TransactionOperation.CREATE:
+            if place in self._rows:
+                raise failure(ResourceExistsError, 409)
+            return
+        assert operation[2]["match_condition"] == MatchConditions.IfNotModified
+        if place not in self._rows:
+            raise failure(ResourceNotFoundError, 404)
+        if self._rows[place][1] != operation[2]["etag"]:
+            raise failure(ResourceModifiedError, 412)
+
+
+def failure(kind: type[HttpResponseError], status: int) -> HttpResponseError:
+    error = kind(f"answered {status}")
+    error.status_code = status
+    return error
+
+
+def _place(row: Row) -> Place:
+    return row["PartitionKey"], row["RowKey"]

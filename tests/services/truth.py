@@ -1,0 +1,134 @@
+"""What is true of an account, independent of the code under test: every job that was, and every change of its tasks.
+
+A change occurs, bears a stamp by its node's clock, and becomes visible to readers, all at instants of their own.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from shared.domain.jobs import JobFacts
+from shared.domain.tasks import Task, TaskCounts
+
+ACTIVE, PREPARING, RUNNING, COMPLETED = range(4)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def milliseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    occurred: datetime
+    stamp: datetime
+    visible: datetime
+    row: Task
+
+
+@dataclass(slots=True)
+class TrueTask:
+    changes: list[Change]
+
+    def seen_at(self, moment: datetime) -> Change | None:
+        """The last change that is visible to a request served at `moment`."""
+        return next((change for change in reversed(self.changes) if change.visible < moment), None)
+
+    def seen_between(self, start: datetime, end: datetime) -> set[Task | None]:
+        """What requests served from `start` to `end` may have seen."""
+        moments = [change.visible for change in self.changes if start <= change.visible < end]
+        seen = [self.seen_at(start), *(self.seen_at(moment + timedelta.resolution) for moment in moments)]
+        return {change.row if change else None for change in seen}
+
+
+@dataclass(slots=True)
+class TrueJob:
+    """One job from its creation to its deletion; a job re-created under its id is another."""
+
+    id: str
+    created: datetime
+    completed: datetime | None = None
+    deleted: datetime | None = None
+    tasks: dict[str, TrueTask] = field(default_factory=dict)
+
+    def is_there(self, moment: datetime) -> bool:
+        return self.created <= moment and (self.deleted is None or moment < self.deleted)
+
+    def facts(self, moment: datetime) -> JobFacts:
+        if self.completed and self.completed <= moment:
+            return JobFacts(self.id, self.created, "completed", self.completed)
+        return JobFacts(self.id, self.created, "active", self.created)
+
+    def add(self, name: str, at: datetime) -> None:
+        row = Task(name, ACTIVE, transition=milliseconds(at), creation=milliseconds(at))
+        self.tasks[name] = TrueTask([Change(at, at, at, row)])
+
+    def change(self, name: str, state: int, *, at: datetime, lag: timedelta, skew: timedelta, code: int = 0) -> None:
+        """A task goes over to `state`: its stamp is off by `skew`, and the change shows `lag` later."""
+        task = self.tasks[name]
+        at = max(at, task.changes[-1].occurred + timedelta(seconds=1))
+        task.changes.append(Change(at, at + skew, at + lag, _moved(task.changes[-1].row, state, at + skew, code)))
+
+    def complete(self, at: datetime, *, lag: timedelta) -> None:
+        """The job ends: what hasn't occurred never does, and tasks that run are stopped."""
+        self.completed = at
+        for name, task in self.tasks.items():
+            task.changes = [change for change in task.changes if change.occurred <= at]
+            if task.changes[-1].row.state in (PREPARING, RUNNING):
+                last = task.changes[-1]
+                row = _moved(last.row, COMPLETED, at, 1)
+                task.changes.append(Change(at, at, at + lag, row))
+            assert task.changes, name
+
+    def counts(self, moment: datetime) -> TaskCounts:
+        """Counts of what a request served at `moment` sees."""
+        return counted(change.row for task in self.tasks.values() if (change := task.seen_at(moment)))
+
+
+@dataclass(slots=True)
+class Truth:
+    """Every job that was, by id; later ones of the same id behind earlier ones."""
+
+    jobs: dict[str, list[TrueJob]] = field(default_factory=dict)
+
+    def create(self, name: str, at: datetime) -> TrueJob:
+        job = TrueJob(name, at)
+        self.jobs.setdefault(name, []).append(job)
+        return job
+
+    def at(self, name: str, moment: datetime) -> TrueJob | None:
+        return next((job for job in self.jobs.get(name, ()) if job.is_there(moment)), None)
+
+    def all_at(self, moment: datetime) -> Iterator[TrueJob]:
+        for name in sorted(self.jobs):
+            if job := self.at(name, moment):
+                yield job
+
+    def is_unsettled(self, name: str, start: datetime, end: datetime) -> bool:
+        """True where the job was created or deleted after `start` and up to `end`."""
+        return any(
+            moment is not None and start < moment <= end
+            for job in self.jobs.get(name, ())
+            for moment in (job.created, job.deleted)
+        )
+
+
+def counted(rows: Iterable[Task]) -> TaskCounts:
+    many = list(rows)
+    states, results = Counter(row.state for row in many), Counter(row.result for row in many)
+    return TaskCounts(states[ACTIVE], states[PREPARING], states[RUNNING], states[COMPLETED], results[1], results[2])
+
+
+def _moved(row: Task, state: int, stamp: datetime, code: int) -> Task:
+    at = milliseconds(stamp)
+    fresh = Task(row.id, state, transition=at, creation=row.creation, slots=row.slots)
+    if state in (ACTIVE, PREPARING):
+        return fresh
+    running = fresh._replace(start=at, node=("pool", f"node-{at % 7}"))
+    if state == RUNNING:
+        return running
+    failure = ("userError", "FailureExitCode") if code else ("", "")
+    return running._replace(
+        start=row.start or at, end=at, result=2 if code else 1, exit_code=code, failure=failure, retries=row.retries
+    )

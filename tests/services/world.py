@@ -1,0 +1,244 @@
+"""An account, storage and processes that poll it, in virtual time; and the check of what they claim against the truth.
+
+The check: whatever a job's picture claims as of its `asOf` was visible at some instant between then and now, task by
+task. Where nothing changed meanwhile that leaves one answer.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.domain.accounts import Account
+from shared.domain.reports import JobReport
+from shared.domain.tasks import Task
+from shared.errors import BatchscopeError
+from shared.services.polling import Polling
+from shared.services.queries import Queries
+from shared.services.rounds import AccountRounds, RoundRules
+from shared.services.task_poll import TaskPoll
+from shared.stores.jobs import JobStore
+from shared.stores.operations import OperationStore
+from shared.stores.rounds import RoundStore
+from shared.stores.task_cache import TaskCache
+from tests.services.fake_batch import FakeBatch, Service
+from tests.services.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
+from tests.services.truth import TrueJob, Truth, counted
+from tests.services.virtual_time import VirtualLoop
+
+START = datetime(2026, 11, 21, 7, tzinfo=UTC)
+OVERLAP = timedelta(seconds=30)
+INTERVAL = timedelta(minutes=1)
+BUDGET = timedelta(days=1)
+ACCOUNT = Account("demo", "demo", "demo", None, "http://127.0.0.1:1")
+SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Of what a process is made; planted bugs replace a part."""
+
+    batch: type[FakeBatch] = FakeBatch
+    cache: type[TaskCache] = TaskCache
+    task_poll: type[TaskPoll] = TaskPoll
+    overlap: timedelta = OVERLAP
+
+
+class LoopClock:
+    """The app's clock, which may be wrong."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self.ahead = timedelta()
+
+    async def now(self) -> datetime:
+        return self._world.now() + self.ahead
+
+
+class Process:
+    """One running app with its own memory."""
+
+    def __init__(self, world: "World", recipe: Recipe) -> None:
+        self.connection = Connection(world.storage)
+        tables = MemoryTables(self.connection)
+        self.batch = recipe.batch(ACCOUNT, world.service, self.connection)
+        self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
+        self.clock = LoopClock(world)
+        self.task_poll = recipe.task_poll(self.cache, self.jobs, overlap=recipe.overlap)
+        self.rounds = AccountRounds(
+            self.batch,
+            jobs=self.jobs,
+            rounds=self.round_store,
+            task_poll=self.task_poll,
+            clock=self.clock,
+            rules=RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7)),
+        )
+        self.polling = Polling(
+            {"demo": self.rounds}, OperationStore(tables), self.clock, interval=INTERVAL, budget=BUDGET
+        )
+        self.queries = Queries(
+            {"demo": ACCOUNT}, self.jobs, self.round_store, self.cache, self.clock, interval=timedelta(hours=1)
+        )
+
+    async def poll(self, *, full: bool = False) -> None:
+        """A round now, of all jobs."""
+        if full:
+            await self.rounds.run_now(None, budget=BUDGET)
+        else:
+            await self.rounds.run_if_due(timedelta(), budget=BUDGET)
+
+
+@dataclass(slots=True)
+class World:
+    recipe: Recipe = field(default_factory=Recipe)
+    storage: Storage = field(default_factory=Storage)
+    truth: Truth = field(default_factory=Truth)
+    loop: VirtualLoop = field(default_factory=VirtualLoop)
+    service: Service = field(init=False)
+    processes: list[Process] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.service = Service(self.truth, self.now)
+        self.processes = [self.started(), self.started()]
+
+    def started(self) -> Process:
+        """A process that remembers nothing."""
+        return Process(self, self.recipe)
+
+    def now(self) -> datetime:
+        return START + timedelta(seconds=self.loop.time())
+
+    def run[T](self, work: Coroutine[Any, Any, T]) -> T:
+        return self.loop.run_until_complete(work)
+
+    def wait(self, seconds: float) -> None:
+        self.run(asyncio.sleep(seconds))
+
+    def close(self) -> None:
+        self._bury()
+        self.loop.close()
+
+    def create(self, name: str, *tasks: str) -> TrueJob:
+        """A job with tasks, from now on."""
+        job = self.truth.create(name, self.now())
+        for task in tasks:
+            job.add(task, self.now())
+        return job
+
+    def poll(
+        self, who: int = 0, *, takes: float = 0, full: bool = False, fault: Fault | None = None, check: bool = True
+    ) -> bool:
+        """One process polls; every call to Batch takes so many seconds. True if the poll ended well; always checked."""
+        process = self.processes[who]
+        process.batch.latency = takes
+        process.connection.arm(fault)
+        done = self._polled(who, process.poll(full=full), may_fail=fault is not None)
+        process.connection.arm(None)
+        if check:
+            self.check(done=done, full=full, processes=[process])
+        return done
+
+    def poll_both(self, takes: tuple[float, float], *, delay: float, storage_takes: float = 0) -> None:
+        """Both processes poll, the second so many seconds later."""
+        for process, seconds in zip(self.processes, takes, strict=True):
+            process.batch.latency, process.connection.latency = seconds, storage_takes
+        self.run(self._both(delay))
+        for process in self.processes:
+            process.connection.latency = 0
+        self.check(done=True, full=False, processes=self.processes)
+
+    async def _both(self, delay: float) -> None:
+        async def later() -> None:
+            await asyncio.sleep(delay)
+            await self.processes[1].poll()
+
+        await asyncio.gather(self.processes[0].poll(), later())
+
+    def _polled(self, who: int, work: Coroutine[Any, Any, None], *, may_fail: bool) -> bool:
+        try:
+            self.run(work)
+        except ProcessDiedError:
+            self._bury()
+            self.processes[who] = self.started()
+            return False
+        except BatchscopeError:
+            if not may_fail:
+                raise
+            self._bury()
+            return False
+        return True
+
+    def _bury(self) -> None:
+        """Ends what a dead process had begun."""
+        left = asyncio.all_tasks(self.loop)
+        for task in left:
+            task.cancel()
+        if left:
+            self.run(_ended(left))
+
+    def reports(self) -> dict[str, JobReport]:
+        """What a process that remembers nothing says of every job now, by id."""
+        return {report.job.facts.id: report for report in self.run(self.started().queries.jobs("demo"))}
+
+    def report(self, name: str) -> JobReport:
+        return self.reports()[name]
+
+    def cached(self, name: str) -> dict[str, Task]:
+        """The tasks of a job as they are stored, by id."""
+        return self.run(self._cached(name))
+
+    async def _cached(self, name: str) -> dict[str, Task]:
+        found = self.started().queries.tasks("demo", name, after="", wanted=lambda _: True, state=None)
+        return {task.id: task async for task in found}
+
+    def check(self, *, done: bool, full: bool, processes: list[Process]) -> None:
+        """Raises AssertionError where a claim isn't true; after a poll that ended well every claim must be fresh."""
+        reports = self.reports()
+        for name, report in reports.items():
+            if not report.job.deleted:
+                self._check_claim(name, report, done=done)
+        if done:
+            for process in processes:
+                self._check_freshness(reports, process, full=full)
+
+    def _check_claim(self, name: str, report: JobReport, *, done: bool) -> None:
+        picture, now = report.job.picture, self.now()
+        if picture is None or self.truth.is_unsettled(name, picture.as_of, now):
+            return
+        job = self.truth.at(name, picture.as_of)
+        assert job is not None, f"{name} is said to be there as of {picture.as_of}, when it was not"
+        assert report.job.facts.creation_time == job.created, f"the tasks of {name} are those of a job deleted before"
+        tasks = self.cached(name)
+        for task in job.tasks.keys() | tasks.keys():
+            possible = job.tasks[task].seen_between(picture.as_of, now) if task in job.tasks else {None}
+            assert tasks.get(task) in possible, (
+                f"{task} of {name} is said to be {tasks.get(task)} as of {picture.as_of}, now {now}; was {possible}"
+            )
+        if done and not self._failed(name):
+            assert picture.counts == counted(tasks.values()), f"the counts of {name} are not those of its tasks"
+
+    def _check_freshness(self, reports: dict[str, JobReport], process: Process, *, full: bool) -> None:
+        t0, now = process.batch.list_date, self.now()
+        last = self.run(self.started().round_store.load("demo"))
+        if t0 is None or last is None or last.reason:
+            return
+        for name, jobs in self.truth.jobs.items():
+            if self.truth.is_unsettled(name, t0, now) or self._failed(name):
+                continue
+            report = reports.get(name)
+            if any(job.is_there(t0) for job in jobs):
+                assert report is not None, f"{name} is not known"
+                assert not report.job.deleted, f"{name} is there and said to be deleted"
+                picture = report.job.picture
+                assert report.job.sealed or (picture and picture.as_of >= t0), f"{name} was polled and is not fresh"
+            elif full and report is not None:
+                assert report.job.deleted, f"{name} is gone and said to be there"
+
+    def _failed(self, name: str) -> bool:
+        last = self.run(self.started().round_store.load("demo"))
+        return last is not None and name.lower() in last.failures
+
+
+async def _ended(tasks: set["asyncio.Task[Any]"]) -> None:
+    await asyncio.gather(*tasks, return_exceptions=True)
