@@ -20,6 +20,7 @@ from local.functions_host.host import App, Host
 from local.functions_host.keys import Keys
 from local.functions_host.listing import listing
 from local.functions_host.settings import load_local_settings
+from local.functions_host.storage import HOST_CONNECTION
 from local.functions_host.worker import invocation_id
 
 
@@ -45,12 +46,15 @@ async def _serve(options: argparse.Namespace) -> None:
     keys = Keys.from_environment(os.environ) if options.auth else Keys()
     clock: Clock = EmulatorClock(options.clock) if options.clock else RealClock()
     os.chdir(app_dir)
-    app = await App.load(app_dir, os.environ)
-    host = Host(app, os.environ, clock=clock, keys=keys)
+    listening = any(name.startswith(HOST_CONNECTION) for name in os.environ)
+    app = await App.load(app_dir, os.environ, listening=listening)
+    host = Host(app, os.environ, clock=clock, keys=keys, listening=listening)
     try:
         port = await host.start(options.address, options.port)
         base = f"http://{options.address}:{port}"
         print(listing(app, base), f"listening on {base}", sep="\n", flush=True)
+        if not listening:
+            logging.getLogger("host").warning("Timers and queues don't run: the setting %s is missing.", HOST_CONNECTION)
         await told_to_stop.wait()
         logging.getLogger("host").info("stopping")
     finally:

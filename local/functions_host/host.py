@@ -60,10 +60,15 @@ class App:
 
 
 class Host:
-    def __init__(self, app: App, environment: Mapping[str, str], *, clock: Clock, keys: Keys) -> None:
+    """With `listening` False only HTTP is served: timers and queues have no storage to keep their leases in."""
+
+    def __init__(
+        self, app: App, environment: Mapping[str, str], *, clock: Clock, keys: Keys, listening: bool = True
+    ) -> None:
         self.app, self._environment, self._clock = app, environment, clock
         fallback = f"local{zlib.crc32(str(app.worker.app_dir).encode()):08x}"
         self._host_id = environment.get("AzureFunctionsWebHost__hostid") or fallback
+        self._listening = listening
         self._in_flight = InFlight()
         self._stopping = asyncio.Event()
         self._timers = {one.name: self._timer(one) for one in self._of(TIMER)}
@@ -99,15 +104,15 @@ class Host:
 
     def run_now(self, function: Function, text: str) -> None:
         """A timer runs; a queue's function gets the text as a message in its queue, as any other."""
-        timer = self._timers.get(function.name)
+        timer, queue = self._timers.get(function.name), self._queues.get(function.name)
         if timer:
             self._in_flight.start(timer.run_now())
-        else:
-            queue = self._queues[function.name]
+        elif queue:
             self._in_flight.start(self.app.storage.send(queue, text, function.trigger.connection))
 
     def _of(self, kind: str) -> list[Function]:
-        return [one for one in self.app.worker.functions.values() if one.trigger.kind == kind]
+        functions = self.app.worker.functions.values() if self._listening else ()
+        return [one for one in functions if one.trigger.kind == kind]
 
     def _timer(self, function: Function) -> TimerListener:
         return timer_listener(

@@ -1,3 +1,15 @@
+from functools import partial
+
+import pytest
+
+from shared.services import task_poll
+from shared.services.folding import fold
 from tests.domain.profiles import load_profile
 
 load_profile()
+
+
+@pytest.fixture(autouse=True)
+def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves of four tasks, so that a handful of tasks fills several."""
+    monkeypatch.setattr(task_poll, "fold", partial(fold, leaf_rows=4))

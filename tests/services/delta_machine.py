@@ -1,0 +1,132 @@
+"""What may happen to an account and to those who poll it, in few coarse rules, checked after every poll."""
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from tests.services.memory_tables import Fault
+from tests.services.truth import TrueJob
+from tests.services.world import OVERLAP, SECOND, Recipe, World
+
+NAMES = ("Render", "nightly:job-1")
+pick = st.integers(0, 30)
+seconds_between = st.sampled_from([0, 1, 7, 29, 30, 31, 61, 300])
+seconds_a_call = st.sampled_from([0, 0, 2, 8, 40])
+lags = st.sampled_from([0, 1, 10, 29, 30])
+skews = st.sampled_from([0, 0, -20, -5, 1, 60])
+delays = st.sampled_from([0, 1, 5, 20])
+faults = st.builds(Fault, call=st.integers(1, 9), committed=st.booleans(), kills=st.booleans())
+
+
+class DeltaMachine(RuleBasedStateMachine):
+    """`recipe` is of what the polling processes are made: the real code, or a planted bug."""
+
+    recipe = Recipe()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = World(self.recipe)
+        self.added = 0
+
+    def teardown(self) -> None:
+        self.world.close()
+
+    @initialize(page_size=st.sampled_from([2, 5, 1000]), count_lag=st.sampled_from([0, 0, 20]))
+    def begin(self, page_size: int, count_lag: int) -> None:
+        self.world.service.page_size = page_size
+        self.world.service.count_lag = count_lag * SECOND
+        self._fill(self.world.create(NAMES[0]), 6)
+
+    @rule(which=pick, number=st.integers(1, 6))
+    def add_tasks(self, which: int, number: int) -> None:
+        job = self._job(which)
+        if job is None:
+            self._fill(self.world.create(NAMES[which % 2]), number)
+        elif job.completed is None:
+            self._fill(job, number)
+
+    @rule(which=pick, task=pick, state=st.integers(0, 3), after=delays, lag=lags, skew=skews, code=st.integers(0, 1))
+    def change(self, which: int, task: int, state: int, after: int, lag: int, skew: int, code: int) -> None:
+        """A task changes a little later; a stamp behind and a late report together stay within the overlap."""
+        job = self._job(which)
+        if job is None or job.completed or not job.tasks:
+            return
+        name = sorted(job.tasks)[task % len(job.tasks)]
+        shown = min(lag * SECOND, OVERLAP + min(skew, 0) * SECOND)
+        at = self.world.now() + after * SECOND
+        job.change(name, state, at=at, lag=shown, skew=skew * SECOND, code=code)
+
+    @rule(which=pick, lag=lags)
+    def complete(self, which: int, lag: int) -> None:
+        job = self._job(which)
+        if job and not job.completed and job.created < self.world.now():
+            job.complete(self.world.now(), lag=lag * SECOND)
+
+    @rule(which=pick, after=delays)
+    def delete(self, which: int, after: int) -> None:
+        job = self._job(which)
+        if job and job.created < self.world.now():
+            job.deleted = self.world.now() + after * SECOND
+
+    @rule(which=pick, after=delays, number=st.integers(0, 6), same=st.booleans())
+    def recreate(self, which: int, after: int, number: int, *, same: bool) -> None:
+        """The job is deleted and at once created anew, with the tasks it had or with others."""
+        job = self._job(which)
+        if job is None or job.created >= self.world.now():
+            return
+        at = self.world.now() + after * SECOND
+        job.deleted = at
+        anew = self.world.truth.create(job.id, at)
+        for name in list(job.tasks)[:number] if same else ():
+            anew.add(name, at)
+        if not same:
+            self._fill(anew, number)
+
+    @rule(who=st.integers(0, 1), after=seconds_between, takes=seconds_a_call, full=st.booleans())
+    def poll(self, who: int, after: int, takes: int, *, full: bool) -> None:
+        self.world.wait(after)
+        self.world.poll(who, takes=takes, full=full)
+
+    @rule(who=st.integers(0, 1), after=seconds_between, takes=seconds_a_call, fault=faults)
+    def poll_that_fails(self, who: int, after: int, takes: int, fault: Fault) -> None:
+        self.world.wait(after)
+        self.world.poll(who, takes=takes, fault=fault)
+
+    @rule(
+        after=seconds_between,
+        takes=st.tuples(seconds_a_call, seconds_a_call),
+        delay=st.sampled_from([0, 1, 3, 10]),
+        storage_takes=st.sampled_from([0, 0.5]),
+    )
+    def two_polls(self, after: int, takes: tuple[int, int], delay: int, storage_takes: float) -> None:
+        self.world.wait(after)
+        self.world.poll_both(takes, delay=delay, storage_takes=storage_takes)
+
+    @rule(who=st.integers(0, 1))
+    def restart(self, who: int) -> None:
+        self.world.processes[who] = self.world.started()
+
+    @precondition(lambda self: self.world.reports())
+    @rule()
+    def come_to_rest(self) -> None:
+        """Where nothing happens any more, a few rounds make every count exact and seal what is completed."""
+        self.world.wait(120)
+        for number in range(5):
+            self.world.wait(61)
+            self.world.poll(number % 2, full=number == 0)
+        for name, report in self.world.reports().items():
+            job = self.world.truth.at(name, self.world.now())
+            if job is None:
+                continue
+            assert report.verdict.level == "exact", report.verdict
+            assert report.job.sealed == (job.completed is not None)
+
+    def _job(self, which: int) -> TrueJob | None:
+        """A job that nothing is going to end."""
+        jobs = self.world.truth.jobs.get(NAMES[which % len(NAMES)], [])
+        return jobs[-1] if jobs and jobs[-1].deleted is None else None
+
+    def _fill(self, job: TrueJob, number: int) -> None:
+        """Adds tasks whose ids fall among those there are."""
+        for _ in range(number):
+            self.added += 1
+            job.add(f"Task-{self.added * 37 % 101:03}-{self.added}", max(job.created, self.world.now()))
