@@ -1,0 +1,39 @@
+"""The local stack as `dev.py up` starts it, beside any that a person runs: own ports, own logs, own tables."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from local.azurite import StorageAddresses
+from local.dev.checkout import HERE
+from local.dev.children import Children, Program
+from local.dev.stack import Emulated, Options, app_settings, emulator_program, host_program, workload_program
+
+
+@dataclass(frozen=True, slots=True)
+class RunningStack:
+    """Addresses: the page, the API (ends in /api), the emulator; and the account that is watched."""
+
+    dashboard: str
+    api: str
+    emulator: str
+    account: Emulated
+
+
+@contextmanager
+def running_stack(storage: StorageAddresses, logs: Path, *, scenario: str, speed: float) -> Iterator[RunningStack]:
+    options, account = Options(port=0, scenario=scenario, speed=speed), Emulated()
+
+    def logged(program: Program) -> Program:
+        return replace(program, log=logs / f"{program.name}.log")
+
+    with Children() as children:
+        emulator = children.start(logged(emulator_program(HERE, options, account)))["address"].rstrip("/")
+        settings = app_settings(options, storage.connection_string, account, emulator)
+        settings["TABLE_PREFIX"] = f"e{secrets.token_hex(6)}"
+        settings["AzureFunctionsWebHost__hostid"] = settings["TABLE_PREFIX"]
+        site = children.start(logged(host_program(HERE, options, settings)))["address"].rstrip("/")
+        children.start(logged(workload_program(HERE, options, account, emulator)))
+        yield RunningStack(f"{site}/", f"{site}/api", emulator, account)
