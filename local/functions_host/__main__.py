@@ -54,7 +54,9 @@ async def _serve(options: argparse.Namespace) -> None:
         base = f"http://{options.address}:{port}"
         print(listing(app, base), f"listening on {base}", sep="\n", flush=True)
         if not listening:
-            logging.getLogger("host").warning("Timers and queues don't run: the setting %s is missing.", HOST_CONNECTION)
+            logging.getLogger("host").warning(
+                "Timers and queues don't run: the setting %s is missing.", HOST_CONNECTION
+            )
         await told_to_stop.wait()
         logging.getLogger("host").info("stopping")
     finally:

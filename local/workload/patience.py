@@ -1,5 +1,6 @@
-"""Tries a request again for as long as its failure is one that passes: no connection, throttling, a busy service,
-a job that is still being deleted. It refuses to guess about anything else, which is raised.
+"""Tries a request again while its failure is one that passes.
+
+Those are: no connection, throttling, a busy service, a job that is still being deleted. Anything else is raised.
 """
 
 import asyncio

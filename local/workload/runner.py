@@ -38,13 +38,19 @@ class Runner:
             LOG.info("The scenario '%s' begins (epoch %d).", self._scenario.name, epoch)
             lives = [asyncio.create_task(self._live(job)) for job in self._scenario.jobs]
             try:
-                while await self._epoch() == epoch:
-                    await asyncio.sleep(_LOOK_SECONDS)
+                await self._last(epoch)
             finally:
                 for life in lives:
                     life.cancel()
                 await asyncio.gather(*lives, return_exceptions=True)
             LOG.info("The emulator was reset.")
+
+    async def _last(self, epoch: int) -> None:
+        """Returns when the epoch is over."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if await self._epoch() != epoch:
+                return
 
     async def _epoch(self) -> int:
         while True:
@@ -118,7 +124,9 @@ class Runner:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _gone(self, job: JobPlan) -> None:
-        while await self._service.state_of(job.id) is not None:
+        while True:
+            if await self._service.state_of(job.id) is None:
+                return
             await asyncio.sleep(_LOOK_SECONDS / 2)
 
     async def _rest(self, job: JobPlan) -> None:

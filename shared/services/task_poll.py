@@ -40,13 +40,16 @@ class TaskPoll:
         """Brings a job's picture up to T0, the date of a response received before now; None doesn't advance it.
 
         A conflict with another poll, or a job that was re-created meanwhile, starts the poll again from what is
-        stored by then. Raises BatchError, StorageError, and CacheConflictError where others are always first.
+        stored by then. Raises BatchError, StorageError, and CacheConflictError where others are always first or
+        have begun another first read.
         """
         for _ in range(_ATTEMPTS - 1):
             try:
                 return await self._poll_once(source, job, t0)
-            except CacheConflictError:
+            except CacheConflictError as conflict:
                 job = await self._reloaded(source, job)
+                if job.picture is None and job.building:  # two first reads that took turns would never end
+                    raise CacheConflictError(f"Another process is reading '{job.facts.id}' meanwhile.") from conflict
             except BatchMissingError:
                 found = await self._seen_again(source, job, t0)
                 if found.deleted:

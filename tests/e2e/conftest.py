@@ -1,6 +1,6 @@
 """A browser for tests of the dashboard: the system's Chromium through Playwright; where there is none they skip.
 
-One browser a module: Playwright's synchronous API keeps an event loop, which asynchronous tests elsewhere must not meet.
+One browser a module: Playwright's synchronous API keeps an event loop, which asynchronous tests must not meet.
 """
 
 import os

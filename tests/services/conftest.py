@@ -1,3 +1,4 @@
+import logging
 from functools import partial
 
 import pytest
@@ -7,6 +8,12 @@ from shared.services.folding import fold
 from tests.domain.profiles import load_profile
 
 load_profile()
+
+
+@pytest.fixture(autouse=True)
+def quiet(caplog: pytest.LogCaptureFixture) -> None:
+    """Thousands of polls that fail on purpose would bury what a test that fails has to say."""
+    caplog.set_level(logging.ERROR)
 
 
 @pytest.fixture(autouse=True)

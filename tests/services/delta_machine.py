@@ -13,6 +13,7 @@ seconds_between = st.sampled_from([0, 1, 7, 29, 30, 31, 61, 300])
 seconds_a_call = st.sampled_from([0, 0, 2, 8, 40])
 lags = st.sampled_from([0, 1, 10, 29, 30])
 skews = st.sampled_from([0, 0, -20, -5, 1, 60])
+goals = st.tuples(st.integers(0, 3), st.integers(0, 1))  # a state and, for the completed, an exit code
 delays = st.sampled_from([0, 1, 5, 20])
 faults = st.builds(Fault, call=st.integers(1, 9), committed=st.booleans(), kills=st.booleans())
 
@@ -44,8 +45,8 @@ class DeltaMachine(RuleBasedStateMachine):
         elif job.completed is None:
             self._fill(job, number)
 
-    @rule(which=pick, task=pick, state=st.integers(0, 3), after=delays, lag=lags, skew=skews, code=st.integers(0, 1))
-    def change(self, which: int, task: int, state: int, after: int, lag: int, skew: int, code: int) -> None:
+    @rule(which=pick, task=pick, to=goals, after=delays, lag=lags, skew=skews)
+    def change(self, *, which: int, task: int, to: tuple[int, int], after: int, lag: int, skew: int) -> None:
         """A task changes a little later; a stamp behind and a late report together stay within the overlap."""
         job = self._job(which)
         if job is None or job.completed or not job.tasks:
@@ -53,7 +54,7 @@ class DeltaMachine(RuleBasedStateMachine):
         name = sorted(job.tasks)[task % len(job.tasks)]
         shown = min(lag * SECOND, OVERLAP + min(skew, 0) * SECOND)
         at = self.world.now() + after * SECOND
-        job.change(name, state, at=at, lag=shown, skew=skew * SECOND, code=code)
+        job.change(name, to[0], at=at, lag=shown, skew=skew * SECOND, code=to[1])
 
     @rule(which=pick, lag=lags)
     def complete(self, which: int, lag: int) -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import override
 
 from shared.domain.accounts import Account
@@ -64,10 +65,8 @@ class FakeBatch(BatchAccount):
         """Pages in the order of ids; each looks at so many tasks and tells those that match, be it none."""
         after: str | None = ""
         while after is not None:
-            start = after
-            (tasks, after), date = await self._served(
-                f"jobs/{job_id}/tasks", lambda moment, start=start: self._page(job_id, start, moment, changed_since)
-            )
+            page = partial(self._page, job_id, after, changed_since)
+            (tasks, after), date = await self._served(f"jobs/{job_id}/tasks", page)
             self.newest = max([self.newest, *(task.transition for task in tasks)])
             yield TaskPage(tasks, date, is_last=after is None)
 
@@ -103,7 +102,7 @@ class FakeBatch(BatchAccount):
     def _counts(self, job_id: str, moment: datetime) -> TaskCounts:
         return self._job(job_id, moment).counts(moment - self._service.count_lag).as_service_counts()
 
-    def _page(self, job_id: str, after: str, moment: datetime, since: datetime | None) -> tuple[list[Task], str | None]:
+    def _page(self, job_id: str, after: str, since: datetime | None, moment: datetime) -> tuple[list[Task], str | None]:
         tasks = self._job(job_id, moment).tasks
         names = sorted(name for name, task in tasks.items() if name > after and task.seen_at(moment))
         looked_at = names[: self._service.page_size]

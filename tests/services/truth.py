@@ -106,9 +106,9 @@ class Truth:
                 yield job
 
     def is_unsettled(self, name: str, start: datetime, end: datetime) -> bool:
-        """True where the job was created or deleted after `start` and up to `end`."""
+        """True where the job was created or deleted from `start` up to `end`."""
         return any(
-            moment is not None and start < moment <= end
+            moment is not None and start <= moment <= end
             for job in self.jobs.get(name, ())
             for moment in (job.created, job.deleted)
         )

@@ -8,9 +8,10 @@ import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, override
 
 from shared.domain.accounts import Account
+from shared.domain.keys import key_of
 from shared.domain.reports import JobReport
 from shared.domain.tasks import Task
 from shared.errors import BatchscopeError
@@ -56,6 +57,18 @@ class LoopClock:
         return self._world.now() + self.ahead
 
 
+class WatchedRounds(AccountRounds):
+    """`ended` is what the last round did."""
+
+    ended: Any = None
+
+    @override
+    async def _run(self, *args: Any, **options: Any) -> Any:
+        self.ended = None
+        self.ended = await super()._run(*args, **options)
+        return self.ended
+
+
 class Process:
     """One running app with its own memory."""
 
@@ -66,7 +79,7 @@ class Process:
         self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
         self.clock = LoopClock(world)
         self.task_poll = recipe.task_poll(self.cache, self.jobs, overlap=recipe.overlap)
-        self.rounds = AccountRounds(
+        self.rounds = WatchedRounds(
             self.batch,
             jobs=self.jobs,
             rounds=self.round_store,
@@ -215,16 +228,15 @@ class World:
             assert tasks.get(task) in possible, (
                 f"{task} of {name} is said to be {tasks.get(task)} as of {picture.as_of}, now {now}; was {possible}"
             )
-        if done and not self._failed(name):
+        if done:
             assert picture.counts == counted(tasks.values()), f"the counts of {name} are not those of its tasks"
 
     def _check_freshness(self, reports: dict[str, JobReport], process: Process, *, full: bool) -> None:
-        t0, now = process.batch.list_date, self.now()
-        last = self.run(self.started().round_store.load("demo"))
-        if t0 is None or last is None or last.reason:
+        t0, now, ended = process.batch.list_date, self.now(), process.rounds.ended
+        if t0 is None or ended is None or ended.reason:
             return
         for name, jobs in self.truth.jobs.items():
-            if self.truth.is_unsettled(name, t0, now) or self._failed(name):
+            if self.truth.is_unsettled(name, t0, now) or key_of(name) in ended.failures:
                 continue
             report = reports.get(name)
             if any(job.is_there(t0) for job in jobs):
@@ -234,10 +246,6 @@ class World:
                 assert report.job.sealed or (picture and picture.as_of >= t0), f"{name} was polled and is not fresh"
             elif full and report is not None:
                 assert report.job.deleted, f"{name} is gone and said to be there"
-
-    def _failed(self, name: str) -> bool:
-        last = self.run(self.started().round_store.load("demo"))
-        return last is not None and name.lower() in last.failures
 
 
 async def _ended(tasks: set["asyncio.Task[Any]"]) -> None:

@@ -1,0 +1,121 @@
+"""The scenarios as values: what they promise to those who look at the dashboard, and to tests that count."""
+
+import re
+
+import pytest
+
+from local.workload.scenario import Cause, Ending, JobPlan, Scenario, plan_tasks
+from local.workload.scenarios import SCENARIOS
+from local.workload.target import TargetError, check_target
+
+DEMO = SCENARIOS["demo"]
+SEED = 1
+
+
+def biggest(scenario: Scenario) -> JobPlan:
+    return max(scenario.jobs, key=lambda job: job.tasks)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.name)
+def test_every_job_runs_on_a_pool_of_its_scenario(scenario: Scenario) -> None:
+    assert {job.pool for job in scenario.jobs} == {pool.id for pool in scenario.pools}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.name)
+def test_ids_are_unique_and_acceptable_to_batch(scenario: Scenario) -> None:
+    names = [plan.id for plan in (*scenario.pools, *scenario.jobs)]
+    assert len({name.lower() for name in names}) == len(names)
+    assert all(re.fullmatch(r"[\w-]{1,64}", name) for name in names)
+
+
+def test_the_demo_has_four_pools_and_eight_jobs_of_20_to_20_000_tasks() -> None:
+    sizes = sorted(job.tasks for job in DEMO.jobs)
+    assert (len(DEMO.pools), len(sizes), sizes[0], sizes[-1]) == (4, 8, 20, 20_000)
+
+
+def test_one_pool_of_the_demo_is_broken_by_its_start_task_and_one_is_spot() -> None:
+    broken = {pool.id for pool in DEMO.pools if "exit 1" in pool.start_task}
+    assert len(broken) == 1
+    assert sum(pool.spot > 0 for pool in DEMO.pools) == 1
+    assert [job.ending for job in DEMO.jobs if job.pool in broken] == [Ending.STAYS]
+
+
+def test_at_speed_20_the_largest_job_of_the_demo_ends_at_most_25_tasks_a_second() -> None:
+    job = biggest(DEMO)
+    slots = next(pool.all_slots for pool in DEMO.pools if pool.id == job.pool)
+    assert slots / (sum(job.seconds) / 2) * 20 <= 25
+
+
+def test_the_demo_fails_for_several_causes() -> None:
+    causes = [cause for job in DEMO.jobs for cause in job.causes]
+    assert {cause.exit_code for cause in causes if cause.exit_code} == {1, 127, 137}
+    assert any(cause.missing_file for cause in causes)
+    assert any(job.retries and job.causes for job in DEMO.jobs)
+
+
+def test_the_big_scenario_is_one_job_of_200_000_tasks() -> None:
+    assert [job.tasks for job in SCENARIOS["big"].jobs] == [200_000]
+
+
+def test_nothing_in_the_quiet_scenario_ends_or_comes_again() -> None:
+    quiet = SCENARIOS["quiet"]
+    assert (len(quiet.pools), [job.ending for job in quiet.jobs]) == (1, [Ending.STAYS, Ending.STAYS])
+
+
+@pytest.mark.parametrize("job", DEMO.jobs, ids=lambda job: job.id)
+def test_a_job_has_as_many_distinct_tasks_as_it_says(job: JobPlan) -> None:
+    tasks = list(plan_tasks(job, seed=SEED, run=0))
+    assert len({task.id for task in tasks}) == len(tasks) == job.tasks
+
+
+@pytest.mark.parametrize("job", DEMO.jobs, ids=lambda job: job.id)
+def test_the_emulator_reads_one_length_and_one_exit_code_from_every_command_line(job: JobPlan) -> None:
+    for task in plan_tasks(job, seed=SEED, run=0):
+        (length,) = re.findall(r"\bsleep\s+([\d.]+)", task.command_line)
+        (_,) = re.findall(r"\bexit\s+(\d+)", task.command_line)
+        assert job.seconds[0] <= float(length) <= job.seconds[1]
+
+
+def test_failures_have_their_share_and_every_cause_happens_at_least_once() -> None:
+    job = JobPlan(
+        id="j",
+        pool="p",
+        name="",
+        tasks=100,
+        task_prefix="t",
+        program="run {n}",
+        seconds=(1, 2),
+        causes=(Cause(share=0.1, exit_code=137), Cause(share=0.0001, missing_file="https://files.example/missing")),
+    )
+    tasks = list(plan_tasks(job, seed=SEED, run=0))
+    assert sum("exit 137" in task.command_line for task in tasks) == 10
+    assert sum(bool(task.missing_file) for task in tasks) == 1
+
+
+def test_the_same_seed_gives_the_same_tasks_and_another_life_gives_others() -> None:
+    job = biggest(DEMO)
+    first = list(plan_tasks(job, seed=SEED, run=0))
+    assert first == list(plan_tasks(job, seed=SEED, run=0))
+    assert first != list(plan_tasks(job, seed=SEED, run=1))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://demo.westeurope.batch.azure.com",
+        "http://demo.westeurope.batch.azure.com",
+        "https://127.0.0.1:9000",
+        "http://127.0.0.1.example:9000",
+        "http://127.0.0.1@example:9000",
+        "127.0.0.1:9000",
+        "",
+    ],
+)
+def test_only_an_emulator_on_this_machine_is_written_to(address: str) -> None:
+    with pytest.raises(TargetError, match="writes only to an emulator on this machine"):
+        check_target(address)
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9000/", "http://localhost:9000", "http://[::1]:9000"])
+def test_loopback_addresses_are_accepted(address: str) -> None:
+    assert check_target(address) == address.rstrip("/")
