@@ -98,8 +98,11 @@ class _Reader:
     def storage(self) -> tuple[str | None, str | None]:
         """The connection string or the table endpoint of the host's storage."""
         if text := self.text(_STORAGE):
-            if text != "UseDevelopmentStorage=true" and "=" not in text:
-                self.problems.append(f"{_STORAGE}: this is not a connection string of a storage account")
+            if not _is_connection_string(text):
+                self.problems.append(
+                    f"{_STORAGE}: this is not a connection string of a storage account"
+                    " (it has AccountName=…;AccountKey=… and, for tables elsewhere, TableEndpoint=…)"
+                )
             return text, None
         if endpoint := self.text(f"{_STORAGE}__tableServiceUri"):
             if not _is_https(endpoint):
@@ -149,9 +152,17 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         table_prefix=read.table_prefix(),
         clock_url=read.clock_url(),
         behind_easy_auth=read.text("WEBSITE_AUTH_ENABLED").lower() == "true",
-        in_azure=bool(read.text("WEBSITE_INSTANCE_ID")),
+        in_azure=bool(read.text("WEBSITE_INSTANCE_ID") or read.text("WEBSITE_SITE_NAME")),
         problems=tuple(read.problems),
     )
+
+
+def _is_connection_string(text: str) -> bool:
+    parts = {name.strip().lower(): value for name, _, value in (part.partition("=") for part in text.split(";"))}
+    if parts.get("usedevelopmentstorage", "").lower() == "true":
+        return True
+    by_key = bool(parts.get("accountname")) and _is_base64(parts.get("accountkey", ""))
+    return by_key or bool(parts.get("tableendpoint") and parts.get("sharedaccesssignature"))
 
 
 def _is_base64(text: str) -> bool:

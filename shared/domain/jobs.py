@@ -37,6 +37,11 @@ class JobFacts:
         schedule, separator, _ = self.id.rpartition(":")
         return schedule if separator else None
 
+    def is_later_than(self, other: "JobFacts") -> bool:
+        """True where these facts follow `other` of the same job, or of one before it; the service sets both times."""
+        ours, theirs = ((facts.creation_time, facts.state_transition_time) for facts in (self, other))
+        return ours > theirs
+
 
 @dataclass(frozen=True, slots=True)
 class Agreement:

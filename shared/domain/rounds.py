@@ -23,6 +23,7 @@ class Found:
 class Round:
     """The last round of one account, as its row in storage holds it.
 
+    `whole_round_at` is when the last round of all jobs began: polls of some on demand don't put off the others' turn.
     `as_of` is the date of its job list, None where that failed; `jobs_as_of` that of the last list whose jobs were all
     noted, from which the next delta of jobs starts; `full_list_at` is when the last full list was. `confirmations` and
     `failures` are by job key: jobs that a poll found unchanged cost no row of their own. No call goes out before
@@ -31,6 +32,7 @@ class Round:
 
     started_at: datetime
     finished_at: datetime
+    whole_round_at: datetime | None = None
     as_of: datetime | None = None
     reason: str | None = None
     jobs_as_of: datetime | None = None
@@ -58,7 +60,7 @@ class Round:
         """True when the account's interval has passed (less a tenth, as timers jitter) and nothing asks to wait."""
         if self.backoff_until and now < self.backoff_until:
             return False
-        return now - self.started_at >= interval * 0.9
+        return self.whole_round_at is None or now - self.whole_round_at >= interval * 0.9
 
     def full_list_is_due(self, now: datetime, interval: timedelta) -> bool:
         return self.full_list_at is None or self.jobs_as_of is None or now - self.full_list_at >= interval

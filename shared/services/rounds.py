@@ -7,6 +7,7 @@ the round, as it concerns the whole account.
 import asyncio
 import logging
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -147,18 +148,23 @@ class AccountRounds:
             if job.key in discovery.changed:
                 await self._save(discovery.jobs[job.key])
         else:
+            if polled.confirmation:
+                this.confirmations[job.key] = polled.confirmation
             if polled.confirmation and job.key in discovery.changed:
                 await self._save(polled.job)
-            elif polled.confirmation:
-                this.confirmations[job.key] = polled.confirmation
         this.polled.add(job.key)
 
     async def _save(self, job: Job) -> None:
-        """Writes what the list told of a job; another process that wrote it meanwhile wins."""
+        """Writes what the list told of a job; over what another process wrote meanwhile only if it is news."""
+        account = self.source.account
         try:
-            await self._jobs.save(self.source.account.key, job)
+            await self._jobs.save(account.key, job)
         except CacheConflictError:
-            _LOG.info("Another process wrote %s of %s first.", job.facts.id, self.source.account.id)
+            _LOG.info("Another process wrote %s of %s first.", job.facts.id, account.id)
+            stored = await self._jobs.load(account.key, job.facts.id)
+            if stored and not job.deleted and job.facts.is_later_than(stored.facts):
+                with suppress(CacheConflictError):
+                    await self._jobs.save(account.key, stored.seen(job.facts))
 
 
 def _confirmed(job: Job, confirmations: Mapping[str, Confirmation]) -> Job:
@@ -180,8 +186,14 @@ def _round_of(this: _Pass, started: datetime, now: datetime, calls: int) -> Roun
         failures=this.failures,
     )
     backoff = now + this.throttled.retry_after if this.throttled else None
+    whole = started if this.wanted is None else (this.last.whole_round_at if this.last else None)
     return Round(
-        started_at=started, finished_at=now, reason=this.reason, batch_calls=calls, backoff_until=backoff
+        started_at=started,
+        whole_round_at=whole,
+        finished_at=now,
+        reason=this.reason,
+        batch_calls=calls,
+        backoff_until=backoff,
     ).after(this.last, found)
 
 

@@ -46,6 +46,7 @@ def _row(account_key: str, latest: Round) -> Row:
         "RowKey": _ROW,
         "startedAt": latest.started_at,
         "finishedAt": latest.finished_at,
+        "wholeRoundAt": latest.whole_round_at,
         "asOf": latest.as_of,
         "reason": latest.reason,
         "jobsAsOf": latest.jobs_as_of,
@@ -65,6 +66,7 @@ def _round(row: Row) -> Round:
     return Round(
         started_at=row["startedAt"],
         finished_at=row["finishedAt"],
+        whole_round_at=row.get("wholeRoundAt"),
         as_of=row.get("asOf"),
         reason=row.get("reason"),
         jobs_as_of=row.get("jobsAsOf"),

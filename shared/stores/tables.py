@@ -40,7 +40,7 @@ class Tables:
         credential: AsyncTokenCredential | None,
         prefix: str,
     ) -> "Tables":
-        if connection_string == "UseDevelopmentStorage=true":
+        if (connection_string or "").rstrip("; ").lower() == "usedevelopmentstorage=true":
             connection_string = _DEVELOPMENT
         if connection_string:
             return cls(TableServiceClient.from_connection_string(connection_string), prefix)

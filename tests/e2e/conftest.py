@@ -1,4 +1,4 @@
-"""A browser for tests of the dashboard: the system's Chromium through Playwright; where there is none they skip.
+"""The real stack, and a browser to look at it: the system's Chromium through Playwright; where there is none they skip.
 
 One browser a module: Playwright's synchronous API keeps an event loop, which asynchronous tests must not meet.
 """
@@ -10,6 +10,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
 
+from local.azurite import StorageAddresses
+from tests.e2e.stack import RunningStack, running_stack
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = (
     "--disable-gpu",
@@ -19,6 +22,13 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+@pytest.fixture(scope="package")
+def stack(azurite: StorageAddresses, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
+    """The real stack, its demo running fast; the tests of this folder share it."""
+    with running_stack(azurite, tmp_path_factory.mktemp("logs"), scenario="demo", speed=20) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")

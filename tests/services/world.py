@@ -208,9 +208,12 @@ class World:
     def check(self, *, done: bool, full: bool, processes: list[Process]) -> None:
         """Raises AssertionError where a claim isn't true; after a poll that ended well every claim must be fresh."""
         reports = self.reports()
+        ends = [process.rounds.ended for process in processes]
+        done = done and all(end is not None and not end.reason for end in ends)
+        failed = {key for end in ends if end for key in end.failures}
         for name, report in reports.items():
             if not report.job.deleted:
-                self._check_claim(name, report, done=done)
+                self._check_claim(name, report, done=done and report.job.key not in failed)
         if done:
             for process in processes:
                 self._check_freshness(reports, process, full=full)

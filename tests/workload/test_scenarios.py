@@ -23,7 +23,7 @@ def test_every_job_runs_on_a_pool_of_its_scenario(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.name)
 def test_ids_are_unique_and_acceptable_to_batch(scenario: Scenario) -> None:
-    names = [plan.id for plan in (*scenario.pools, *scenario.jobs)]
+    names = [pool.id for pool in scenario.pools] + [job.id for job in scenario.jobs]
     assert len({name.lower() for name in names}) == len(names)
     assert all(re.fullmatch(r"[\w-]{1,64}", name) for name in names)
 
