@@ -17,6 +17,7 @@ from local.workload.service import Service
 LOG = logging.getLogger("workload")
 _LOOK_SECONDS = 2.0
 _SHORTEST_REST = 6.0  # real seconds, so that a watcher sees what ended
+_SHORTEST_ABSENCE = 3.0
 _AFTER_FAILURE = 3.0
 _PROGRESS = 5_000
 
@@ -83,11 +84,11 @@ class Runner:
             LOG.info("%s: somebody deleted it.", job.id)
             return
         LOG.info("%s: has ended.", job.id)
-        await self._rest(job)
+        await asyncio.sleep(max(job.rest / self._speed, _SHORTEST_REST))
         await self._service.delete(job.id)
         await self._gone(job)
         LOG.info("%s: deleted.", job.id)
-        await self._rest(job)
+        await asyncio.sleep(max(job.rest / 4 / self._speed, _SHORTEST_ABSENCE))
 
     async def _ensure_pool(self, pool: PoolPlan) -> None:
         if await self._service.ensure_pool(pool):
@@ -128,6 +129,3 @@ class Runner:
             if await self._service.state_of(job.id) is None:
                 return
             await asyncio.sleep(_LOOK_SECONDS / 2)
-
-    async def _rest(self, job: JobPlan) -> None:
-        await asyncio.sleep(max(job.rest / 2 / self._speed, _SHORTEST_REST))

@@ -46,8 +46,9 @@ class Cause:
 class JobPlan:
     """A job: `tasks` runs of `program` ({n} is the number), each of a length within `seconds`.
 
-    It rests for `rest` seconds when it has ended, is deleted, and comes again under its id; `stop_after` seconds after
-    its last task was added somebody stops a job with the ending STOPPED, saying `stop_reason`.
+    When it has ended it rests for `rest` seconds, is deleted, and after a quarter of that comes again under its id.
+    `stop_after` seconds after its last task was added somebody stops a job with the ending STOPPED, saying
+    `stop_reason`.
     """
 
     id: str

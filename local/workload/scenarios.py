@@ -33,7 +33,7 @@ _DEMO_JOBS = (
     JobPlan(
         id="render-feature-film",
         pool="render-d4s",
-        name="Feature film, reel 4, final quality",
+        name="Feature film, reel 4",
         tasks=20_000,
         task_prefix="frame",
         program="blender --background reel4.blend --render-frame {n}",
@@ -122,7 +122,7 @@ _DEMO_JOBS = (
     JobPlan(
         id="wind-tunnel",
         pool="cfd-hb120",
-        name="Aerodynamics of the new wing",
+        name="Aerodynamics of a new wing",
         tasks=300,
         task_prefix="case",
         program="simpleFoam -case case{n}",

@@ -18,6 +18,7 @@ def confirmation(seconds: int, generation: str = "g") -> Confirmation:
 LAST = Round(
     T0,
     T0 + SECOND,
+    whole_round_at=T0,
     as_of=T0,
     jobs_as_of=T0,
     full_list_at=T0,
@@ -39,6 +40,12 @@ FOUND = Found(
 @pytest.mark.parametrize(("seconds", "due"), [(53, False), (54, True), (60, True)])
 def test_a_round_is_due_after_its_interval_less_a_tenth(seconds: int, *, due: bool) -> None:
     assert LAST.is_due(T0 + seconds * SECOND, MINUTE) is due
+
+
+def test_polls_of_some_jobs_do_not_put_off_the_round_of_all() -> None:
+    on_demand = replace(LAST, started_at=T0 + 50 * SECOND)
+    assert on_demand.is_due(T0 + 60 * SECOND, MINUTE)
+    assert replace(on_demand, whole_round_at=None).is_due(T0 + 51 * SECOND, MINUTE)
 
 
 def test_no_round_is_due_before_the_service_may_be_asked_again() -> None:
