@@ -39,9 +39,8 @@ def main() -> None:
     options = parser.parse_args()
     library, app = measure(options.runs)
     ok = app <= _BAR_MS
-    print(
-        f"azure.functions {library:6.1f} ms\nfunction_app   +{app:6.1f} ms  (bar {_BAR_MS:g} ms: {'ok' if ok else 'MISSED'})"
-    )
+    verdict = "ok" if ok else "MISSED"
+    print(f"azure.functions {library:6.1f} ms\nfunction_app   +{app:6.1f} ms  (bar {_BAR_MS:g} ms: {verdict})")
     row = {
         "measure": "import",
         "ours": round(app, 1),

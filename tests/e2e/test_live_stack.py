@@ -1,20 +1,12 @@
 """The whole stack with its demo running fast: counts equal the truth, and the page shows them moving."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from local.azurite import StorageAddresses
 from local.prove.counts import Stack, compare
-from tests.e2e.stack import RunningStack, running_stack
-
-
-@pytest.fixture(scope="module")
-def stack(azurite: StorageAddresses, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    with running_stack(azurite, tmp_path_factory.mktemp("logs"), scenario="demo", speed=20) as running:
-        yield running
+from tests.e2e.stack import RunningStack
 
 
 @pytest.fixture(scope="module")
