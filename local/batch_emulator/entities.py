@@ -1,6 +1,6 @@
 """What a Batch account holds. Times are ticks; specifications are the JSON that clients sent."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,6 +47,11 @@ class Task:
 
 @dataclass(slots=True)
 class Job:
+    """`tally` counts tasks by state, `succeeded` and `failed`, `slot_tally` their slots; `late` ones are shown as before.
+
+    `changes` are (stateTransitionTime, key) in order, `order` the keys of a list, None when out of date.
+    """
+
     id: str
     spec: Json
     created: int
@@ -61,6 +66,9 @@ class Job:
     waiting: deque[str] = field(default_factory=deque)
     changes: list[tuple[int, str]] = field(default_factory=list)
     order: list[str] | None = None
+    tally: Counter[str] = field(default_factory=Counter)
+    slot_tally: Counter[str] = field(default_factory=Counter)
+    late: int = 0
 
     @property
     def pool_id(self) -> str:

@@ -120,12 +120,9 @@ def get_job_task_counts(request: Request) -> Response:
 
 
 def _slots(job: Job) -> Json:
-    slots = {"active": 0, "running": 0, "completed": 0, "succeeded": 0, "failed": 0}
-    for task in job.tasks.values():
-        slots["running" if task.state == "preparing" else task.state] += task.slots
-        if task.state == "completed":
-            slots["succeeded" if task.run.result == "success" else "failed"] += task.slots
-    return slots
+    found = job.slot_tally
+    counts = {name: found[name] for name in ("active", "running", "completed", "succeeded", "failed")}
+    return counts | {"running": found["running"] + found["preparing"]}
 
 
 def _lagging(job: Job, at: int) -> Json:

@@ -216,8 +216,8 @@ class Simulation:
     def _complete(self, job: Job, key: str, task: Task, *, failed: bool) -> None:
         node = task.node
         self._release(job, key, task)
-        self.set_task(job, key, task, "completed", node=node)
         task.run.result = "failure" if failed else "success"
+        self.set_task(job, key, task, "completed", node=node)
         task.run.end = task.state_at
         if task.run.start is not None and task.run.end < task.run.start:
             task.run.end = task.run.start
@@ -238,7 +238,10 @@ class Simulation:
         self.schedule_for(job)
 
     def drop_task(self, job: Job, key: str, task: Task) -> None:
-        """Takes a deleted task off its node."""
+        """Takes a deleted task off its node and out of the counts."""
+        _tally(job, task, -1)
+        if task.shown is not None:
+            job.late -= 1
         self._release(job, key, task)
         self.schedule_for(job)
 
@@ -259,30 +262,36 @@ class Simulation:
         """Changes a task's state; with `node` it is the node that tells of it, in its own time and perhaps late."""
         if node is not None and self._knobs.lateReportSeconds > 0:
             self._hide(job, task)
+        _tally(job, task, -1)
         task.previous, task.previous_at = task.state, task.state_at
         task.state = state
         task.state_at = node_stamp(self._clock.now + node.skew) if node else self._clock.now
         if state == "active":
             task.run, task.where = Run(), None
+        _tally(job, task, 1)
         insort(job.changes, (task.state_at, key))
         if len(job.changes) > 4 * len(job.tasks) + 1000:
             job.changes = sorted((each.state_at, name) for name, each in job.tasks.items())
 
     def _hide(self, job: Job, task: Task) -> None:
+        if task.shown is None:
+            job.late += 1
         hide_task(task, job.id)
         until = self._clock.now + int(self._knobs.lateReportSeconds * SECOND)
         task.shown_until = until
-        self._agenda.after_exactly(self._knobs.lateReportSeconds, partial(self._reveal, task, until))
+        self._agenda.after_exactly(self._knobs.lateReportSeconds, partial(self._reveal, job, task, until))
 
-    def _reveal(self, task: Task, until: int) -> None:
-        if task.shown_until == until:
+    def _reveal(self, job: Job, task: Task, until: int) -> None:
+        if task.shown_until == until and task.shown is not None:
             task.shown = None
+            job.late -= 1
 
     # Jobs
 
     def add_tasks(self, job: Job, tasks: dict[str, Task]) -> None:
         for key, task in tasks.items():
             task.state_at = task.created
+            _tally(job, task, 1)
             job.tasks[key] = task
             job.waiting.append(key)
             insort(job.changes, (task.state_at, key))
@@ -295,7 +304,7 @@ class Simulation:
 
     def end_if_done(self, job: Job) -> None:
         wanted = job.spec.get("onAllTasksComplete") == "terminatejob" and job.state == "active"
-        if wanted and job.tasks and all(task.state == "completed" for task in job.tasks.values()):
+        if wanted and job.tasks and job.tally["completed"] == len(job.tasks):
             self.terminate(job, "AllTasksCompleted")
 
     def terminate(self, job: Job, reason: str) -> None:
@@ -354,14 +363,26 @@ class Simulation:
 
 def task_counts(job: Job) -> Counter[str]:
     """Tasks by what lists show now: state, `succeeded` and `failed`."""
+    if not job.late:
+        return job.tally
     found: Counter[str] = Counter()
     for task in job.tasks.values():
         shown = task.shown
-        found[shown["state"] if shown else task.state] += 1
-        result = shown["executionInfo"].get("result") if shown else task.run.result
-        if result and (shown["state"] if shown else task.state) == "completed":
-            found["succeeded" if result == "success" else "failed"] += 1
+        state = shown["state"] if shown else task.state
+        found.update(_kinds(state, shown["executionInfo"].get("result") if shown else task.run.result))
     return found
+
+
+def _tally(job: Job, task: Task, sign: int) -> None:
+    for kind in _kinds(task.state, task.run.result):
+        job.tally[kind] += sign
+        job.slot_tally[kind] += sign * task.slots
+
+
+def _kinds(state: str, result: str | None) -> tuple[str, ...]:
+    if state != "completed":
+        return (state,)
+    return (state, "succeeded" if result == "success" else "failed")
 
 
 def _exit_failure(exit_code: int) -> Json:

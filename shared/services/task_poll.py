@@ -8,8 +8,8 @@ import secrets
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from shared.domain.jobs import Agreement, Confirmation, Job, Picture
-from shared.domain.tasks import Task
+from shared.domain.jobs import Confirmation, Job, Picture
+from shared.domain.tasks import Task, TaskCounts
 from shared.domain.verdicts import AGREEMENT_LASTS
 from shared.errors import BatchAnswerError, BatchMissingError, CacheConflictError
 from shared.services.folding import fold
@@ -66,13 +66,15 @@ class TaskPoll:
         partition = generation_partition(source.account.key, job.key, picture.generation)
         directory = await self._cache.load_directory(partition)  # before listing: see ETags in folding
         tasks, _ = await _listed(source, job, since=picture.watermark(self._overlap))
-        directory, moved = await fold(self._cache, directory, tasks)
         as_of = max(t0, picture.as_of) if t0 else picture.as_of
+        wanted = bool(tasks) or _wants_counting(picture, as_of) or job.is_final(as_of, self._overlap)
+        service = await source.fetch_task_counts(job.facts.id) if wanted else None
+        directory, moved = await fold(self._cache, directory, tasks)
         if moved or directory.counts != picture.counts:
             directory = await self._cache.save_head(directory, as_of)
             picture = replace(picture, moved_at=as_of)
         picture = replace(picture, as_of=as_of, source="delta", counts=directory.counts)
-        picture = await self._compared(source, job, picture)
+        picture = await self._compared(source, job, picture, service)
         return await self._settled(source, job, picture)
 
     async def _first_read(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
@@ -86,17 +88,18 @@ class TaskPoll:
         async for page in source.fetch_task_pages(job.facts.id):
             pages += 1
             buffered += page.tasks
-            if len(buffered) >= _FIRST_READ_PASS or page.is_last:
+            if len(buffered) >= _FIRST_READ_PASS or (page.is_last and pages > 1):
                 directory, _ = await fold(self._cache, directory, buffered)
                 buffered = []
             if page.is_last and pages > 1:
                 as_of = page.date or t0
         if pages > 1:
-            tasks, _ = await _listed(source, job, since=t0 - self._overlap)
-            directory, _ = await fold(self._cache, directory, tasks)
+            buffered, _ = await _listed(source, job, since=t0 - self._overlap)
+        service = await source.fetch_task_counts(job.facts.id)
+        directory, _ = await fold(self._cache, directory, buffered)
         directory = await self._cache.save_head(directory, as_of)
         picture = Picture(generation, as_of, "firstRead", directory.counts, full_read_at=t0, moved_at=as_of)
-        picture = await self._compared(source, job, picture)
+        picture = await self._compared(source, job, picture, service)
         return await self._settled(source, replace(job, building=None, building_since=None), picture)
 
     async def _begun(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
@@ -115,13 +118,17 @@ class TaskPoll:
             return Polled(settled, Confirmation(picture.generation, picture.as_of, picture.agreement))
         return Polled(await self._saved(source, settled))
 
-    async def _compared(self, source: BatchAccount, job: Job, picture: Picture) -> Picture:
-        """After Get Task Counts was asked, where its last agreement doesn't cover this picture any more."""
-        agreement = picture.agreement
-        if not _wants_counting(picture) and not job.is_final(picture.as_of, self._overlap):
+    async def _compared(
+        self, source: BatchAccount, job: Job, picture: Picture, service: tuple[TaskCounts, datetime | None] | None
+    ) -> Picture:
+        """After comparing with Get Task Counts, if it was asked: right after the listing, as tasks don't stand still.
+
+        A difference may mean that the job was re-created since the job list: then the poll starts again.
+        """
+        if service is None:
             return picture
-        counts, date = await source.fetch_task_counts(job.facts.id)
-        agreement = agreement.compared(picture.counts, counts, date or picture.as_of)
+        counts, date = service
+        agreement = picture.agreement.compared(picture.counts, counts, date or picture.as_of)
         if agreement.disagreements:
             facts = await source.fetch_job(job.facts.id)
             if facts.creation_time != job.facts.creation_time:
@@ -156,8 +163,9 @@ async def _listed(source: BatchAccount, job: Job, *, since: datetime) -> tuple[l
     return tasks, date
 
 
-def _wants_counting(picture: Picture) -> bool:
-    agreement: Agreement = picture.agreement
-    if agreement.at is None or agreement.disagreements or picture.moved_at == picture.as_of:
+def _wants_counting(picture: Picture, as_of: datetime) -> bool:
+    """True where the last agreement with Get Task Counts won't stand for much longer, or there was none since."""
+    agreement = picture.agreement
+    if agreement.at is None or agreement.disagreements:
         return True
-    return picture.as_of - agreement.at >= AGREEMENT_LASTS - _RECOUNT_BEFORE_EXPIRY
+    return as_of - agreement.at >= AGREEMENT_LASTS - _RECOUNT_BEFORE_EXPIRY
