@@ -47,7 +47,7 @@ class Task:
 
 @dataclass(slots=True)
 class Job:
-    """`tally` counts tasks by state, `succeeded` and `failed`, `slot_tally` their slots; `late` ones are shown as before.
+    """`tally` counts tasks by state, `succeeded` and `failed`, `slot_tally` their slots; `late` ones show late.
 
     `changes` are (stateTransitionTime, key) in order, `order` the keys of a list, None when out of date.
     """

@@ -56,9 +56,13 @@ class Round:
         reached = self.as_of is not None and as_of is not None and as_of >= self.as_of
         return None if reached else self.reason
 
+    def wait(self, now: datetime) -> timedelta | None:
+        """How long the service asked to be left alone yet."""
+        return self.backoff_until - now if self.backoff_until and now < self.backoff_until else None
+
     def is_due(self, now: datetime, interval: timedelta) -> bool:
         """True when the account's interval has passed (less a tenth, as timers jitter) and nothing asks to wait."""
-        if self.backoff_until and now < self.backoff_until:
+        if self.wait(now):
             return False
         return self.whole_round_at is None or now - self.whole_round_at >= interval * 0.9
 

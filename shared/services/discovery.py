@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from shared.domain.jobs import COMPLETED, Job, JobFacts
 from shared.domain.rounds import Round
-from shared.errors import BatchMissingError
+from shared.errors import BatchAnswerError, BatchMissingError, BatchRefusedError
 from shared.stores.batch import BatchAccount
 
 
@@ -69,3 +69,5 @@ async def _looked_up(source: BatchAccount, job: Job, date: datetime | None) -> J
         return job.seen(await source.fetch_job(job.facts.id))
     except BatchMissingError:
         return job.gone(date or job.facts.state_transition_time)
+    except (BatchAnswerError, BatchRefusedError):  # one job that can't be looked up spoils nothing else
+        return job

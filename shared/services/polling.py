@@ -32,10 +32,17 @@ class Polling:
         self._budget = budget
 
     async def tick(self) -> None:
-        """A round of every account that is due, side by side, within the time budget."""
-        await asyncio.gather(
-            *(rounds.run_if_due(self._interval, budget=self._budget) for rounds in self._accounts.values())
+        """A round of every account that is due, side by side, within the time budget.
+
+        Raises what went wrong with storage, after the rounds of all accounts.
+        """
+        ends = await asyncio.gather(
+            *(rounds.run_if_due(self._interval, budget=self._budget) for rounds in self._accounts.values()),
+            return_exceptions=True,
         )
+        for end in ends:
+            if end is not None:
+                raise end
 
     async def request(self, account_id: str, jobs: tuple[str, ...] | None) -> PollOperation:
         """Notes a poll on demand of some jobs, or of all (None). Raises NotFoundError."""

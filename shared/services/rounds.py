@@ -84,10 +84,13 @@ class AccountRounds:
     async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
         """A round of all live jobs, or of those whose ids are `wanted`; how many were polled, and what failed.
 
-        `wanted` None also lists every job, so that a deleted one is noticed.
+        `wanted` None also lists every job, so that a deleted one is noticed. An account that is to be left alone is.
         """
         async with self._turn:
             last = await self._rounds.load(self.source.account.key)
+            wait = last.wait(await self._clock.now()) if last else None
+            if wait:
+                return 0, (Reason(None, str(BatchThrottledError(self.source.account.endpoint, wait))),)
             if wanted is None and last is not None:
                 last = replace(last, full_list_at=None)
             done = await self._run(last, wanted=wanted, budget=budget)
@@ -133,25 +136,25 @@ class AccountRounds:
             _confirmed(job, confirmations) for job in discovery.live() if this.wanted is None or job.key in this.wanted
         ]
         await asyncio.gather(*map(poll, sorted(live, key=_age_order)))
-        for key in sorted(discovery.changed - this.polled):
+        for key in sorted(discovery.changed - (this.polled - this.failures.keys())):
             await self._save(discovery.jobs[key])
 
     async def _poll_job(self, this: _Pass, job: Job, discovery: Discovery) -> None:
         try:
             polled = await self._task_poll.poll(self.source, job, discovery.date)
+            if polled.confirmation:
+                this.confirmations[job.key] = polled.confirmation
+                if job.key in discovery.changed:
+                    await self._save(polled.job)
         except BatchThrottledError as error:
             this.throttled, this.reason = error, str(error)
             return
         except BatchscopeError as error:
             this.failures[job.key] = str(error)
             _LOG.warning("The poll of %s in %s failed: %s", job.facts.id, self.source.account.id, error)
-            if job.key in discovery.changed:
-                await self._save(discovery.jobs[job.key])
-        else:
-            if polled.confirmation:
-                this.confirmations[job.key] = polled.confirmation
-            if polled.confirmation and job.key in discovery.changed:
-                await self._save(polled.job)
+        except Exception as error:  # a defect that one job meets mustn't end the polls of the others
+            this.failures[job.key] = f"{type(error).__name__}: {error}"
+            _LOG.exception("The poll of %s in %s broke", job.facts.id, self.source.account.id)
         this.polled.add(job.key)
 
     async def _save(self, job: Job) -> None:
@@ -203,5 +206,10 @@ def _reasons(this: _Pass, wanted: Collection[str] | None) -> tuple[Reason, ...]:
         return whole
     jobs = this.discovery.jobs
     failed = [Reason(jobs[key].facts.id, message) for key, message in sorted(this.failures.items())]
+    late = [
+        Reason(job.facts.id, "The time of this round was over before its turn came; the next round begins with it.")
+        for job in this.discovery.live()
+        if not this.reason and job.key not in this.polled and (this.wanted is None or job.key in this.wanted)
+    ]
     unknown = [Reason(name, f"There is no job '{name}'.") for name in wanted or () if key_of(name) not in jobs]
-    return (*whole, *failed, *unknown)
+    return (*whole, *failed, *late, *unknown)

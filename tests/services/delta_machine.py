@@ -95,12 +95,15 @@ class DeltaMachine(RuleBasedStateMachine):
     @rule(
         after=seconds_between,
         takes=st.tuples(seconds_a_call, seconds_a_call),
-        delay=st.sampled_from([0, 1, 3, 10]),
+        delay=st.sampled_from([0, 1, 3, 10, 63]),
         storage_takes=st.sampled_from([0, 0.5]),
+        fault=st.none() | faults,
     )
-    def two_polls(self, after: int, takes: tuple[int, int], delay: int, storage_takes: float) -> None:
+    def two_polls(
+        self, *, after: int, takes: tuple[int, int], delay: int, storage_takes: float, fault: Fault | None
+    ) -> None:
         self.world.wait(after)
-        self.world.poll_both(takes, delay=delay, storage_takes=storage_takes)
+        self.world.poll_both(takes, delay=delay, storage_takes=storage_takes, fault=fault)
 
     @rule(who=st.integers(0, 1))
     def restart(self, who: int) -> None:

@@ -5,7 +5,7 @@ task. Where nothing changed meanwhile that leaves one answer.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, override
@@ -152,35 +152,41 @@ class World:
             self.check(done=done, full=full, processes=[process])
         return done
 
-    def poll_both(self, takes: tuple[float, float], *, delay: float, storage_takes: float = 0) -> None:
-        """Both processes poll, the second so many seconds later."""
+    def poll_both(
+        self, takes: tuple[float, float], *, delay: float, storage_takes: float = 0, fault: Fault | None = None
+    ) -> None:
+        """Both processes poll, the second so many seconds later; the fault befalls the first."""
         for process, seconds in zip(self.processes, takes, strict=True):
             process.batch.latency, process.connection.latency = seconds, storage_takes
-        self.run(self._both(delay))
+        self.processes[0].connection.arm(fault)
+        ends = self.run(self._both(delay))
+        for who, end in enumerate(ends):
+            self._take(who, end, may_fail=fault is not None and who == 0)
         for process in self.processes:
             process.connection.latency = 0
-        self.check(done=True, full=False, processes=self.processes)
+            process.connection.arm(None)
+        done = [process for process, end in zip(self.processes, ends, strict=True) if end is None]
+        self.check(done=len(done) == len(ends), full=False, processes=done)
 
-    async def _both(self, delay: float) -> None:
+    async def _both(self, delay: float) -> list[BaseException | None]:
         async def later() -> None:
             await asyncio.sleep(delay)
             await self.processes[1].poll()
 
-        await asyncio.gather(self.processes[0].poll(), later())
+        return await _ends(self.processes[0].poll(), later())
 
     def _polled(self, who: int, work: Coroutine[Any, Any, None], *, may_fail: bool) -> bool:
-        try:
-            self.run(work)
-        except ProcessDiedError:
+        (end,) = self.run(_ends(work))
+        self._take(who, end, may_fail=may_fail)
+        return end is None
+
+    def _take(self, who: int, end: BaseException | None, *, may_fail: bool) -> None:
+        """After a poll ended, be it by an error, which only a fault may bring about."""
+        if isinstance(end, ProcessDiedError):
             self._bury()
             self.processes[who] = self.started()
-            return False
-        except BatchscopeError:
-            if not may_fail:
-                raise
-            self._bury()
-            return False
-        return True
+        elif end is not None and not (may_fail and isinstance(end, BatchscopeError)):
+            raise end
 
     def _bury(self) -> None:
         """Ends what a dead process had begun."""
@@ -188,7 +194,7 @@ class World:
         for task in left:
             task.cancel()
         if left:
-            self.run(_ended(left))
+            self.run(_ends(*left))
 
     def reports(self) -> dict[str, JobReport]:
         """What a process that remembers nothing says of every job now, by id."""
@@ -226,8 +232,9 @@ class World:
         assert job is not None, f"{name} is said to be there as of {picture.as_of}, when it was not"
         assert report.job.facts.creation_time == job.created, f"the tasks of {name} are those of a job deleted before"
         tasks = self.cached(name)
+        since = now if report.job.sealed else picture.as_of  # what is sealed holds for good
         for task in job.tasks.keys() | tasks.keys():
-            possible = job.tasks[task].seen_between(picture.as_of, now) if task in job.tasks else {None}
+            possible = job.tasks[task].seen_between(since, now) if task in job.tasks else {None}
             assert tasks.get(task) in possible, (
                 f"{task} of {name} is said to be {tasks.get(task)} as of {picture.as_of}, now {now}; was {possible}"
             )
@@ -251,5 +258,5 @@ class World:
                 assert report.job.deleted, f"{name} is gone and said to be there"
 
 
-async def _ended(tasks: set["asyncio.Task[Any]"]) -> None:
-    await asyncio.gather(*tasks, return_exceptions=True)
+async def _ends(*work: Awaitable[Any]) -> list[BaseException | None]:
+    return list(await asyncio.gather(*work, return_exceptions=True))
