@@ -45,17 +45,40 @@ class JobFacts:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How Get Task Counts compared with the cache: `at` the last agreement, and the disagreements since."""
+    """How Get Task Counts compared with the cache.
+
+    `at` is the last agreement; `disagreements` how many comparisons in a row differed since by more than what happened
+    between the two answers explains; `service_counts` what the service said when it last differed.
+    """
 
     at: datetime | None = None
     disagreements: int = 0
     service_counts: TaskCounts | None = None
 
-    def compared(self, cached: TaskCounts, service: TaskCounts, now: datetime) -> "Agreement":
-        """After one more comparison; `service` as Get Task Counts tells it, preparing tasks counted as running."""
+    def compared(
+        self, cached: TaskCounts, service: TaskCounts, now: datetime, *, before: TaskCounts | None = None
+    ) -> "Agreement":
+        """After one more comparison; `before` are the cached counts of the last one.
+
+        The service was asked between the last read and this one: a difference then is no more than movement if what it
+        said lies between the two reads. Such a difference ends here; one that doesn't vanish like that adds up.
+        """
         if cached.as_service_counts() == service.as_service_counts():
             return Agreement(at=now)
-        return Agreement(self.at, self.disagreements + 1, service)
+        explained = before is not None and _lies_between(self.service_counts, before, cached)
+        return Agreement(self.at, 1 if explained else self.disagreements + 1, service)
+
+
+def _lies_between(service: TaskCounts | None, before: TaskCounts, after: TaskCounts) -> bool:
+    """True where every count that only moves one way while tasks run lies between those of two reads."""
+    if service is None:
+        return False
+    triples = zip(_steady(before), _steady(service), _steady(after), strict=True)
+    return all(min(first, last) <= middle <= max(first, last) for first, middle, last in triples)
+
+
+def _steady(counts: TaskCounts) -> tuple[int, ...]:
+    return (counts.active, counts.completed, counts.succeeded, counts.failed, counts.total)
 
 
 @dataclass(frozen=True, slots=True)

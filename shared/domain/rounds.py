@@ -103,4 +103,11 @@ class Round:
             if other is None or other.as_of <= confirmation.as_of:
                 confirmations[key] = confirmation
         waits = [wait for wait in (self.backoff_until, stored.backoff_until) if wait]
-        return replace(self, confirmations=confirmations, backoff_until=max(waits, default=None), etag=stored.etag)
+        wholes = [began for began in (self.whole_round_at, stored.whole_round_at) if began]
+        return replace(
+            self,
+            whole_round_at=max(wholes, default=None),
+            confirmations=confirmations,
+            backoff_until=max(waits, default=None),
+            etag=stored.etag,
+        )

@@ -128,7 +128,8 @@ class TaskPoll:
         if service is None:
             return picture
         counts, date = service
-        agreement = picture.agreement.compared(picture.counts, counts, date or picture.as_of)
+        before = job.picture.counts if job.picture else None
+        agreement = picture.agreement.compared(picture.counts, counts, date or picture.as_of, before=before)
         if agreement.disagreements:
             facts = await source.fetch_job(job.facts.id)
             if facts.creation_time != job.facts.creation_time:
