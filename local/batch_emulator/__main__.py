@@ -1,80 +1,123 @@
-"""`python -m local.batch_emulator`: the emulator by itself."""
+"""`python -m local.batch_emulator`: serves emulated Batch accounts on this machine until SIGINT or SIGTERM."""
 
 import argparse
 import asyncio
+import contextlib
 import signal
 import sys
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN
+from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN, is_key
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.server import Server
+from local.batch_emulator.settings import Knobs
+from local.batch_emulator.stamps import parse_stamp
+
+_MOST_PORT = 65535
+_EPILOG = """controls, without authentication, from this machine only:
+  GET  /_emulator/truth      what every list would show now
+  GET  /_emulator/clock      POST {"paused": true}; stepped mode: {"advanceSeconds": 60}, {"speed": 2}
+  POST /_emulator/faults     {"method", "path", "status", "count", "retryAfter", "delaySeconds", "reset", "truncate",
+                             "lateReportSeconds"}; GET lists, DELETE clears
+  GET  /_emulator/counters   requests and items served, by route
+  GET  /_emulator/settings   POST turns knobs
+  POST /_emulator/reset      empty accounts again"""
 
 
 def main() -> int:
     options = _parser().parse_args()
-    keys = dict(options.account or [("demo", DEVELOPMENT_KEY)])
-    emulator = Emulator(keys, token=options.token, seed=options.seed, speed=options.speed, stepped=options.stepped)
     try:
-        asyncio.run(_serve(emulator, options.host, options.port))
+        asyncio.run(_serve(options))
     except OSError as error:
-        print(f"The emulator can't listen on {options.host}:{options.port}: {error.strerror}.", file=sys.stderr)
+        reason = error.strerror or error
+        print(f"The emulator can't listen on {options.host}:{options.port}: {reason}.", file=sys.stderr)
         return 1
     return 0
 
 
-async def _serve(emulator: Emulator, host: str, port: int) -> None:
+async def _serve(options: argparse.Namespace) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        with contextlib.suppress(NotImplementedError):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    emulator = Emulator(
+        dict(options.account or [("demo", DEVELOPMENT_KEY)]),
+        token=options.token,
+        seed=options.seed,
+        speed=options.speed,
+        stepped=options.stepped,
+        start=options.start,
+        knobs=Knobs(nodeClockSkewSeconds=options.node_clock_skew, preemptionSeconds=options.preemption),
+    )
     server = Server(emulator)
-    chosen = await server.start(host, port)
-    print(f"listening on http://{host}:{chosen}", flush=True)
-    await stop.wait()
-    await server.stop()
+    try:
+        port = await server.start(options.host, options.port)
+        print(f"listening on http://{options.host}:{port}", flush=True)
+        await server.run(stop)
+    finally:
+        await server.stop()
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m local.batch_emulator",
-        description="An emulator of Azure Batch on this machine. Controls are under /_emulator/.",
+        description="Emulates the Azure Batch REST service on this machine.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add(
-        "--host",
-        default="127.0.0.1",
-        choices=("127.0.0.1", "localhost", "::1"),
-        help="address to listen on (default: %(default)s)",
-    )
-    add("--port", type=int, default=9000, help="port, 0 for any free one (default: %(default)s)")
-    add(
-        "--account",
-        type=_account,
-        action="append",
-        metavar="NAME[=KEY]",
-        help="an account it serves; repeatable (default: demo)",
-    )
-    add("--token", default=DEVELOPMENT_TOKEN, help="the bearer token it accepts (default: %(default)s)")
-    add("--seed", type=int, default=1, help="start of its chance (default: %(default)s)")
-    add("--speed", type=_speed, default=1.0, help="divides every duration; stamps stay real (default: %(default)s)")
-    add("--stepped", action="store_true", help="virtual time that POST /_emulator/clock moves, for tests")
+    add("--port", type=_port, required=True, help="0 lets the system choose")
+    add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    account = "an account to serve, repeatable; the key is base64 (default: demo with the development key)"
+    add("--account", action="append", type=_account, metavar="NAME[=KEY]", help=account)
+    add("--token", default=DEVELOPMENT_TOKEN, help="the one bearer token that is accepted (default: %(default)s)")
+    add("--seed", type=int, default=1, help="of everything left to chance (default: %(default)s)")
+    add("--speed", type=_speed, default=1.0, help="divides durations; stamps stay real (default: %(default)s)")
+    add("--stepped", action="store_true", help="virtual time that moves by POST /_emulator/clock only, for tests")
+    add("--start", type=_moment, metavar="TIME", help="stepped mode: where virtual time starts (default: now)")
+    skew = "how far the clocks of nodes are off at most, either way (default: %(default)s)"
+    add("--node-clock-skew", type=_seconds, default=1.0, metavar="SECONDS", help=skew)
+    life = "mean time to the preemption of a spot node, shortened by the speed; 0 never (default: %(default)s)"
+    add("--preemption", type=_seconds, default=900.0, metavar="SECONDS", help=life)
     return parser
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) <= _MOST_PORT):
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {_MOST_PORT}, not '{text}'")
+    return int(text)
 
 
 def _account(text: str) -> tuple[str, str]:
     name, _, key = text.partition("=")
-    if not name.isalnum():
-        raise argparse.ArgumentTypeError(f"'{name}' is no account's name: letters and digits only")
+    if not (name.isascii() and name.isalnum()):
+        raise argparse.ArgumentTypeError(f"'{name}' is not an account's name: letters and digits only")
+    if key and not is_key(key):
+        raise argparse.ArgumentTypeError(f"the key of '{name}' is not base64")
     return name.lower(), key or DEVELOPMENT_KEY
 
 
-def _speed(text: str) -> float:
+def _seconds(text: str) -> float:
     try:
-        speed = float(text)
+        found = float(text)
     except ValueError:
-        speed = 0.0
-    if not 0 < speed < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
-    return speed
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds")
+    return found
+
+
+def _speed(text: str) -> float:
+    found = _seconds(text)
+    if not found:
+        raise argparse.ArgumentTypeError("a speed is above 0")
+    return found
+
+
+def _moment(text: str) -> int:
+    try:
+        return parse_stamp(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a time such as 2026-01-05T08:00:00Z") from None
 
 
 if __name__ == "__main__":

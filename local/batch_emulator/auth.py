@@ -1,33 +1,41 @@
-"""Authentication, really verified: shared key by the documented algorithm, and a bearer token for development.
+"""Authentication, really verified: shared key by the documented algorithm, bearer tokens by equality.
 
-Source: "Authenticate via Shared Key" of the Batch REST reference. Query values are signed decoded, names in lower case;
-the path is signed as it stands on the wire. Clients differ where the text is unclear, and the service takes them all:
-names as they were sent, and an empty body's length as nothing or as 0, whatever the header then says.
+Source: the page "Authenticate via Shared Key" of the Batch reference. Clients read it differently where it is unclear,
+and the service takes them all: query names as sent or in lower case, an empty body's length as nothing or as 0.
 """
 
 import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from local.batch_emulator.faults import BatchFaultError
+from local.batch_emulator.errors import RefusedError, bad_header
 from local.batch_emulator.stamps import SECOND, parse_http_date
 
 DEVELOPMENT_KEY = base64.b64encode((b"batchscope-emulator-key" * 3)[:64]).decode()
-DEVELOPMENT_TOKEN = "batchscope-development-token"  # noqa: S105 - it opens an emulator on loopback only
-_LARGEST_SKEW = 15 * 60 * SECOND
-_SIGNED_HEADERS = (
-    "content-encoding", "content-language", "content-length", "content-md5", "content-type", "date",
-    "if-modified-since", "if-match", "if-none-match", "if-unmodified-since", "range",
-)  # fmt: skip
+DEVELOPMENT_TOKEN = "batchscope-development-token"  # noqa: S105 - opens nothing but an emulator
+_MOST_SKEW = 15 * 60 * SECOND
+_SIGNED = (
+    "content-encoding",
+    "content-language",
+    "content-length",
+    "content-md5",
+    "content-type",
+    "date",
+    "if-modified-since",
+    "if-match",
+    "if-none-match",
+    "if-unmodified-since",
+    "range",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """What of a request is signed. `path` as on the wire; headers in lower case; query pairs decoded."""
+    """What a signature covers: the path as on the wire, query pairs decoded, headers by lower-case name."""
 
     method: str
     path: str
@@ -35,63 +43,96 @@ class Signed:
     headers: Mapping[str, str]
 
 
-def authenticate(request: Signed, *, keys: Mapping[str, str], token: str, default: str, now: int) -> str:
-    """The account that the request is for. Raises BatchFaultError 401 or 403."""
-    scheme, _, credential = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "sharedkey":
-        return _shared_key(request, credential, keys, now)
-    if scheme.lower() == "bearer":
-        if not hmac.compare_digest(credential.strip().encode(), token.encode()):
-            raise _refused(401, "The token isn't the one this emulator was started with.")
-        host = request.headers.get("host", "").partition(".")[0].lower()
-        return host if host in keys else default
-    raise _refused(401, "The Authorization header is missing, or its scheme is neither SharedKey nor Bearer.")
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Keys by account name, and the one bearer token, which opens the account that the Host header's label names."""
+
+    keys: Mapping[str, str]
+    token: str
+
+    def account_of(self, request: Signed, now: int) -> str:
+        """The account that a request is for. Raises RefusedError (401, 403); `now` is real time in ticks."""
+        scheme, _, credential = request.headers.get("authorization", "").partition(" ")
+        if scheme == "SharedKey":
+            return self._by_key(request, credential, now)
+        if scheme == "Bearer":
+            return self._by_token(request, credential.strip())
+        raise _unknown("No SharedKey or Bearer authorization was sent.")
+
+    def _by_key(self, request: Signed, credential: str, now: int) -> str:
+        account, _, signature = credential.partition(":")
+        key = self.keys.get(account.lower())
+        if key is None:
+            raise _refused(f"There is no account '{account}'.")
+        _check_date(request.headers, now)
+        texts = list(_texts(request, account))
+        if not any(hmac.compare_digest(sign(key, text).encode(), signature.encode()) for text in texts):
+            raise _refused(
+                f"The signature '{signature}' is not the one computed of the string to sign {texts[0]!r} "
+                f"with the key of '{account}'."
+            )
+        return account.lower()
+
+    def _by_token(self, request: Signed, token: str) -> str:
+        if not hmac.compare_digest(token.encode(), self.token.encode()):
+            raise _unknown("The bearer token is not one that this service accepts.")
+        label = request.headers.get("host", "").partition(":")[0].partition(".")[0].lower()
+        return label if label in self.keys else next(iter(self.keys))
 
 
-def _shared_key(request: Signed, credential: str, keys: Mapping[str, str], now: int) -> str:
-    account, _, signature = credential.strip().partition(":")
-    key = keys.get(account.lower())
-    if key is None:
-        raise _refused(403, f"There is no account '{account}' here.")
-    _check_date(request, now)
-    length = request.headers.get("content-length", "")
-    for lowered, signed_length in product((True, False), ("", "0") if length in ("", "0") else (length,)):
-        expected = _sign(key, _text(request, account, lowered=lowered, length=signed_length))
-        if hmac.compare_digest(expected.encode(), signature.encode()):
-            return account.lower()
-    raise _refused(403, f"The signature of account '{account}' doesn't match; the key is wrong.")
+def sign(key: str, text: str) -> str:
+    digest = hmac.new(base64.b64decode(key), text.encode(), hashlib.sha256).digest()
+    return base64.b64encode(digest).decode()
 
 
-def _check_date(request: Signed, now: int) -> None:
-    text = request.headers.get("ocp-date") or request.headers.get("date") or ""
+def is_key(text: str) -> bool:
     try:
-        skew = abs(parse_http_date(text) - now)
-    except (ValueError, TypeError):
-        raise _refused(403, f"The date of the request, '{text}', can't be read.") from None
-    if skew > _LARGEST_SKEW:
-        raise _refused(403, "The date of the request is more than 15 minutes off.")
+        return bool(base64.b64decode(text, validate=True))
+    except binascii.Error:
+        return False
+
+
+def _texts(request: Signed, account: str) -> Iterator[str]:
+    length = request.headers.get("content-length", "")
+    lengths = (length,) if length not in ("", "0") else ("", "0")
+    for lowered, size in product((True, False), lengths):
+        yield _text(request, account, lowered=lowered, length=size)
 
 
 def _text(request: Signed, account: str, *, lowered: bool, length: str) -> str:
     headers = {**request.headers, "content-length": length}
-    lines = [request.method, *(headers.get(name, "") for name in _SIGNED_HEADERS)]
-    lines += [f"{name}:{headers[name]}" for name in sorted(headers) if name.startswith("ocp-")]
-    pairs = [(name.lower() if lowered else name, value) for name, value in request.query]
-    resource = f"/{account}{request.path}" + "".join(f"\n{name}:{value}" for name, value in sorted(pairs))
-    return "\n".join([*lines, resource])
+    lines = [request.method, *(headers.get(name, "") for name in _SIGNED)]
+    lines += [f"{name}:{value}" for name, value in sorted(headers.items()) if name.startswith("ocp-") and value]
+    lines.append(f"/{account}{request.path}")
+    pairs = sorted((name.lower() if lowered else name, value) for name, value in request.query if value)
+    return "\n".join(lines + [f"{name}:{value}" for name, value in pairs])
 
 
-def _sign(key: str, text: str) -> str:
+def _check_date(headers: Mapping[str, str], now: int) -> None:
+    name = "ocp-date" if headers.get("ocp-date") else "date"
+    text = headers.get(name, "")
     try:
-        secret = base64.b64decode(key)
-    except binascii.Error:
-        return ""
-    return base64.b64encode(hmac.new(secret, text.encode(), hashlib.sha256).digest()).decode()
+        sent = parse_http_date(text)
+    except ValueError:
+        raise (bad_header(name, text) if text else _refused("Neither ocp-date nor Date was sent.")) from None
+    if abs(now - sent) > _MOST_SKEW:
+        raise _refused(f"The request's time, {text}, is more than 15 minutes off.")
 
 
-def _refused(status: int, detail: str) -> BatchFaultError:
-    message = (
-        "Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly."
+def _refused(reason: str) -> RefusedError:
+    return RefusedError(
+        403,
+        "AuthenticationFailed",
+        "The request could not be authenticated. Check that the Authorization header and its signature are right.",
+        {"AuthenticationErrorDetail": reason},
     )
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}  # noqa: PLR2004 - HTTP's own number
-    return BatchFaultError(status, "AuthenticationFailed", message, {"AuthenticationErrorDetail": detail}, headers)
+
+
+def _unknown(reason: str) -> RefusedError:
+    return RefusedError(
+        401,
+        "AuthenticationFailed",
+        "The request could not be authenticated.",
+        {"AuthenticationErrorDetail": reason},
+        {"WWW-Authenticate": 'Bearer resource="https://batch.core.windows.net/"'},
+    )

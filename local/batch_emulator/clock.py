@@ -1,6 +1,7 @@
-"""The emulator's time. `now` is what `Date` and stamps show; `simulated` is what durations are counted in.
+"""The emulator's time, live or stepped.
 
-Live, both are the real time, but `simulated` stands still in pauses. Stepped, both move only when told to.
+`now` is what `Date` and stamps show; `simulated` is what durations are counted in. Live, both follow the machine, but
+`simulated` stands still in pauses. Stepped, both move only when told to, and never back.
 """
 
 import asyncio
@@ -9,28 +10,31 @@ import time
 from local.batch_emulator.stamps import SECOND
 
 
+def real_now() -> int:
+    """The machine's time in ticks; signatures are judged by it in both modes."""
+    return time.time_ns() // 100
+
+
 class Clock:
-    def __init__(self, *, stepped: bool) -> None:
+    def __init__(self, *, stepped: bool, start: int | None = None) -> None:
         self.stepped = stepped
-        self._virtual = _real() // SECOND * SECOND
+        self._latest = start if start is not None else real_now() // SECOND * SECOND
         self._lost = 0
         self._paused_at: int | None = None
-        self._resumed = asyncio.Event()
+        self._going = asyncio.Event()
+        self._going.set()
 
     @property
     def now(self) -> int:
-        return self._virtual if self.stepped else _real()
+        if not self.stepped:
+            self._latest = max(self._latest, real_now())
+        return self._latest
 
     @property
     def simulated(self) -> int:
         if self.stepped:
-            return self._virtual
-        return (self._paused_at if self._paused_at is not None else _real()) - self._lost
-
-    @property
-    def real(self) -> int:
-        """The time that credentials go by, whatever the emulator's own."""
-        return _real()
+            return self._latest
+        return (self.now if self._paused_at is None else self._paused_at) - self._lost
 
     @property
     def paused(self) -> bool:
@@ -38,24 +42,20 @@ class Clock:
 
     def pause(self) -> None:
         if self._paused_at is None:
-            self._paused_at = _real()
+            self._paused_at = self.now
+            self._going.clear()
 
     def resume(self) -> None:
         if self._paused_at is not None:
-            self._lost += _real() - self._paused_at
+            self._lost += self.now - self._paused_at
             self._paused_at = None
-            self._resumed.set()
+            self._going.set()
 
     async def running(self) -> None:
-        """Returns when nothing is paused."""
-        while self._paused_at is not None:
-            self._resumed.clear()
-            await self._resumed.wait()
+        """Returns while nothing is paused."""
+        while self.paused:
+            await self._going.wait()
 
-    def set(self, ticks: int) -> None:
-        """Stepped only: moves the virtual time forward."""
-        self._virtual = max(self._virtual, ticks)
-
-
-def _real() -> int:
-    return time.time_ns() // 100
+    def move_to(self, moment: int) -> None:
+        """Stepped mode only; never back."""
+        self._latest = max(self._latest, moment)

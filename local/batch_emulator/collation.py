@@ -1,15 +1,41 @@
-"""The order of lists. The service documents none; knobs make it odd, so that clients that rely on one are found out."""
+"""The order of ids. The service documents none, so knobs make it odd, and clients that rely on one are found out."""
 
 from collections.abc import Callable
-from hashlib import blake2b
 from typing import Any
+from zlib import crc32
 
 from local.batch_emulator.settings import Knobs
 
+type Key = Callable[[str], Any]
 
-def order_of(knobs: Knobs) -> Callable[[str], Any]:
-    if knobs.unorderedLists or knobs.idCollation == "hashed":
-        return lambda key: blake2b(key.encode(), digest_size=8).digest()
-    if knobs.idCollation == "reversed":
-        return lambda key: [-ord(character) for character in key] + [1]
-    return lambda key: key
+
+def fold(name: str) -> str:
+    """Ids are the same whatever their case."""
+    return name.lower()
+
+
+def comparison_key(knobs: Knobs) -> Key:
+    """How filters such as `id ge 'x'` compare."""
+    return _linguistic if knobs.idCollation == "linguistic" else fold
+
+
+def order_key(knobs: Knobs) -> Key:
+    """How lists are ordered; a list goes on after an id's key, whatever changes meanwhile."""
+    if knobs.unorderedLists:
+        return _scattered
+    return _reversed if knobs.idCollation == "reversed" else comparison_key(knobs)
+
+
+def _linguistic(name: str) -> tuple[str, str]:
+    """As cultures sort: hyphens and underscores count only between names that are equal without them."""
+    folded = fold(name)
+    return folded.replace("-", "").replace("_", ""), folded
+
+
+def _reversed(name: str) -> list[int]:
+    return [-ord(letter) for letter in fold(name)] + [1]
+
+
+def _scattered(name: str) -> tuple[int, str]:
+    folded = fold(name)
+    return crc32(folded.encode()), folded

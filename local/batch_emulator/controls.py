@@ -1,107 +1,153 @@
-"""The controls under `/_emulator/`: for tests and demos on this machine, without authentication."""
+"""The controls under `/_emulator/`, for tests and demos: no authentication, but this machine only."""
 
-import dataclasses
+import ipaddress
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
 import orjson
+from aiohttp import web
 
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.entities import Json
-from local.batch_emulator.injection import Fault
+from local.batch_emulator.injection import read_fault
 from local.batch_emulator.stamps import stamp
 
-type Answer = tuple[int, Json | list[Json] | None]
+type Body = Mapping[str, Any]
+type Control = Callable[[Body], Any]
+PREFIX = "/_emulator/"
+_CLOCK = ("paused", "speed", "advanceSeconds")
+
+
+class ControlError(Exception):
+    """What is wrong with a control's request, in words, and its status."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class Controls:
     def __init__(self, emulator: Emulator) -> None:
         self._emulator = emulator
-        self._routes: Mapping[tuple[str, str], Callable[[Any], Answer]] = {
-            ("GET", "truth"): lambda _: (200, emulator.truth()),
-            ("GET", "clock"): lambda _: (200, self._clock()),
-            ("POST", "clock"): self._set_clock,
-            ("GET", "faults"): lambda _: (200, [dataclasses.asdict(fault) for fault in emulator.faults.all]),
+        self._controls: Mapping[tuple[str, str], Control] = {
+            ("GET", "truth"): self._truth,
+            ("GET", "clock"): self._clock,
+            ("POST", "clock"): self._turn_clock,
+            ("GET", "faults"): self._faults,
             ("POST", "faults"): self._add_fault,
             ("DELETE", "faults"): self._clear_faults,
-            ("GET", "counters"): lambda _: (200, self._counters()),
+            ("GET", "counters"): self._counters,
             ("POST", "reset"): self._reset,
-            ("GET", "settings"): lambda _: (200, dataclasses.asdict(emulator.knobs)),
-            ("POST", "settings"): self._set_knobs,
+            ("GET", "settings"): self._settings,
+            ("POST", "settings"): self._turn_knobs,
         }
 
-    def answer(self, method: str, name: str, raw: bytes) -> Answer:
-        """Status and JSON of a control."""
-        route = self._routes.get((method, name))
-        if route is None:
-            return 404, {"error": f"There is no control {method} {name}."}
+    async def answer(self, incoming: web.BaseRequest) -> web.Response:
         try:
-            body = orjson.loads(raw or b"{}")
+            status, found = await self._run(incoming)
+        except ControlError as error:
+            return _json(error.status, {"error": str(error)})
+        except ValueError as error:
+            return _json(400, {"error": str(error)})
+        return _json(status, found)
+
+    async def _run(self, incoming: web.BaseRequest) -> tuple[int, Any]:
+        if not _is_loopback(incoming.remote):
+            raise ControlError(403, "The controls answer on this machine only.")
+        name = incoming.path.removeprefix(PREFIX).rstrip("/")
+        control = self._controls.get((incoming.method, name))
+        if control is None:
+            known = ", ".join(f"{method} {PREFIX}{each}" for method, each in self._controls)
+            raise ControlError(404, f"There is no {incoming.method} {incoming.path}; the controls are {known}.")
+        try:
+            body = orjson.loads(await incoming.read() or b"{}")
         except orjson.JSONDecodeError:
             body = None
         if not isinstance(body, dict):
-            return 400, {"error": "The body isn't a JSON object."}
-        return route(body)
+            raise ControlError(400, "The body is not a JSON object.")
+        return (201 if control == self._add_fault else 200), control(body)
 
-    def _clock(self) -> Json:
-        clock = self._emulator.clock
+    def _truth(self, _: Body) -> Any:
+        return self._emulator.truth()
+
+    def _clock(self, _: Body) -> Any:
+        emulator = self._emulator
         return {
-            "mode": "stepped" if clock.stepped else "live",
-            "time": stamp(clock.now),
-            "paused": clock.paused,
-            "speed": self._emulator.speed,
-            "epoch": self._emulator.epoch,
+            "mode": "stepped" if emulator.clock.stepped else "live",
+            "time": stamp(emulator.clock.now),
+            "paused": emulator.clock.paused,
+            "speed": emulator.agenda.speed,
+            "epoch": emulator.epoch,
         }
 
-    def _set_clock(self, body: Json) -> Answer:
+    def _turn_clock(self, body: Body) -> Any:
+        _check_clock(body, is_stepped=self._emulator.clock.stepped)
         clock = self._emulator.clock
-        if unknown := body.keys() - {"paused", "advanceSeconds", "speed"}:
-            return 400, {"error": f"There is no '{min(unknown)}' here; known are paused, advanceSeconds, speed."}
-        if not clock.stepped and body.keys() & {"advanceSeconds", "speed"}:
-            return 409, {"error": "advanceSeconds and speed belong to the stepped mode; start with --stepped."}
         if "paused" in body:
-            self._emulator.agenda.run_due()
-            (clock.pause if body["paused"] else clock.resume)()
+            if body["paused"]:
+                self._emulator.pause()
+            else:
+                self._emulator.resume()
+        if "speed" in body:
+            self._emulator.agenda.speed = float(body["speed"])
         if "advanceSeconds" in body:
-            seconds = body["advanceSeconds"]
-            if not isinstance(seconds, int | float) or seconds < 0:
-                return 400, {"error": "advanceSeconds is a number of seconds from 0 up."}
-            self._emulator.agenda.advance(seconds)
-        return 200, self._clock()
+            if clock.paused:
+                raise ControlError(409, "The clock is paused; time can't be advanced.")
+            self._emulator.agenda.advance(float(body["advanceSeconds"]))
+        return self._clock(body)
 
-    def _add_fault(self, body: Json) -> Answer:
-        known = {field.name for field in dataclasses.fields(Fault)}
-        if unknown := body.keys() - known:
-            return 400, {"error": f"There is no '{min(unknown)}' in a fault; known are {', '.join(sorted(known))}."}
-        fault = Fault(**body)
-        self._emulator.faults.all.append(fault)
-        self._emulator.knobs.lateReportSeconds = self._emulator.faults.late_report_seconds
-        return 201, dataclasses.asdict(fault)
+    def _faults(self, _: Body) -> Any:
+        return {"faults": self._emulator.faults.described()}
 
-    def _clear_faults(self, _: Json) -> Answer:
-        self._emulator.faults.all.clear()
-        self._emulator.knobs.lateReportSeconds = 0.0
-        return 200, {}
+    def _add_fault(self, body: Body) -> Any:
+        self._emulator.faults.add(read_fault(body))
+        return self._faults(body)
 
-    def _counters(self) -> Json:
-        return {
-            "routes": {name: dict(found) for name, found in sorted(self._emulator.counters.items())},
-            "taskLists": {name: dict(found) for name, found in sorted(self._emulator.task_lists.items())},
-        }
+    def _clear_faults(self, body: Body) -> Any:
+        self._emulator.faults.clear()
+        return self._faults(body)
 
-    def _reset(self, _: Json) -> Answer:
+    def _counters(self, _: Body) -> Any:
+        emulator = self._emulator
+        routes, task_lists = sorted(emulator.counters.items()), sorted(emulator.task_lists.items())
+        return {"routes": dict(routes), "taskLists": dict(task_lists)}
+
+    def _reset(self, body: Body) -> Any:
         self._emulator.reset()
-        return 200, self._clock()
+        return self._clock(body)
 
-    def _set_knobs(self, body: Json) -> Answer:
-        knobs = self._emulator.knobs
-        for name, value in body.items():
-            if not hasattr(knobs, name):
-                return 400, {
-                    "error": f"There is no setting '{name}'; known are {', '.join(dataclasses.asdict(knobs))}."
-                }
-            if type(value) is not type(getattr(knobs, name)) and not isinstance(getattr(knobs, name), float):
-                return 400, {"error": f"'{value}' isn't right for the setting '{name}'."}
-        for name, value in body.items():
-            setattr(knobs, name, value)
-        return 200, dataclasses.asdict(knobs)
+    def _settings(self, _: Body) -> Any:
+        return asdict(self._emulator.knobs)
+
+    def _turn_knobs(self, body: Body) -> Any:
+        self._emulator.knobs.take(self._emulator.knobs.turned(body))
+        return self._settings(body)
+
+
+def _check_clock(body: Body, *, is_stepped: bool) -> None:
+    if unknown := sorted(body.keys() - set(_CLOCK)):
+        raise ControlError(400, f"There is no '{unknown[0]}' in a clock; known are {', '.join(_CLOCK)}.")
+    if not isinstance(body.get("paused", False), bool):
+        raise ControlError(400, "paused is true or false.")
+    for name, least in (("speed", 1e-9), ("advanceSeconds", 0)):
+        if name not in body:
+            continue
+        if not is_stepped:
+            raise ControlError(409, f"{name} belongs to the stepped mode; start the emulator with --stepped.")
+        value = body[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not (value >= least and isfinite(value)):
+            raise ControlError(400, f"{name} can't be '{value}'.")
+
+
+def _is_loopback(peer: str | None) -> bool:
+    try:
+        address = ipaddress.ip_address(peer or "")
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return bool((mapped or address).is_loopback)
+
+
+def _json(status: int, body: Any) -> web.Response:
+    return web.Response(status=status, body=orjson.dumps(body), content_type="application/json")

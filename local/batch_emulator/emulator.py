@@ -1,75 +1,102 @@
-"""The whole: accounts, time, what happens by itself, counters. The server and the controls work on it."""
+"""The whole: accounts, time, what happens by itself, faults and counters. The server and the controls work on it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 
 from local.batch_emulator.agenda import Agenda
+from local.batch_emulator.auth import DEVELOPMENT_TOKEN, Credentials
 from local.batch_emulator.clock import Clock
-from local.batch_emulator.entities import Account, Json, Pool
+from local.batch_emulator.entities import Account, Json
 from local.batch_emulator.injection import Faults
 from local.batch_emulator.settings import Knobs
-from local.batch_emulator.simulation import Simulation, task_counts
+from local.batch_emulator.simulation import Simulation
 from local.batch_emulator.stamps import stamp
+from local.batch_emulator.wire_jobs import true_counts
+from local.batch_emulator.wire_pools import true_nodes
+
+_TASK_LIST = "GET /jobs/{jobId}/tasks"
 
 
 class Emulator:
-    def __init__(self, keys: Mapping[str, str], *, token: str, seed: int, speed: float, stepped: bool) -> None:
-        self.keys = {name.lower(): key for name, key in keys.items()}
-        self.default = next(iter(self.keys))
-        self.token = token
-        self.speed = speed
-        self.clock = Clock(stepped=stepped)
-        self.agenda = Agenda(self.clock, speed)
-        self.epoch = 0
-        self._seed = seed
-        self._start()
+    """`keys` by account name; the first account is the one that bearer tokens open by default."""
 
-    def _start(self) -> None:
-        self.knobs = Knobs()
+    def __init__(
+        self,
+        keys: Mapping[str, str],
+        *,
+        token: str = DEVELOPMENT_TOKEN,
+        seed: int = 1,
+        speed: float = 1.0,
+        stepped: bool = False,
+        start: int | None = None,
+        knobs: Knobs | None = None,
+    ) -> None:
+        self.credentials = Credentials({name.lower(): key for name, key in keys.items()}, token)
+        self.clock = Clock(stepped=stepped, start=start)
+        self.agenda = Agenda(self.clock, speed)
+        self.knobs = knobs or Knobs()
         self.faults = Faults()
-        self.counters: dict[str, Counter[str]] = defaultdict(Counter)
-        self.task_lists: dict[str, Counter[str]] = defaultdict(Counter)
-        self.accounts = {name: Account(name, key) for name, key in self.keys.items()}
-        self.simulations = {
-            name: Simulation(account, self.clock, self.agenda, self.knobs, self._seed)
-            for name, account in self.accounts.items()
-        }
+        self.epoch = 0
+        self._first_knobs = replace(self.knobs)
+        self._first_speed = speed
+        self._seed = seed
+        self._begin()
 
     def reset(self) -> None:
-        """Back to the start: no jobs, no pools, no faults, counters at nought; clients see another epoch."""
-        self.agenda.clear()
+        """Empty accounts, no faults, counters at nought, knobs and speed as at the start; time goes on."""
         self.epoch += 1
-        self._start()
+        self.agenda.clear()
+        self.agenda.speed = self._first_speed
+        self.faults.clear()
+        self.knobs.take(self._first_knobs)
+        self.resume()
+        self._begin()
+
+    def pause(self) -> None:
+        """Nothing happens any more; dates run on. What was due already happens now, not in the midst of the pause."""
+        self.clock.pause()
+        while self.agenda.run_due():
+            continue
+
+    def resume(self) -> None:
+        self.clock.resume()
+        self.agenda.wake()
 
     def count(self, route: str, path: str, items: int) -> None:
+        """Counts a request that was let in: by route, and task lists by path too."""
         self.counters[route].update(requests=1, items=items)
-        if route == "GET /jobs/{jobId}/tasks":
+        if route == _TASK_LIST:
             self.task_lists[path].update(requests=1, items=items)
 
     def truth(self) -> Json:
         """What every list would show at this instant."""
-        self.agenda.run_due()
         return {
             "time": stamp(self.clock.now),
-            "accounts": {name: _account_truth(account) for name, account in self.accounts.items()},
+            "accounts": {name: _truth(each.account) for name, each in self.simulations.items()},
+        }
+
+    def _begin(self) -> None:
+        self.counters: dict[str, Counter[str]] = defaultdict(Counter)
+        self.task_lists: dict[str, Counter[str]] = defaultdict(Counter)
+        self.simulations = {
+            name: Simulation(
+                Account(name, key),
+                self.clock,
+                self.agenda,
+                self.knobs,
+                seed=str(self._seed),
+                late=self.faults.late_report_seconds,
+            )
+            for name, key in self.credentials.keys.items()
         }
 
 
-def _account_truth(account: Account) -> Json:
-    jobs = {}
-    for job in account.jobs.values():
-        found = task_counts(job)
-        states = {name: found[name] for name in ("active", "preparing", "running", "completed", "succeeded", "failed")}
-        jobs[job.id] = {"state": job.state, **states, "total": len(job.tasks)}
-    return {"jobs": jobs, "pools": {pool.id: _pool_truth(pool) for pool in account.pools.values()}}
+def _truth(account: Account) -> Json:
+    jobs = {job.id: {"state": job.state, **_counts(true_counts(job))} for job in account.jobs.values()}
+    return {"jobs": jobs, "pools": {pool.id: true_nodes(pool) for pool in account.pools.values()}}
 
 
-def _pool_truth(pool: Pool) -> Json:
-    nodes = pool.nodes.values()
-    return {
-        "nodes": dict(Counter(node.state for node in nodes)),
-        "dedicated": sum(node.dedicated for node in nodes),
-        "spot": sum(not node.dedicated for node in nodes),
-        "slotsUsed": sum(task.slots for node in nodes for task in node.tasks.values()),
-        "slotsTotal": len(pool.nodes) * pool.slots_per_node,
-    }
+def _counts(found: Json) -> Json:
+    names = ("active", "preparing", "running", "completed", "succeeded", "failed", "total")
+    return {name: found[name] for name in names}

@@ -1,124 +1,205 @@
-"""What a Batch account holds. Times are ticks; specifications are the JSON that clients sent."""
+"""What a Batch account holds, as lists show it now. Times are ticks, specifications are the JSON that clients sent.
 
-from collections import Counter, deque
+Nothing here decides anything: `happenings` of jobs, tasks, pools and nodes change these, requests read them.
+"""
+
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from local.batch_emulator.backlog import Backlog, ReadyTasks
+    from local.batch_emulator.tally import Tally
+    from local.batch_emulator.task_set import TaskSet
 
 type Json = dict[str, Any]
-TASK_STATES = ("active", "preparing", "running", "completed")
+LIVE = ("idle", "running")
 
 
-@dataclass(slots=True)
-class Run:
-    """The latest run of a task."""
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """failureInfo of a task or start task."""
 
-    start: int | None = None
-    end: int | None = None
-    exit_code: int | None = None
-    failure: Json | None = None
-    result: str | None = None
+    category: str
+    code: str
+    message: str
+    details: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Task:
-    """`token` changes whenever what was planned for the task is off, so that its pending events do nothing."""
+    """`run` is set from its assignment to a node until that run ends; `ticket` outdates its places in queues."""
 
     id: str
+    key: str
+    number: int
     spec: Mapping[str, Any]
+    slots: int
+    max_retries: int
     created: int
+    changed: int
     state: str = "active"
-    state_at: int = 0
     previous: str | None = None
-    previous_at: int | None = None
-    run: Run = field(default_factory=Run)
+    previous_changed: int | None = None
+    started: int | None = None
+    ended: int | None = None
+    exit_code: int | None = None
+    failure: Failure | None = None
+    result: str | None = None
     retries: int = 0
+    last_retry: int | None = None
     requeues: int = 0
-    node: "Node | None" = None
-    where: Json | None = None
-    token: int = 0
-    shown: Json | None = None
-    shown_until: int = 0
+    last_requeue: int | None = None
+    pool_id: str | None = None
+    node_id: str | None = None
+    run: "Run | None" = None
+    ticket: int = 0
 
     @property
-    def slots(self) -> int:
-        return int(self.spec.get("requiredSlots") or 1)
+    def modified(self) -> int:
+        return self.created
+
+    @property
+    def kind(self) -> str:
+        """The state, with completed split by result."""
+        if self.state != "completed":
+            return self.state
+        return "succeeded" if self.result == "success" else "failed"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Job:
-    """`tally` counts tasks by state, `succeeded` and `failed`, `slot_tally` their slots; `late` ones show late.
-
-    `changes` are (stateTransitionTime, key) in order, `order` the keys of a list, None when out of date.
-    """
+    """`turn` counts requested transitions, so that an overtaken one does nothing."""
 
     id: str
+    key: str
+    number: int
+    account: "Account"
     spec: Json
     created: int
     modified: int
+    changed: int
+    tasks: "TaskSet"
+    tally: "Tally"
+    ready: "ReadyTasks"
     state: str = "active"
-    state_at: int = 0
     previous: str | None = None
-    previous_at: int | None = None
+    previous_changed: int | None = None
     ended: int | None = None
     reason: str | None = None
-    tasks: dict[str, Task] = field(default_factory=dict)
-    waiting: deque[str] = field(default_factory=deque)
-    changes: list[tuple[int, str]] = field(default_factory=list)
-    order: list[str] | None = None
-    tally: Counter[str] = field(default_factory=Counter)
-    slot_tally: Counter[str] = field(default_factory=Counter)
-    late: int = 0
+    turn: int = 0
+    runs: dict["Run", None] = field(default_factory=dict)
 
     @property
     def pool_id(self) -> str:
         return str((self.spec.get("poolInfo") or {}).get("poolId") or "")
 
     @property
-    def priority(self) -> int:
-        return int(self.spec.get("priority") or 0)
+    def pool(self) -> "Pool | None":
+        return self.account.pools.get(self.pool_id.lower())
+
+    @property
+    def has_room(self) -> bool:
+        most = int(self.spec.get("maxParallelTasks", -1))
+        return most < 0 or len(self.runs) < most
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Node:
+    """`life` changes at every boot and loss, so that what was planned for an earlier life does nothing."""
+
     id: str
     pool: "Pool"
     dedicated: bool
-    skew: int
+    bias: float
     allocated: int
+    changed: int
+    free: int
+    ip: str
     state: str = "creating"
-    state_at: int = 0
     booted: int | None = None
-    start_task: Json | None = None
-    tasks: dict[tuple[str, str], Task] = field(default_factory=dict)
-    token: int = 0
+    life: int = 0
+    leaving: bool = False
+    start_task: "StartTask | None" = None
+    runs: dict["Run", None] = field(default_factory=dict)
+    shown: dict["Run", None] = field(default_factory=dict)
+    total: int = 0
+    succeeded: int = 0
+    recent: deque[tuple[str, Task]] = field(default_factory=lambda: deque(maxlen=10))
 
     @property
-    def free(self) -> int:
-        if self.state not in ("idle", "running"):
-            return 0
-        return self.pool.slots_per_node - sum(task.slots for task in self.tasks.values())
+    def running(self) -> list["Run"]:
+        return [run for run in self.shown if run.task.state == "running"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
+class StartTask:
+    """How the start task went in a node's present life."""
+
+    started: int
+    state: str = "running"
+    ended: int | None = None
+    exit_code: int | None = None
+    retries: int = 0
+    failure: Failure | None = None
+    result: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """One task's stay on a node; `shown` is the last phase of it that became visible."""
+
+    job: Job
+    task: Task
+    node: Node
+    started: int = 0
+    shown: int = 0
+
+
+@dataclass(slots=True, eq=False)
 class Pool:
     id: str
+    key: str
+    number: int
+    account: "Account"
     spec: Json
     created: int
     modified: int
+    changed: int
+    allocation_changed: int
+    backlog: "Backlog"
     state: str = "active"
-    state_at: int = 0
-    allocation: str = "steady"
-    allocation_at: int = 0
+    allocation: str = "resizing"
+    resizes: int = 0
     nodes: dict[str, Node] = field(default_factory=dict)
-    serial: int = 0
+    is_dispatch_planned: bool = False
 
     @property
     def slots_per_node(self) -> int:
         return int(self.spec.get("taskSlotsPerNode") or 1)
 
+    @property
+    def vm_size(self) -> str:
+        return str(self.spec["vmSize"]).lower()
 
-@dataclass(slots=True)
+    @property
+    def is_autoscaled(self) -> bool:
+        return bool(self.spec.get("enableAutoScale", False))
+
+    @property
+    def is_interconnected(self) -> bool:
+        return bool(self.spec.get("enableInterNodeCommunication", False))
+
+    @property
+    def is_gone(self) -> bool:
+        return self.account.pools.get(self.key) is not self
+
+    def current(self, *, dedicated: bool) -> int:
+        return sum(node.dedicated == dedicated for node in self.nodes.values())
+
+
+@dataclass(slots=True, eq=False)
 class Account:
     name: str
     key: str

@@ -1,33 +1,106 @@
-"""Faults on demand: which requests fail, how, and how often."""
+"""Faults on demand: which requests fail, how and how often, and how late nodes report.
 
-from dataclasses import dataclass
+The names are those of the JSON that `POST /_emulator/faults` takes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
+from typing import Any
+
+_LEAST_STATUS, _MOST_STATUS = 400, 599
+_CODES = {
+    401: "AuthenticationFailed",
+    403: "PermissionDenied",
+    404: "ResourceNotFound",
+    409: "OperationInvalidForCurrentState",
+    412: "ConditionNotMet",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServerBusy",
+}
+
+_COUNT, _SECONDS, _TEXT, _SWITCH = (int, type(None)), (int, float), (str,), (bool,)
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "method": _TEXT,
+    "path": _TEXT,
+    "status": _COUNT,
+    "count": _COUNT,
+    "retryAfter": _COUNT,
+    "delaySeconds": _SECONDS,
+    "reset": _SWITCH,
+    "truncate": _SWITCH,
+    "lateReportSeconds": _SECONDS,
+}
 
 
 @dataclass(slots=True)
 class Fault:
-    """A fault for requests of a method and a path glob; `count` is how many it still hits, None for ever."""
+    """Hits requests of a method whose path, as a client would write it, fits the glob.
+
+    `count` is how many it still hits, None for ever. After `delaySeconds` the connection is reset, or the answer is an
+    error of that status, or it is cut in half; with none of these the request goes on. `lateReportSeconds` hits no
+    request: from then on nodes report that much later.
+    """
 
     method: str = "*"
     path: str = "*"
     status: int | None = None
     count: int | None = None
-    retryAfter: int | None = None  # noqa: N815 - named as in the JSON
+    retryAfter: int | None = None  # noqa: N815 - the JSON's name
     delaySeconds: float = 0.0  # noqa: N815
     reset: bool = False
     truncate: bool = False
     lateReportSeconds: float = 0.0  # noqa: N815
 
+    @property
+    def code(self) -> str:
+        return _CODES.get(self.status or 0, "InternalError")
+
+    @property
+    def strikes(self) -> bool:
+        """Whether it does anything to a request."""
+        return bool(self.status or self.delaySeconds or self.reset or self.truncate)
+
     def hits(self, method: str, path: str) -> bool:
-        return self.count != 0 and self.method in ("*", method) and fnmatchcase(path, self.path)
+        fits = self.method.upper() in ("*", method) and fnmatchcase(path, self.path)
+        return fits and self.strikes and self.count != 0
+
+
+def read_fault(body: Mapping[str, Any]) -> Fault:
+    """Raises ValueError, naming what is wrong."""
+    for name, value in body.items():
+        _check(name, value)
+    fault = Fault(**body)
+    if not (fault.strikes or fault.lateReportSeconds):
+        raise ValueError("A fault does something: status, delaySeconds, reset, truncate or lateReportSeconds.")
+    return fault
+
+
+def _check(name: str, value: object) -> None:
+    if name not in _KINDS:
+        raise ValueError(f"There is no '{name}' in a fault; known are {', '.join(_KINDS)}.")
+    kinds = _KINDS[name]
+    if isinstance(value, bool) != (bool in kinds) or not isinstance(value, kinds):
+        raise ValueError(f"'{value}' is no value for {name} of a fault.")
+    if isinstance(value, int | float) and not 0 <= value < float("inf"):
+        raise ValueError(f"{name} of a fault can't be {value}.")
+    if name == "status" and isinstance(value, int) and not _LEAST_STATUS <= value <= _MOST_STATUS:
+        raise ValueError(f"status is from {_LEAST_STATUS} to {_MOST_STATUS}, not {value}.")
 
 
 class Faults:
     def __init__(self) -> None:
         self.all: list[Fault] = []
 
+    def add(self, fault: Fault) -> None:
+        self.all.append(fault)
+
+    def clear(self) -> None:
+        self.all.clear()
+
     def take(self, method: str, path: str) -> Fault | None:
-        """The first fault that hits, counted down."""
+        """The first that hits, counted down."""
         for fault in self.all:
             if fault.hits(method, path):
                 if fault.count is not None:
@@ -35,6 +108,9 @@ class Faults:
                 return fault
         return None
 
-    @property
     def late_report_seconds(self) -> float:
-        return max((fault.lateReportSeconds for fault in self.all), default=0.0)
+        """How late nodes report now: what was asked for last."""
+        return next((fault.lateReportSeconds for fault in reversed(self.all) if fault.lateReportSeconds), 0.0)
+
+    def described(self) -> list[dict[str, Any]]:
+        return [asdict(fault) for fault in self.all]

@@ -1,19 +1,67 @@
-"""Knobs that may be turned while the emulator runs, by `POST /_emulator/settings`."""
+"""Knobs that may be turned while the emulator runs, by `POST /_emulator/settings`, under the names of its JSON."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from math import isfinite
+from typing import Any
+
+COLLATIONS = ("ordinal", "linguistic", "reversed")
+_MOST_PER_PAGE = 1000
+_LEAST_EMPTY = 2
 
 
 @dataclass(slots=True)
 class Knobs:
-    """See docs of the controls; seconds are real ones."""
+    """Seconds are real ones (virtual ones in the stepped mode), but the mean lives of nodes are shortened by the speed.
 
-    idCollation: Literal["ordinal", "reversed", "hashed"] = "ordinal"  # noqa: N815 - named as in the JSON
+    `emptyPageEvery` N makes every Nth page of a list empty, though with a link to the next; 0 none. `pageSize` caps
+    what clients ask for. A mean life of 0 means that such nodes are never lost.
+    """
+
+    idCollation: str = "ordinal"  # noqa: N815 - the JSON's name
     unorderedLists: bool = False  # noqa: N815
     countLagSeconds: float = 0.0  # noqa: N815
-    pageSize: int = 1000  # noqa: N815
+    pageSize: int = _MOST_PER_PAGE  # noqa: N815
     emptyPageEvery: int = 0  # noqa: N815
-    nodeClockSkewSeconds: float = 0.5  # noqa: N815
+    nodeClockSkewSeconds: float = 1.0  # noqa: N815
     latencySeconds: float = 0.0  # noqa: N815
-    lateReportSeconds: float = 0.0  # noqa: N815
-    preemptionSeconds: float = 600.0  # noqa: N815
+    preemptionSeconds: float = 900.0  # noqa: N815
+    nodeLossSeconds: float = 0.0  # noqa: N815
+
+    def turned(self, wanted: Mapping[str, object]) -> "Knobs":
+        """A copy with other values. Raises ValueError, naming what is wrong."""
+        for name, value in wanted.items():
+            _check(self, name, value)
+        typed: dict[str, Any] = {name: _typed(getattr(self, name), value) for name, value in wanted.items()}
+        return replace(self, **typed)
+
+    def take(self, other: "Knobs") -> None:
+        """Becomes as `other` is; everything that holds this object follows."""
+        for name, value in asdict(other).items():
+            setattr(self, name, value)
+
+
+def _check(knobs: Knobs, name: str, value: object) -> None:
+    if name not in asdict(knobs):
+        raise ValueError(f"There is no setting '{name}'; known are {', '.join(asdict(knobs))}.")
+    present = getattr(knobs, name)
+    if isinstance(present, bool) != isinstance(value, bool) or not isinstance(value, _kinds(present)):
+        raise ValueError(f"'{value}' is no value for {name}.")
+    if name == "idCollation" and value not in COLLATIONS:
+        raise ValueError(f"idCollation is one of {', '.join(COLLATIONS)}, not '{value}'.")
+    if not isinstance(value, int | float):
+        return
+    if not (value >= 0 and isfinite(value)):
+        raise ValueError(f"{name} can't be {value}.")
+    if name == "pageSize" and not 1 <= value <= _MOST_PER_PAGE:
+        raise ValueError(f"pageSize is from 1 to {_MOST_PER_PAGE}, not {value}.")
+    if name == "emptyPageEvery" and 0 < value < _LEAST_EMPTY:
+        raise ValueError("emptyPageEvery is 0 or at least 2: if every page were empty, no list would end.")
+
+
+def _kinds(present: object) -> tuple[type, ...]:
+    return (int, float) if isinstance(present, float) else (type(present),)
+
+
+def _typed(present: object, value: object) -> object:
+    return float(value) if isinstance(present, float) and isinstance(value, int) else value

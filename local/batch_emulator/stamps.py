@@ -1,46 +1,68 @@
-"""Time as the service writes it. Inside the emulator time is ticks: 100 nanoseconds since 1970, an int."""
+"""Time as the service writes it. Inside the emulator time is ticks: an int of 100 nanoseconds since 1970, UTC.
 
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime, parsedate_to_datetime
+Formats follow recorded answers: up to seven digits with trailing zeros trimmed, ETags as hexadecimal .NET ticks.
+"""
+
+import re
+from datetime import UTC, datetime
+from email.utils import formatdate, parsedate_to_datetime
+from functools import lru_cache
 
 SECOND = 10_000_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_NET_EPOCH = 621_355_968_000_000_000  # .NET ticks of 1970
+_NET_1970 = 621_355_968_000_000_000
+_NODE_DIGIT = 10
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d{1,7}))?)?(Z|[+-]\d\d:\d\d)?")
 
 
-def stamp(ticks: int) -> str:
-    """ISO 8601 with up to seven digits, trailing zeros trimmed, as the service does."""
-    seconds, fraction = divmod(ticks, SECOND)
-    text = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
-    digits = f"{fraction:07}".rstrip("0")
-    return f"{text}.{digits}Z" if digits else f"{text}Z"
+def ticks(seconds: float) -> int:
+    return round(seconds * SECOND)
+
+
+def stamp(moment: int) -> str:
+    """ISO 8601, UTC."""
+    seconds, fraction = divmod(moment, SECOND)
+    if not fraction:
+        return f"{_second(seconds)}Z"
+    return f"{_second(seconds)}.{f'{fraction:07}'.rstrip('0')}Z"
 
 
 def parse_stamp(text: str) -> int:
-    """Raises ValueError."""
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    whole = (moment.replace(microsecond=0) - _EPOCH) // timedelta(seconds=1)
-    _, dot, rest = text.partition(".")
-    digits = "".join(character for character in rest if character.isdigit())[:7] if dot else ""
-    return whole * SECOND + int(digits.ljust(7, "0") or 0)
+    """Raises ValueError. Without an offset the time is UTC, without a time of day midnight."""
+    found = _STAMP.fullmatch(text)
+    if found is None:
+        raise ValueError(f"'{text}' is no time stamp")
+    day, time, fraction, zone = found.groups()
+    moment = datetime.fromisoformat(f"{day}T{time or '00:00:00'}{zone or 'Z'}")
+    return int(moment.timestamp()) * SECOND + int((fraction or "").ljust(7, "0"))
 
 
-def node_stamp(ticks: int) -> int:
-    """What a node's clock can tell: microseconds."""
-    return ticks // 10 * 10
+def as_node_tells(moment: int) -> int:
+    """Node-driven stamps have six digits."""
+    return moment - moment % _NODE_DIGIT
 
 
 def etag(modified: int) -> str:
-    """Unquoted, hexadecimal .NET ticks of lastModified."""
-    return f"0x{modified + _NET_EPOCH:X}"
+    """Unquoted: 0x and the hexadecimal .NET ticks of lastModified."""
+    return f"0x{modified + _NET_1970:X}"
 
 
-def http_date(ticks: int) -> str:
-    return format_datetime(_EPOCH + timedelta(seconds=ticks // SECOND), usegmt=True)
+def http_date(moment: int) -> str:
+    return _date(moment // SECOND)
 
 
 def parse_http_date(text: str) -> int:
-    """Raises ValueError or TypeError."""
-    return int(parsedate_to_datetime(text).timestamp()) * SECOND
+    """Raises ValueError."""
+    try:
+        return int(parsedate_to_datetime(text).timestamp()) * SECOND
+    except (TypeError, IndexError) as error:
+        raise ValueError(f"'{text}' is no HTTP date") from error
+
+
+@lru_cache(8192)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+@lru_cache(64)
+def _date(seconds: int) -> str:
+    return formatdate(seconds, usegmt=True)

@@ -1,160 +1,132 @@
-"""Every operation of the data plane: those that are done, and those that answer 501 with their name."""
+"""Finds the operation that a request names, and refuses what it doesn't take.
+
+What the service has and the emulator hasn't is found too: it is refused with its name, not as if it did not exist.
+"""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
-from local.batch_emulator import jobs, pools, tasks
-from local.batch_emulator.faults import unsupported
+from local.batch_emulator import operations_jobs as jobs
+from local.batch_emulator import operations_pools as pools
+from local.batch_emulator import operations_tasks as tasks
+from local.batch_emulator.errors import RefusedError, bad_query, undone
 from local.batch_emulator.requests import Request, Response
+from local.batch_emulator.surface_rows import ROWS
 
-type Handler = Callable[[Request], Response]
-
+API_VERSIONS = ("2025-06-01",)
 _COMMON = {"api-version", "timeout"}
-_LIST = {"maxresults", "$filter", "$select", "$expand", "$skiptoken"}
-_ONE = {"$select", "$expand"}
+_MARKS = ("if", "paged")
+type Action = Callable[[Request], Response]
+_ACTIONS: Mapping[str, Action] = {
+    action.__name__: action
+    for action in (
+        jobs.create_job,
+        jobs.list_jobs,
+        jobs.get_job,
+        jobs.update_job,
+        jobs.delete_job,
+        jobs.terminate_job,
+        jobs.disable_job,
+        jobs.enable_job,
+        jobs.get_job_task_counts,
+        tasks.create_task,
+        tasks.create_task_collection,
+        tasks.list_tasks,
+        tasks.get_task,
+        tasks.delete_task,
+        tasks.terminate_task,
+        tasks.reactivate_task,
+        pools.create_pool,
+        pools.list_pools,
+        pools.get_pool,
+        pools.delete_pool,
+        pools.resize_pool,
+        pools.list_nodes,
+        pools.get_node,
+        pools.list_pool_node_counts,
+    )
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`query` are the parameters it takes beside the common ones; `handler` None means 501."""
+    """`query` are the names it takes, in lower case; without an `action` the emulator doesn't do it."""
 
     method: str
     template: str
     name: str
     query: frozenset[str]
-    handler: Handler | None
-
-    def run(self, request: Request) -> Response:
-        if self.handler is None:
-            raise unsupported(f"the operation '{self.name}'")
-        return self.handler(request)
+    is_conditional: bool
+    action: Action | None
+    pattern: re.Pattern[str]
 
     @property
-    def accepted(self) -> frozenset[str]:
-        return self.query | _COMMON
+    def route(self) -> str:
+        return f"{self.method} {self.template}"
+
+    def run(self, request: Request) -> Response:
+        """Raises RefusedError."""
+        if self.action is None:
+            raise undone(f"operation {self.name}")
+        return self.action(request)
+
+    def checked(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, str]:
+        """The query by lower-case name. Raises RefusedError."""
+        query = {name.lower(): value for name, value in pairs}
+        for name, value in pairs:
+            if name.lower() not in self.query:
+                raise _unsupported(name, value)
+        if len(query) < len(pairs):
+            raise _unsupported("", "a parameter was sent twice")
+        _check_version(query.get("api-version"))
+        if not query.get("timeout", "30").isdecimal():
+            raise bad_query("timeout", query["timeout"], "it is not a number of seconds")
+        return query
 
 
-def _table(done: Mapping[str, tuple[Handler, set[str]]], rows: str) -> tuple[Operation, ...]:
-    found = []
-    for row in rows.strip().splitlines():
-        method, template, name = row.split()
-        handler, query = done.get(name, (None, _LIST | {"force", "recursive", "starttime", "endtime"}))
-        found.append(Operation(method, template, name, frozenset(query), handler))
-    return tuple(found)
+def _operation(row: str) -> Operation:
+    method, template, name, *takes = row.split()
+    query = {each.lower() for each in takes if each not in _MARKS} | _COMMON
+    if "paged" in takes:
+        query |= {"maxresults", "$skiptoken"}
+    slashed = re.sub(r"{filePath}", r"(?P<filePath>.+)", template)
+    pattern = re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", slashed))
+    return Operation(method, template, name, frozenset(query), "if" in takes, _ACTIONS.get(name), pattern)
 
 
-_DONE: Mapping[str, tuple[Handler, set[str]]] = {
-    "create_job": (jobs.create_job, set()),
-    "list_jobs": (jobs.list_jobs, _LIST),
-    "get_job": (jobs.get_job, _ONE),
-    "update_job": (jobs.update_job, set()),
-    "delete_job": (jobs.delete_job, {"force"}),
-    "terminate_job": (jobs.terminate_job, {"force"}),
-    "disable_job": (jobs.disable_job, set()),
-    "enable_job": (jobs.enable_job, set()),
-    "get_job_task_counts": (jobs.get_job_task_counts, set()),
-    "create_task": (tasks.create_task, set()),
-    "create_task_collection": (tasks.add_task_collection, set()),
-    "list_tasks": (tasks.list_tasks, _LIST),
-    "get_task": (tasks.get_task, _ONE),
-    "delete_task": (tasks.delete_task, set()),
-    "terminate_task": (tasks.terminate_task, set()),
-    "reactivate_task": (tasks.reactivate_task, set()),
-    "create_pool": (pools.create_pool, set()),
-    "list_pools": (pools.list_pools, _LIST),
-    "get_pool": (pools.get_pool, _ONE),
-    "delete_pool": (pools.delete_pool, set()),
-    "resize_pool": (pools.resize_pool, set()),
-    "list_nodes": (pools.list_nodes, _LIST - {"$expand"}),
-    "get_node": (pools.get_node, {"$select"}),
-    "list_pool_node_counts": (pools.list_pool_node_counts, {"maxresults", "$filter", "$skiptoken"}),
-}
-_ROWS = """
-GET /applications list_applications
-GET /applications/{applicationId} get_application
-GET /poolusagemetrics list_pool_usage_metrics
-POST /pools create_pool
-GET /pools list_pools
-DELETE /pools/{poolId} delete_pool
-HEAD /pools/{poolId} pool_exists
-GET /pools/{poolId} get_pool
-PATCH /pools/{poolId} update_pool
-POST /pools/{poolId}/disableautoscale disable_pool_auto_scale
-POST /pools/{poolId}/enableautoscale enable_pool_auto_scale
-POST /pools/{poolId}/evaluateautoscale evaluate_pool_auto_scale
-POST /pools/{poolId}/resize resize_pool
-POST /pools/{poolId}/stopresize stop_pool_resize
-POST /pools/{poolId}/updateproperties replace_pool_properties
-POST /pools/{poolId}/removenodes remove_nodes
-GET /supportedimages list_supported_images
-GET /nodecounts list_pool_node_counts
-DELETE /jobs/{jobId} delete_job
-GET /jobs/{jobId} get_job
-PATCH /jobs/{jobId} update_job
-PUT /jobs/{jobId} replace_job
-POST /jobs/{jobId}/disable disable_job
-POST /jobs/{jobId}/enable enable_job
-POST /jobs/{jobId}/terminate terminate_job
-POST /jobs create_job
-GET /jobs list_jobs
-GET /jobschedules/{jobScheduleId}/jobs list_jobs_from_schedule
-GET /jobs/{jobId}/jobpreparationandreleasetaskstatus list_job_preparation_and_release_task_status
-GET /jobs/{jobId}/taskcounts get_job_task_counts
-HEAD /jobschedules/{jobScheduleId} job_schedule_exists
-DELETE /jobschedules/{jobScheduleId} delete_job_schedule
-GET /jobschedules/{jobScheduleId} get_job_schedule
-PATCH /jobschedules/{jobScheduleId} update_job_schedule
-PUT /jobschedules/{jobScheduleId} replace_job_schedule
-POST /jobschedules/{jobScheduleId}/disable disable_job_schedule
-POST /jobschedules/{jobScheduleId}/enable enable_job_schedule
-POST /jobschedules/{jobScheduleId}/terminate terminate_job_schedule
-POST /jobschedules create_job_schedule
-GET /jobschedules list_job_schedules
-POST /jobs/{jobId}/tasks create_task
-GET /jobs/{jobId}/tasks list_tasks
-POST /jobs/{jobId}/addtaskcollection create_task_collection
-DELETE /jobs/{jobId}/tasks/{taskId} delete_task
-GET /jobs/{jobId}/tasks/{taskId} get_task
-PUT /jobs/{jobId}/tasks/{taskId} replace_task
-GET /jobs/{jobId}/tasks/{taskId}/subtasksinfo list_subtasks
-POST /jobs/{jobId}/tasks/{taskId}/terminate terminate_task
-POST /jobs/{jobId}/tasks/{taskId}/reactivate reactivate_task
-DELETE /jobs/{jobId}/tasks/{taskId}/files/{filePath} delete_task_file
-GET /jobs/{jobId}/tasks/{taskId}/files/{filePath} download_task_file
-HEAD /jobs/{jobId}/tasks/{taskId}/files/{filePath} get_task_file_properties
-GET /jobs/{jobId}/tasks/{taskId}/files list_task_files
-POST /pools/{poolId}/nodes/{nodeId}/users create_node_user
-DELETE /pools/{poolId}/nodes/{nodeId}/users/{userName} delete_node_user
-PUT /pools/{poolId}/nodes/{nodeId}/users/{userName} replace_node_user
-GET /pools/{poolId}/nodes/{nodeId} get_node
-POST /pools/{poolId}/nodes/{nodeId}/reboot reboot_node
-POST /pools/{poolId}/nodes/{nodeId}/start start_node
-POST /pools/{poolId}/nodes/{nodeId}/reimage reimage_node
-POST /pools/{poolId}/nodes/{nodeId}/deallocate deallocate_node
-POST /pools/{poolId}/nodes/{nodeId}/disablescheduling disable_node_scheduling
-POST /pools/{poolId}/nodes/{nodeId}/enablescheduling enable_node_scheduling
-GET /pools/{poolId}/nodes/{nodeId}/remoteloginsettings get_node_remote_login_settings
-POST /pools/{poolId}/nodes/{nodeId}/uploadbatchservicelogs upload_node_logs
-GET /pools/{poolId}/nodes list_nodes
-GET /pools/{poolId}/nodes/{nodeId}/extensions/{extensionName} get_node_extension
-GET /pools/{poolId}/nodes/{nodeId}/extensions list_node_extensions
-DELETE /pools/{poolId}/nodes/{nodeId}/files/{filePath} delete_node_file
-GET /pools/{poolId}/nodes/{nodeId}/files/{filePath} download_node_file
-HEAD /pools/{poolId}/nodes/{nodeId}/files/{filePath} get_node_file_properties
-GET /pools/{poolId}/nodes/{nodeId}/files list_node_files
-"""
-OPERATIONS = _table(_DONE, _ROWS)
+OPERATIONS = tuple(_operation(row) for row in ROWS.strip().splitlines())
 
 
-def find_operation(method: str, path: str) -> tuple[Operation, dict[str, str]] | None:
-    """The operation that a request names, with its path parameters."""
-    for operation, pattern in _PATTERNS:
-        if operation.method == method and (found := pattern.fullmatch(path)):
-            return operation, {**found.groupdict(), "*": path}
-    return None
+def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]]:
+    """The operation of a path as on the wire, and the ids in it. Raises RefusedError."""
+    found = [(each, match) for each in OPERATIONS if (match := each.pattern.fullmatch(path))]
+    for operation, match in found:
+        if operation.method == method:
+            return operation, {name: unquote(value) for name, value in match.groupdict().items()}
+    if found:
+        raise RefusedError(405, "UnsupportedHttpVerb", "The resource doesn't support the specified HTTP verb.")
+    raise RefusedError(404, "ResourceNotFound", "The specified resource does not exist.", {"Path": path})
 
 
-_PATTERNS = [
-    (operation, re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", operation.template))) for operation in OPERATIONS
-]
+def _check_version(version: str | None) -> None:
+    if version is None:
+        raise RefusedError(
+            400,
+            "MissingRequiredQueryParameter",
+            "A query parameter that is required for this request was not specified.",
+            {"QueryParameterName": "api-version"},
+        )
+    if version not in API_VERSIONS:
+        known = ", ".join(API_VERSIONS)
+        raise bad_query("api-version", version, f"the specified api version is invalid; known here: {known}")
+
+
+def _unsupported(name: str, value: str) -> RefusedError:
+    return RefusedError(
+        400,
+        "UnsupportedQueryParameter",
+        "A query parameter in the request's address is not supported.",
+        {"QueryParameterName": name, "QueryParameterValue": value},
+    )

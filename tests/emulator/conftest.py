@@ -1,4 +1,4 @@
-"""An emulator in this process, and the official client on it."""
+"""Emulators in this process, the official client on them, and a raw, signing one."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -12,6 +12,9 @@ from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json
 from local.batch_emulator.server import Server
+from local.batch_emulator.settings import Knobs
+from local.batch_emulator.stamps import parse_stamp
+from tests.emulator.driver import Driver
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +54,41 @@ async def emulator() -> AsyncIterator[Running]:
     async with BatchClient(url, credential, retry_total=0) as batch, ClientSession() as session:
         yield Running(url, batch, session)
     await server.stop()
+
+
+START = "2026-01-05T08:00:00Z"
+
+
+async def _serve(emulator: Emulator) -> AsyncIterator[Driver]:
+    server = Server(emulator)
+    port = await server.start()
+    async with ClientSession() as session:
+        yield Driver(f"http://127.0.0.1:{port}", session, emulator)
+    await server.stop()
+
+
+@pytest.fixture
+async def stepped() -> AsyncIterator[Driver]:
+    """Virtual time from START on; node clocks are right unless a test turns the knob; no spot node is lost."""
+    emulator = Emulator(
+        {"demo": DEVELOPMENT_KEY, "other": DEVELOPMENT_KEY},
+        stepped=True,
+        start=parse_stamp(START),
+        knobs=Knobs(nodeClockSkewSeconds=0.0, preemptionSeconds=0.0),
+    )
+    async for driver in _serve(emulator):
+        yield driver
+
+
+@pytest.fixture
+async def live() -> AsyncIterator[Driver]:
+    """Real time, with durations shortened a hundredfold."""
+    async for driver in _serve(Emulator({"demo": DEVELOPMENT_KEY}, speed=100.0)):
+        yield driver
+
+
+@pytest.fixture
+async def client(stepped: Driver) -> AsyncIterator[BatchClient]:
+    """The official client, as it is, on plain http by shared key."""
+    async with BatchClient(stepped.url, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY), retry_total=0) as made:
+        yield made

@@ -98,7 +98,7 @@ async def test_conditions_are_honoured_where_they_are_documented(emulator: Runni
 
 async def test_conditions_elsewhere_are_refused_and_never_ignored(emulator: Running) -> None:
     status, body, _ = await emulator.get(f"/jobs?{_VERSION}", If_Match="0x1")
-    assert (status, body["code"]) == (400, "InvalidHeaderValue")
+    assert (status, body["code"]) == (400, "UnsupportedHeader")
 
 
 async def test_what_is_not_done_yet_answers_501_with_its_name(emulator: Running) -> None:

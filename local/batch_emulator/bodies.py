@@ -1,0 +1,109 @@
+"""What clients may send: known properties, required ones, and those that the emulator refuses to pretend to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from local.batch_emulator.errors import RefusedError, absent_property, bad_property, undone
+
+type Body = Mapping[str, Any]
+_MOST_SLOTS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A body's properties; `undone` are the service's but not the emulator's."""
+
+    known: frozenset[str]
+    required: tuple[str, ...] = ()
+    undone: frozenset[str] = frozenset()
+
+    def check(self, body: Body) -> None:
+        """Raises RefusedError, naming the property."""
+        for name, value in body.items():
+            if name in self.undone and value:
+                raise undone(f"property {name}")
+            if name not in self.known | self.undone:
+                raise RefusedError(
+                    400,
+                    "UnsupportedProperty",
+                    "A property in the request's body is not supported.",
+                    {"PropertyName": name},
+                )
+        for name in self.required:
+            if body.get(name) in (None, ""):
+                raise absent_property(name)
+
+
+_EVERYWHERE = "id displayName metadata networkConfiguration"
+_JOB_CHANGES = "priority allowTaskPreemption maxParallelTasks constraints onAllTasksComplete poolInfo"
+JOB = Shape(
+    frozenset(f"{_EVERYWHERE} {_JOB_CHANGES} commonEnvironmentSettings onTaskFailure".split()),
+    ("id", "poolInfo"),
+    frozenset(["usesTaskDependencies", "jobManagerTask", "jobPreparationTask", "jobReleaseTask"]),
+)
+JOB_PATCH = Shape(frozenset(f"metadata networkConfiguration {_JOB_CHANGES}".split()))
+TASK = Shape(
+    frozenset(
+        [
+            "id",
+            "displayName",
+            "commandLine",
+            "containerSettings",
+            "resourceFiles",
+            "outputFiles",
+            "environmentSettings",
+            "affinityInfo",
+            "constraints",
+            "requiredSlots",
+            "userIdentity",
+            "applicationPackageReferences",
+        ]
+    ),
+    ("id", "commandLine"),
+    frozenset(["dependsOn", "multiInstanceSettings", "exitConditions"]),
+)
+POOL = Shape(
+    frozenset(
+        f"{_EVERYWHERE} vmSize virtualMachineConfiguration resizeTimeout targetDedicatedNodes targetLowPriorityNodes "
+        "enableInterNodeCommunication startTask applicationPackageReferences taskSlotsPerNode taskSchedulingPolicy "
+        "userAccounts mountConfiguration upgradePolicy".split()
+    ),
+    ("id", "vmSize"),
+    frozenset(["enableAutoScale", "autoScaleFormula", "autoScaleEvaluationInterval"]),
+)
+RESIZE = Shape(frozenset(["targetDedicatedNodes", "targetLowPriorityNodes", "resizeTimeout", "nodeDeallocationOption"]))
+DISABLE = Shape(frozenset({"disableTasks"}), ("disableTasks",))
+TERMINATE = Shape(frozenset({"terminateReason"}))
+COLLECTION = Shape(frozenset({"value"}), ("value",))
+
+
+def number(body: Body, name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:
+    """A whole number. Raises RefusedError."""
+    found = body.get(name)
+    if found is None:
+        return default
+    if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
+        raise bad_property(name, found, f"It is a whole number from {least} to {most}.")
+    return found
+
+
+def slots(body: Body, name: str) -> int:
+    return number(body, name, 1, least=1, most=_MOST_SLOTS)
+
+
+def objects(body: Body, name: str) -> None:
+    """Raises RefusedError unless it is absent or a list of objects."""
+    found = body.get(name)
+    if found is not None and not (isinstance(found, list) and all(isinstance(each, dict) for each in found)):
+        raise bad_property(name, found, "It is a list of objects.")
+
+
+def choice(body: Body, name: str, default: str, options: tuple[str, ...]) -> str:
+    """One of a few words, in lower case. Raises RefusedError."""
+    found = body.get(name)
+    if found is None:
+        return default
+    if not isinstance(found, str) or found.lower() not in options:
+        raise bad_property(name, found, f"It is one of {', '.join(options)}.")
+    return found.lower()

@@ -1,0 +1,49 @@
+"""Conditional headers: honoured where the service's surface lists them, refused with 400 elsewhere, never ignored."""
+
+from collections.abc import Mapping
+
+from local.batch_emulator.errors import RefusedError, bad_header
+from local.batch_emulator.stamps import SECOND, etag, parse_http_date
+
+CONDITIONAL = ("if-match", "if-none-match", "if-modified-since", "if-unmodified-since")
+
+
+def refuse_conditions(headers: Mapping[str, str]) -> None:
+    """For operations that take none. Raises RefusedError."""
+    for name in CONDITIONAL:
+        if name in headers:
+            raise RefusedError(
+                400,
+                "UnsupportedHeader",
+                "An HTTP header of the request is not supported by this operation.",
+                {"HeaderName": name, "HeaderValue": headers[name]},
+            )
+
+
+def check_conditions(headers: Mapping[str, str], modified: int, *, reads: bool) -> None:
+    """Raises RefusedError: 412, or 304 where a read asks for news only and there is none."""
+    tag, second = etag(modified), modified - modified % SECOND
+    if "if-match" in headers and not _names(headers["if-match"], tag):
+        raise _unmet(412)
+    if "if-unmodified-since" in headers and second > _date("if-unmodified-since", headers):
+        raise _unmet(412)
+    if "if-none-match" in headers and _names(headers["if-none-match"], tag):
+        raise _unmet(304 if reads else 412)
+    if "if-modified-since" in headers and second <= _date("if-modified-since", headers):
+        raise _unmet(304 if reads else 412)
+
+
+def _names(header: str, tag: str) -> bool:
+    tags = {each.strip().removeprefix("W/").strip('"') for each in header.split(",")}
+    return "*" in tags or tag in tags
+
+
+def _date(name: str, headers: Mapping[str, str]) -> int:
+    try:
+        return parse_http_date(headers[name])
+    except ValueError:
+        raise bad_header(name, headers[name]) from None
+
+
+def _unmet(status: int) -> RefusedError:
+    return RefusedError(status, "ConditionNotMet", "The condition in a conditional header of the request is not met.")

@@ -1,0 +1,38 @@
+"""Gives waiting tasks to free slots: by the jobs' priority and age, spreading over nodes or packing them."""
+
+from functools import partial
+
+from local.batch_emulator.entities import Job, Pool
+from local.batch_emulator.stage import Stage
+from local.batch_emulator.task_life import TaskLife
+
+_DELAY = 0.2
+
+
+class Dispatch:
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def waiting(self, job: Job) -> None:
+        """A job has tasks to run; its pool need not exist yet."""
+        pool = job.pool
+        if pool:
+            pool.backlog.enlist(job)
+            self.plan(pool)
+
+    def plan(self, pool: Pool) -> None:
+        if not pool.is_dispatch_planned:
+            pool.is_dispatch_planned = True
+            self._stage.agenda.after(_DELAY, partial(self._run, pool))
+
+    def attach(self, tasks: TaskLife) -> None:
+        self._tasks = tasks
+
+    def _run(self, pool: Pool) -> None:
+        pool.is_dispatch_planned = False
+        if pool.is_gone or pool.state != "active":
+            return
+        pack = str((pool.spec.get("taskSchedulingPolicy") or {}).get("nodeFillType", "")).lower() == "pack"
+        while pool.backlog.room and (next_one := pool.backlog.pop()):
+            job, task = next_one
+            self._tasks.assign(job, task, pool.backlog.node_for(task.slots, pack=pack))

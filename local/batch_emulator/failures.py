@@ -1,0 +1,34 @@
+"""Why tasks fail: categories and codes of the documentation (TaskFailureInformationCodes)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.batch_emulator.entities import Failure
+
+_USER = "usererror"
+ENDED = Failure(_USER, "TaskEnded", "The task was ended at a user's request.")
+
+
+def exit_failure(exit_code: int) -> Failure:
+    return Failure(
+        _USER,
+        "FailureExitCode",
+        "The task exited with an exit code representing a failure",
+        (("Message", f"The task exited with exit code {exit_code}"), ("AdditionalErrorCode", "FailureExitCode")),
+    )
+
+
+def download_failure(spec: Mapping[str, Any]) -> Failure | None:
+    """A resource file or container whose address contains `missing` isn't found."""
+    for file in spec.get("resourceFiles") or ():
+        blob, container = str(file.get("httpUrl") or ""), str(file.get("storageContainerUrl") or "")
+        if "missing" in blob:
+            return _not_found("BlobNotFound", "A resource file of the task does not exist.", "BlobSource", blob)
+        if "missing" in container:
+            text = "The storage container of a resource file was not found."
+            return _not_found("ResourceContainerNotFound", text, "ContainerUrl", container)
+    return None
+
+
+def _not_found(code: str, message: str, name: str, url: str) -> Failure:
+    return Failure(_USER, code, message, ((name, url.partition("?")[0]), ("FilePath", "")))

@@ -1,0 +1,192 @@
+"""Compiles filters to predicates over entities: which properties may be filtered, by which operators.
+
+Source: the page "OData filters in Batch" (the rows that this emulator's lists have). Anything else is a documented 400.
+"""
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from local.batch_emulator.collation import Key, fold
+from local.batch_emulator.errors import bad_query
+from local.batch_emulator.odata import OPERATORS, Both, Comparison, Either, FilterError, Node, StartsWith, parse
+
+type Predicate = Callable[[Any], bool]
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {name: getattr(operator, name) for name in OPERATORS}
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property's attribute path, its kind (String, Id, DateTime, Int, Boolean) and the operators it allows."""
+
+    attribute: str
+    kind: str
+    operators: tuple[str, ...] = OPERATORS
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """`since`: what matches has changed at or after it (ticks), where the filter says so."""
+
+    matches: Predicate
+    since: int | None = None
+
+
+EVERYTHING = Filter(lambda _: True)
+_SAME = ("eq", "ne")
+_TASK_STATES = ("active", "preparing", "running", "completed")
+_JOB_STATES = ("active", "disabling", "disabled", "enabling", "terminating", "completed", "deleting")
+_NODE_STATES = [
+    "idle",
+    "rebooting",
+    "reimaging",
+    "running",
+    "unusable",
+    "creating",
+    "starting",
+    "waitingforstarttask",
+    "starttaskfailed",
+    "unknown",
+    "leavingpool",
+    "offline",
+    "preempted",
+    "upgradingos",
+    "deallocated",
+    "deallocating",
+]
+_RESULTS = ("success", "failure")
+_MOMENTS = {
+    "stateTransitionTime": Property("changed", "DateTime"),
+    "creationTime": Property("created", "DateTime"),
+}
+_MODIFIED = Property("modified", "DateTime")
+TASKS = _MOMENTS | {
+    "id": Property("id", "Id"),
+    "state": Property("state", "String", _SAME, _TASK_STATES),
+    "lastModifiedTime": _MODIFIED,
+    "executionInfo/startTime": Property("started", "DateTime"),
+    "executionInfo/endTime": Property("ended", "DateTime"),
+    "executionInfo/exitCode": Property("exit_code", "Int"),
+    "executionInfo/result": Property("result", "String", _SAME, _RESULTS),
+}
+JOBS = _MOMENTS | {
+    "id": Property("id", "Id"),
+    "state": Property("state", "String", _SAME, _JOB_STATES),
+    "lastModified": _MODIFIED,
+    "executionInfo/startTime": Property("created", "DateTime"),
+    "executionInfo/endTime": Property("ended", "DateTime"),
+    "executionInfo/poolId": Property("pool_id", "Id"),
+}
+POOLS = _MOMENTS | {
+    "id": Property("id", "Id"),
+    "state": Property("state", "String", _SAME, ("active", "deleting")),
+    "allocationState": Property("allocation", "String", ("eq",), ("steady", "resizing", "stopping")),
+    "allocationStateTransitionTime": Property("allocation_changed", "DateTime"),
+    "lastModified": _MODIFIED,
+    "enableAutoScale": Property("is_autoscaled", "Boolean", _SAME),
+    "enableInterNodeCommunication": Property("is_interconnected", "Boolean", _SAME),
+    "vmSize": Property("vm_size", "String", _SAME),
+}
+NODES = {
+    "state": Property("state", "String", _SAME, tuple(_NODE_STATES)),
+    "stateTransitionTime": Property("changed", "DateTime"),
+    "lastBootTime": Property("booted", "DateTime"),
+    "allocationTime": Property("allocated", "DateTime"),
+    "startTaskInfo/state": Property("start_task.state", "String", ("eq",), ("running", "completed")),
+    "startTaskInfo/result": Property("start_task.result", "String", _SAME, _RESULTS),
+    "startTaskInfo/exitCode": Property("start_task.exit_code", "Int"),
+    "startTaskInfo/startTime": Property("start_task.started", "DateTime"),
+    "startTaskInfo/endTime": Property("start_task.ended", "DateTime"),
+}
+NODE_COUNTS = {"poolId": Property("id", "String", ("eq",))}
+
+
+def compile_filter(text: str | None, properties: Mapping[str, Property], collate: Key) -> Filter:
+    """Raises RefusedError (400 InvalidQueryParameterValue). `collate` is how ids compare."""
+    if not text:
+        return EVERYTHING
+    try:
+        tree = parse(text)
+        return Filter(_compile(tree, properties, collate), _since(tree))
+    except FilterError as error:
+        raise bad_query("$filter", text, str(error)) from None
+
+
+def _compile(node: Node, properties: Mapping[str, Property], collate: Key) -> Predicate:
+    match node:
+        case Both():
+            return _all([_compile(part, properties, collate) for part in node.parts])
+        case Either():
+            return _any([_compile(part, properties, collate) for part in node.parts])
+        case StartsWith():
+            return _startswith(node, properties)
+        case Comparison():
+            return _comparison(node, properties, collate)
+
+
+def _all(parts: list[Predicate]) -> Predicate:
+    first, *rest = parts
+    return (lambda entity: first(entity) and rest[0](entity)) if len(rest) == 1 else lambda e: all(p(e) for p in parts)
+
+
+def _any(parts: list[Predicate]) -> Predicate:
+    return lambda entity: any(part(entity) for part in parts)
+
+
+def _startswith(node: StartsWith, properties: Mapping[str, Property]) -> Predicate:
+    found, prefix = _property(node.name, properties), fold(node.prefix)
+    if found.kind != "Id":
+        raise FilterError(f"startswith is not supported for {node.name}")
+    read = attrgetter(found.attribute)
+    return lambda entity: fold(read(entity)).startswith(prefix)
+
+
+def _comparison(node: Comparison, properties: Mapping[str, Property], collate: Key) -> Predicate:
+    found = _property(node.name, properties)
+    if node.operator not in found.operators:
+        raise FilterError(f"the operator {node.operator} is not supported for {node.name}")
+    wanted_kind = "String" if found.kind == "Id" else found.kind
+    if node.kind != wanted_kind:
+        raise FilterError(f"{node.name} is compared with a {wanted_kind}, not with a {node.kind}")
+    read, compare, literal = _reader(found), _COMPARE[node.operator], node.literal
+    if found.kind == "Id" and isinstance(literal, str):
+        place = collate(literal)
+        return lambda entity: compare(collate(read(entity)), place)
+    if found.kind == "String" and isinstance(literal, str):
+        word = fold(literal)
+        if found.values and word not in found.values:
+            raise FilterError(f"invalid {node.name.rpartition('/')[2]}: '{literal}'")
+        if not found.values:
+            return lambda entity: compare(fold(read(entity)), word)
+        return lambda entity: compare(read(entity), word)
+    if node.operator == "ne":
+        return lambda entity: bool(read(entity) != literal)
+    return lambda entity: (value := read(entity)) is not None and compare(value, literal)
+
+
+def _reader(found: Property) -> Callable[[Any], Any]:
+    first, _, second = found.attribute.partition(".")
+    if not second:
+        return attrgetter(first)
+    return lambda entity: getattr(getattr(entity, first), second, None)
+
+
+def _property(name: str, properties: Mapping[str, Property]) -> Property:
+    found = properties.get(name)
+    if found is None:
+        raise FilterError(f"{name} is not a property to filter by")
+    return found
+
+
+def _since(node: Node) -> int | None:
+    """The latest lower bound of stateTransitionTime that everything that matches keeps."""
+    parts = node.parts if isinstance(node, Both) else (node,)
+    bounds = [
+        part.literal
+        for part in parts
+        if isinstance(part, Comparison) and part.name == "stateTransitionTime" and part.operator in ("ge", "gt", "eq")
+    ]
+    return max((bound for bound in bounds if isinstance(bound, int)), default=None)

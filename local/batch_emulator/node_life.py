@@ -1,0 +1,138 @@
+"""The life of a node: created, started, its start task, idle and running, lost and back, leaving.
+
+Spot nodes are preempted now and then, with seeded exponential lives; their tasks become active again without a requeue
+being counted, since no user asked for it (documented for requeueCount).
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from local.batch_emulator.command_lines import outcome_of
+from local.batch_emulator.entities import Node, Pool, StartTask
+from local.batch_emulator.failures import exit_failure
+from local.batch_emulator.stage import Stage
+from local.batch_emulator.task_life import TaskLife
+
+_CREATING = (8.0, 20.0)
+_STARTING = (8.0, 20.0)
+_AWAY = (40.0, 120.0)
+_LEAVING = (2.0, 5.0)
+
+
+class NodeLife:
+    """`ready` is called when a node can take tasks, `settled` when one has started or gone."""
+
+    def __init__(
+        self, stage: Stage, tasks: TaskLife, *, ready: Callable[[Pool], None], settled: Callable[[Pool], None]
+    ) -> None:
+        self._stage = stage
+        self._tasks = tasks
+        self._ready = ready
+        self._settled = settled
+
+    def add(self, pool: Pool, *, dedicated: bool) -> None:
+        chance = self._stage.chance
+        name = f"tvmps_{chance.getrandbits(256):064x}_{'d' if dedicated else 'p'}"
+        number, now = len(pool.nodes), self._stage.now
+        node = Node(
+            id=name,
+            pool=pool,
+            dedicated=dedicated,
+            bias=chance.uniform(-1, 1),
+            allocated=now,
+            changed=now,
+            free=pool.slots_per_node,
+            ip=f"10.0.{number // 250}.{number % 250 + 4}",
+        )
+        pool.nodes[name] = node
+        self._stage.between(_CREATING, partial(self._start, node, node.life))
+
+    def remove(self, node: Node, option: str) -> None:
+        """Takes a node out as the deallocation option says: requeue, terminate or taskcompletion."""
+        node.leaving = True
+        node.pool.backlog.place(node, usable=False)
+        if option != "taskcompletion":
+            for run in list(node.runs):
+                if option == "terminate":
+                    self._tasks.end(run.job, run.task)
+                else:
+                    self._tasks.requeue(run, counted=True)
+        self.leave_when_free(node)
+
+    def leave_when_free(self, node: Node) -> None:
+        if node.leaving and not node.runs and node.state != "leavingpool":
+            node.life += 1
+            self._set(node, "leavingpool", self._stage.now)
+            self._stage.between(_LEAVING, partial(self._go, node))
+
+    def _go(self, node: Node) -> None:
+        node.pool.nodes.pop(node.id, None)
+        self._settled(node.pool)
+
+    def _start(self, node: Node, life: int) -> None:
+        if node.life != life:
+            return
+        node.booted = self._stage.node_now(node)
+        self._stage.tell(node, partial(self._show, node, life, "starting"))
+        self._settled(node.pool)
+        self._stage.between(_STARTING, partial(self._booted, node, life))
+
+    def _booted(self, node: Node, life: int) -> None:
+        if node.life != life:
+            return
+        spec = node.pool.spec.get("startTask")
+        if not spec:
+            self._stage.tell(node, partial(self._show_ready, node, life))
+            return
+        node.start_task = StartTask(self._stage.node_now(node))
+        outcome = outcome_of(str(spec["commandLine"]), self._stage.chance)
+        self._stage.agenda.after(outcome.seconds, partial(self._start_task_ended, node, life, outcome.exit_code))
+        if spec.get("waitForSuccess", True):
+            self._stage.tell(node, partial(self._show, node, life, "waitingforstarttask"))
+        else:
+            self._stage.tell(node, partial(self._show_ready, node, life))
+
+    def _start_task_ended(self, node: Node, life: int, exit_code: int) -> None:
+        run = node.start_task
+        if node.life != life or run is None:
+            return
+        spec = node.pool.spec["startTask"]
+        run.state, run.ended, run.exit_code = "completed", self._stage.node_now(node), exit_code
+        run.result = "failure" if exit_code else "success"
+        if exit_code:
+            run.failure, run.retries = exit_failure(exit_code), max(0, int(spec.get("maxTaskRetryCount") or 0))
+        if not spec.get("waitForSuccess", True):
+            return
+        show = (
+            partial(self._show, node, life, "starttaskfailed") if exit_code else partial(self._show_ready, node, life)
+        )
+        self._stage.tell(node, show)
+
+    def _show(self, node: Node, life: int, state: str, moment: int) -> None:
+        if node.life == life:
+            self._set(node, state, moment)
+
+    def _show_ready(self, node: Node, life: int, moment: int) -> None:
+        if node.life != life:
+            return
+        self._set(node, "idle", moment)
+        node.pool.backlog.place(node, usable=not node.leaving)
+        self._ready(node.pool)
+        knobs = self._stage.knobs
+        mean = knobs.nodeLossSeconds if node.dedicated else knobs.preemptionSeconds
+        if mean:
+            self._stage.agenda.after(self._stage.chance.expovariate(1 / mean), partial(self._lose, node, life))
+
+    def _lose(self, node: Node, life: int) -> None:
+        """A preemption, or a dedicated node that broke."""
+        if node.life != life:
+            return
+        node.life += 1
+        self._set(node, "unusable" if node.dedicated else "preempted", self._stage.now)
+        node.pool.backlog.place(node, usable=False)
+        for run in list(node.runs):
+            self._tasks.requeue(run, counted=False)
+        self._stage.between(_AWAY, partial(self._start, node, node.life))
+
+    def _set(self, node: Node, state: str, moment: int) -> None:
+        node.state, node.changed = state, moment

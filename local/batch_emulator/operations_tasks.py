@@ -1,0 +1,133 @@
+"""Operations on tasks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.batch_emulator import bodies
+from local.batch_emulator.collation import comparison_key, fold, order_key
+from local.batch_emulator.entities import Job, Json, Task
+from local.batch_emulator.errors import NOT_DONE, RefusedError, bad_property, conflict, exists
+from local.batch_emulator.filters import TASKS, compile_filter
+from local.batch_emulator.operations_jobs import must_be_open
+from local.batch_emulator.paging import page, place_of, rendered, selected
+from local.batch_emulator.requests import Request, Response, checked_id, nested, one, written
+from local.batch_emulator.stamps import etag, stamp
+from local.batch_emulator.wire_tasks import task_renderers
+
+_MOST_TASKS = 100
+_MOST_BYTES = 1024 * 1024
+
+
+def create_task(request: Request) -> Response:
+    job = request.job()
+    must_be_open(job)
+    task = _new_task(request, job, request.body)
+    request.simulation.tasks.add(job, [task])
+    return written(request, 201, f"jobs/{job.id}/tasks/{task.id}", task.modified)
+
+
+def create_task_collection(request: Request) -> Response:
+    job = request.job()
+    must_be_open(job)
+    if len(request.raw) > _MOST_BYTES:
+        raise RefusedError(413, "RequestBodyTooLarge", "The size of the request's body exceeds the maximum.")
+    bodies.COLLECTION.check(request.body)
+    rows = request.body["value"]
+    if not isinstance(rows, list) or len(rows) > _MOST_TASKS:
+        raise bad_property("value", type(rows).__name__, f"It is a list of at most {_MOST_TASKS} tasks.")
+    added: dict[str, Task] = {}
+    results = [_added(request, job, row, added) for row in rows]
+    request.simulation.tasks.add(job, added.values())
+    metadata = f"{request.url}/$metadata#taskaddresult"
+    return Response(200, {"odata.metadata": metadata, "value": results}, items=len(results))
+
+
+def list_tasks(request: Request) -> Response:
+    job, knobs = request.job(), request.knobs
+    found = compile_filter(request.query.get("$filter"), TASKS, comparison_key(knobs))
+    tasks = job.tasks.listed(order_key(knobs), place_of(request).after, found.since)
+    return page(request, "tasks", tasks, found.matches, task_renderers(request.url, job))
+
+
+def get_task(request: Request) -> Response:
+    job, task = request.task()
+    request.check(task.modified)
+    return one(request, "tasks", rendered(task, selected(request, task_renderers(request.url, job))), task.modified)
+
+
+def delete_task(request: Request) -> Response:
+    job, task = request.task()
+    request.check(task.modified)
+    request.simulation.tasks.delete(job, task)
+    request.simulation.jobs.look(job)
+    return Response(200)
+
+
+def terminate_task(request: Request) -> Response:
+    job, task = request.task()
+    request.check(task.modified)
+    if task.state == "completed":
+        raise conflict("TaskCompleted", "The specified task is already in a completed state.")
+    request.simulation.tasks.end(job, task)
+    request.simulation.jobs.look(job)
+    return written(request, 204, f"jobs/{job.id}/tasks/{task.id}/terminate", task.modified)
+
+
+def reactivate_task(request: Request) -> Response:
+    job, task = request.task()
+    request.check(task.modified)
+    must_be_open(job)
+    if task.state != "completed" or task.result == "success":
+        raise conflict("OperationInvalidForCurrentState", "Only a completed task that failed can be reactivated.")
+    request.simulation.tasks.reactivate(job, task)
+    return written(request, 204, f"jobs/{job.id}/tasks/{task.id}/reactivate", task.modified)
+
+
+def _added(request: Request, job: Job, row: Any, added: dict[str, Task]) -> Json:
+    name = str(row.get("id", "")) if isinstance(row, Mapping) else ""
+    try:
+        if fold(name) in added:
+            raise exists("Task")
+        task = _new_task(request, job, row)
+    except RefusedError as refusal:
+        if refusal.status == NOT_DONE:
+            raise
+        error = {
+            "code": refusal.code,
+            "message": {"lang": "en-us", "value": refusal.message},
+            "values": [{"key": key, "value": value} for key, value in refusal.values.items()],
+        }
+        return {"status": "ClientError", "taskId": name, "error": error}
+    added[task.key] = task
+    return {
+        "status": "Success",
+        "taskId": task.id,
+        "eTag": etag(task.modified),
+        "lastModified": stamp(task.modified),
+        "location": f"{request.url}/jobs/{job.id}/tasks/{task.id}",
+    }
+
+
+def _new_task(request: Request, job: Job, body: Any) -> Task:
+    if not isinstance(body, dict):
+        raise bad_property("value", body, "A task is an object.")
+    bodies.TASK.check(body)
+    name = checked_id(body["id"])
+    if not isinstance(body["commandLine"], str):
+        raise bad_property("commandLine", body["commandLine"], "It is a string.")
+    bodies.objects(body, "resourceFiles")
+    inherited = int((job.spec.get("constraints") or {}).get("maxTaskRetryCount") or 0)
+    retries = bodies.number(nested(body, "constraints"), "maxTaskRetryCount", inherited, least=-1)
+    slots = bodies.slots(body, "requiredSlots")
+    if fold(name) in job.tasks:
+        raise exists("Task")
+    return Task(
+        id=name,
+        key=fold(name),
+        number=request.simulation.next_number(),
+        spec=body,
+        slots=slots,
+        max_retries=retries,
+        created=request.now,
+        changed=request.now,
+    )

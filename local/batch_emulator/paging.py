@@ -1,0 +1,109 @@
+"""Lists: `maxresults`, `$select`, and next links that go on after an id, whatever changes meanwhile.
+
+A page may be short or empty and still have a next link, as the service's pages may; knobs say how often.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+
+from local.batch_emulator.collation import order_key
+from local.batch_emulator.entities import Json
+from local.batch_emulator.errors import bad_query, out_of_range, undone
+from local.batch_emulator.filters import Predicate
+from local.batch_emulator.requests import Request, Response
+
+type Renderer = Callable[[Any], Any]
+type Renderers = Mapping[str, Renderer]
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a list goes on: after an id (None: at its start), and how many pages there were."""
+
+    after: str | None = None
+    pages: int = 0
+
+    def encoded(self) -> str:
+        return base64.urlsafe_b64encode(orjson.dumps([self.pages, self.after])).decode().rstrip("=")
+
+
+def place_of(request: Request) -> Place:
+    """Raises RefusedError."""
+    token = request.query.get("$skiptoken")
+    if token is None:
+        return Place()
+    try:
+        match orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))):
+            case [int() as pages, (str() | None) as after]:
+                return Place(after, pages)
+    except (binascii.Error, ValueError):
+        pass
+    raise bad_query("$skiptoken", token, "it is not one of this service's")
+
+
+def page(request: Request, kind: str, entities: Iterator[Any], matches: Predicate, renderers: Renderers) -> Response:
+    """One page of what `entities`, in list order from the request's place on, holds and matches."""
+    place, size = place_of(request), min(page_size(request), request.knobs.pageSize)
+    number, chosen = place.pages + 1, selected(request, renderers)
+    every = request.knobs.emptyPageEvery
+    if every and number % every == 0:
+        found, more = [], True
+    else:
+        found = list(islice(filter(matches, entities), size + 1))
+        found, more = found[:size], len(found) > size
+    body: Json = {
+        "odata.metadata": f"{request.url}/$metadata#{kind}",
+        "value": [rendered(entity, chosen) for entity in found],
+    }
+    if more:
+        body["odata.nextLink"] = _link(request, Place(found[-1].id if found else place.after, number))
+    return Response(200, body, items=len(found))
+
+
+def in_order(request: Request, entities: Mapping[str, Any]) -> Iterator[Any]:
+    """Small collections in list order, from the request's place on. Large ones keep their own order."""
+    key, after = order_key(request.knobs), place_of(request).after
+    ordered = sorted(entities.values(), key=lambda entity: key(entity.id))
+    return iter([each for each in ordered if after is None or key(each.id) > key(after)])
+
+
+def page_size(request: Request) -> int:
+    """Raises RefusedError."""
+    text = request.query.get("maxresults", str(_MOST))
+    if not (text.isascii() and text.lstrip("-").isdecimal()):
+        raise bad_query("maxresults", text, "it is not a number")
+    if not 1 <= int(text) <= _MOST:
+        raise out_of_range("maxresults", text, 1, _MOST)
+    return int(text)
+
+
+def selected(request: Request, renderers: Renderers) -> Renderers:
+    """The properties that `$select` leaves. Raises RefusedError."""
+    if request.query.get("$expand"):
+        raise undone(f"$expand={request.query['$expand']}")
+    text = request.query.get("$select")
+    if not text:
+        return renderers
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in renderers:
+            raise bad_query("$select", text, f"'{name}' is not a property at the top level")
+    return {name: renderers[name] for name in names}
+
+
+def rendered(entity: Any, renderers: Renderers) -> Json:
+    return {name: value for name, render in renderers.items() if (value := render(entity)) is not None}
+
+
+def _link(request: Request, place: Place) -> str:
+    kept = {name: value for name, value in request.query.items() if name != "$skiptoken"}
+    query = urlencode({**kept, "$skiptoken": place.encoded()}, quote_via=quote, safe="$")
+    return f"{request.url}{request.path}?{query}"

@@ -1,0 +1,77 @@
+"""The life of a pool: allocation up to its targets, resizing, deletion."""
+
+from functools import partial
+
+from local.batch_emulator.entities import Account, Node, Pool
+from local.batch_emulator.node_life import NodeLife
+from local.batch_emulator.stage import Stage
+
+_ALLOCATING = (3.0, 8.0)
+_GOING = (3.0, 8.0)
+TARGETS = {True: "targetDedicatedNodes", False: "targetLowPriorityNodes"}
+_UNSETTLED = ("creating", "leavingpool")
+
+
+class PoolLife:
+    def __init__(self, account: Account, stage: Stage) -> None:
+        self._account = account
+        self._stage = stage
+
+    def attach(self, nodes: NodeLife) -> None:
+        self._nodes = nodes
+
+    def begin(self, pool: Pool) -> None:
+        """A pool was created; jobs that named it before can run now."""
+        for job in self._account.jobs.values():
+            if job.pool is pool:
+                pool.backlog.enlist(job)
+        self._plan(pool, "requeue")
+
+    def resize(self, pool: Pool, option: str) -> None:
+        """Brings the pool to the targets in its specification, after a while."""
+        self._set_allocation(pool, "resizing")
+        self._plan(pool, option)
+
+    def delete(self, pool: Pool) -> None:
+        pool.state, pool.changed = "deleting", self._stage.now
+        pool.resizes += 1
+        for node in list(pool.nodes.values()):
+            self._nodes.remove(node, "requeue")
+        self._stage.between(_GOING, partial(self._gone, pool))
+
+    def settle(self, pool: Pool) -> None:
+        """Steady once all nodes have started or gone."""
+        if pool.allocation == "resizing" and self._is_settled(pool):
+            self._set_allocation(pool, "steady")
+
+    def _plan(self, pool: Pool, option: str) -> None:
+        pool.resizes += 1
+        self._stage.between(_ALLOCATING, partial(self._allocate, pool, pool.resizes, option))
+
+    def _allocate(self, pool: Pool, number: int, option: str) -> None:
+        if pool.resizes != number:
+            return
+        for dedicated, name in TARGETS.items():
+            nodes = [node for node in pool.nodes.values() if node.dedicated == dedicated and not node.leaving]
+            surplus = len(nodes) - int(pool.spec.get(name) or 0)
+            for node in sorted(nodes, key=_busyness)[: max(surplus, 0)]:
+                self._nodes.remove(node, option)
+            for _ in range(-surplus):
+                self._nodes.add(pool, dedicated=dedicated)
+        self.settle(pool)
+
+    def _is_settled(self, pool: Pool) -> bool:
+        if any(node.leaving or node.state in _UNSETTLED for node in pool.nodes.values()):
+            return False
+        return all(pool.current(dedicated=kind) == int(pool.spec.get(name) or 0) for kind, name in TARGETS.items())
+
+    def _gone(self, pool: Pool) -> None:
+        if not pool.is_gone:
+            del self._account.pools[pool.key]
+
+    def _set_allocation(self, pool: Pool, state: str) -> None:
+        pool.allocation, pool.allocation_changed = state, self._stage.now
+
+
+def _busyness(node: Node) -> int:
+    return len(node.runs)

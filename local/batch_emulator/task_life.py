@@ -1,0 +1,174 @@
+"""The life of a task: active, preparing, running, completed, and the ways back to active.
+
+State changes move stateTransitionTime and never lastModified. A run that has ended otherwise (a lost node, a deleted
+task) makes what was planned for it do nothing: every step first asks whether the run is still the task's own.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from local.batch_emulator.command_lines import outcome_of
+from local.batch_emulator.entities import LIVE, Failure, Job, Node, Run, Task
+from local.batch_emulator.failures import ENDED, download_failure, exit_failure
+from local.batch_emulator.stage import Stage
+
+_ASSIGNED = (0.1, 0.5)
+_PREPARING = (0.2, 1.5)
+_DOWNLOADING = (0.3, 2.0)
+
+
+class TaskLife:
+    """`left` is called with the node and the job whenever a run has ended, `waiting` when a job has tasks to run."""
+
+    def __init__(self, stage: Stage, *, left: Callable[[Node, Job], None], waiting: Callable[[Job], None]) -> None:
+        self._stage = stage
+        self._left = left
+        self._waiting = waiting
+
+    def add(self, job: Job, tasks: Iterable[Task]) -> None:
+        for task in tasks:
+            job.tasks.add(task)
+            job.tally.move(task.slots, before=None, after=task.kind, now=self._stage.now, lag=self._stage.lag)
+            job.ready.push(task)
+        self._waiting(job)
+
+    def assign(self, job: Job, task: Task, node: Node) -> None:
+        run = Run(job, task, node)
+        task.run = run
+        job.runs[run] = node.runs[run] = None
+        node.free -= task.slots
+        node.pool.backlog.place(node, usable=True)
+        self._stage.between(_ASSIGNED, partial(self._prepare, run))
+
+    def requeue(self, run: Run, *, counted: bool) -> None:
+        """Back to the queue's head; `counted` where a user's resize, deletion or disable is the reason."""
+        job, task = run.job, run.task
+        if counted:
+            task.requeues, task.last_requeue = task.requeues + 1, self._stage.now
+        self._back(run)
+        self._left(run.node, job)
+
+    def end(self, job: Job, task: Task) -> None:
+        """Terminates a task at a user's request."""
+        run = task.run
+        if run:
+            self._leave(run)
+        task.ticket += 1
+        self._complete(job, task, self._stage.now, exit_code=None, failure=ENDED)
+        if run:
+            self._left(run.node, job)
+
+    def reactivate(self, job: Job, task: Task) -> None:
+        task.retries, task.last_retry = 0, None
+        self._activate(job, task)
+
+    def delete(self, job: Job, task: Task) -> None:
+        run = task.run
+        if run:
+            self._leave(run)
+        task.ticket += 1
+        job.tally.move(task.slots, before=task.kind, after=None, now=self._stage.now, lag=self._stage.lag)
+        job.tasks.remove(task)
+        if run:
+            self._left(run.node, job)
+
+    def resume(self, job: Job) -> None:
+        """An enabled job's tasks may run again."""
+        self._waiting(job)
+
+    def drop(self, run: Run) -> None:
+        """Takes a deleted job's task off its node."""
+        self._leave(run)
+        self._left(run.node, run.job)
+
+    def _prepare(self, run: Run) -> None:
+        if run.task.run is run:
+            self._stage.tell(run.node, partial(self._show_preparing, run))
+            self._stage.between(_PREPARING, partial(self._begin, run))
+
+    def _begin(self, run: Run) -> None:
+        if run.task.run is not run:
+            return
+        run.started = self._stage.node_now(run.node)
+        self._stage.tell(run.node, partial(self._show_running, run))
+        if failure := download_failure(run.task.spec):
+            self._stage.between(_DOWNLOADING, partial(self._finish, run, None, failure))
+            return
+        outcome = outcome_of(str(run.task.spec["commandLine"]), self._stage.chance)
+        failed = exit_failure(outcome.exit_code) if outcome.exit_code else None
+        self._stage.agenda.after(outcome.seconds, partial(self._finish, run, outcome.exit_code, failed))
+
+    def _finish(self, run: Run, exit_code: int | None, failure: Failure | None) -> None:
+        if run.task.run is run:
+            self._stage.tell(run.node, partial(self._show_end, run, exit_code, failure))
+
+    def _show_preparing(self, run: Run, moment: int) -> None:
+        if self._appears(run, 1, moment):
+            self._set(run.job, run.task, "preparing", moment)
+
+    def _show_running(self, run: Run, moment: int) -> None:
+        if self._appears(run, 2, moment):
+            run.task.started = run.started
+            self._set(run.job, run.task, "running", moment)
+
+    def _appears(self, run: Run, phase: int, moment: int) -> bool:
+        """Whether a report is news: late ones may be overtaken. The node then shows the run."""
+        if run.task.run is not run or run.shown >= phase:
+            return False
+        run.shown = phase
+        node = run.node
+        run.task.pool_id, run.task.node_id = node.pool.id, node.id
+        if run not in node.shown:
+            node.shown[run] = None
+            node.recent.append((run.job.id, run.task))
+        if node.state == "idle":
+            node.state, node.changed = "running", moment
+        return True
+
+    def _show_end(self, run: Run, exit_code: int | None, failure: Failure | None, moment: int) -> None:
+        job, task, node = run.job, run.task, run.node
+        if task.run is not run:
+            return
+        node.total, node.succeeded = node.total + 1, node.succeeded + (failure is None)
+        may_retry = task.max_retries < 0 or task.retries < task.max_retries
+        if failure and exit_code is not None and may_retry:
+            task.retries, task.last_retry = task.retries + 1, self._stage.now
+            self._back(run)
+        else:
+            self._leave(run)
+            task.started = run.started
+            self._complete(job, task, moment, exit_code=exit_code, failure=failure)
+        self._left(node, job)
+
+    def _back(self, run: Run) -> None:
+        self._leave(run)
+        self._activate(run.job, run.task)
+
+    def _activate(self, job: Job, task: Task) -> None:
+        task.started = task.ended = task.exit_code = task.failure = None
+        task.pool_id = task.node_id = None
+        if task.state != "active":
+            self._set(job, task, "active", self._stage.now)
+        job.ready.push(task, first=True)
+        self._waiting(job)
+
+    def _complete(self, job: Job, task: Task, moment: int, *, exit_code: int | None, failure: Failure | None) -> None:
+        task.exit_code, task.failure, task.ended = exit_code, failure, moment
+        self._set(job, task, "completed", moment, result="failure" if failure else "success")
+
+    def _leave(self, run: Run) -> None:
+        node, run.task.run = run.node, None
+        node.runs.pop(run, None)
+        node.shown.pop(run, None)
+        run.job.runs.pop(run, None)
+        node.free += run.task.slots
+        if node.state == "running" and not node.shown:
+            node.state, node.changed = "idle", self._stage.node_now(node)
+        node.pool.backlog.place(node, usable=node.state in LIVE and not node.leaving)
+
+    def _set(self, job: Job, task: Task, state: str, moment: int, *, result: str | None = None) -> None:
+        before = task.kind
+        task.previous, task.previous_changed = task.state, task.changed
+        task.state, task.changed, task.result = state, moment, result
+        job.tally.move(task.slots, before=before, after=task.kind, now=self._stage.now, lag=self._stage.lag)
+        job.tasks.note_change(task)

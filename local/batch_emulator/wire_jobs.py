@@ -1,0 +1,74 @@
+"""Jobs and their task counts as JSON. Shapes follow recordings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.batch_emulator.entities import Job, Json
+from local.batch_emulator.paging import Renderers
+from local.batch_emulator.stamps import etag, stamp
+from local.batch_emulator.tally import Counts
+from local.batch_emulator.wire_tasks import FOREVER, moment
+
+_DEFAULTS: Mapping[str, Any] = {
+    "displayName": None,
+    "priority": 0,
+    "maxParallelTasks": -1,
+    "allowTaskPreemption": False,
+    "usesTaskDependencies": False,
+    "poolInfo": None,
+    "commonEnvironmentSettings": None,
+    "networkConfiguration": None,
+    "metadata": None,
+    "onAllTasksComplete": "noaction",
+    "onTaskFailure": "noaction",
+}
+_CONSTRAINTS = {"maxWallClockTime": FOREVER, "maxTaskRetryCount": 0}
+
+
+def job_renderers(url: str) -> Renderers:
+    return {
+        "id": lambda job: job.id,
+        "url": lambda job: f"{url}/jobs/{job.id}",
+        "eTag": lambda job: etag(job.modified),
+        "lastModified": lambda job: stamp(job.modified),
+        "creationTime": lambda job: stamp(job.created),
+        "state": lambda job: job.state,
+        "stateTransitionTime": lambda job: stamp(job.changed),
+        "previousState": lambda job: job.previous,
+        "previousStateTransitionTime": lambda job: moment(job.previous_changed),
+        **{name: _sent(name, default) for name, default in _DEFAULTS.items()},
+        "constraints": lambda job: _CONSTRAINTS | (job.spec.get("constraints") or {}),
+        "executionInfo": _execution_info,
+    }
+
+
+def task_counts(counts: Counts) -> Json:
+    """As Get Task Counts has it, which counts preparing tasks as running."""
+    return {"taskCounts": _as_documented(counts.tasks), "taskSlotCounts": _as_documented(counts.slots)}
+
+
+def true_counts(job: Job) -> Json:
+    """What the job's task list shows now."""
+    found = job.tally.counts.tasks
+    return {**found, "completed": found["succeeded"] + found["failed"], "total": sum(found.values())}
+
+
+def _as_documented(found: Mapping[str, int]) -> Json:
+    return {
+        "active": found["active"],
+        "running": found["running"] + found["preparing"],
+        "completed": found["succeeded"] + found["failed"],
+        "succeeded": found["succeeded"],
+        "failed": found["failed"],
+    }
+
+
+def _sent(name: str, default: Any) -> Any:
+    return lambda job: job.spec.get(name, default)
+
+
+def _execution_info(job: Job) -> Json:
+    info: Json = {"startTime": stamp(job.created), "poolId": job.pool_id}
+    if job.ended is not None:
+        info |= {"endTime": stamp(job.ended), "terminateReason": job.reason}
+    return info

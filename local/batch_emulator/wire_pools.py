@@ -1,0 +1,154 @@
+"""Pools, nodes and node counts as JSON. Shapes follow recordings."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from local.batch_emulator.entities import Json, Node, Pool, StartTask
+from local.batch_emulator.paging import Renderers
+from local.batch_emulator.stamps import etag, stamp
+from local.batch_emulator.wire_tasks import execution_info, failure_json, moment
+
+_DEFAULTS: Mapping[str, Any] = {
+    "displayName": None,
+    "resizeTimeout": "PT15M",
+    "targetDedicatedNodes": 0,
+    "targetLowPriorityNodes": 0,
+    "enableAutoScale": False,
+    "enableInterNodeCommunication": False,
+    "taskSlotsPerNode": 1,
+    "taskSchedulingPolicy": {"nodeFillType": "Spread"},
+    "startTask": None,
+    "virtualMachineConfiguration": None,
+    "networkConfiguration": None,
+    "applicationPackageReferences": None,
+    "userAccounts": None,
+    "metadata": None,
+    "mountConfiguration": None,
+    "upgradePolicy": None,
+}
+_COUNTED = [
+    "creating",
+    "idle",
+    "offline",
+    "preempted",
+    "rebooting",
+    "reimaging",
+    "running",
+    "starting",
+    "startTaskFailed",
+    "leavingPool",
+    "unknown",
+    "unusable",
+    "waitingForStartTask",
+    "deallocated",
+    "deallocating",
+    "upgradingOS",
+]
+
+
+def pool_renderers(url: str) -> Renderers:
+    return {
+        "id": lambda pool: pool.id,
+        "url": lambda pool: f"{url}/pools/{pool.id}",
+        "eTag": lambda pool: etag(pool.modified),
+        "lastModified": lambda pool: stamp(pool.modified),
+        "creationTime": lambda pool: stamp(pool.created),
+        "state": lambda pool: pool.state,
+        "stateTransitionTime": lambda pool: stamp(pool.changed),
+        "allocationState": lambda pool: pool.allocation,
+        "allocationStateTransitionTime": lambda pool: stamp(pool.allocation_changed),
+        "vmSize": lambda pool: pool.vm_size,
+        "currentDedicatedNodes": lambda pool: pool.current(dedicated=True),
+        "currentLowPriorityNodes": lambda pool: pool.current(dedicated=False),
+        **{name: _sent(name, default) for name, default in _DEFAULTS.items()},
+    }
+
+
+def node_renderers(url: str, pool: Pool) -> Renderers:
+    base = f"{url}/pools/{pool.id}/nodes/"
+    return {
+        "id": lambda node: node.id,
+        "url": lambda node: base + node.id,
+        "state": lambda node: node.state,
+        "schedulingState": lambda _: "enabled",
+        "stateTransitionTime": lambda node: stamp(node.changed),
+        "lastBootTime": lambda node: moment(node.booted),
+        "allocationTime": lambda node: stamp(node.allocated),
+        "ipAddress": lambda node: node.ip,
+        "affinityId": lambda node: f"TVM:{node.id}",
+        "vmSize": lambda _: pool.vm_size,
+        "totalTasksRun": lambda node: node.total,
+        "totalTasksSucceeded": lambda node: node.succeeded,
+        "runningTasksCount": lambda node: len(node.running),
+        "runningTaskSlotsCount": slots_used,
+        "recentTasks": lambda node: _recent_tasks(node, url),
+        "startTask": lambda _: pool.spec.get("startTask"),
+        "startTaskInfo": lambda node: _start_task_info(node.start_task) if node.start_task else None,
+        "isDedicated": lambda node: node.dedicated,
+        "nodeAgentInfo": lambda node: (
+            {"version": "1.12.3", "lastUpdateTime": stamp(node.booted)} if node.booted else None
+        ),
+        "virtualMachineInfo": lambda _: {"imageReference": _image(pool)},
+    }
+
+
+def node_count_renderers() -> Renderers:
+    return {
+        "poolId": lambda pool: pool.id,
+        "dedicated": lambda pool: _node_counts(pool, dedicated=True),
+        "lowPriority": lambda pool: _node_counts(pool, dedicated=False),
+    }
+
+
+def slots_used(node: Node) -> int:
+    """Slots of the tasks that are seen running on a node."""
+    return sum(run.task.slots for run in node.running)
+
+
+def true_nodes(pool: Pool) -> Json:
+    """What the pool's node list shows now."""
+    nodes = list(pool.nodes.values())
+    return {
+        "nodes": dict(Counter(node.state for node in nodes)),
+        "dedicated": pool.current(dedicated=True),
+        "spot": pool.current(dedicated=False),
+        "slotsUsed": sum(slots_used(node) for node in nodes),
+        "slotsTotal": len(nodes) * pool.slots_per_node,
+    }
+
+
+def _node_counts(pool: Pool, *, dedicated: bool) -> Json:
+    found = Counter(node.state for node in pool.nodes.values() if node.dedicated == dedicated)
+    return {**{name: found[name.lower()] for name in _COUNTED}, "total": found.total()}
+
+
+def _sent(name: str, default: Any) -> Any:
+    return lambda pool: pool.spec.get(name, default)
+
+
+def _recent_tasks(node: Node, url: str) -> list[Json] | None:
+    return [
+        {
+            "taskUrl": f"{url}/jobs/{job_id}/tasks/{task.id}",
+            "jobId": job_id,
+            "taskId": task.id,
+            "taskState": task.state,
+            "executionInfo": execution_info(task),
+        }
+        for job_id, task in reversed(node.recent)
+    ] or None
+
+
+def _start_task_info(run: StartTask) -> Json:
+    info: Json = {"state": run.state, "startTime": stamp(run.started), "retryCount": run.retries}
+    if run.ended is not None:
+        info |= {"endTime": stamp(run.ended), "exitCode": run.exit_code, "result": run.result}
+    if run.failure:
+        info["failureInfo"] = failure_json(run.failure)
+    return info
+
+
+def _image(pool: Pool) -> Json:
+    image = (pool.spec.get("virtualMachineConfiguration") or {}).get("imageReference") or {}
+    return {"version": "latest", **image}
