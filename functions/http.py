@@ -244,7 +244,7 @@ def _body[B](request: func.HttpRequest, kind: type[B]) -> B:
         return msgspec.json.decode(raw or b"{}", type=kind)
     except msgspec.ValidationError as error:
         raise _bad_field(error, kind) from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadRequestError(f"The body isn't JSON: {error}.", target="body", code="InvalidBody") from error
 
 
@@ -272,7 +272,8 @@ def _response(request: func.HttpRequest, reply: Reply) -> func.HttpResponse:
     headers = {**SECURITY_HEADERS, "Cache-Control": "no-cache", "x-ms-request-id": str(uuid.uuid4()), **reply.headers}
     if request.method == "GET" and reply.status == HTTPStatus.OK:
         headers["ETag"] = f'"{blake2b(body, digest_size=12).hexdigest()}"'
-        if headers["ETag"] in re.split(r",\s*", request.headers.get("if-none-match", "")):
+        known = {tag.removeprefix("W/") for tag in re.split(r",\s*", request.headers.get("if-none-match", ""))}
+        if headers["ETag"] in known or "*" in known:
             return func.HttpResponse(status_code=304, headers=headers)
     return func.HttpResponse(body, status_code=reply.status, headers=headers, mimetype=kind)
 

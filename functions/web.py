@@ -37,7 +37,8 @@ def serve(path: str) -> func.HttpResponse:
         return func.HttpResponse(message, status_code=404, mimetype="application/json", headers=headers)
     name = path if path in files else "index.html"
     if name not in files:
-        return func.HttpResponse("The dashboard isn't built; run python3 dev.py build.", status_code=503)
+        message = "The dashboard isn't built; run python3 dev.py build."
+        return func.HttpResponse(message, status_code=503, headers=SECURITY_HEADERS)
     headers = {
         **SECURITY_HEADERS,
         "Content-Security-Policy": _POLICY,

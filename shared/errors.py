@@ -36,7 +36,7 @@ class BatchUnreachableError(BatchError):
 
 
 class BatchThrottledError(BatchError):
-    """429, or 503 with Retry-After; `retry_after` is how long the whole account should be left alone."""
+    """429 or 503; `retry_after` is how long the whole account should be left alone."""
 
     def __init__(self, endpoint: str, retry_after: timedelta) -> None:
         super().__init__(f"{endpoint} is throttling; the next try is in {retry_after.total_seconds():.0f} s.")

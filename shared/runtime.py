@@ -104,7 +104,11 @@ async def _open_tables(settings: Settings, credential: "AsyncTokenCredential | N
         credential=credential,
         prefix=settings.table_prefix,
     )
-    await tables.create()
+    try:
+        await tables.create()
+    except BaseException:
+        await tables.close()
+        raise
     return tables
 
 

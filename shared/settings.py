@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from shared.domain.accounts import Account, is_loopback, parse_accounts
+from shared.domain.accounts import Account, is_account_name, is_loopback, parse_accounts
 from shared.errors import SettingsError
 
 _STORAGE = "AzureWebJobsStorage"
@@ -75,11 +75,15 @@ class _Reader:
         return accounts
 
     def keys(self, accounts: tuple[Account, ...]) -> dict[str, str]:
+        """Keys by account name. No problem repeats what may be a key."""
         keys: dict[str, str] = {}
+        before = len(self.problems)
         local = {account.name for account in accounts if account.is_local}
-        for entry in self.text("BATCH_ACCOUNT_KEYS").replace(",", " ").split():
+        for place, entry in enumerate(self.text("BATCH_ACCOUNT_KEYS").replace(",", " ").split(), 1):
             name, _, key = entry.partition("=")
-            if name.lower() not in local:
+            if not is_account_name(name) or not key.strip("="):
+                self.problems.append(f"BATCH_ACCOUNT_KEYS: entry {place} is not of the form NAME=KEY")
+            elif name.lower() not in local:
                 self.problems.append(
                     f"BATCH_ACCOUNT_KEYS: '{name}' is not one of the accounts on this machine;"
                     " keys are used there only, accounts in Azure take a managed identity"
@@ -88,11 +92,11 @@ class _Reader:
                 self.problems.append(f"BATCH_ACCOUNT_KEYS: the key of '{name}' is not base64")
             else:
                 keys[name.lower()] = key
-        self.problems.extend(
-            f"BATCH_ACCOUNT_KEYS: the key of '{name}' is missing: accounts on this machine need one, like {name}=KEY"
-            for name in sorted(local - keys.keys())
-            if not any(problem.startswith("BATCH_ACCOUNT_KEYS") for problem in self.problems)
-        )
+        if len(self.problems) == before:
+            self.problems.extend(
+                f"BATCH_ACCOUNT_KEYS: '{name}' has no key: accounts on this machine need one, like {name}=KEY"
+                for name in sorted(local - keys.keys())
+            )
         return keys
 
     def storage(self) -> tuple[str | None, str | None]:
@@ -106,7 +110,7 @@ class _Reader:
             return text, None
         if endpoint := self.text(f"{_STORAGE}__tableServiceUri"):
             if not _is_https(endpoint):
-                self.problems.append(f"{_STORAGE}__tableServiceUri: '{endpoint}' is not an https address")
+                self.problems.append(f"{_STORAGE}__tableServiceUri is not an https address")
             return None, endpoint
         if account := self.text(f"{_STORAGE}__accountName"):
             return None, f"https://{account}.table.core.windows.net"

@@ -9,6 +9,7 @@ from functions.http import Call, Page, Query, Routes
 from shared.domain.keys import key_of
 from shared.domain.reports import JobReport
 
+Key = Annotated[str, Meta(max_length=500)]
 PageSize = Annotated[int, Meta(ge=1, le=1000, description="Entries a page, 1 to 1000.")]
 JobState = Literal["active", "disabling", "disabled", "enabling", "terminating", "completed", "deleting"]
 
@@ -19,10 +20,10 @@ class JobsQuery(Query):
     state: JobState | None = None
     pool_id: str | None = None
     schedule: str | None = None
-    prefix: str = ""
+    prefix: Key = ""
     include_deleted: bool = False
     maxpagesize: PageSize = 100
-    continuation: str = ""
+    continuation: Key = ""
 
     def wants(self, report: JobReport) -> bool:
         """True for a job that every filter lets through; ids are compared as Batch does, without case."""

@@ -52,12 +52,12 @@ def add_polls(routes: Routes) -> None:
         services = await call.services()
         operation = await services.polling.request(call.path["account"], _wanted(call.body))
         if call.query.wait:
-            run = asyncio.ensure_future(services.polling.run(call.path["account"], operation.id))
-            done, _ = await asyncio.wait([run], timeout=_LONGEST_WAIT)
-            if done:
-                return Reply(poll_answer(run.result()))
-        else:
-            call.send(json.encode(PollMessage(call.path["account"], operation.id)).decode())
+            try:
+                run = services.polling.run(call.path["account"], operation.id)
+                return Reply(poll_answer(await asyncio.wait_for(run, _LONGEST_WAIT)))
+            except TimeoutError:  # what was polled so far is kept; the queue sees to the rest
+                pass
+        call.send(json.encode(PollMessage(call.path["account"], operation.id)).decode())
         return _accepted(call, operation)
 
     @routes.route("GET", "accounts/{account}/polls/{poll}", returns=PollAnswer)

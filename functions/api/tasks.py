@@ -1,6 +1,6 @@
 """GET accounts/{account}/jobs/{job}/tasks: the cached tasks of a job."""
 
-from functions.api.jobs import PageSize
+from functions.api.jobs import Key, PageSize
 from functions.api.models import TaskAnswer, TaskResult, TaskState, task_answer
 from functions.http import Call, Page, Query, Routes
 from shared.domain.keys import key_of
@@ -14,9 +14,9 @@ class TasksQuery(Query):
     result: TaskResult | None = None
     exit_code: int | None = None
     node_id: str | None = None
-    prefix: str = ""
+    prefix: Key = ""
     maxpagesize: PageSize = 100
-    continuation: str = ""
+    continuation: Key = ""
 
     def wants(self, task: Task) -> bool:
         """True for a task that every filter but `state` lets through; that one the cache applies itself."""

@@ -21,7 +21,7 @@ from local.dev.stack import Options
 from local.dev.up import up
 
 type Command = Callable[[Checkout, argparse.Namespace], int]
-ACCOUNT = re.compile(r"https://[a-z0-9]+\.[a-z0-9]+\.batch\.azure\.(com|us|cn)/?")
+ACCOUNT = re.compile(r"https://[a-z0-9]+\.[a-z0-9]+\.batch\.azure\.com/?")
 OWN_ARGUMENTS = {"test": 1, "bench": 2, "prove": 2}
 INTERRUPTED = 130
 LAST_PORT = 65535

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from shared.domain.keys import key_of
 
-SUFFIXES = ("batch.azure.com", "batch.chinacloudapi.cn", "batch.usgovcloudapi.net")
+SUFFIXES = ("batch.azure.com",)  # other clouds want other token scopes and authorities
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _NAME = re.compile(r"[a-z0-9]{3,24}")
 _EXAMPLE = "https://NAME.REGION.batch.azure.com"
@@ -40,6 +40,11 @@ def is_loopback(url: str) -> bool:
         return False
 
 
+def is_account_name(text: str) -> bool:
+    """True for what Batch takes as an account's name, in any case."""
+    return bool(_NAME.fullmatch(text.lower()))
+
+
 def parse_accounts(text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:
     """The accounts of the setting BATCH_ACCOUNTS, and every problem in it, each as a sentence."""
     parsed: list[Account] = []
@@ -50,7 +55,7 @@ def parse_accounts(text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:
         try:
             account = _parse(entry)
         except ValueError as error:
-            problems.append(f"BATCH_ACCOUNTS: '{entry}' {error}")
+            problems.append(f"BATCH_ACCOUNTS: '{_shown(entry)}' {error}")
             continue
         if any(account.key == other.key for other in parsed):
             problems.append(f"BATCH_ACCOUNTS: '{entry}' names an account that is listed already; remove one of the two")
@@ -58,6 +63,11 @@ def parse_accounts(text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:
             parsed.append(account)
     shared = Counter(account.name for account in parsed)
     return tuple(_with_region(account) if shared[account.name] > 1 else account for account in parsed), tuple(problems)
+
+
+def _shown(entry: str) -> str:
+    """An entry without what may be a secret: what stands before an @, and queries."""
+    return re.sub(r"//[^/@]*@", "//…@", entry).partition("?")[0]
 
 
 def _parse(entry: str) -> Account:

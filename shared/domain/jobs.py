@@ -111,7 +111,7 @@ class Picture:
         return self.as_of - overlap
 
     def confirmed(self, confirmation: Confirmation | None) -> "Picture":
-        if confirmation is None or confirmation.generation != self.generation or confirmation.as_of <= self.as_of:
+        if confirmation is None or confirmation.generation != self.generation or confirmation.as_of < self.as_of:
             return self
         return replace(self, as_of=confirmation.as_of, source="delta", agreement=confirmation.agreement)
 

@@ -31,4 +31,4 @@ def partition_of(*parts: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    return "".join(f"={byte:02x}" for byte in match[0].encode())
+    return "".join(f"={byte:02x}" for byte in match[0].encode(errors="surrogatepass"))

@@ -27,7 +27,7 @@ class Round:
     `as_of` is the date of its job list, None where that failed; `jobs_as_of` that of the last list whose jobs were all
     noted, from which the next delta of jobs starts; `full_list_at` is when the last full list was. `confirmations` and
     `failures` are by job key: jobs that a poll found unchanged cost no row of their own. No call goes out before
-    `backoff_until`.
+    `backoff_until`. `reached` are the jobs that this round itself polled; it isn't stored.
     """
 
     started_at: datetime
@@ -43,6 +43,7 @@ class Round:
     backoff_until: datetime | None = None
     confirmations: Mapping[str, Confirmation] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
+    reached: frozenset[str] = frozenset()
     etag: str | None = None
 
     @property
@@ -79,6 +80,7 @@ class Round:
             as_of=found.date,
             jobs_as_of=found.date or (last.jobs_as_of if last else None),
             full_list_at=self.finished_at if found.was_full else (last.full_list_at if last else None),
+            reached=found.polled,
             jobs_polled=len(found.polled),
             jobs_failed=len(found.failures),
             confirmations={
@@ -102,6 +104,8 @@ class Round:
             other = confirmations.get(key)
             if other is None or other.as_of <= confirmation.as_of:
                 confirmations[key] = confirmation
+        failures = {key: reason for key, reason in stored.failures.items() if key not in self.reached}
+        failures |= {key: reason for key, reason in self.failures.items() if key in self.reached}
         waits = [wait for wait in (self.backoff_until, stored.backoff_until) if wait]
         wholes = [began for began in (self.whole_round_at, stored.whole_round_at) if began]
         return replace(

@@ -3,12 +3,11 @@
 import asyncio
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 
 from shared.clock import Clock
-from shared.domain.operations import PollOperation
-from shared.errors import CacheConflictError, NotFoundError
+from shared.domain.operations import PollOperation, Reason
+from shared.errors import BatchscopeError, CacheConflictError, NotFoundError
 from shared.services.rounds import AccountRounds
 from shared.stores.operations import OperationStore
 
@@ -52,17 +51,22 @@ class Polling:
         return await self._operations.save(rounds.source.account.key, operation)
 
     async def run(self, account_id: str, operation_id: str) -> PollOperation:
-        """Carries out a requested poll; one that is over already (a message delivered twice) stays as it is."""
+        """Carries out a requested poll; one that is over already (a message delivered twice) stays as it is.
+
+        However the poll ends, its status says so. Raises NotFoundError, StorageError.
+        """
         operation = await self.operation(account_id, operation_id)
         if operation.is_over:
             return operation
         rounds = self._rounds(account_id)
-        key = rounds.source.account.key
+        succeeded, reasons = 0, tuple[Reason, ...]()
         try:
-            operation = await self._operations.save(key, replace(operation, status="running"))
             succeeded, reasons = await rounds.run_now(operation.jobs, budget=self._budget)
-            ended = operation.ended(succeeded=succeeded, reasons=reasons, now=await self._clock.now())
-            return await self._operations.save(key, ended)
+        except BatchscopeError as error:
+            reasons = (Reason(None, str(error)),)
+        ended = operation.ended(succeeded=succeeded, reasons=reasons, now=await self._clock.now())
+        try:
+            return await self._operations.save(rounds.source.account.key, ended)
         except CacheConflictError:
             return await self.operation(account_id, operation_id)
 

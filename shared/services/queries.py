@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -14,10 +14,12 @@ from shared.domain.reports import AccountReport, JobReport
 from shared.domain.rounds import Round
 from shared.domain.tasks import STATES, Task, TaskCounts
 from shared.domain.verdicts import verdict_of
-from shared.errors import NotFoundError
+from shared.errors import CacheConflictError, NotFoundError
 from shared.stores.jobs import JobStore, generation_partition
 from shared.stores.rounds import RoundStore
-from shared.stores.task_cache import LeafEntry, TaskCache
+from shared.stores.task_cache import TaskCache
+
+_LISTING_TRIES = 5
 
 
 class Queries:
@@ -80,16 +82,25 @@ class Queries:
         if picture is None:
             return
         partition = generation_partition(report.account.key, report.job.key, picture.generation)
+        for _ in range(_LISTING_TRIES):
+            try:
+                async for task in self._cached_tasks(partition, after, state):
+                    after = key_of(task.id)
+                    if (state is None or STATES[task.state] == state) and wanted(task):
+                        yield task
+            except CacheConflictError:  # a poll rewrote leaves meanwhile: go on after the last task in the new ones
+                continue
+            return
+        raise CacheConflictError(f"The tasks of '{job_id}' change too fast to be listed; try again.")
+
+    async def _cached_tasks(self, partition: str, after: str, state: str | None) -> AsyncIterator[Task]:
         directory = await self._cache.read_directory(partition)
         first = directory.place_of(after) if after and directory.leaves else 0
         for leaf in directory.leaves[first:]:
             if state is None or getattr(leaf.counts, state):
-                for task in await self._leaf(partition, leaf):
-                    if key_of(task.id) > after and (state is None or STATES[task.state] == state) and wanted(task):
+                for task in await self._cache.load_leaf(partition, leaf):
+                    if key_of(task.id) > after:
                         yield task
-
-    async def _leaf(self, partition: str, leaf: LeafEntry) -> Sequence[Task]:
-        return list(await self._cache.load_leaf(partition, leaf, any_version=True))
 
     def _account(self, account_id: str) -> Account:
         account = self._accounts.get(account_id.lower())

@@ -1,6 +1,7 @@
 """What the Batch SDK raises, in our words."""
 
 import re
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -29,6 +30,7 @@ _DEFAULT_WAIT = timedelta(seconds=30)
 _LONGEST_WAIT = timedelta(minutes=15)
 _THROTTLED, _UNAVAILABLE, _MISSING = 429, 503, 404
 _REFUSED = (401, 403)
+_NONSENSE = (ValueError, TypeError, KeyError, AttributeError, zlib.error)  # what bodies that make no sense end in
 
 
 @asynccontextmanager
@@ -42,7 +44,7 @@ async def translated(account: Account, intent: str) -> AsyncIterator[None]:
         raise BatchUnreachableError(account.endpoint, _first_line(error)) from error
     except (TimeoutError, ConnectionError) as error:
         raise BatchUnreachableError(account.endpoint, _first_line(error) or "it doesn't answer") from error
-    except AzureError as error:
+    except (AzureError, *_NONSENSE) as error:
         raise BatchAnswerError(f"{account.endpoint} couldn't {intent}: {_first_line(error)}") from error
 
 
@@ -53,7 +55,7 @@ async def _of_response(account: Account, intent: str, error: HttpResponseError) 
     if status is None:
         return BatchUnreachableError(account.endpoint, _first_line(error))
     code, message = await _body(error)
-    if status == _THROTTLED or (status == _UNAVAILABLE and _header(error, "Retry-After")):
+    if status in (_THROTTLED, _UNAVAILABLE):
         return BatchThrottledError(account.endpoint, _wait(_header(error, "Retry-After")))
     if status in _REFUSED:
         return BatchRefusedError(_refusal(account, status, code, message))
@@ -92,6 +94,7 @@ def _header(error: HttpResponseError, name: str) -> str | None:
 
 
 def _wait(retry_after: str | None) -> timedelta:
+    """Retry-After in seconds; one that says anything else, such as a date, counts as the default."""
     if retry_after and re.fullmatch(r"\d{1,6}", retry_after):
         return min(timedelta(seconds=int(retry_after)), _LONGEST_WAIT)
     return _DEFAULT_WAIT

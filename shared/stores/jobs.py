@@ -8,7 +8,7 @@ from typing import Any, get_args
 from shared.domain.jobs import Agreement, Job, JobFacts, Picture, Source
 from shared.domain.keys import key_of, partition_of
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
-from shared.stores.tables import Row, Tables, load_row, load_rows, save_row
+from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, load_rows, save_row
 
 _FACTS = {
     "id": "id",
@@ -41,6 +41,7 @@ class JobStore:
         return {row["RowKey"]: _job(row) for row in rows}
 
     async def load(self, account_key: str, job_id: str) -> Job | None:
+        """A job, or None; `job_id` may be anything that a client sent."""
         row = await load_row(self._table, account_key, key_of(job_id))
         return _job(row) if row else None
 
@@ -56,7 +57,7 @@ def _row(account_key: str, job: Job) -> Row:
         **{name: getattr(job.facts, field) for field, name in _FACTS.items()},
         "building": job.building,
         "buildingSince": job.building_since,
-        "retired": ",".join(job.retired),
+        **json_columns("retired", job.retired),
         "sealed": job.sealed,
         "deletedAt": job.deleted_at,
     }
@@ -87,7 +88,7 @@ def _job(row: Row) -> Job:
         picture=_picture(row) if row.get("generation") else None,
         building=row.get("building"),
         building_since=row.get("buildingSince"),
-        retired=tuple(filter(None, row.get("retired", "").split(","))),
+        retired=tuple(json_of(row, "retired") or ()),
         sealed=row.get("sealed", False),
         deleted_at=row.get("deletedAt"),
         etag=row["etag"],

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-import orjson
-
+from shared.domain.keys import key_of
 from shared.domain.operations import PollOperation, Reason
-from shared.stores.tables import Row, Tables, load_row, save_row
+from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, save_row
 
 
 class OperationStore:
@@ -13,7 +12,8 @@ class OperationStore:
         self._table = tables["operations"]
 
     async def load(self, account_key: str, operation_id: str) -> PollOperation | None:
-        row = await load_row(self._table, account_key, operation_id)
+        """An operation, or None; `operation_id` may be anything that a client sent."""
+        row = await load_row(self._table, account_key, key_of(operation_id))
         return _operation(row) if row else None
 
     async def save(self, account_key: str, operation: PollOperation) -> PollOperation:
@@ -29,23 +29,24 @@ def _row(account_key: str, operation: PollOperation) -> Row:
         "status": operation.status,
         "createdAt": operation.created_at,
         "finishedAt": operation.finished_at,
-        "jobs": orjson.dumps(operation.jobs).decode() if operation.jobs is not None else None,
         "succeeded": operation.succeeded,
         "failed": operation.failed,
-        "reasons": orjson.dumps([[reason.job, reason.message] for reason in operation.reasons]).decode(),
+        **json_columns("jobs", operation.jobs),
+        **json_columns("reasons", [[reason.job, reason.message] for reason in operation.reasons]),
     }
     return {name: value for name, value in row.items() if value is not None}
 
 
 def _operation(row: Row) -> PollOperation:
+    jobs = json_of(row, "jobs")
     return PollOperation(
         id=row["RowKey"],
         status=row["status"],
         created_at=row["createdAt"],
         finished_at=row.get("finishedAt"),
-        jobs=tuple(orjson.loads(row["jobs"])) if "jobs" in row else None,
+        jobs=None if jobs is None else tuple(jobs),
         succeeded=row["succeeded"],
         failed=row["failed"],
-        reasons=tuple(Reason(job, message) for job, message in orjson.loads(row["reasons"])),
+        reasons=tuple(Reason(job, message) for job, message in json_of(row, "reasons") or ()),
         etag=row["etag"],
     )

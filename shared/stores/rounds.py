@@ -1,20 +1,15 @@
 """The round row of each account in the table `accounts`: what the last round did, and which jobs it found unchanged."""
 
-import zlib
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
-
-import orjson
 
 from shared.domain.jobs import Agreement, Confirmation
 from shared.domain.rounds import Round
 from shared.domain.tasks import TaskCounts
 from shared.errors import CacheConflictError
-from shared.stores.tables import Row, Tables, load_row, save_row
+from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, save_row
 
 _ROW = "round"
-_CHUNK = 64 * 1024
 _TRIES = 5
 
 
@@ -55,14 +50,14 @@ def _row(account_key: str, latest: Round) -> Row:
         "jobsFailed": latest.jobs_failed,
         "batchCalls": latest.batch_calls,
         "backoffUntil": latest.backoff_until,
-        **_chunks("confirmations", {key: _confirmation_json(c) for key, c in latest.confirmations.items()}),
-        **_chunks("failures", dict(latest.failures)),
+        **json_columns("confirmations", {key: _confirmation_json(c) for key, c in latest.confirmations.items()}),
+        **json_columns("failures", dict(latest.failures)),
     }
     return {name: value for name, value in row.items() if value is not None}
 
 
 def _round(row: Row) -> Round:
-    confirmations = _joined(row, "confirmations")
+    confirmations = json_of(row, "confirmations") or {}
     return Round(
         started_at=row["startedAt"],
         finished_at=row["finishedAt"],
@@ -76,7 +71,7 @@ def _round(row: Row) -> Round:
         batch_calls=row["batchCalls"],
         backoff_until=row.get("backoffUntil"),
         confirmations={key: _confirmation(values) for key, values in confirmations.items()},
-        failures=_joined(row, "failures"),
+        failures=json_of(row, "failures") or {},
         etag=row["etag"],
     )
 
@@ -95,18 +90,3 @@ def _confirmation(values: list[Any]) -> Confirmation:
     service = TaskCounts(counts[0], 0, *counts[1:]) if counts else None
     at = datetime.fromtimestamp(agreed_at, UTC) if agreed_at is not None else None
     return Confirmation(generation, datetime.fromtimestamp(as_of, UTC), Agreement(at, disagreements, service))
-
-
-def _chunks(name: str, values: Mapping[str, Any]) -> Row:
-    packed = zlib.compress(orjson.dumps(values), 1)
-    return {f"{name}{at // _CHUNK}": packed[at : at + _CHUNK] for at in range(0, len(packed), _CHUNK)}
-
-
-def _joined(row: Row, name: str) -> dict[str, Any]:
-    packed = b""
-    while chunk := row.get(f"{name}{len(packed) // _CHUNK}"):
-        packed += chunk
-        if len(chunk) < _CHUNK:
-            break
-    found: dict[str, Any] = orjson.loads(zlib.decompress(packed)) if packed else {}
-    return found

@@ -1,11 +1,13 @@
 """Table Storage: opening tables, and its errors in our words. The stores beside this module give the rows a meaning."""
 
 import asyncio
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+import orjson
 from azure.core import MatchConditions
 from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
@@ -16,7 +18,9 @@ from shared.errors import CacheConflictError, StorageError
 
 type Row = dict[str, Any]
 NAMES = ("accounts", "jobs", "tasks", "operations")
+_CHUNK = 64 * 1024  # the most that one binary property holds
 _CONFLICTS = (409, 412)
+_LONGEST_KEY = 512  # of 1 KiB in UTF-16
 _DEVELOPMENT = (  # Azurite's published account on its default port, which this library doesn't know by its short name
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey="
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
@@ -72,12 +76,15 @@ def translated(intent: str) -> Iterator[None]:
 
 
 async def load_row(table: TableClient, partition: str, row: str) -> Row | None:
-    """One row with its `etag`, or None where there is none."""
+    """One row with its `etag`, or None where there is none, as under a key longer than any key may be."""
+    if len(row) > _LONGEST_KEY:
+        return None
     try:
         with translated(f"read {table.table_name}"):
             entity = await table.get_entity(partition, row)
     except StorageError as error:
-        if isinstance(error.__cause__, ResourceNotFoundError):
+        cause = error.__cause__
+        if isinstance(cause, ResourceNotFoundError) and getattr(cause, "error_code", None) != "TableNotFound":
             return None
         raise
     return with_etag(entity)
@@ -112,6 +119,22 @@ def with_etag(entity: Any) -> Row:
     """A row as a plain dict: times as plain datetimes, as the SDK's own kind carries a note of dropped digits."""
     row = {name: _plain(value) for name, value in entity.items()}
     return {**row, "etag": entity.metadata["etag"]}
+
+
+def json_columns(name: str, value: Any) -> Row:
+    """A value of any length as JSON, compressed, in as many properties `name0`, `name1`… as it takes."""
+    packed = zlib.compress(orjson.dumps(value), 1)
+    return {f"{name}{at // _CHUNK}": packed[at : at + _CHUNK] for at in range(0, len(packed), _CHUNK)}
+
+
+def json_of(row: Row, name: str) -> Any:
+    """What `json_columns` put into a row, None where it isn't there."""
+    packed = b""
+    while chunk := row.get(f"{name}{len(packed) // _CHUNK}"):
+        packed += chunk
+        if len(chunk) < _CHUNK:
+            break
+    return orjson.loads(zlib.decompress(packed)) if packed else None
 
 
 def _plain(value: Any) -> Any:

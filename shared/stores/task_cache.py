@@ -31,6 +31,8 @@ _CHUNK = 64 * 1024
 _MAX_OPERATIONS = 100
 _MAX_BYTES = 3_000_000  # of 4 MiB, as the wire form is base64 in JSON in a multipart body
 _DIRECTORIES = 500
+_GONE = 404
+_COLLECTED = "A leaf of the task cache is gone: its generation was collected."
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,8 @@ class TaskCache:
         """After a conflict: the next `load_directory` reads storage."""
         self._known.pop(partition, None)
 
-    async def load_leaf(self, partition: str, entry: LeafEntry, *, any_version: bool = False) -> Leaf:
-        """A leaf's tasks. Raises CacheConflictError if it isn't what the directory saw, unless any version will do."""
+    async def load_leaf(self, partition: str, entry: LeafEntry) -> Leaf:
+        """A leaf's tasks. Raises CacheConflictError if it isn't what the directory saw."""
         if entry.etag is None:
             return Leaf()
         try:
@@ -110,9 +112,9 @@ class TaskCache:
                 row = await self._table.get_entity(partition, entry.row)
         except StorageError as error:
             if isinstance(error.__cause__, ResourceNotFoundError):
-                raise CacheConflictError("A leaf of the task cache is gone: its generation was collected.") from error
+                raise CacheConflictError(_COLLECTED) from error
             raise
-        if row.metadata["etag"] != entry.etag and not any_version:
+        if row.metadata["etag"] != entry.etag:
             raise CacheConflictError("Another poll rewrote a leaf of the task cache.")
         try:
             return Leaf.unpack(_joined(row))
@@ -126,8 +128,15 @@ class TaskCache:
         """
         entries = {entry.row: entry for entry in directory.leaves}
         for operations, counts in _transactions(directory.partition, rewrites):
-            with translated("write the task cache"):
-                answers = await self._table.submit_transaction(operations)
+            try:
+                with translated("write the task cache"):
+                    answers = await self._table.submit_transaction(operations)
+            except StorageError as error:
+                if getattr(error.__cause__, "status_code", None) == _GONE:
+                    raise CacheConflictError(
+                        "A leaf of the task cache is gone: its generation was collected."
+                    ) from error
+                raise
             for (row, total), answer in zip(counts, answers, strict=True):
                 entries[row] = LeafEntry(row, total, str(answer["etag"]))
         leaves = tuple(sorted(entries.values(), key=lambda leaf: leaf.row))

@@ -76,11 +76,18 @@ def test_each_wrong_setting_is_named_with_what_it_says(name: str) -> None:
 
 def test_an_account_on_this_machine_without_a_key_is_a_problem() -> None:
     assert problems_of(BATCH_ACCOUNT_KEYS="") == (
-        "BATCH_ACCOUNT_KEYS: the key of 'demo' is missing: accounts on this machine need one, like demo=KEY",
+        "BATCH_ACCOUNT_KEYS: 'demo' has no key: accounts on this machine need one, like demo=KEY",
     )
 
 
-@pytest.mark.parametrize("keys", ["demo", "demo=", "demo=not*base64", "demo=schlüssel", "demo=abc"])
+@pytest.mark.parametrize("keys", ["demo", "demo=", KEY, f"demo={KEY} {KEY}"])
+def test_a_key_without_a_name_is_a_problem_and_is_not_repeated(keys: str) -> None:
+    (problem,) = problems_of(BATCH_ACCOUNT_KEYS=keys)
+    assert problem.endswith("is not of the form NAME=KEY")
+    assert KEY.strip("=") not in problem
+
+
+@pytest.mark.parametrize("keys", ["demo=not*base64", "demo=schlüssel", "demo=abc"])
 def test_a_key_that_is_not_base64_is_a_problem_and_is_not_repeated(keys: str) -> None:
     assert problems_of(BATCH_ACCOUNT_KEYS=keys) == ("BATCH_ACCOUNT_KEYS: the key of 'demo' is not base64",)
 

@@ -1,4 +1,5 @@
 import logging
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from shared.services import task_poll
 from shared.services.folding import fold
 from tests.domain.profiles import load_profile
+from tests.services.world import World
 
 load_profile()
 
@@ -20,3 +22,11 @@ def quiet(caplog: pytest.LogCaptureFixture) -> None:
 def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves of four tasks, so that a handful of tasks fills several."""
     monkeypatch.setattr(task_poll, "fold", partial(fold, leaf_rows=4))
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    world = World()
+    world.service.page_size = 1000
+    yield world
+    world.close()

@@ -4,8 +4,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from tests.services.memory_tables import Fault
+from tests.services.process import OVERLAP, Recipe
 from tests.services.truth import TrueJob
-from tests.services.world import OVERLAP, SECOND, Recipe, World
+from tests.services.world import SECOND, World
 
 NAMES = ("Render", "nightly:job-1")
 pick = st.integers(0, 30)

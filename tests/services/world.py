@@ -8,98 +8,20 @@ import asyncio
 from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, override
+from typing import Any
 
-from shared.domain.accounts import Account
 from shared.domain.keys import key_of
 from shared.domain.reports import JobReport
 from shared.domain.tasks import Task
 from shared.errors import BatchscopeError
-from shared.services.polling import Polling
-from shared.services.queries import Queries
-from shared.services.rounds import AccountRounds, RoundRules
-from shared.services.task_poll import TaskPoll
-from shared.stores.jobs import JobStore
-from shared.stores.operations import OperationStore
-from shared.stores.rounds import RoundStore
-from shared.stores.task_cache import TaskCache
-from tests.services.fake_batch import FakeBatch, Service
-from tests.services.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
+from tests.services.fake_batch import Service
+from tests.services.memory_tables import Fault, ProcessDiedError, Storage
+from tests.services.process import Process, Recipe
 from tests.services.truth import TrueJob, Truth, counted
 from tests.services.virtual_time import VirtualLoop
 
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
-OVERLAP = timedelta(seconds=30)
-INTERVAL = timedelta(minutes=1)
-BUDGET = timedelta(days=1)
-ACCOUNT = Account("demo", "demo", "demo", None, "http://127.0.0.1:1")
 SECOND = timedelta(seconds=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """Of what a process is made; planted bugs replace a part."""
-
-    batch: type[FakeBatch] = FakeBatch
-    cache: type[TaskCache] = TaskCache
-    task_poll: type[TaskPoll] = TaskPoll
-    overlap: timedelta = OVERLAP
-
-
-class LoopClock:
-    """The app's clock, which may be wrong."""
-
-    def __init__(self, world: "World") -> None:
-        self._world = world
-        self.ahead = timedelta()
-
-    async def now(self) -> datetime:
-        return self._world.now() + self.ahead
-
-
-class WatchedRounds(AccountRounds):
-    """`ended` is what the last round did."""
-
-    ended: Any = None
-
-    @override
-    async def _run(self, *args: Any, **options: Any) -> Any:
-        self.ended = None
-        self.ended = await super()._run(*args, **options)
-        return self.ended
-
-
-class Process:
-    """One running app with its own memory."""
-
-    def __init__(self, world: "World", recipe: Recipe) -> None:
-        self.connection = Connection(world.storage)
-        tables = MemoryTables(self.connection)
-        self.batch = recipe.batch(ACCOUNT, world.service, self.connection)
-        self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
-        self.clock = LoopClock(world)
-        self.task_poll = recipe.task_poll(self.cache, self.jobs, overlap=recipe.overlap)
-        self.rounds = WatchedRounds(
-            self.batch,
-            jobs=self.jobs,
-            rounds=self.round_store,
-            task_poll=self.task_poll,
-            clock=self.clock,
-            rules=RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7)),
-        )
-        self.polling = Polling(
-            {"demo": self.rounds}, OperationStore(tables), self.clock, interval=INTERVAL, budget=BUDGET
-        )
-        self.queries = Queries(
-            {"demo": ACCOUNT}, self.jobs, self.round_store, self.cache, self.clock, interval=timedelta(hours=1)
-        )
-
-    async def poll(self, *, full: bool = False) -> None:
-        """A round now, of all jobs."""
-        if full:
-            await self.rounds.run_now(None, budget=BUDGET)
-        else:
-            await self.rounds.run_if_due(timedelta(), budget=BUDGET)
 
 
 @dataclass(slots=True)
@@ -117,7 +39,7 @@ class World:
 
     def started(self) -> Process:
         """A process that remembers nothing."""
-        return Process(self, self.recipe)
+        return Process(self.recipe, self.service, self.storage)
 
     def now(self) -> datetime:
         return START + timedelta(seconds=self.loop.time())

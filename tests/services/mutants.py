@@ -1,0 +1,170 @@
+"""Planted bugs of the delta algorithm, one row of `MUTANTS` each: what is wrong, and a scenario in which it shows.
+
+The scenarios hold for the real code. test_mutants.py checks both, and that the state machine finds the bugs unaided.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, override
+
+from shared.domain.jobs import Job, JobFacts, Picture
+from shared.domain.leaves import Leaf
+from shared.domain.tasks import Task
+from shared.services import discovery, task_poll
+from shared.services.folding import fold
+from shared.services.task_poll import Polled, TaskPoll
+from shared.stores.batch import BatchAccount, JobPage
+from shared.stores.task_cache import Directory, Rewrite, TaskCache
+from tests.services.fake_batch import FakeBatch
+from tests.services.process import Recipe
+from tests.services.scenarios import (
+    NO_TIME,
+    a_change_behind_a_slow_read,
+    a_change_seen_at_the_last_instant,
+    a_change_seen_late,
+    a_clock_that_runs_ahead,
+    a_death_at_every_call,
+    a_job_created_anew,
+    a_list_that_lost_a_job,
+    a_page_received_after_a_later_one,
+    a_report_after_the_end_of_its_job,
+)
+from tests.services.world import SECOND, World
+
+type Patch = tuple[object, str, Any]
+
+
+class ExclusiveBatch(FakeBatch):
+    @override
+    def matches(self, stamp: datetime, since: datetime) -> bool:
+        return stamp > since
+
+
+class OwnClockBatch(FakeBatch):
+    """T0 by a clock of our own, which is a minute ahead."""
+
+    @override
+    async def fetch_jobs(self, *, changed_since: datetime | None = None) -> JobPage:
+        page = await super().fetch_jobs(changed_since=changed_since)
+        return replace(page, date=page.date + 60 * SECOND if page.date else None)
+
+
+class ReadEndPoll(TaskPoll):
+    @override
+    async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
+        assert isinstance(source, FakeBatch)
+        end = source.last_date or picture.as_of
+        return await super()._settled(source, job, replace(picture, as_of=max(end, picture.as_of)))
+
+
+class NewestChangePoll(TaskPoll):
+    @override
+    async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
+        assert isinstance(source, FakeBatch)
+        newest = datetime.fromtimestamp(source.newest / 1000, picture.as_of.tzinfo)
+        return await super()._settled(source, job, replace(picture, as_of=max(newest, picture.as_of)))
+
+
+class WatermarkFirstPoll(TaskPoll):
+    @override
+    async def _delta(self, source: BatchAccount, job: Job, picture: Picture, t0: datetime | None) -> Polled:
+        if t0:
+            job = await self._saved(source, replace(job, picture=replace(picture, as_of=t0)))
+        return await super()._delta(source, job, picture, t0)
+
+
+class HoldingCache(TaskCache):
+    """Holds the leaves of a delta back; `flush` writes them."""
+
+    def __init__(self, tables: Any) -> None:
+        super().__init__(tables)
+        self.held: list[tuple[Directory, list[Rewrite]]] = []
+
+    @override
+    async def save_leaves(self, directory: Directory, rewrites: Iterable[Rewrite]) -> Directory:
+        if directory.head_etag is None:
+            return await super().save_leaves(directory, rewrites)
+        many = list(rewrites)
+        self.held.append((directory, many))
+        entries = {entry.row: entry for entry in directory.leaves}
+        for rewrite in many:
+            for row, leaf in zip(rewrite.rows(), rewrite.leaves, strict=True):
+                entries[row] = replace(rewrite.entry, row=row, counts=leaf.counts())
+        return replace(directory, leaves=tuple(entries.values()))
+
+    async def flush(self) -> None:
+        held, self.held = self.held, []
+        for directory, rewrites in held:
+            await super().save_leaves(directory, rewrites)
+            self.forget(directory.partition)
+
+
+class HeadFirstPoll(TaskPoll):
+    @override
+    async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
+        polled = await super()._settled(source, job, picture)
+        assert isinstance(self._cache, HoldingCache)
+        await self._cache.flush()
+        return polled
+
+
+def fold_later_stamps(leaf: Leaf, tasks: Iterable[Task]) -> bool:
+    stamps = {task.id: task.transition for task in leaf}
+    return REAL_LEAF_FOLD(leaf, [task for task in tasks if task.transition >= stamps.get(task.id, 0)])
+
+
+async def fold_under_new_etags(cache: TaskCache, directory: Directory, tasks: Sequence[Task]) -> tuple[Directory, bool]:
+    return await fold(cache, await cache.read_directory(directory.partition), tasks, leaf_rows=4)
+
+
+async def gone_when_not_listed(source: BatchAccount, job: Job, date: datetime | None) -> Job:
+    return job.gone(date or job.facts.state_transition_time)
+
+
+def seen_as_the_same_job(job: Job, facts: JobFacts) -> Job:
+    return replace(job, facts=facts, deleted_at=None)
+
+
+def final_at_once(job: Job, as_of: datetime, overlap: timedelta) -> bool:
+    return job.facts.state == "completed" and as_of >= job.facts.state_transition_time
+
+
+REAL_LEAF_FOLD = Leaf.fold
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A planted bug: other parts, or patches; `unaided` is False where the state machine meets it too rarely."""
+
+    name: str
+    scenario: Callable[[World], None]
+    recipe: Recipe = field(default_factory=Recipe)
+    patches: tuple[Patch, ...] = ()
+    unaided: bool = True
+
+
+MUTANTS = (
+    Mutant("overlap too short", a_change_seen_late, Recipe(overlap=NO_TIME)),
+    Mutant("gt for ge", a_change_seen_at_the_last_instant, Recipe(batch=ExclusiveBatch), unaided=False),
+    Mutant("watermark at read end", a_change_behind_a_slow_read, Recipe(task_poll=ReadEndPoll)),
+    Mutant("watermark by our own clock", a_change_seen_late, Recipe(batch=OwnClockBatch)),
+    Mutant("watermark = newest change", a_clock_that_runs_ahead, Recipe(task_poll=NewestChangePoll)),
+    Mutant("watermark before rows", a_death_at_every_call, Recipe(task_poll=WatermarkFirstPoll)),
+    Mutant("head before leaves", a_death_at_every_call, Recipe(task_poll=HeadFirstPoll, cache=HoldingCache)),
+    Mutant("later stamp wins", a_clock_that_runs_ahead, patches=((Leaf, "fold", fold_later_stamps),)),
+    Mutant(
+        "ETags taken after listing",
+        a_page_received_after_a_later_one,
+        patches=((task_poll, "fold", fold_under_new_etags),),
+        unaided=False,
+    ),
+    Mutant(
+        "deletion by absence from a list",
+        a_list_that_lost_a_job,
+        patches=((discovery, "_looked_up", gone_when_not_listed),),
+        unaided=False,
+    ),
+    Mutant("a re-created job keeps its cache", a_job_created_anew, patches=((Job, "seen", seen_as_the_same_job),)),
+    Mutant("sealed at once", a_report_after_the_end_of_its_job, patches=((Job, "is_final", final_at_once),)),
+)

@@ -1,0 +1,89 @@
+"""One running app: the real code on storage in memory and a Batch account in memory, with its own memory of both."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, override
+
+from shared.domain.accounts import Account
+from shared.services.polling import Polling
+from shared.services.queries import Queries
+from shared.services.rounds import AccountRounds, RoundRules
+from shared.services.task_poll import TaskPoll
+from shared.stores.jobs import JobStore
+from shared.stores.operations import OperationStore
+from shared.stores.rounds import RoundStore
+from shared.stores.task_cache import TaskCache
+from tests.services.fake_batch import FakeBatch, Service
+from tests.services.memory_tables import Connection, MemoryTables, Storage
+
+OVERLAP = timedelta(seconds=30)
+INTERVAL = timedelta(minutes=1)
+BUDGET = timedelta(days=1)
+ACCOUNT = Account("demo", "demo", "demo", None, "http://127.0.0.1:1")
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Of what a process is made; planted bugs replace a part."""
+
+    batch: type[FakeBatch] = FakeBatch
+    cache: type[TaskCache] = TaskCache
+    task_poll: type[TaskPoll] = TaskPoll
+    overlap: timedelta = OVERLAP
+
+
+class LoopClock:
+    """The app's clock, which may be wrong."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self.ahead = timedelta()
+
+    async def now(self) -> datetime:
+        return self._now() + self.ahead
+
+
+class WatchedRounds(AccountRounds):
+    """`ended` is what the last round did."""
+
+    ended: Any = None
+
+    @override
+    async def _run(self, *args: Any, **options: Any) -> Any:
+        self.ended = None
+        self.ended = await super()._run(*args, **options)
+        return self.ended
+
+
+class Process:
+    """One running app with its own memory."""
+
+    def __init__(self, recipe: Recipe, service: Service, storage: Storage) -> None:
+        self.connection = Connection(storage)
+        tables = MemoryTables(self.connection)
+        self.batch = recipe.batch(ACCOUNT, service, self.connection)
+        self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
+        self.clock = LoopClock(service.now)
+        self.task_poll = recipe.task_poll(self.cache, self.jobs, overlap=recipe.overlap)
+        self.rounds = WatchedRounds(
+            self.batch,
+            jobs=self.jobs,
+            rounds=self.round_store,
+            task_poll=self.task_poll,
+            clock=self.clock,
+            rules=RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7)),
+        )
+        self.polling = Polling(
+            {"demo": self.rounds}, OperationStore(tables), self.clock, interval=INTERVAL, budget=BUDGET
+        )
+        self.queries = Queries(
+            {"demo": ACCOUNT}, self.jobs, self.round_store, self.cache, self.clock, interval=timedelta(hours=1)
+        )
+
+    async def poll(self, *, full: bool = False) -> None:
+        """A round now, of all jobs."""
+        if full:
+            await self.rounds.run_now(None, budget=BUDGET)
+        else:
+            await self.rounds.run_if_due(timedelta(), budget=BUDGET)

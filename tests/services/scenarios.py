@@ -1,0 +1,108 @@
+"""Short stories in which each planted bug of the delta algorithm shows; the real code stands them all."""
+
+from datetime import timedelta
+
+from tests.services.memory_tables import Fault
+from tests.services.truth import ACTIVE, COMPLETED, RUNNING
+from tests.services.world import SECOND, World
+
+NO_TIME = timedelta()
+
+
+def a_change_seen_late(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    world.wait(1)
+    world.poll()
+    job.change("a", RUNNING, at=world.now(), lag=10 * SECOND, skew=NO_TIME)
+    for _ in range(3):
+        world.wait(8)
+        world.poll()
+
+
+def a_change_seen_at_the_last_instant(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    world.wait(60)
+    world.poll()
+    job.change("a", RUNNING, at=world.now(), lag=30 * SECOND, skew=NO_TIME)
+    world.wait(30)
+    world.poll()
+    world.wait(1)
+    world.poll()
+
+
+def a_change_behind_a_slow_read(world: World) -> None:
+    world.service.page_size = 1
+    job = world.create("Render", "a", "b", "c")
+    world.wait(1)
+    world.poll()
+    job.change("a", RUNNING, at=world.now() + 61 * SECOND, lag=NO_TIME, skew=NO_TIME)
+    world.poll(takes=40)
+    world.poll()
+
+
+def a_clock_that_runs_ahead(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    world.wait(60)
+    job.change("a", RUNNING, at=world.now(), lag=NO_TIME, skew=60 * SECOND)
+    world.wait(1)
+    world.poll()
+    job.change("a", COMPLETED, at=world.now() + SECOND, lag=NO_TIME, skew=NO_TIME)
+    job.change("b", RUNNING, at=world.now() + SECOND, lag=NO_TIME, skew=NO_TIME)
+    world.wait(10)
+    world.poll()
+
+
+def a_death_at_every_call(world: World) -> None:
+    job = world.create("Render", *"abcdefgh")
+    world.wait(60)
+    world.poll()
+    for call in range(1, 13):
+        for committed in (False, True):
+            job.change("abcdefgh"[call % 8], (ACTIVE, RUNNING)[committed], at=world.now(), lag=NO_TIME, skew=NO_TIME)
+            world.wait(61)
+            world.poll(fault=Fault(call, committed=committed, kills=True))
+            world.wait(61)
+            world.poll()
+
+
+def a_page_received_after_a_later_one(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    world.wait(60)
+    for call in range(1, 10):
+        world.poll()
+        job.change("a", RUNNING, at=world.now(), lag=NO_TIME, skew=NO_TIME)
+        job.change("a", COMPLETED, at=world.now() + 61 * SECOND, lag=NO_TIME, skew=NO_TIME)
+        world.poll_both((40, 0), delay=63, fault=Fault(call, committed=True, kills=True))
+        world.wait(60)
+
+
+def a_list_that_lost_a_job(world: World) -> None:
+    world.create("Render", "a")
+    world.wait(1)
+    world.poll()
+    world.service.hidden.add("Render")
+    world.wait(60)
+    world.poll(full=True)
+
+
+def a_job_created_anew(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    world.wait(60)
+    world.poll()
+    job.deleted = world.now() + SECOND
+    world.wait(2)
+    world.create("Render", "c")
+    world.wait(60)
+    world.poll()
+
+
+def a_report_after_the_end_of_its_job(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    world.wait(60)
+    job.change("a", RUNNING, at=world.now(), lag=NO_TIME, skew=NO_TIME)
+    world.wait(1)
+    world.poll()
+    job.complete(world.now(), lag=20 * SECOND)
+    for _ in range(4):
+        world.wait(12)
+        world.poll()

@@ -1,0 +1,207 @@
+from collections import Counter
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from shared.errors import BatchAnswerError, BatchRefusedError, BatchUnreachableError
+from tests.services.memory_tables import Fault
+from tests.services.process import INTERVAL
+from tests.services.telling import last_round, polled_for_a_while, requests_of, verdict
+from tests.services.truth import COMPLETED, RUNNING
+from tests.services.world import SECOND, World
+
+NOW = timedelta()
+ENDPOINT = "http://127.0.0.1:1"
+
+
+def test_a_change_seen_late_is_still_reported(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    job.change("a", RUNNING, at=world.now(), lag=30 * SECOND, skew=NOW)
+    world.wait(29)
+    world.poll()
+    assert world.cached("Render")["a"].state != RUNNING
+    world.wait(29)
+    world.poll()
+    assert world.cached("Render")["a"].state == RUNNING
+    assert verdict(world, "Render").level == "exact"
+
+
+def test_a_job_whose_tasks_are_unchanged_writes_no_row_and_costs_one_request(world: World) -> None:
+    world.create("Render", *"abcdef")
+    polled_for_a_while(world)
+    world.storage.writes.clear()
+    world.wait(61)
+    calls = requests_of(world, world.poll)
+    assert calls == ["jobs", "jobs/Render/tasks"]
+    assert world.storage.writes == ["accounts"]
+    assert verdict(world, "Render").as_of == world.now()
+
+
+def test_a_job_whose_tasks_are_unchanged_reads_no_table_either(world: World) -> None:
+    world.create("Render", *"abcdef")
+    polled_for_a_while(world)
+    before = world.processes[0].connection.calls
+    world.run(world.processes[0].poll())
+    assert world.processes[0].connection.calls - before == 3  # the round, the jobs, the round again
+
+
+def test_a_process_that_remembers_nothing_finds_out_as_well(world: World) -> None:
+    job = world.create("Render", *"abcdef")
+    polled_for_a_while(world)
+    job.change("a", COMPLETED, at=world.now(), lag=NOW, skew=NOW, code=1)
+    world.wait(61)
+    world.poll(1)
+    assert world.report("Render").job.picture is not None
+    assert Counter(task.state for task in world.cached("Render").values())[COMPLETED] == 1
+
+
+def test_a_job_created_anew_under_its_id_is_read_anew(world: World) -> None:
+    first = world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    before = world.report("Render").job
+    first.deleted = world.now() + SECOND
+    world.wait(2)
+    world.create("render", "c")
+    world.wait(60)
+    world.poll()
+    after = world.report("render").job
+    assert list(world.cached("render")) == ["c"]
+    assert before.picture
+    assert after.picture
+    assert after.retired == (before.picture.generation,)
+    assert after.picture.source == "firstRead"
+
+
+def test_a_job_created_anew_while_it_is_polled_is_read_anew_at_once(world: World) -> None:
+    first = world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    first.deleted = world.now() + 15 * SECOND
+    world.truth.create("Render", first.deleted).add("c", first.deleted)
+    world.poll(takes=20)
+    assert list(world.cached("Render")) == ["c"]
+
+
+def test_a_deleted_job_is_marked_after_a_404_and_keeps_what_was_known(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    counts = world.report("Render").job.picture
+    job.deleted = world.now() + SECOND
+    world.wait(61)
+    calls = requests_of(world, world.poll)
+    assert calls == ["jobs", "jobs/Render/tasks", "jobs/Render"]
+    report = world.report("Render")
+    assert report.job.deleted
+    assert report.verdict.level == "unverified"
+    assert report.job.picture is not None
+    assert counts is not None
+    assert report.job.picture.counts == counts.counts
+    world.wait(61)
+    assert requests_of(world, world.poll) == ["jobs"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BatchRefusedError("403"), BatchAnswerError("500"), BatchUnreachableError(ENDPOINT, "closed")],
+    ids=["403", "500", "no answer"],
+)
+def test_a_job_missing_from_a_list_is_not_deleted_without_a_404(world: World, error: Any) -> None:
+    world.create("Render", "a")
+    polled_for_a_while(world)
+    world.service.hidden.add("Render")
+    world.service.refusals["jobs/Render"] = error
+    world.wait(61)
+    world.poll(full=True)
+    assert not world.report("Render").job.deleted
+
+
+def test_a_sealed_job_that_is_deleted_is_noticed_by_a_full_list(world: World) -> None:
+    job = world.create("Render", "a")
+    job.complete(world.now() + SECOND, lag=NOW)
+    polled_for_a_while(world)
+    assert world.report("Render").job.sealed
+    job.deleted = world.now()
+    world.wait(20 * 60)
+    world.poll()
+    assert world.report("Render").job.deleted
+
+
+def test_a_completed_job_is_sealed_after_the_overlap_and_polled_no_more(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    job.change("a", RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    world.wait(20)
+    job.complete(world.now(), lag=30 * SECOND)
+    world.wait(20)
+    world.poll()
+    assert not world.report("Render").job.sealed
+    world.wait(20)
+    world.poll()
+    report = world.report("Render")
+    assert report.job.sealed
+    assert report.verdict.level == "exact"
+    assert world.cached("Render")["a"].state == COMPLETED
+    world.wait(61)
+    assert requests_of(world, world.poll) == ["jobs"]
+    assert "render" not in last_round(world).confirmations
+
+
+def test_jobs_completed_before_the_horizon_are_left_out_on_the_first_day(world: World) -> None:
+    old, recent = world.create("Old", "a"), world.create("Recent", "a")
+    old.complete(world.now() + SECOND, lag=NOW)
+    world.wait(2 * 86_400)
+    recent.complete(world.now(), lag=NOW)
+    world.wait(6 * 86_400)
+    world.run(world.processes[0].poll())
+    assert list(world.reports()) == ["Recent"]
+
+
+def test_a_deleted_task_takes_the_word_exact_away_within_minutes(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    assert verdict(world, "Render").level == "exact"
+    del job.tasks["a"]
+    for _ in range(5):
+        world.wait(61)
+        world.run(world.processes[0].poll())
+    judged = verdict(world, "Render")
+    assert judged.level == "unverified"
+    assert "1 active (here 2)" in judged.reason
+
+
+def test_two_first_reads_at_once_do_not_take_turns_for_ever(world: World) -> None:
+    world.create("Render", *"abcdef")
+    world.wait(60)
+    world.poll_both((2, 2), delay=1, storage_takes=0.5)
+    calls = [request for process in world.processes for request in process.batch.requests]
+    assert calls.count("jobs/Render/tasks") <= 3
+    assert verdict(world, "Render").level == "exact"
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["before it is written", "after it was written"])
+@pytest.mark.parametrize("kills", [False, True], ids=["an answer lost", "a death"])
+@pytest.mark.parametrize("call", range(1, 12))
+def test_the_poll_after_a_broken_first_read_makes_up_for_it(
+    world: World, call: int, *, committed: bool, kills: bool
+) -> None:
+    world.service.page_size = 3
+    world.create("Render", *"abcdefghijk")
+    world.wait(60)
+    world.poll(fault=Fault(call, committed=committed, kills=kills))
+    world.wait(61)
+    world.poll()
+    assert len(world.cached("Render")) == 11
+    assert verdict(world, "Render").level == "exact"
+
+
+def test_a_tick_polls_an_account_once_an_interval(world: World) -> None:
+    world.create("Render", "a")
+    polling = world.processes[0].polling
+    times: list[datetime] = []
+    for _ in range(24):
+        if requests_of(world, lambda: world.run(polling.tick())):
+            times.append(world.now())
+        world.wait(10)
+    assert {later - earlier for earlier, later in pairwise(times)} == {INTERVAL}

@@ -1,0 +1,27 @@
+import secrets
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from shared.stores.tables import Tables
+
+
+@pytest.fixture(scope="module")
+def prefix() -> str:
+    """Names of a module's own in the storage that all share."""
+    return f"t{secrets.token_hex(6)}"
+
+
+@pytest.fixture
+async def tables(azurite: Any, prefix: str) -> AsyncIterator[Tables]:
+    opened = Tables.connect(connection_string=azurite.connection_string, endpoint=None, credential=None, prefix=prefix)
+    await opened.create()
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def partition() -> str:
+    """A partition of a test's own."""
+    return f"demo~{secrets.token_hex(6)}"

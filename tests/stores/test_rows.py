@@ -1,0 +1,228 @@
+"""Jobs, rounds and operations: what is saved is loaded, exactly, and no writer overwrites another unawares."""
+
+import re
+import secrets
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture
+from shared.domain.operations import PollOperation, Reason
+from shared.domain.rounds import Round
+from shared.domain.tasks import TaskCounts
+from shared.errors import CacheConflictError, StorageError
+from shared.stores.jobs import JobStore
+from shared.stores.operations import OperationStore
+from shared.stores.rounds import RoundStore
+from shared.stores.tables import Tables
+
+T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+COUNTS = TaskCounts(1, 2, 3, 9, 5, 4)
+BARE_FACTS = JobFacts("Nightly:job-1", T0, "active", T0 + MICROSECOND)
+FULL_FACTS = JobFacts(
+    "Nightly:job-1", T0, "completed", T0 + MICROSECOND, "terminating", T0, T0 + 2 * MICROSECOND, "pool", -1000,
+    "Nächtlich / 'quoted' <b>\n", "AllTasksComplete",
+)  # fmt: skip
+PICTURE = Picture("g1", T0 + 3 * MICROSECOND, "delta", COUNTS, T0 + 5 * MICROSECOND, T0 + 7 * MICROSECOND)
+JOBS = {
+    "bare": Job(BARE_FACTS),
+    "with all facts": Job(FULL_FACTS),
+    "building": Job(BARE_FACTS, building="g2", building_since=T0, retired=("g0", "g1")),
+    "with a picture": Job(BARE_FACTS, PICTURE),
+    "agreed": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(T0 + 9 * MICROSECOND))),
+    "disagreeing": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
+    "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), sealed=True, deleted_at=T0),
+    "empty words": Job(replace(BARE_FACTS, pool_id="", display_name="")),
+    "far in time": Job(replace(BARE_FACTS, creation_time=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))),
+}
+
+
+@pytest.fixture
+def account() -> str:
+    """The key of an account of a test's own."""
+    return f"demo{secrets.token_hex(6)}"
+
+
+@pytest.mark.parametrize("case", JOBS)
+async def test_a_job_is_loaded_as_it_was_saved(tables: Tables, account: str, case: str) -> None:
+    store, job = JobStore(tables), JOBS[case]
+    saved = replace(job, etag=await store.save(account, job))
+    assert await store.load(account, "NIGHTLY:JOB-1") == saved
+    assert await store.load_all(account) == {"nightly=3ajob-1": saved}
+
+
+async def test_what_a_job_has_no_more_leaves_its_row(tables: Tables, account: str) -> None:
+    store = JobStore(tables)
+    etag = await store.save(account, Job(FULL_FACTS, PICTURE, building="g2", building_since=T0))
+    etag = await store.save(account, Job(BARE_FACTS, etag=etag))
+    assert await store.load(account, BARE_FACTS.id) == Job(BARE_FACTS, etag=etag)
+
+
+async def test_times_come_back_plain_and_in_utc(tables: Tables, account: str) -> None:
+    store = JobStore(tables)
+    await store.save(account, Job(FULL_FACTS, PICTURE))
+    loaded = await store.load(account, FULL_FACTS.id)
+    assert loaded is not None
+    times = [getattr(loaded.facts, field.name) for field in fields(loaded.facts) if field.name.endswith("_time")]
+    assert {type(time) for time in times} == {datetime}
+    assert {time.utcoffset() for time in times} == {timedelta()}
+
+
+async def test_a_job_that_another_process_wrote_is_not_overwritten(tables: Tables, account: str) -> None:
+    store = JobStore(tables)
+    job = Job(BARE_FACTS)
+    first = await store.save(account, job)
+    await store.save(account, replace(job, etag=first, sealed=True))
+    for stale in (first, None):
+        with pytest.raises(CacheConflictError):
+            await store.save(account, replace(job, etag=stale))
+    loaded = await store.load(account, job.facts.id)
+    assert loaded is not None
+    assert loaded.sealed
+
+
+async def test_a_job_whose_row_is_gone_conflicts_too(tables: Tables, account: str) -> None:
+    store = JobStore(tables)
+    etag = await store.save(account, Job(BARE_FACTS))
+    await tables["jobs"].delete_entity(account, BARE_FACTS.key)
+    with pytest.raises(CacheConflictError):
+        await store.save(account, Job(BARE_FACTS, etag=etag))
+
+
+async def test_what_was_never_saved_is_not_there(tables: Tables, account: str) -> None:
+    assert await JobStore(tables).load(account, "missing") is None
+    assert await JobStore(tables).load_all(account) == {}
+    assert await RoundStore(tables).load(account) is None
+    assert await OperationStore(tables).load(account, "missing") is None
+
+
+async def test_more_jobs_than_a_page_holds_are_all_loaded(tables: Tables, account: str) -> None:
+    store = JobStore(tables)
+    rows = [Job(replace(BARE_FACTS, id=f"job-{number}")) for number in range(1005)]
+    for start in range(0, len(rows), 100):
+        batch = [
+            ("upsert", {"PartitionKey": account, "RowKey": job.key, **minimal(job)})
+            for job in rows[start : start + 100]
+        ]
+        await tables["jobs"].submit_transaction(batch)
+    assert len(await store.load_all(account)) == 1005
+
+
+def minimal(job: Job) -> dict[str, object]:
+    facts = job.facts
+    return {
+        "id": facts.id,
+        "creationTime": facts.creation_time,
+        "state": facts.state,
+        "stateTransitionTime": facts.state_transition_time,
+    }
+
+
+def confirmations(count: int) -> dict[str, Confirmation]:
+    return {
+        f"job-{number}": Confirmation(
+            secrets.token_hex(8),
+            T0 + number * MICROSECOND,
+            Agreement(
+                T0 + MICROSECOND if number % 2 else None, number, TaskCounts(1, 0, 2, 3, 1, 2) if number % 3 else None
+            ),
+        )
+        for number in range(count)
+    }
+
+
+ROUNDS = {
+    "bare": Round(T0, T0 + MICROSECOND),
+    "full": Round(
+        T0, T0 + MICROSECOND, T0 + 2 * MICROSECOND, T0 + 3 * MICROSECOND, "wörds", T0 + 4 * MICROSECOND,
+        T0 + 5 * MICROSECOND, 7, 8, 9, T0 + 6 * MICROSECOND, confirmations(3), {"a": "why", "b=3ac": "größe"},
+    ),
+    "of many jobs": Round(T0, T0, confirmations=confirmations(4000), failures={f"j{n}": "w" * 200 for n in range(999)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ROUNDS)
+async def test_a_round_is_loaded_as_it_was_saved(tables: Tables, account: str, case: str) -> None:
+    store = RoundStore(tables)
+    await store.save(account, ROUNDS[case])
+    loaded = await store.load(account)
+    assert loaded is not None
+    assert loaded.etag
+    assert replace(loaded, etag=None) == ROUNDS[case]
+
+
+async def test_a_round_with_fewer_words_leaves_nothing_of_the_one_before(tables: Tables, account: str) -> None:
+    store = RoundStore(tables)
+    await store.save(account, ROUNDS["of many jobs"])
+    before = await store.load(account)
+    assert before is not None
+    await store.save(account, replace(ROUNDS["bare"], etag=before.etag))
+    loaded = await store.load(account)
+    assert loaded is not None
+    assert replace(loaded, etag=None) == ROUNDS["bare"]
+
+
+async def test_of_two_rounds_at_once_both_words_on_jobs_stay(tables: Tables, account: str) -> None:
+    store = RoundStore(tables)
+    early, late = Confirmation("g", T0, Agreement()), Confirmation("g", T0 + MICROSECOND, Agreement())
+    await store.save(account, Round(T0, T0, confirmations={"a": late, "b": early}))
+    await store.save(account, Round(T0, T0, confirmations={"a": early, "b": late, "c": early}))
+    loaded = await store.load(account)
+    assert loaded is not None
+    assert loaded.confirmations == {"a": late, "b": late, "c": early}
+
+
+OPERATIONS = {
+    "of some jobs": PollOperation("1-a", "queued", T0, ("Render", "nightly:job-1", "größe")),
+    "of no jobs": PollOperation("1-b", "running", T0, ()),
+    "of as many jobs as there may be": PollOperation("1-d", "queued", T0, tuple(f"{n:064}" for n in range(1000))),
+    "of all jobs": PollOperation(
+        "1-c", "failed", T0, None, T0 + MICROSECOND, 5, 2, (Reason("Render", "w\n" * 20), Reason(None, "throttled"))
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OPERATIONS)
+async def test_an_operation_is_loaded_as_it_was_saved(tables: Tables, account: str, case: str) -> None:
+    store = OperationStore(tables)
+    saved = await store.save(account, OPERATIONS[case])
+    assert saved == replace(OPERATIONS[case], etag=saved.etag)
+    assert await store.load(account, saved.id) == saved
+
+
+async def test_an_operation_that_another_process_wrote_is_not_overwritten(tables: Tables, account: str) -> None:
+    store = OperationStore(tables)
+    queued = await store.save(account, OPERATIONS["of some jobs"])
+    running = await store.save(account, replace(queued, status="running"))
+    with pytest.raises(CacheConflictError):
+        await store.save(account, replace(queued, status="failed"))
+    assert await store.load(account, queued.id) == running
+
+
+async def test_an_operation_with_every_reason_at_its_longest_fits_its_row(tables: Tables, account: str) -> None:
+    reasons = tuple(Reason(f"job-{number}", "ü" * 4000) for number in range(200))
+    ended = OPERATIONS["of some jobs"].ended(succeeded=0, reasons=reasons, now=T0)
+    saved = await OperationStore(tables).save(account, ended)
+    loaded = await OperationStore(tables).load(account, saved.id)
+    assert loaded is not None
+    assert loaded.failed == 200
+
+
+@pytest.mark.parametrize("name", ["a/b", "../x", "a'b", "a#b?c", ""])
+async def test_odd_names_that_clients_send_are_only_ever_looked_up(tables: Tables, account: str, name: str) -> None:
+    assert await JobStore(tables).load(account, name) is None
+    assert await JobStore(tables).load_all(f"x' or PartitionKey eq '{account}") == {}
+    assert await OperationStore(tables).load(account, name) is None
+
+
+async def test_storage_that_refuses_is_an_error_of_ours(azurite: Any) -> None:
+    wrong = re.sub("AccountKey=[^;]*", "AccountKey=c2VjcmV0", azurite.connection_string)
+    tables = Tables.connect(connection_string=wrong, endpoint=None, credential=None, prefix="")
+    try:
+        with pytest.raises(StorageError, match="refused to read jobs"):
+            await JobStore(tables).load("demo", "Render")
+    finally:
+        await tables.close()

@@ -1,0 +1,211 @@
+import random
+import string
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from shared.domain.keys import key_of
+from shared.domain.leaves import FORMAT, Leaf
+from shared.domain.tasks import COUNT_FIELDS, Task, TaskCounts
+from shared.errors import CacheConflictError, StorageError
+from shared.services.folding import fold
+from shared.stores.tables import Tables, load_rows
+from shared.stores.task_cache import HEAD, Directory, LeafEntry, Rewrite, TaskCache, _transactions, load_leaves
+
+T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
+EMPTY = LeafEntry("s", TaskCounts(), None)
+
+
+def numbered(count: int, *, state: int = 0) -> list[Task]:
+    return [Task(f"task-{number:06}", state) for number in range(count)]
+
+
+async def filled(cache: TaskCache, partition: str, tasks: list[Task], *, leaf_rows: int = 4) -> Directory:
+    directory, _ = await fold(cache, Directory(partition), tasks, leaf_rows=leaf_rows)
+    return await cache.save_head(directory, T0)
+
+
+async def tasks_of(cache: TaskCache, directory: Directory) -> list[Task]:
+    leaves = await load_leaves(cache, directory.partition, directory.leaves)
+    return [task for leaf in leaves for task in leaf]
+
+
+async def test_what_was_folded_is_read_back_by_another_process(tables: Tables, partition: str) -> None:
+    tasks = [
+        Task("Über", 3, 2, 5, 4, -3, 2, -(2**31), ("userError", "Ünder\nline"), 1, 2, 3, ("pool", "node")),
+        Task("z", 0),
+    ]
+    written = await filled(TaskCache(tables), partition, tasks)
+    other = TaskCache(tables)
+    read = await other.read_directory(partition)
+    assert read == written
+    assert sorted(await tasks_of(other, read)) == sorted(tasks)
+    assert read.counts == TaskCounts(active=1, completed=1, failed=1)
+
+
+async def test_a_partition_without_rows_is_an_empty_directory(tables: Tables, partition: str) -> None:
+    assert await TaskCache(tables).load_directory(partition) == Directory(partition)
+
+
+async def test_leaves_split_and_stay_in_order_of_keys(tables: Tables, partition: str) -> None:
+    tasks = numbered(50)
+    random.Random(5).shuffle(tasks)  # noqa: S311
+    cache = TaskCache(tables)
+    directory = Directory(partition)
+    for start in range(0, 50, 7):
+        directory, moved = await fold(cache, directory, tasks[start : start + 7], leaf_rows=4)
+        assert moved
+    assert await tasks_of(TaskCache(tables), await cache.read_directory(partition)) == numbered(50)
+    rows = [leaf.row for leaf in directory.leaves]
+    assert rows == sorted(rows)
+    assert rows[0] == "s"
+    assert all(directory.leaves[directory.place_of(key_of(task.id))].counts.total for task in tasks)
+
+
+async def test_a_leaf_and_what_splits_off_it_are_written_in_one_transaction(tables: Tables, partition: str) -> None:
+    """The sibling's row exists already, so the whole transaction fails and the leaf keeps its tasks."""
+    cache = TaskCache(tables)
+    directory = await filled(cache, partition, numbered(4))
+    blocking = Leaf([Task("task-000003", 0)])
+    await TaskCache(tables).save_leaves(directory, [Rewrite(replace(EMPTY, row="stask-000003"), [blocking])])
+    with pytest.raises(CacheConflictError):
+        await fold(cache, directory, numbered(6, state=2), leaf_rows=4)
+    whole = await TaskCache(tables).load_leaf(partition, directory.leaves[0])
+    assert list(whole) == numbered(4)
+
+
+async def test_a_leaf_that_another_poll_rewrote_gives_way_when_it_is_read(tables: Tables, partition: str) -> None:
+    one, other = TaskCache(tables), TaskCache(tables)
+    seen = await filled(one, partition, numbered(3))
+    await fold(other, seen, numbered(1, state=2))
+    with pytest.raises(CacheConflictError):
+        await fold(one, seen, numbered(2, state=3))
+    again = await one.read_directory(partition)
+    assert (await one.load_leaf(partition, again.leaves[0])).row(0).state == 2
+
+
+async def test_a_leaf_that_another_poll_rewrote_gives_way_when_it_is_written(tables: Tables, partition: str) -> None:
+    one, other = TaskCache(tables), TaskCache(tables)
+    seen = await filled(one, partition, numbered(3))
+    await fold(other, seen, numbered(1, state=2))
+    with pytest.raises(CacheConflictError):
+        await one.save_leaves(seen, [Rewrite(seen.leaves[0], [Leaf(numbered(3, state=3))])])
+
+
+async def test_two_first_leaves_at_once_do_not_overwrite_each_other(tables: Tables, partition: str) -> None:
+    await filled(TaskCache(tables), partition, numbered(3))
+    with pytest.raises(CacheConflictError):
+        await fold(TaskCache(tables), Directory(partition), numbered(3, state=2))
+
+
+async def test_a_leaf_that_was_collected_gives_way(tables: Tables, partition: str) -> None:
+    cache = TaskCache(tables)
+    directory = await filled(cache, partition, numbered(3))
+    await tables["tasks"].delete_entity(partition, "s")
+    with pytest.raises(CacheConflictError):
+        await fold(cache, directory, numbered(1, state=2))
+
+
+async def test_the_head_is_written_under_its_etag(tables: Tables, partition: str) -> None:
+    one, other = TaskCache(tables), TaskCache(tables)
+    seen = await filled(one, partition, numbered(3))
+    await other.save_head(seen, T0)
+    with pytest.raises(CacheConflictError):
+        await one.save_head(seen, T0)
+    with pytest.raises(CacheConflictError):
+        await one.save_head(replace(seen, head_etag=None), T0)
+
+
+async def test_a_death_before_the_head_leaves_valid_leaves_and_the_older_head(tables: Tables, partition: str) -> None:
+    cache = TaskCache(tables)
+    before = await filled(cache, partition, numbered(9))
+    await fold(cache, before, numbered(9, state=2), leaf_rows=4)
+    found = await TaskCache(tables).read_directory(partition)
+    assert found.head_etag == before.head_etag
+    assert found.counts == TaskCounts(running=9)
+    head = next(row for row in await load_rows(tables["tasks"], partition) if row["RowKey"] == HEAD)
+    assert [head[field] for field in COUNT_FIELDS] == [9, 0, 0, 0, 0, 0]
+    assert head["asOf"] == T0
+    after = await TaskCache(tables).save_head(found, T0)
+    assert after.counts == TaskCounts(running=9)
+
+
+async def test_a_remembered_directory_that_is_out_of_date_gives_way_and_is_forgotten(
+    tables: Tables, partition: str
+) -> None:
+    one, other = TaskCache(tables), TaskCache(tables)
+    await filled(one, partition, numbered(3))
+    moved, _ = await fold(other, await other.load_directory(partition), numbered(1, state=2))
+    await other.save_head(moved, T0)
+    remembered = await one.load_directory(partition)
+    with pytest.raises(CacheConflictError):
+        await one.save_head(remembered, T0)
+    one.forget(partition)
+    assert await one.load_directory(partition) == await other.load_directory(partition)
+
+
+async def test_folding_what_is_known_writes_nothing(tables: Tables, partition: str) -> None:
+    cache = TaskCache(tables)
+    directory = await filled(cache, partition, numbered(9))
+    assert await fold(cache, directory, numbered(9)) == (directory, False)
+    assert await fold(cache, directory, []) == (directory, False)
+
+
+async def test_many_leaves_go_into_as_many_transactions_as_they_need(tables: Tables, partition: str) -> None:
+    cache = TaskCache(tables)
+    directory = Directory(partition)
+    for start in range(0, 900, 150):
+        directory, _ = await fold(cache, directory, numbered(900)[start : start + 150], leaf_rows=4)
+    assert len(directory.leaves) > 250
+    directory, _ = await fold(cache, directory, numbered(900, state=2), leaf_rows=4)
+    assert (await cache.read_directory(partition)).counts == directory.counts == TaskCounts(running=900)
+
+
+def longest(count: int, dice: random.Random) -> list[Task]:
+    """Tasks that cost the most: the longest ids, in random order, every one on a node of its own."""
+    letters = string.ascii_letters + string.digits + "_-"
+    names = ["".join(dice.choices(letters, k=64)) for _ in range(count)]
+    times = [dice.randrange(1_700_000_000_000, 1_800_000_000_000) for _ in range(4)]
+    return [
+        Task(name, 3, 2, times[0] + dice.randrange(10**9), times[1], times[2] + dice.randrange(10**9), times[3],
+             dice.randrange(2**31), ("userError", "FailureExitCode"), 1, 1, 1, ("p" * 64, name[::-1]))
+        for name in names
+    ]  # fmt: skip
+
+
+async def test_a_full_pass_of_the_longest_ids_fits_the_limits_of_transactions(tables: Tables, partition: str) -> None:
+    dice = random.Random(11)  # noqa: S311
+    tasks = longest(20_000, dice)
+    cache = TaskCache(tables)
+    first = await filled(cache, partition, tasks[:4000], leaf_rows=4096)
+    assert len(first.leaves) == 1
+    (unit,) = _transactions(
+        partition, [Rewrite(first.leaves[0], Leaf(sorted(tasks, key=lambda task: key_of(task.id))).split())]
+    )
+    assert (
+        sum(len(chunk) for _, row, *_ in unit[0] for chunk in row.values() if isinstance(chunk, bytes)) * 4 / 3
+        < 4 << 20
+    )
+    directory, _ = await fold(cache, first, tasks)
+    read = await TaskCache(tables).read_directory(partition)
+    assert read.leaves == directory.leaves
+    assert read.counts == TaskCounts(completed=20_000, failed=20_000)
+
+
+async def test_a_damaged_leaf_is_named(tables: Tables, partition: str) -> None:
+    cache = TaskCache(tables)
+    directory = await filled(cache, partition, numbered(3))
+    row = await tables["tasks"].get_entity(partition, "s")
+    row["d0"] = bytes([FORMAT + 1]) + row["d0"][1:]
+    answer = await tables["tasks"].update_entity(row)
+    entry = replace(directory.leaves[0], etag=str(answer["etag"]))
+    with pytest.raises(StorageError, match=f"format {FORMAT + 1}"):
+        await cache.load_leaf(partition, entry)
+
+
+async def test_a_generation_does_not_see_the_rows_of_another(tables: Tables, partition: str) -> None:
+    cache = TaskCache(tables)
+    await filled(cache, partition, numbered(3))
+    await filled(cache, f"{partition}x", numbered(5))
+    assert (await TaskCache(tables).read_directory(partition)).counts.total == 3
