@@ -96,4 +96,7 @@ def start_again() -> int:
 if __name__ == "__main__":
     if sys.version_info[:2] != WANTED:
         sys.exit(start_again())
-    runpy.run_module("local.dev", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("local.dev", run_name="__main__", alter_sys=True)
+    except KeyboardInterrupt:
+        sys.exit("Stopped.")

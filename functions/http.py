@@ -27,6 +27,7 @@ from shared.errors import (
     SettingsError,
 )
 from shared.runtime import Runtime, Services
+from shared.settings import Settings
 
 _LOG = logging.getLogger(__name__)
 _MAX_BODY = 1024 * 1024
@@ -144,6 +145,10 @@ class Routes:
         self.blueprint = func.Blueprint()
         self.all: list[Route] = []
         self._runtime = runtime
+
+    @property
+    def settings(self) -> Settings:
+        return self._runtime.settings
 
     def route(
         self,

@@ -5,7 +5,7 @@ import logging
 import azure.functions as func
 from msgspec import json
 
-from functions.api.polls import POLL_QUEUE, PollMessage
+from functions.api.polls import PollMessage
 from shared.errors import NotFoundError, SettingsError
 from shared.runtime import Runtime
 
@@ -29,7 +29,9 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
         await services.polling.tick()
 
     @blueprint.function_name("poll_requested")
-    @blueprint.queue_trigger(arg_name="message", queue_name=POLL_QUEUE, connection="AzureWebJobsStorage")
+    @blueprint.queue_trigger(
+        arg_name="message", queue_name=runtime.settings.poll_queue, connection="AzureWebJobsStorage"
+    )
     async def poll_requested(message: func.QueueMessage) -> None:
         """Runs a poll on demand; one whose account or record is gone is dropped, as no retry could help it."""
         request = json.decode(message.get_body(), type=PollMessage)

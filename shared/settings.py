@@ -15,6 +15,7 @@ from shared.domain.accounts import Account, is_account_name, is_loopback, parse_
 from shared.errors import SettingsError
 
 _STORAGE = "AzureWebJobsStorage"
+_EVERY_MINUTE = "0 * * * * *"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,11 @@ class Settings:
     behind_easy_auth: bool
     in_azure: bool
     problems: tuple[str, ...]
+
+    @property
+    def poll_queue(self) -> str:
+        """The queue of polls on demand; like the tables it bears the prefix, so that two apps can share storage."""
+        return f"{self.table_prefix.lower()}-batchscope-polls".lstrip("-")
 
     def require(self) -> None:
         """Raises SettingsError, naming every problem, unless all is well."""
@@ -72,6 +78,10 @@ class _Reader:
             )
         accounts, problems = parse_accounts(text)
         self.problems.extend(problems)
+        if text and not accounts and not problems:
+            self.problems.append(
+                f"BATCH_ACCOUNTS: '{text}' names no account; write https://NAME.REGION.batch.azure.com"
+            )
         return accounts
 
     def keys(self, accounts: tuple[Account, ...]) -> dict[str, str]:
@@ -126,6 +136,14 @@ class _Reader:
             return None
         return url
 
+    def schedule(self) -> str:
+        """Six fields of NCRONTAB; a wrong one would keep the whole app from starting, so it is left out and named."""
+        text = self.text("TICK_SCHEDULE") or _EVERY_MINUTE
+        if re.fullmatch(r"[\d*/,A-Za-z-]+( +[\d*/,A-Za-z-]+){5}", text):
+            return text
+        self.problems.append(f"TICK_SCHEDULE: '{text}' is not six fields of NCRONTAB, like {_EVERY_MINUTE}")
+        return _EVERY_MINUTE
+
     def table_prefix(self) -> str:
         prefix = self.text("TABLE_PREFIX")
         if prefix and not re.fullmatch("[A-Za-z][A-Za-z0-9]{0,39}", prefix):
@@ -147,7 +165,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         keys=keys,
         connection_string=connection_string,
         table_endpoint=table_endpoint,
-        tick_schedule=read.text("TICK_SCHEDULE") or "0 * * * * *",
+        tick_schedule=read.schedule(),
         poll_interval=read.duration("POLL_SECONDS", 60, second, low=1, high=86_400),
         tick_budget=read.duration("TICK_BUDGET_SECONDS", 45, second, low=1, high=1_800),
         overlap=read.duration("POLL_OVERLAP_SECONDS", 30, second, low=1, high=3_600),

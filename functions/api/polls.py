@@ -12,7 +12,6 @@ from functions.api.models import PollAnswer, poll_answer
 from functions.http import BadRequestError, Call, Query, Reply, Routes
 from shared.domain.operations import PollOperation
 
-POLL_QUEUE = "batchscope-polls"
 _LONGEST_WAIT = 200
 _MAX_JOBS = 1000
 
@@ -45,7 +44,7 @@ def add_polls(routes: Routes) -> None:
         body=PollRequest,
         returns=PollAnswer,
         status=202,
-        queue=POLL_QUEUE,
+        queue=routes.settings.poll_queue,
     )
     async def request_poll(call: Call[PollQuery, PollRequest]) -> Reply:
         """Polls jobs now."""

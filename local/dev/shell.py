@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from local.dev import leash
 from local.dev.console import Failure
 
 GRACE_SECONDS = 3.0
@@ -43,6 +44,7 @@ def _started(
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     except OSError as error:
         raise Failure(f"{command[0]} could not be started: {error.strerror}.") from error
@@ -50,10 +52,10 @@ def _started(
         yield tool
     finally:
         if tool.poll() is None:
-            tool.terminate()
+            leash.end_group(tool.pid, by_force=False)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 tool.wait(GRACE_SECONDS)
-            tool.kill()
+            leash.end_group(tool.pid, by_force=True)
             tool.wait()
 
 

@@ -103,7 +103,7 @@ def app_settings(options: Options, storage: str, account: Emulated | None, emula
     """The app settings of the host. Real accounts are polled at the product's own, slower rates."""
     always = {"AzureWebJobsStorage": storage, "FUNCTIONS_WORKER_RUNTIME": "python"}
     if account is None or emulator is None:
-        return {**always, "BATCH_ACCOUNTS": ",".join(options.accounts)}
+        return {**always, "BATCH_ACCOUNTS": ",".join(options.accounts), "TICK_SCHEDULE": "*/10 * * * * *"}
     return {
         **always,
         "BATCH_ACCOUNTS": f"{account.name}={emulator}",

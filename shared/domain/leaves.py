@@ -14,7 +14,7 @@ from operator import lt
 
 from shared.domain import columns
 from shared.domain.columns import Numbers
-from shared.domain.keys import key_of, keys_of
+from shared.domain.keys import keys_of
 from shared.domain.tasks import RESULTS, STATES, Task, TaskCounts, counts_of
 
 FORMAT = 1
@@ -124,10 +124,11 @@ class Leaf:
 
         Of a task seen twice in one read the one received later wins: its page was served later.
         """
+        seen = list(tasks)
+        latest = dict(zip(keys_of([task.id for task in seen]), seen, strict=True))
         added: dict[str, Task] = {}
         changed = False
-        for task in tasks:
-            key = key_of(task.id)
+        for key, task in latest.items():
             at = bisect_left(self.keys, key)
             if at == len(self.keys) or self.keys[at] != key:
                 added[key] = task

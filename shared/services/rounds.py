@@ -108,6 +108,9 @@ class AccountRounds:
             this.discovery, this.reason = None, str(error)
             this.throttled = error if isinstance(error, BatchThrottledError) else None
             _LOG.warning("A round of %s failed: %s", self.source.account.id, error)
+        except Exception as error:  # a defect must show in health and verdicts, too
+            this.discovery, this.reason = None, f"{type(error).__name__}: {error}"
+            _LOG.exception("A round of %s broke", self.source.account.id)
         now = await self._clock.now()
         await self._rounds.save(self.source.account.key, _round_of(this, started, now, self.source.calls - calls))
         return this

@@ -5,7 +5,8 @@ leaves a state from which the next poll converges.
 """
 
 import secrets
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from shared.domain.jobs import Confirmation, Job, Picture
@@ -13,12 +14,12 @@ from shared.domain.tasks import Task, TaskCounts
 from shared.domain.verdicts import AGREEMENT_LASTS
 from shared.errors import BatchAnswerError, BatchMissingError, CacheConflictError
 from shared.services.folding import fold
-from shared.stores.batch import BatchAccount
+from shared.stores.batch import BatchAccount, TaskPage
 from shared.stores.jobs import JobStore, generation_partition
 from shared.stores.task_cache import Directory, TaskCache
 
 _ATTEMPTS = 4
-_FIRST_READ_PASS = 20_000
+_PASS = 20_000
 _RECOUNT_BEFORE_EXPIRY = timedelta(minutes=1)
 
 
@@ -28,6 +29,17 @@ class Polled:
 
     job: Job
     confirmation: Confirmation | None = None
+
+
+@dataclass(slots=True)
+class _Read:
+    """A listing under way: what is folded already, `rest` that isn't, `date` of its last page."""
+
+    directory: Directory
+    rest: list[Task] = field(default_factory=list)
+    touched: bool = False
+    moved: bool = False
+    date: datetime | None = None
 
 
 class TaskPoll:
@@ -65,12 +77,13 @@ class TaskPoll:
     async def _delta(self, source: BatchAccount, job: Job, picture: Picture, t0: datetime | None) -> Polled:
         partition = generation_partition(source.account.key, job.key, picture.generation)
         directory = await self._cache.load_directory(partition)  # before listing: see ETags in folding
-        tasks, _ = await _listed(source, job, since=picture.watermark(self._overlap))
+        pages = source.fetch_task_pages(job.facts.id, changed_since=picture.watermark(self._overlap))
+        read = await self._read(pages, directory)
         as_of = max(t0, picture.as_of) if t0 else picture.as_of
-        wanted = bool(tasks) or _wants_counting(picture, as_of) or job.is_final(as_of, self._overlap)
+        wanted = read.touched or _wants_counting(picture, as_of) or job.is_final(as_of, self._overlap)
         service = await source.fetch_task_counts(job.facts.id) if wanted else None
-        directory, moved = await fold(self._cache, directory, tasks)
-        if moved or directory.counts != picture.counts:
+        directory, moved = await fold(self._cache, read.directory, read.rest)
+        if moved or read.moved or directory.counts != picture.counts:
             directory = await self._cache.save_head(directory, as_of)
             picture = replace(picture, moved_at=as_of)
         picture = replace(picture, as_of=as_of, source="delta", counts=directory.counts)
@@ -81,26 +94,37 @@ class TaskPoll:
         """One listing into a new generation, a catch-up delta if it took more than a page, then the pointer."""
         if t0 is None:
             raise BatchAnswerError(f"{source.account.endpoint} answers without a Date header; counts can't be dated.")
+        pages = source.fetch_task_pages(job.facts.id)
+        first = await anext(pages)  # a list that can't be had leaves no trace
         job = await self._begun(source, job, t0)
         generation = job.building or ""
         directory = Directory(generation_partition(source.account.key, job.key, generation))
-        as_of, buffered, pages = t0, list[Task](), 0
-        async for page in source.fetch_task_pages(job.facts.id):
-            pages += 1
-            buffered += page.tasks
-            if len(buffered) >= _FIRST_READ_PASS or (page.is_last and pages > 1):
-                directory, _ = await fold(self._cache, directory, buffered)
-                buffered = []
-            if page.is_last and pages > 1:
-                as_of = page.date or t0
-        if pages > 1:
-            buffered, _ = await _listed(source, job, since=t0 - self._overlap)
+        read = await self._read(_resumed(first, pages), directory)
+        as_of = t0
+        if not first.is_last:
+            directory, _ = await fold(self._cache, read.directory, read.rest)
+            as_of = read.date or t0
+            changes = source.fetch_task_pages(job.facts.id, changed_since=t0 - self._overlap)
+            read = await self._read(changes, directory)
         service = await source.fetch_task_counts(job.facts.id)
-        directory, _ = await fold(self._cache, directory, buffered)
+        directory, _ = await fold(self._cache, read.directory, read.rest)
         directory = await self._cache.save_head(directory, as_of)
         picture = Picture(generation, as_of, "firstRead", directory.counts, full_read_at=t0, moved_at=as_of)
         picture = await self._compared(source, job, picture, service)
         return await self._settled(source, replace(job, building=None, building_since=None), picture)
+
+    async def _read(self, pages: AsyncIterator[TaskPage], directory: Directory) -> _Read:
+        """Folds a listing in passes, but for the last: Get Task Counts is to be asked before time goes into that."""
+        read = _Read(directory)
+        async for page in pages:
+            read.date = page.date
+            read.touched = read.touched or bool(page.tasks)
+            read.rest += page.tasks
+            if len(read.rest) >= _PASS and not page.is_last:
+                read.directory, moved = await fold(self._cache, read.directory, read.rest)
+                read.moved = read.moved or moved
+                read.rest = []
+        return read
 
     async def _begun(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
         """Notes the new generation before its first leaf is written, so that a crash leaves nothing unknown behind."""
@@ -155,13 +179,10 @@ class TaskPoll:
             return await self._saved(source, stored.gone(t0 or job.facts.state_transition_time))
 
 
-async def _listed(source: BatchAccount, job: Job, *, since: datetime) -> tuple[list[Task], datetime | None]:
-    tasks: list[Task] = []
-    date: datetime | None = None
-    async for page in source.fetch_task_pages(job.facts.id, changed_since=since):
-        tasks += page.tasks
-        date = page.date
-    return tasks, date
+async def _resumed(first: TaskPage, rest: AsyncIterator[TaskPage]) -> AsyncIterator[TaskPage]:
+    yield first
+    async for page in rest:
+        yield page
 
 
 def _wants_counting(picture: Picture, as_of: datetime) -> bool:

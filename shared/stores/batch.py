@@ -4,6 +4,7 @@ Task lists go through the client's own `send_request` and orjson, which keeps au
 costs a tenth of what the SDK's models cost; everything else uses the models.
 """
 
+import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,6 +26,7 @@ from shared.stores.batch_errors import translated
 from shared.stores.batch_rows import TASK_FIELDS, job_of, task_of
 from shared.stores.own_host import OwnHostPolicy
 
+logging.getLogger("azure.batch._utils.model_base").setLevel(logging.ERROR)  # a traceback for each 404 of a stream
 _API_VERSION = "2025-06-01"
 _PAGE = 1000
 _CONNECT_SECONDS, _READ_SECONDS = 10, 60
@@ -87,7 +89,8 @@ class BatchAccount:
             listing = self._client.list_jobs(
                 filter=condition, select=_JOB_FIELDS, max_results=_PAGE, raw_response_hook=self._date_keeper(dates)
             )
-            jobs = tuple([job_of(job) async for job in listing])
+            pages = [[job_of(job) async for job in page] async for page in listing.by_page()]
+        jobs = tuple(job for page in pages for job in page)
         return JobPage(jobs, dates[0] if dates else None)
 
     async def fetch_job(self, job_id: str) -> JobFacts:

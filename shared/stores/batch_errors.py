@@ -51,7 +51,10 @@ async def translated(account: Account, intent: str) -> AsyncIterator[None]:
 async def _of_response(account: Account, intent: str, error: HttpResponseError) -> BatchError:
     status = error.status_code
     if status is None and isinstance(error, ClientAuthenticationError):
-        return BatchRefusedError(f"No token could be had for {account.endpoint}: {_first_line(error)}")
+        return BatchRefusedError(
+            f"No token could be had for {account.endpoint}: give the app a managed identity,"
+            f" or sign in with `az login` on a laptop. {_first_line(error)}"
+        )
     if status is None:
         return BatchUnreachableError(account.endpoint, _first_line(error))
     code, message = await _body(error)
