@@ -9,15 +9,24 @@ from datetime import datetime, timedelta
 
 from shared.domain.jobs import COMPLETED, Job, JobFacts
 from shared.domain.rounds import Round
-from shared.errors import BatchAnswerError, BatchMissingError, BatchRefusedError
+from shared.errors import (
+    BatchAnswerError,
+    BatchMissingError,
+    BatchRefusedError,
+    BatchThrottledError,
+    BatchUnreachableError,
+)
 from shared.stores.batch import BatchAccount
+
+_LOOK_UPS = 100  # in one round: after a purge of thousands of jobs the polls of the others must not wait for all
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
     """Jobs by key: all that are known, as they are now; `changed` are the keys that differ from what is stored.
 
-    `date` is that of the list's first response: the T0 of the reads that follow it.
+    `date` is that of the list's first response: the T0 of the reads that follow it. `was_full` means that every job
+    was listed or looked up.
     """
 
     jobs: Mapping[str, Job]
@@ -50,21 +59,32 @@ async def discover(
             jobs[facts.key] = job.seen(facts)
         elif not _is_past(facts, oldest):
             jobs[facts.key] = Job(facts)
-    if since is None:
-        missing = known.keys() - {facts.key for facts in page.jobs}
-        for key in sorted(missing):
-            jobs[key] = await _looked_up(source, jobs[key], page.date)
+    listed = {facts.key for facts in page.jobs}
+    missing = (
+        [jobs[key] for key in sorted(known) if key not in listed and not known[key].deleted] if since is None else []
+    )
+    found = await _looked_up(source, missing[:_LOOK_UPS], page.date)
+    jobs |= {job.key: job for job in found}
     changed = frozenset(key for key, job in jobs.items() if job != known.get(key))
-    return Discovery(jobs, changed, page.date, was_full=since is None)
+    return Discovery(jobs, changed, page.date, was_full=since is None and len(found) == len(missing))
 
 
 def _is_past(facts: JobFacts, oldest: datetime | None) -> bool:
     return facts.state == COMPLETED and oldest is not None and facts.state_transition_time < oldest
 
 
-async def _looked_up(source: BatchAccount, job: Job, date: datetime | None) -> Job:
-    if job.deleted:
-        return job
+async def _looked_up(source: BatchAccount, missing: list[Job], date: datetime | None) -> list[Job]:
+    """What became of jobs that a full list didn't show; as many of them as the service has an answer for now."""
+    found: list[Job] = []
+    for job in missing:
+        try:
+            found.append(await _look_up(source, job, date))
+        except (BatchThrottledError, BatchUnreachableError):
+            break
+    return found
+
+
+async def _look_up(source: BatchAccount, job: Job, date: datetime | None) -> Job:
     try:
         return job.seen(await source.fetch_job(job.facts.id))
     except BatchMissingError:

@@ -134,7 +134,7 @@ def test_real_accounts_are_watched_without_emulator_or_keys(miniature: Miniature
     settings = (miniature.root / ".local/logs/host.log").read_text()
     assert f"'BATCH_ACCOUNTS': '{account}'" in settings
     assert "BATCH_ACCOUNT_KEYS" not in settings
-    assert "TICK_SCHEDULE" not in settings
+    assert "'TICK_SCHEDULE': '*/10 * * * * *'" in settings
 
 
 def test_what_is_kept_survives_a_restart(miniature: Miniature) -> None:

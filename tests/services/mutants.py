@@ -162,7 +162,7 @@ MUTANTS = (
     Mutant(
         "deletion by absence from a list",
         a_list_that_lost_a_job,
-        patches=((discovery, "_looked_up", gone_when_not_listed),),
+        patches=((discovery, "_look_up", gone_when_not_listed),),
         unaided=False,
     ),
     Mutant("a re-created job keeps its cache", a_job_created_anew, patches=((Job, "seen", seen_as_the_same_job),)),
