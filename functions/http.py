@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 import azure.functions as func
 import msgspec
 
-from functions.wanted import wanted
+from functions.parameters import BadRequestError, read_body, read_query
 from shared.errors import (
     BatchError,
     BatchscopeError,
@@ -30,17 +30,7 @@ from shared.runtime import Runtime, Services
 from shared.settings import Settings
 
 _LOG = logging.getLogger(__name__)
-_MAX_BODY = 1024 * 1024
 SECURITY_HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
-
-
-class BadRequestError(BatchscopeError):
-    """What the client sent makes no sense; `target` names the parameter or field."""
-
-    def __init__(self, message: str, *, target: str, code: str = "InvalidParameter") -> None:
-        super().__init__(message)
-        self.target = target
-        self.code = code
 
 
 class UnauthenticatedError(BatchscopeError):
@@ -199,8 +189,8 @@ async def respond(
     """Runs a handler and turns whatever comes of it into a response."""
     try:
         _authenticate(runtime, route, request)
-        query = _query(request, route.query)
-        body = _body(request, route.body) if route.body else None
+        query = read_query(request, route.query)
+        body = read_body(request, route.body) if route.body else None
         reply = await handler(Call(runtime, request, dict(request.route_params), query, body, send))
         return _response(request, reply if isinstance(reply, Reply) else Reply(reply, route.status))
     except BatchscopeError as error:
@@ -223,51 +213,6 @@ def _authenticate(runtime: Runtime, route: Route, request: func.HttpRequest) -> 
         )
     if not request.headers.get("x-ms-client-principal"):
         raise UnauthenticatedError("Sign in, or send a token of Microsoft Entra ID.")
-
-
-def _query[Q](request: func.HttpRequest, kind: type[Q]) -> Q:
-    fields = {item.encode_name for item in msgspec.structs.fields(kind)}  # type: ignore[arg-type]
-    unknown = sorted(request.params.keys() - fields)
-    if unknown:
-        known = f" Known are: {', '.join(sorted(fields))}." if fields else " This route takes none."
-        raise BadRequestError(f"There is no query parameter '{unknown[0]}' here.{known}", target=unknown[0])
-    try:
-        return msgspec.convert(dict(request.params), kind, strict=False)
-    except msgspec.ValidationError as error:
-        target = _place(error)
-        given = request.params.get(target, "")
-        raise BadRequestError(
-            f"The query parameter '{target}' can't be '{given}'; it is {wanted(kind, target)}.", target=target
-        ) from error
-
-
-def _body[B](request: func.HttpRequest, kind: type[B]) -> B:
-    raw = request.get_body() or b""
-    if len(raw) > _MAX_BODY:
-        raise BadRequestError(f"The body has more than {_MAX_BODY} bytes.", target="body", code="BodyTooLarge")
-    try:
-        return msgspec.json.decode(raw or b"{}", type=kind)
-    except msgspec.ValidationError as error:
-        raise _bad_field(error, kind) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadRequestError(f"The body isn't JSON: {error}.", target="body", code="InvalidBody") from error
-
-
-def _bad_field(error: msgspec.ValidationError, kind: type[Any]) -> BadRequestError:
-    if unknown := re.search(r"unknown field `(\w+)`", str(error)):
-        return BadRequestError(f"There is no field '{unknown[1]}' in this body.", target=unknown[1], code="InvalidBody")
-    target = _place(error)
-    if target == "body":
-        return BadRequestError("The body should be a JSON object.", target="body", code="InvalidBody")
-    return BadRequestError(
-        f"The field '{target}' of the body should be {wanted(kind, target)}.", target=target, code="InvalidBody"
-    )
-
-
-def _place(error: msgspec.ValidationError) -> str:
-    """The name of the field that an error is about."""
-    found = re.search(r"at `\$\.(\w+)", str(error))
-    return found[1] if found else "body"
 
 
 def _response(request: func.HttpRequest, reply: Reply) -> func.HttpResponse:

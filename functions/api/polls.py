@@ -9,7 +9,8 @@ import asyncio
 from msgspec import Struct, json
 
 from functions.api.models import PollAnswer, poll_answer
-from functions.http import BadRequestError, Call, Query, Reply, Routes
+from functions.http import Call, Query, Reply, Routes
+from functions.parameters import BadRequestError
 from shared.domain.operations import PollOperation
 
 _LONGEST_WAIT = 200

@@ -1,0 +1,71 @@
+"""What a client sent, checked against the struct that a route declares: query parameters and the body.
+
+Whatever isn't acceptable becomes one sentence that names the parameter and what it should have been.
+"""
+
+import re
+from typing import Any
+
+import azure.functions as func
+import msgspec
+
+from functions.wanted import wanted
+from shared.errors import BatchscopeError
+
+_MAX_BODY = 1024 * 1024
+
+
+class BadRequestError(BatchscopeError):
+    """What the client sent makes no sense; `target` names the parameter or field."""
+
+    def __init__(self, message: str, *, target: str, code: str = "InvalidParameter") -> None:
+        super().__init__(message)
+        self.target = target
+        self.code = code
+
+
+def read_query[Q](request: func.HttpRequest, kind: type[Q]) -> Q:
+    """The query parameters, checked; an unknown one is refused. Raises BadRequestError."""
+    fields = {item.encode_name for item in msgspec.structs.fields(kind)}  # type: ignore[arg-type]
+    unknown = sorted(request.params.keys() - fields)
+    if unknown:
+        known = f" Known are: {', '.join(sorted(fields))}." if fields else " This route takes none."
+        raise BadRequestError(f"There is no query parameter '{unknown[0]}' here.{known}", target=unknown[0])
+    try:
+        return msgspec.convert(dict(request.params), kind, strict=False)
+    except msgspec.ValidationError as error:
+        target = _place(error)
+        given = request.params.get(target, "")
+        raise BadRequestError(
+            f"The query parameter '{target}' can't be '{given}'; it is {wanted(kind, target)}.", target=target
+        ) from error
+
+
+def read_body[B](request: func.HttpRequest, kind: type[B]) -> B:
+    """The body, checked. Raises BadRequestError."""
+    raw = request.get_body() or b""
+    if len(raw) > _MAX_BODY:
+        raise BadRequestError(f"The body has more than {_MAX_BODY} bytes.", target="body", code="BodyTooLarge")
+    try:
+        return msgspec.json.decode(raw or b"{}", type=kind)
+    except msgspec.ValidationError as error:
+        raise _bad_field(error, kind) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadRequestError(f"The body isn't JSON: {error}.", target="body", code="InvalidBody") from error
+
+
+def _bad_field(error: msgspec.ValidationError, kind: type[Any]) -> BadRequestError:
+    if unknown := re.search(r"unknown field `(\w+)`", str(error)):
+        return BadRequestError(f"There is no field '{unknown[1]}' in this body.", target=unknown[1], code="InvalidBody")
+    target = _place(error)
+    if target == "body":
+        return BadRequestError("The body should be a JSON object.", target="body", code="InvalidBody")
+    return BadRequestError(
+        f"The field '{target}' of the body should be {wanted(kind, target)}.", target=target, code="InvalidBody"
+    )
+
+
+def _place(error: msgspec.ValidationError) -> str:
+    """The name of the field that an error is about."""
+    found = re.search(r"at `\$\.(\w+)", str(error))
+    return found[1] if found else "body"
