@@ -116,6 +116,11 @@ def _sources(settings: Settings, credential: "AsyncTokenCredential | None") -> "
     from shared.stores.batch import BatchAccount
 
     return [
-        BatchAccount.connect(account, key=settings.keys.get(account.name), credential=credential)
+        BatchAccount.connect(
+            account,
+            key=settings.keys.get(account.name),
+            credential=credential,
+            calls_per_minute=settings.calls_per_minute,
+        )
         for account in settings.accounts
     ]

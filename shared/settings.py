@@ -32,6 +32,7 @@ class Settings:
     overlap: timedelta
     full_list_interval: timedelta
     job_horizon: timedelta
+    calls_per_minute: int
     table_prefix: str
     clock_url: str | None
     behind_easy_auth: bool
@@ -69,6 +70,13 @@ class _Reader:
             self.problems.append(f"{name}: '{text}' is not a number from {low:g} to {high:g}")
             value = default
         return value * unit
+
+    def count(self, name: str, default: int, *, low: int, high: int) -> int:
+        text = self.text(name) or str(default)
+        if not text.isdecimal() or not low <= int(text) <= high:
+            self.problems.append(f"{name}: '{text}' is not a whole number from {low} to {high}")
+            return default
+        return int(text)
 
     def accounts(self) -> tuple[Account, ...]:
         text = self.text("BATCH_ACCOUNTS")
@@ -171,6 +179,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         overlap=read.duration("POLL_OVERLAP_SECONDS", 30, second, low=1, high=3_600),
         full_list_interval=read.duration("FULL_LIST_MINUTES", 15, minute, low=0.1, high=1_440),
         job_horizon=read.duration("JOB_HORIZON_DAYS", 7, day, low=0, high=3_650),
+        calls_per_minute=read.count("MAX_BATCH_CALLS_PER_MINUTE", 3000, low=10, high=1_000_000),
         table_prefix=read.table_prefix(),
         clock_url=read.clock_url(),
         behind_easy_auth=read.text("WEBSITE_AUTH_ENABLED").lower() == "true",

@@ -25,6 +25,7 @@ from shared.stores.rounds import RoundStore
 
 _LOG = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 8
+_SHORTEST_INTERVAL = 0.1  # seconds of real time between two rounds of an account
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class AccountRounds:
         self._clock = clock
         self._rules = rules
         self._turn = asyncio.Lock()
+        self._began = 0.0
 
     async def run_if_due(self, interval: timedelta, *, budget: timedelta) -> None:
         """A round, unless one is under way or the interval hasn't passed. What Batch refuses is noted, not raised."""
@@ -87,6 +89,7 @@ class AccountRounds:
         `wanted` None also lists every job, so that a deleted one is noticed. An account that is to be left alone is.
         """
         async with self._turn:
+            await self._breathe()
             last = await self._rounds.load(self.source.account.key)
             wait = last.wait(await self._clock.now()) if last else None
             if wait:
@@ -96,9 +99,16 @@ class AccountRounds:
             done = await self._run(last, wanted=wanted, budget=budget)
         return len(done.polled) - len(done.failures), _reasons(done, wanted)
 
+    async def _breathe(self) -> None:
+        """Keeps a moment between rounds, however often polls are asked for."""
+        wait = self._began + _SHORTEST_INTERVAL - asyncio.get_running_loop().time()
+        if wait > 0:
+            await asyncio.sleep(wait)
+
     async def _run(self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta) -> _Pass:
         started, calls = await self._clock.now(), self.source.calls
-        deadline = asyncio.get_running_loop().time() + budget.total_seconds()
+        self._began = asyncio.get_running_loop().time()
+        deadline = self._began + budget.total_seconds()
         keys = None if wanted is None else frozenset(map(key_of, wanted))
         this = _Pass(last, keys, deadline)
         try:

@@ -24,6 +24,7 @@ from shared.domain.tasks import Task, TaskCounts
 from shared.errors import BatchAnswerError
 from shared.stores.batch_errors import translated
 from shared.stores.batch_rows import TASK_FIELDS, job_of, task_of
+from shared.stores.call_cap import CallCapPolicy
 from shared.stores.own_host import OwnHostPolicy
 
 logging.getLogger("azure.batch._utils.model_base").setLevel(logging.ERROR)  # a traceback for each 404 of a stream
@@ -62,7 +63,9 @@ class BatchAccount:
         self._client = client
 
     @classmethod
-    def connect(cls, account: Account, *, key: str | None, credential: AsyncTokenCredential | None) -> "BatchAccount":
+    def connect(
+        cls, account: Account, *, key: str | None, credential: AsyncTokenCredential | None, calls_per_minute: int = 3000
+    ) -> "BatchAccount":
         """Keys go to this machine only, tokens to https only: `Account` admits no other addresses."""
         secret: Any = AzureNamedKeyCredential(account.name, key) if key and account.is_local else credential
         client = BatchClient(
@@ -71,7 +74,7 @@ class BatchAccount:
             retry_total=1,
             retry_status=0,
             retry_on_status_codes=[],
-            per_call_policies=[OwnHostPolicy(account.endpoint)],
+            per_call_policies=[OwnHostPolicy(account.endpoint), CallCapPolicy(account.endpoint, calls_per_minute)],
             permit_redirects=False,
             connection_timeout=_CONNECT_SECONDS,
             read_timeout=_READ_SECONDS,
