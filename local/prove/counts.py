@@ -115,10 +115,10 @@ def main() -> int:
         wrong += bool(problems)
         tasks = sum(job["taskCounts"]["total"] for job in jobs.values() if job["taskCounts"])
         read = sum(rows for _, rows in pages.values())
-        print(
-            f"{number:3}: {len(jobs)} jobs, {tasks} tasks, {sum(changed.values())} changed, {read} rows read, {levels}: {'; '.join(problems) or 'equal'}"
-        )
-    print(f"{options.times - wrong} of {options.times} comparisons equal")
+        moved = f"{sum(changed.values())} changed, {read} rows read"
+        end = "; ".join(problems) or "as it should be"
+        print(f"{number:3}: {len(jobs)} jobs, {tasks} tasks, {moved}, {levels}: {end}")
+    print(f"{options.times - wrong} of {options.times} rounds as they should be")
     return 1 if wrong else 0
 
 
