@@ -111,7 +111,7 @@ def app_settings(options: Options, storage: str, account: Emulated | None, emula
         "TICK_SCHEDULE": "*/2 * * * * *",
         "POLL_SECONDS": "2",
         "MAX_BATCH_CALLS_PER_MINUTE": "100000",
-        "POLL_OVERLAP_SECONDS": "10",  # the emulator's nodes are at most a second off
+        "POLL_OVERLAP_SECONDS": "2",  # the emulator's nodes are at most a second off
     }
 
 

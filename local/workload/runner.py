@@ -104,7 +104,8 @@ class Runner:
             if added % _PROGRESS < number or added == job.tasks:
                 LOG.info("%s: %s of %s tasks added.", job.id, f"{added:,}", f"{job.tasks:,}")
 
-        await self._service.add_tasks(job.id, plan_tasks(job, seed=self._seed, run=run), told)
+        tasks = plan_tasks(job, seed=self._seed, run=run)
+        await self._service.add_tasks(job.id, tasks, told, per_second=job.adds_per_second)
         if job.ending is Ending.COMPLETES:
             await self._service.end_when_done(job.id)
 

@@ -47,8 +47,9 @@ class JobPlan:
     """A job: `tasks` runs of `program` ({n} is the number), each of a length within `seconds`.
 
     When it has ended it rests for `rest` seconds, is deleted, and after a quarter of that comes again under its id.
-    `stop_after` seconds after its last task was added somebody stops a job with the ending STOPPED, saying
-    `stop_reason`.
+    Its submitter adds `adds_per_second` tasks a second, as one that waits for each answer of the service does; no
+    speed changes that. `stop_after` seconds after its last task was added somebody stops a job with the ending STOPPED,
+    saying `stop_reason`.
     """
 
     id: str
@@ -59,6 +60,7 @@ class JobPlan:
     program: str
     seconds: tuple[float, float]
     causes: tuple[Cause, ...] = ()
+    adds_per_second: float = 300
     retries: int = 0
     priority: int = 0
     ending: Ending = Ending.COMPLETES

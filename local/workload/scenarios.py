@@ -1,10 +1,12 @@
 """The scenarios that `--scenario` knows.
 
 `demo` keeps moving at any speed: small jobs of short tasks run ahead of the large ones on the same nodes. Its largest
-job runs on 40 slots with tasks of 32 seconds on average: 1.25 tasks end a second, 25 at `--speed 20`.
+job runs on 40 slots with tasks of 32 seconds on average: 1.25 tasks end a second, 25 at `--speed 20`. It takes a minute
+to submit.
 """
 
 from collections.abc import Mapping
+from math import inf
 
 from local.workload.scenario import Cause, Ending, JobPlan, PoolPlan, Scenario
 
@@ -172,6 +174,7 @@ _BIG = Scenario(
             task_prefix="market",
             program="./market --seed {n}",
             seconds=(40, 88),
+            adds_per_second=inf,
             causes=(Cause(share=0.0005, exit_code=1),),
             ending=Ending.STAYS,
         ),

@@ -51,12 +51,23 @@ class Service:
         """True if it was created."""
         return await _create(f"create {plan.id}", lambda: self._client.create_job(job_options(plan)))
 
-    async def add_tasks(self, job: str, tasks: Iterable[TaskPlan], told: Callable[[int], None]) -> None:
-        """Adds all, a hundred a call, a few calls at once; `told` hears how many each call has added."""
+    async def add_tasks(
+        self, job: str, tasks: Iterable[TaskPlan], told: Callable[[int], None], *, per_second: float
+    ) -> None:
+        """Adds all, a hundred a call, a few calls at once; `told` hears how many each call has added.
+
+        No call begins before the tasks of those before it were due at `per_second`.
+        """
         batches = iter(batched(tasks, _MOST_TASKS, strict=False))
+        now = asyncio.get_running_loop().time
+        due = now()
 
         async def add_next() -> None:
+            nonlocal due
             for batch in batches:
+                begin = max(due, now())
+                due = begin + len(batch) / per_second
+                await asyncio.sleep(begin - now())
                 await self._add(job, batch)
                 told(len(batch))
 

@@ -1,5 +1,6 @@
 """The whole stack with its demo running fast: counts equal the truth, and the page shows them moving."""
 
+import re
 import time
 
 import pytest
@@ -11,10 +12,10 @@ from tests.e2e.stack import RunningStack
 
 @pytest.fixture(scope="module")
 def demo(stack: RunningStack) -> Stack:
-    """The stack once its demo has filled it: eight jobs, 20,000 tasks in the largest."""
+    """The stack once its demo has begun to fill it: thousands of tasks in the largest job, and more coming."""
     found = Stack(stack.api, stack.emulator, stack.account.name)
     deadline = time.monotonic() + 60
-    while max((job["total"] for job in found.truth().values()), default=0) < 20_000:
+    while max((job["total"] for job in found.truth().values()), default=0) < 3_000:
         assert time.monotonic() < deadline, "the demo didn't start within a minute"
         time.sleep(0.5)
     return found
@@ -34,7 +35,7 @@ def test_the_page_shows_every_job_and_moves_by_itself(demo: Stack, stack: Runnin
     page.goto(stack.dashboard)
     row = page.locator('[data-job="render-feature-film"]')
     expect(row).to_be_visible(timeout=15_000)
-    expect(row).to_contain_text("20,000")
+    expect(row.locator("[data-count=total]")).to_contain_text(re.compile(r"\d+,\d{3}"))
     expect(row.locator("[data-level]")).to_have_attribute("data-level", "exact", timeout=30_000)
     before = row.inner_text()
     page.wait_for_function(
