@@ -23,6 +23,7 @@ from shared.errors import (
     BatchscopeError,
     BatchThrottledError,
     CacheConflictError,
+    MonitoringOffError,
     NotFoundError,
     SettingsError,
 )
@@ -251,6 +252,7 @@ _STATUSES: tuple[tuple[type[BatchscopeError], tuple[int, str]], ...] = (
     (SettingsError, (503, "NotConfigured")),
     (BatchThrottledError, (503, "BatchThrottled")),
     (BatchError, (502, "BatchFailed")),
+    (MonitoringOffError, (409, "MonitoringOff")),
     (CacheConflictError, (503, "Busy")),
 )
 

@@ -26,6 +26,21 @@ class NotFoundError(BatchscopeError):
         self.kind = kind
 
 
+class AmbiguousNameError(NotFoundError):
+    """A client named an account by a name that several share."""
+
+    def __init__(self, name: str, ids: tuple[str, ...]) -> None:
+        super().__init__("account", name, f" alone: the name is shared by {' and '.join(ids)}, so say which one")
+
+
+class MonitoringOffError(BatchscopeError):
+    """A poll was asked for of an account that is switched off."""
+
+    def __init__(self, account_id: str, reason: str) -> None:
+        """`reason` is a sentence that says since when."""
+        super().__init__(f'{reason} Switch it on first: PUT /api/accounts/{account_id}/monitoring {{"enabled": true}}.')
+
+
 class BatchError(BatchscopeError):
     """The Batch service didn't give what was asked for."""
 

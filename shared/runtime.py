@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shared.clock import Clock
     from shared.services.polling import Polling
     from shared.services.queries import Queries
+    from shared.services.registry import Registry
     from shared.stores.batch import BatchAccount
     from shared.stores.tables import Tables
 
@@ -25,6 +26,7 @@ class Services:
 
     polling: "Polling"
     queries: "Queries"
+    registry: "Registry"
     clock: "Clock"
 
 
@@ -49,9 +51,11 @@ class Runtime:
 async def _open(settings: Settings) -> Services:
     from shared.services.polling import Polling
     from shared.services.queries import Queries
+    from shared.services.registry import Registry
     from shared.services.rounds import AccountRounds, RoundRules
     from shared.services.task_poll import TaskPoll
     from shared.stores.jobs import JobStore
+    from shared.stores.monitoring import MonitoringStore
     from shared.stores.operations import OperationStore
     from shared.stores.rounds import RoundStore
     from shared.stores.task_cache import TaskCache
@@ -60,20 +64,27 @@ async def _open(settings: Settings) -> Services:
     credential = _credential(settings)
     tables = await _open_tables(settings, credential)
     jobs, rounds, cache = JobStore(tables), RoundStore(tables), TaskCache(tables)
+    monitoring = MonitoringStore(tables)
     task_poll = TaskPoll(cache, jobs, overlap=settings.overlap)
     rules = RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon)
     accounts = {
         source.account.id: AccountRounds(
-            source, jobs=jobs, rounds=rounds, task_poll=task_poll, clock=clock, rules=rules
+            source, jobs=jobs, rounds=rounds, monitoring=monitoring, task_poll=task_poll, clock=clock, rules=rules
         )
         for source in _sources(settings, credential)
     }
     polling = Polling(
-        accounts, OperationStore(tables), clock, interval=settings.poll_interval, budget=settings.tick_budget
+        accounts,
+        OperationStore(tables),
+        monitoring,
+        clock,
+        interval=settings.poll_interval,
+        budget=settings.tick_budget,
     )
     by_id = {account.id: account for account in settings.accounts}
-    queries = Queries(by_id, jobs, rounds, cache, clock, interval=settings.poll_interval)
-    return Services(polling, queries, clock)
+    queries = Queries(by_id, jobs, monitoring, cache, clock, interval=settings.poll_interval)
+    registry = Registry(by_id, monitoring, clock, interval=settings.poll_interval)
+    return Services(polling, queries, registry, clock)
 
 
 def _clock(settings: Settings) -> "Clock":

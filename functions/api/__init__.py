@@ -6,6 +6,7 @@ from functions.api.accounts import add_accounts
 from functions.api.health import add_health
 from functions.api.jobs import add_jobs
 from functions.api.metrics import add_metrics
+from functions.api.monitoring import add_monitoring
 from functions.api.openapi import add_openapi
 from functions.api.polls import add_polls
 from functions.api.tasks import add_tasks
@@ -16,6 +17,6 @@ from shared.runtime import Runtime
 def api_blueprint(runtime: Runtime) -> func.Blueprint:
     """Every route of the API, on one blueprint."""
     routes = Routes(runtime)
-    for add in (add_accounts, add_jobs, add_tasks, add_polls, add_health, add_metrics, add_openapi):
+    for add in (add_accounts, add_monitoring, add_jobs, add_tasks, add_polls, add_health, add_metrics, add_openapi):
         add(routes)
     return routes.blueprint

@@ -39,20 +39,23 @@ def add_health(routes: Routes) -> None:
 
 
 def health_of(reports: list[AccountReport], now: datetime) -> HealthAnswer:
-    """The verdict on all accounts; the age is that of the account polled longest ago."""
+    """The verdict on all accounts; the age is that of the account polled longest ago, those switched off apart."""
     problems = [problem for report in reports if (problem := _problem(report, now))]
-    ages = [now - report.last_round.finished_at for report in reports if report.last_round]
+    watched = [report for report in reports if report.watch.monitoring.enabled]
+    ages = [now - report.last_round.finished_at for report in watched if report.last_round]
     age = max(ages).total_seconds() if ages else None
     return HealthAnswer(status="degraded" if problems else "healthy", last_poll_age_seconds=age, problems=problems)
 
 
 def _problem(report: AccountReport, now: datetime) -> str | None:
     last = report.last_round
+    if not report.watch.monitoring.enabled:
+        return None
     if last is None:
         return f"{report.account.id}: not polled yet."
     if last.reason:
         return f"{report.account.id}: {last.reason}"
-    if now - last.finished_at > 3 * report.interval + _LATE:
+    if now - last.finished_at > 3 * report.watch.interval + _LATE:
         return f"{report.account.id}: last polled at {last.finished_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC."
     if last.jobs_failed:
         return f"{report.account.id}: {last.jobs_failed} jobs couldn't be polled; their verdicts say why."

@@ -43,6 +43,9 @@ def _account_families(accounts: Sequence[AccountReport]) -> list[Metric]:
     success = GaugeMetricFamily(
         "azbatch_collector_last_success_timestamp_seconds", "Date of the last complete job list.", labels=["account"]
     )
+    watched = GaugeMetricFamily(
+        "azbatch_collector_enabled", "1 if monitoring of the account is switched on.", labels=["account"]
+    )
     up = GaugeMetricFamily("azbatch_collector_up", "1 if the last round of the account succeeded.", labels=["account"])
     duration = GaugeMetricFamily(
         "azbatch_collector_duration_seconds", "How long the last round took.", labels=["account"]
@@ -52,13 +55,14 @@ def _account_families(accounts: Sequence[AccountReport]) -> list[Metric]:
         name, last = report.account.id, report.last_round
         for state, count in sorted(report.jobs.items()):
             jobs.add_metric([name, state], count)
+        watched.add_metric([name], 1 if report.watch.monitoring.enabled else 0)
         up.add_metric([name], 1 if last and last.succeeded else 0)
         if last:
             duration.add_metric([name], (last.finished_at - last.started_at).total_seconds())
             calls.add_metric([name], last.batch_calls)
         if last and last.jobs_as_of:
             success.add_metric([name], last.jobs_as_of.timestamp())
-    return [jobs, success, up, duration, calls]
+    return [jobs, success, watched, up, duration, calls]
 
 
 def _job_families(jobs: Sequence[JobReport]) -> list[Metric]:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from functions.http import Answer
 from shared.domain.operations import PollOperation
-from shared.domain.reports import AccountReport, JobReport
+from shared.domain.reports import AccountReport, JobReport, MonitoringReport
 from shared.domain.rounds import Round
 from shared.domain.stamps import from_milliseconds
 from shared.domain.tasks import Task, TaskCounts
@@ -48,8 +48,16 @@ class RoundAnswer(Answer):
     batch_calls: int
 
 
+class MonitoringAnswer(Answer):
+    """Whether an account is watched and how often; `changedAt` is null where neither was ever changed."""
+
+    enabled: bool
+    poll_seconds: float
+    changed_at: datetime | None
+
+
 class AccountAnswer(Answer):
-    """A watched Batch account; `jobs` counts its jobs by state."""
+    """A watched Batch account; `jobs` counts its jobs by state, `enabled` and `pollSeconds` are its monitoring's."""
 
     id: str
     name: str
@@ -57,6 +65,7 @@ class AccountAnswer(Answer):
     endpoint: str
     enabled: bool
     poll_seconds: float
+    monitoring: MonitoringAnswer
     jobs: dict[str, int]
     task_counts: TaskCountsAnswer
     last_round: RoundAnswer | None
@@ -146,11 +155,20 @@ def account_answer(report: AccountReport) -> AccountAnswer:
         name=account.name,
         region=account.region,
         endpoint=account.endpoint,
-        enabled=True,
-        poll_seconds=report.interval.total_seconds(),
+        enabled=report.watch.monitoring.enabled,
+        poll_seconds=report.watch.interval.total_seconds(),
+        monitoring=monitoring_answer(report.watch),
         jobs=dict(sorted(report.jobs.items())),
         task_counts=counts_answer(report.task_counts),
         last_round=_round_answer(report.last_round) if report.last_round else None,
+    )
+
+
+def monitoring_answer(report: MonitoringReport) -> MonitoringAnswer:
+    return MonitoringAnswer(
+        enabled=report.monitoring.enabled,
+        poll_seconds=report.interval.total_seconds(),
+        changed_at=_time(report.monitoring.changed_at),
     )
 
 

@@ -6,6 +6,7 @@ share the name; storage always uses `name.region`, so that adding the second acc
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
@@ -43,6 +44,11 @@ def is_loopback(url: str) -> bool:
 def is_account_name(text: str) -> bool:
     """True for what Batch takes as an account's name, in any case."""
     return bool(_NAME.fullmatch(text.lower()))
+
+
+def sharing_name(name: str, ids: Iterable[str]) -> tuple[str, ...]:
+    """The ids of accounts that share a bare name and are therefore known by name and region, in order."""
+    return tuple(sorted(known for known in ids if known.startswith(f"{name.lower()}.")))
 
 
 def parse_accounts(text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from shared.domain.accounts import Account
 from shared.domain.jobs import Job
+from shared.domain.monitoring import Monitoring
 from shared.domain.rounds import Round
 from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import Verdict
@@ -21,6 +22,19 @@ class JobReport:
 
 
 @dataclass(frozen=True, slots=True)
+class MonitoringReport:
+    """An account's monitoring; `default` is the interval of accounts that have no rate of their own."""
+
+    monitoring: Monitoring
+    default: timedelta
+
+    @property
+    def interval(self) -> timedelta:
+        """The time between two polls that counts for the account."""
+        return self.monitoring.interval(self.default)
+
+
+@dataclass(frozen=True, slots=True)
 class AccountReport:
     """An account's tile: its jobs by state, its tasks by state, its last round (None before the first)."""
 
@@ -28,4 +42,4 @@ class AccountReport:
     jobs: Mapping[str, int]
     task_counts: TaskCounts
     last_round: Round | None
-    interval: timedelta
+    watch: MonitoringReport

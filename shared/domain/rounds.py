@@ -6,6 +6,9 @@ from datetime import datetime, timedelta
 
 from shared.domain.jobs import Confirmation
 
+_MOST_DOUBLINGS = 3
+_LONGEST_PUT_OFF = timedelta(minutes=5)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -27,7 +30,8 @@ class Round:
     `as_of` is the date of its job list, None where that failed; `jobs_as_of` that of the last list whose jobs were all
     noted, from which the next delta of jobs starts; `full_list_at` is when the last full list was. `confirmations` and
     `failures` are by job key: jobs that a poll found unchanged cost no row of their own. No call goes out before
-    `backoff_until`. `reached` are the jobs that this round itself polled; it isn't stored.
+    `backoff_until`; `failed_rounds` is how many in a row have failed, which puts off the next. `reached` are the jobs
+    that this round itself polled; it isn't stored.
     """
 
     started_at: datetime
@@ -43,6 +47,7 @@ class Round:
     backoff_until: datetime | None = None
     confirmations: Mapping[str, Confirmation] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
+    failed_rounds: int = 0
     reached: frozenset[str] = frozenset()
     etag: str | None = None
 
@@ -62,10 +67,18 @@ class Round:
         return self.backoff_until - now if self.backoff_until and now < self.backoff_until else None
 
     def is_due(self, now: datetime, interval: timedelta) -> bool:
-        """True when the account's interval has passed (less a tenth, as timers jitter) and nothing asks to wait."""
-        if self.wait(now):
-            return False
-        return self.whole_round_at is None or now - self.whole_round_at >= interval * 0.9
+        """True when the account's interval has passed and nothing asks to wait."""
+        return now >= self.due_at(interval)
+
+    def due_at(self, interval: timedelta) -> datetime:
+        """When the next round is due: an interval (less a tenth, as timers jitter) after the last, later if it failed.
+
+        From the second failure in a row on the interval doubles, up to eightfold, or five minutes if that is less.
+        """
+        repeats = min(max(self.failed_rounds - 1, 0), _MOST_DOUBLINGS)
+        interval = min(interval * 2**repeats, max(interval, _LONGEST_PUT_OFF))
+        turn = self.whole_round_at + interval * 0.9 if self.whole_round_at else None
+        return max((wait for wait in (turn, self.backoff_until) if wait), default=self.started_at)
 
     def full_list_is_due(self, now: datetime, interval: timedelta) -> bool:
         return self.full_list_at is None or self.jobs_as_of is None or now - self.full_list_at >= interval
@@ -78,6 +91,7 @@ class Round:
         return replace(
             self,
             as_of=found.date,
+            failed_rounds=0 if self.succeeded else 1 + (last.failed_rounds if last else 0),
             jobs_as_of=found.date or (last.jobs_as_of if last else None),
             full_list_at=self.finished_at if found.was_full else (last.full_list_at if last else None),
             reached=found.polled,

@@ -29,16 +29,25 @@ class Verdict:
     reason: str
 
 
-def verdict_of(job: Job, *, failure: str | None, now: datetime, interval: timedelta) -> Verdict:
-    """The verdict on a job's counts; `failure` is why its last poll failed, `interval` the account's poll interval."""
+def verdict_of(
+    job: Job, *, failure: str | None, now: datetime, interval: timedelta, off_reason: str | None = None
+) -> Verdict:
+    """The verdict on a job's counts; `failure` is why its last poll failed, `interval` the account's poll interval.
+
+    `off_reason` is a sentence that says since when the account isn't watched, None while it is.
+    """
     picture = job.picture
     if picture is None and job.deleted:
         return Verdict(None, "none", "unverified", "The job was deleted before its tasks were read.")
+    if picture is None and off_reason:
+        return Verdict(None, "none", "stale", off_reason)
     if picture is None:
         reason = (
             f"Its tasks couldn't be read yet: {failure}" if failure else "Its tasks are being read for the first time."
         )
         return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
+    if off_reason and not (job.deleted or job.sealed):
+        return Verdict(picture.as_of, picture.source, "stale", off_reason)
     level, reason = _judge(job, picture, failure=failure, now=now, interval=interval)
     return Verdict(picture.as_of, picture.source, level, reason)
 

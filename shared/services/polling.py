@@ -1,14 +1,16 @@
 """Rounds of all accounts: what a tick runs, and polls on demand with their status."""
 
-import asyncio
 import secrets
 from collections.abc import Mapping
 from datetime import timedelta
 
 from shared.clock import Clock
 from shared.domain.operations import PollOperation, Reason
-from shared.errors import BatchscopeError, CacheConflictError, NotFoundError
+from shared.errors import BatchscopeError, CacheConflictError, MonitoringOffError, NotFoundError
+from shared.services.dispatch import Dispatch
+from shared.services.registry import found
 from shared.services.rounds import AccountRounds
+from shared.stores.monitoring import MonitoringStore
 from shared.stores.operations import OperationStore
 
 
@@ -19,6 +21,7 @@ class Polling:
         self,
         accounts: Mapping[str, AccountRounds],
         operations: OperationStore,
+        monitoring: MonitoringStore,
         clock: Clock,
         *,
         interval: timedelta,
@@ -26,26 +29,22 @@ class Polling:
     ) -> None:
         self._accounts = accounts
         self._operations = operations
+        self._monitoring = monitoring
         self._clock = clock
         self._interval = interval
         self._budget = budget
 
     async def tick(self) -> None:
-        """A round of every account that is due, side by side, within the time budget.
-
-        Raises what went wrong with storage, after the rounds of all accounts.
-        """
-        ends = await asyncio.gather(
-            *(rounds.run_if_due(self._interval, budget=self._budget) for rounds in self._accounts.values()),
-            return_exceptions=True,
-        )
-        for end in ends:
-            if end is not None:
-                raise end
+        """Rounds of every account that is due. Raises what went wrong with storage, after those of all accounts."""
+        dispatch = Dispatch(self._accounts.values(), self._clock, interval=self._interval, budget=self._budget)
+        await dispatch.run()
 
     async def request(self, account_id: str, jobs: tuple[str, ...] | None) -> PollOperation:
-        """Notes a poll on demand of some jobs, or of all (None). Raises NotFoundError."""
+        """Notes a poll on demand of some jobs, or of all (None). Raises NotFoundError, MonitoringOffError."""
         rounds = self._rounds(account_id)
+        monitoring = await self._monitoring.load(rounds.source.account.key)
+        if monitoring.off_reason:
+            raise MonitoringOffError(rounds.source.account.id, monitoring.off_reason)
         now = await self._clock.now()
         operation = PollOperation(f"{int(now.timestamp()):x}-{secrets.token_hex(6)}", "queued", now, jobs)
         return await self._operations.save(rounds.source.account.key, operation)
@@ -78,7 +77,4 @@ class Polling:
         return found
 
     def _rounds(self, account_id: str) -> AccountRounds:
-        rounds = self._accounts.get(account_id.lower())
-        if rounds is None:
-            raise NotFoundError("account", account_id)
-        return rounds
+        return found(self._accounts, account_id)

@@ -10,13 +10,15 @@ from shared.clock import Clock
 from shared.domain.accounts import Account
 from shared.domain.jobs import Job
 from shared.domain.keys import key_of
-from shared.domain.reports import AccountReport, JobReport
+from shared.domain.monitoring import Monitoring
+from shared.domain.reports import AccountReport, JobReport, MonitoringReport
 from shared.domain.rounds import Round
 from shared.domain.tasks import STATES, Task, TaskCounts
 from shared.domain.verdicts import verdict_of
 from shared.errors import CacheConflictError, NotFoundError
+from shared.services.registry import found
 from shared.stores.jobs import JobStore, generation_partition
-from shared.stores.rounds import RoundStore
+from shared.stores.monitoring import MonitoringStore
 from shared.stores.task_cache import TaskCache
 
 _LISTING_TRIES = 5
@@ -29,7 +31,7 @@ class Queries:
         self,
         accounts: Mapping[str, Account],
         jobs: JobStore,
-        rounds: RoundStore,
+        monitoring: MonitoringStore,
         cache: TaskCache,
         clock: Clock,
         *,
@@ -37,7 +39,7 @@ class Queries:
     ) -> None:
         self._accounts = accounts
         self._jobs = jobs
-        self._rounds = rounds
+        self._monitoring = monitoring
         self._cache = cache
         self._clock = clock
         self._interval = interval
@@ -49,18 +51,19 @@ class Queries:
     async def account(self, account_id: str) -> AccountReport:
         """Raises NotFoundError."""
         account = self._account(account_id)
-        last = await self._rounds.load(account.key)
+        monitoring, last = await self._monitoring.load_with_round(account.key)
         jobs = [job for job in (await self._jobs.load_all(account.key)).values() if not job.deleted]
         counts = sum((job.picture.counts for job in jobs if job.picture), TaskCounts())
-        return AccountReport(account, Counter(job.facts.state for job in jobs), counts, last, self._interval)
+        watch = MonitoringReport(monitoring, self._interval)
+        return AccountReport(account, Counter(job.facts.state for job in jobs), counts, last, watch)
 
     async def jobs(self, account_id: str) -> list[JobReport]:
         """Every job of an account in key order, deleted ones too. Raises NotFoundError."""
         account = self._account(account_id)
         jobs = await self._jobs.load_all(account.key)
-        last = await self._rounds.load(account.key)
+        monitoring, last = await self._monitoring.load_with_round(account.key)
         now = await self._clock.now()
-        return [self._report(account, jobs[key], last, now) for key in sorted(jobs)]
+        return [self._report(account, jobs[key], last, monitoring, now) for key in sorted(jobs)]
 
     async def job(self, account_id: str, job_id: str) -> JobReport:
         """Raises NotFoundError."""
@@ -68,7 +71,8 @@ class Queries:
         job = await self._jobs.load(account.key, job_id)
         if job is None:
             raise NotFoundError("job", job_id, f" in the account '{account.id}'")
-        return self._report(account, job, await self._rounds.load(account.key), await self._clock.now())
+        monitoring, last = await self._monitoring.load_with_round(account.key)
+        return self._report(account, job, last, monitoring, await self._clock.now())
 
     async def tasks(
         self, account_id: str, job_id: str, *, after: str, wanted: Callable[[Task], bool], state: str | None
@@ -103,15 +107,15 @@ class Queries:
                         yield task
 
     def _account(self, account_id: str) -> Account:
-        account = self._accounts.get(account_id.lower())
-        if account is None:
-            raise NotFoundError("account", account_id)
-        return account
+        return found(self._accounts, account_id)
 
-    def _report(self, account: Account, job: Job, last: Round | None, now: datetime) -> JobReport:
+    def _report(
+        self, account: Account, job: Job, last: Round | None, monitoring: Monitoring, now: datetime
+    ) -> JobReport:
         if last is not None and job.picture:
             job = replace(job, picture=job.picture.confirmed(last.confirmations.get(job.key)))
         as_of = job.picture.as_of if job.picture else None
         failure = last.failure_of(job.key, as_of) if last and not job.sealed else None
-        verdict = verdict_of(job, failure=failure, now=now, interval=self._interval)
+        interval = monitoring.interval(self._interval)
+        verdict = verdict_of(job, failure=failure, now=now, interval=interval, off_reason=monitoring.off_reason)
         return JobReport(account, job, verdict)

@@ -16,11 +16,12 @@ from shared.domain.jobs import Confirmation, Job
 from shared.domain.keys import key_of
 from shared.domain.operations import Reason
 from shared.domain.rounds import Found, Round
-from shared.errors import BatchscopeError, BatchThrottledError, CacheConflictError
+from shared.errors import BatchscopeError, BatchThrottledError, CacheConflictError, MonitoringOffError
 from shared.services.discovery import Discovery, discover
 from shared.services.task_poll import TaskPoll
 from shared.stores.batch import BatchAccount
 from shared.stores.jobs import JobStore
+from shared.stores.monitoring import MonitoringStore
 from shared.stores.rounds import RoundStore
 
 _LOG = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ class AccountRounds:
         *,
         jobs: JobStore,
         rounds: RoundStore,
+        monitoring: MonitoringStore,
         task_poll: TaskPoll,
         clock: Clock,
         rules: RoundRules,
@@ -68,20 +70,30 @@ class AccountRounds:
         self.source = source
         self._jobs = jobs
         self._rounds = rounds
+        self._monitoring = monitoring
         self._task_poll = task_poll
         self._clock = clock
         self._rules = rules
         self._turn = asyncio.Lock()
         self._began = 0.0
 
-    async def run_if_due(self, interval: timedelta, *, budget: timedelta) -> None:
-        """A round, unless one is under way or the interval hasn't passed. What Batch refuses is noted, not raised."""
+    async def run_if_due(self, interval: timedelta, *, budget: timedelta) -> datetime | None:
+        """A round, unless one is under way or the interval hasn't passed. What Batch refuses is noted, not raised.
+
+        `interval` is that of accounts without a rate of their own. Gives when the next round is due; None where the
+        account needn't be looked at again soon: it is switched off or failing, or others see to it.
+        """
         if self._turn.locked():
-            return
+            return None
         async with self._turn:
-            last = await self._rounds.load(self.source.account.key)
-            if last is None or last.is_due(await self._clock.now(), interval):
-                await self._run(last, wanted=None, budget=budget)
+            monitoring, last = await self._monitoring.load_with_round(self.source.account.key)
+            if not monitoring.enabled:
+                return None
+            interval, now = monitoring.interval(interval), await self._clock.now()
+            if last is not None and not last.is_due(now, interval):
+                return last.due_at(interval) if last.succeeded else None
+            done = await self._run(last, wanted=None, budget=budget)
+            return None if done.reason else now + interval * 0.9
 
     async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
         """A round of all live jobs, or of those whose ids are `wanted`; how many were polled, and what failed.
@@ -90,7 +102,9 @@ class AccountRounds:
         """
         async with self._turn:
             await self._breathe()
-            last = await self._rounds.load(self.source.account.key)
+            monitoring, last = await self._monitoring.load_with_round(self.source.account.key)
+            if monitoring.off_reason:
+                return 0, (Reason(None, str(MonitoringOffError(self.source.account.id, monitoring.off_reason))),)
             wait = last.wait(await self._clock.now()) if last else None
             if wait:
                 return 0, (Reason(None, str(BatchThrottledError(self.source.account.endpoint, wait))),)

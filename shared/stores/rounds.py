@@ -9,7 +9,7 @@ from shared.domain.tasks import TaskCounts
 from shared.errors import CacheConflictError
 from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, save_row
 
-_ROW = "round"
+ROUND_ROW = "round"
 _TRIES = 5
 
 
@@ -18,8 +18,8 @@ class RoundStore:
         self._table = tables["accounts"]
 
     async def load(self, account_key: str) -> Round | None:
-        row = await load_row(self._table, account_key, _ROW)
-        return _round(row) if row else None
+        row = await load_row(self._table, account_key, ROUND_ROW)
+        return round_of(row) if row else None
 
     async def save(self, account_key: str, latest: Round) -> None:
         """Writes a round; where another process wrote one meanwhile, both their words on jobs stay."""
@@ -38,7 +38,7 @@ class RoundStore:
 def _row(account_key: str, latest: Round) -> Row:
     row: Row = {
         "PartitionKey": account_key,
-        "RowKey": _ROW,
+        "RowKey": ROUND_ROW,
         "startedAt": latest.started_at,
         "finishedAt": latest.finished_at,
         "wholeRoundAt": latest.whole_round_at,
@@ -50,13 +50,15 @@ def _row(account_key: str, latest: Round) -> Row:
         "jobsFailed": latest.jobs_failed,
         "batchCalls": latest.batch_calls,
         "backoffUntil": latest.backoff_until,
+        "failedRounds": latest.failed_rounds,
         **json_columns("confirmations", {key: _confirmation_json(c) for key, c in latest.confirmations.items()}),
         **json_columns("failures", dict(latest.failures)),
     }
     return {name: value for name, value in row.items() if value is not None}
 
 
-def _round(row: Row) -> Round:
+def round_of(row: Row) -> Round:
+    """The round that a row holds."""
     confirmations = json_of(row, "confirmations") or {}
     return Round(
         started_at=row["startedAt"],
@@ -70,6 +72,7 @@ def _round(row: Row) -> Round:
         jobs_failed=row["jobsFailed"],
         batch_calls=row["batchCalls"],
         backoff_until=row.get("backoffUntil"),
+        failed_rounds=row.get("failedRounds", 0),
         confirmations={key: _confirmation(values) for key, values in confirmations.items()},
         failures=json_of(row, "failures") or {},
         etag=row["etag"],

@@ -1,6 +1,6 @@
 import pytest
 
-from shared.domain.accounts import Account, is_loopback, parse_accounts
+from shared.domain.accounts import Account, is_loopback, parse_accounts, sharing_name
 
 AZURE = "https://contoso.westeurope.batch.azure.com"
 
@@ -124,3 +124,10 @@ def test_accounts_that_share_a_name_get_their_region_and_keep_their_keys() -> No
 )
 def test_only_addresses_of_this_machine_are_loopback(url: str, *, local: bool) -> None:
     assert is_loopback(url) is local
+
+
+def test_accounts_that_share_a_bare_name_are_found_by_it() -> None:
+    ids = ("same.westeurope", "fabrikam", "same.northeurope", "samesame.westeurope")
+    assert sharing_name("Same", ids) == ("same.northeurope", "same.westeurope")
+    assert sharing_name("fabrikam", ids) == ()
+    assert sharing_name("", ids) == ()

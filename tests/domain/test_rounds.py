@@ -48,6 +48,26 @@ def test_polls_of_some_jobs_do_not_put_off_the_round_of_all() -> None:
     assert replace(on_demand, whole_round_at=None).is_due(T0 + 51 * SECOND, MINUTE)
 
 
+@pytest.mark.parametrize(("failed", "minutes"), [(0, 1), (1, 1), (2, 2), (3, 4), (4, 5), (99, 5)])
+def test_from_the_second_failure_in_a_row_on_rounds_are_put_off(failed: int, minutes: int) -> None:
+    failing = replace(LAST, reason="closed", failed_rounds=failed)
+    assert failing.due_at(MINUTE) == T0 + 0.9 * minutes * MINUTE
+
+
+def test_failures_put_a_slow_account_off_by_no_more_than_its_interval_and_a_fast_one_eightfold() -> None:
+    failing = replace(LAST, reason="closed", failed_rounds=99)
+    assert failing.due_at(60 * MINUTE) == T0 + 54 * MINUTE
+    assert failing.due_at(10 * SECOND) == T0 + 72 * SECOND
+
+
+def test_failed_rounds_are_counted_until_one_succeeds() -> None:
+    failed = Found(None, was_full=False, live=None, polled=frozenset(), confirmations={}, failures={})
+    first = replace(THIS, reason="closed").after(LAST, failed)
+    second = replace(THIS, reason="closed").after(first, failed)
+    assert (first.failed_rounds, second.failed_rounds) == (1, 2)
+    assert THIS.after(second, FOUND).failed_rounds == 0
+
+
 def test_no_round_is_due_before_the_service_may_be_asked_again() -> None:
     waiting = replace(LAST, backoff_until=T0 + 5 * MINUTE)
     assert not waiting.is_due(T0 + 5 * MINUTE - SECOND, MINUTE)

@@ -37,6 +37,24 @@ def test_a_job_that_cannot_be_read_is_stale_and_says_why() -> None:
     assert verdict == Verdict(None, "none", "stale", "Its tasks couldn't be read yet: It is closed.")
 
 
+OFF = "Monitoring of this account is switched off since 2026-11-21 07:00:00 UTC."
+
+
+@pytest.mark.parametrize("picture", [None, agreeing(MINUTE)], ids=["never read", "read before"])
+def test_counts_of_an_account_that_is_switched_off_are_stale_and_say_since_when(picture: Picture | None) -> None:
+    job = Job(FACTS, picture)
+    verdict = verdict_of(job, failure="It is closed.", now=T0 + MINUTE, interval=MINUTE, off_reason=OFF)
+    assert (verdict.level, verdict.reason) == ("stale", OFF)
+    assert verdict.as_of == (picture and T0)
+
+
+@pytest.mark.parametrize("job", [Job(FACTS, sealed=True), Job(FACTS, deleted_at=T0)], ids=["sealed", "deleted"])
+def test_what_is_known_for_good_stays_so_when_the_account_is_switched_off(job: Job) -> None:
+    known = replace(job, picture=agreeing(MINUTE))
+    on = verdict_of(known, failure=None, now=T0 + MINUTE, interval=MINUTE)
+    assert verdict_of(known, failure=None, now=T0 + MINUTE, interval=MINUTE, off_reason=OFF) == on
+
+
 def test_a_job_deleted_before_it_was_read_is_not_said_to_be_catching_up() -> None:
     verdict = judged(None, job=Job(FACTS, deleted_at=T0))
     assert verdict == Verdict(None, "none", "unverified", "The job was deleted before its tasks were read.")

@@ -48,6 +48,10 @@ class World:
         headers = {"Content-Type": "application/json"}
         return _answer(await self.app.request("POST", f"/api/{path}", headers=headers, body=body))
 
+    async def put(self, path: str, body: bytes) -> Answer:
+        headers = {"Content-Type": "application/json"}
+        return _answer(await self.app.request("PUT", f"/api/{path}", headers=headers, body=body))
+
     async def poll(self) -> Answer:
         return await self.post("accounts/demo/poll?wait=true", b'{"all": true}')
 
@@ -97,7 +101,8 @@ async def _running(_environment: dict[str, str]) -> AsyncIterator[World]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> World:
-    """An empty account; what earlier tests had there is deleted, as the app finds out at its next poll."""
+    """An empty account, watched; what earlier tests had there is deleted, as the app finds out at its next poll."""
     _running.emulator.reset()
     _running.advance(3600)
+    await _running.put("accounts/demo/monitoring", b'{"enabled": true, "pollSeconds": null}')
     return _running

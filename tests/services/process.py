@@ -8,9 +8,11 @@ from typing import Any, override
 from shared.domain.accounts import Account
 from shared.services.polling import Polling
 from shared.services.queries import Queries
+from shared.services.registry import Registry
 from shared.services.rounds import AccountRounds, RoundRules
 from shared.services.task_poll import TaskPoll
 from shared.stores.jobs import JobStore
+from shared.stores.monitoring import MonitoringStore
 from shared.stores.operations import OperationStore
 from shared.stores.rounds import RoundStore
 from shared.stores.task_cache import TaskCache
@@ -20,7 +22,13 @@ from tests.services.memory_tables import Connection, MemoryTables, Storage
 OVERLAP = timedelta(seconds=30)
 INTERVAL = timedelta(minutes=1)
 BUDGET = timedelta(days=1)
-ACCOUNT = Account("demo", "demo", "demo", None, "http://127.0.0.1:1")
+
+
+def local_account(name: str) -> Account:
+    return Account(name, name, name, None, "http://127.0.0.1:1")
+
+
+ACCOUNT = local_account("demo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,28 +65,37 @@ class WatchedRounds(AccountRounds):
 
 
 class Process:
-    """One running app with its own memory."""
+    """One running app with its own memory, which polls one account."""
 
-    def __init__(self, recipe: Recipe, service: Service, storage: Storage) -> None:
+    def __init__(self, recipe: Recipe, service: Service, storage: Storage, account: Account = ACCOUNT) -> None:
         self.connection = Connection(storage)
         tables = MemoryTables(self.connection)
-        self.batch = recipe.batch(ACCOUNT, service, self.connection)
+        self.service = service
+        self.batch = recipe.batch(account, service, self.connection)
         self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
+        self.monitoring = MonitoringStore(tables)
         self.clock = LoopClock(service.now)
         self.task_poll = recipe.task_poll(self.cache, self.jobs, overlap=recipe.overlap)
         self.rounds = WatchedRounds(
             self.batch,
             jobs=self.jobs,
             rounds=self.round_store,
+            monitoring=self.monitoring,
             task_poll=self.task_poll,
             clock=self.clock,
             rules=RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7)),
         )
         self.polling = Polling(
-            {"demo": self.rounds}, OperationStore(tables), self.clock, interval=INTERVAL, budget=BUDGET
+            {account.id: self.rounds},
+            OperationStore(tables),
+            self.monitoring,
+            self.clock,
+            interval=INTERVAL,
+            budget=BUDGET,
         )
+        self.registry = Registry({account.id: account}, self.monitoring, self.clock, interval=INTERVAL)
         self.queries = Queries(
-            {"demo": ACCOUNT}, self.jobs, self.round_store, self.cache, self.clock, interval=timedelta(hours=1)
+            {account.id: account}, self.jobs, self.monitoring, self.cache, self.clock, interval=timedelta(hours=1)
         )
 
     async def poll(self, *, full: bool = False) -> None:

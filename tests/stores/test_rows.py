@@ -138,7 +138,7 @@ ROUNDS = {
     "bare": Round(T0, T0 + MICROSECOND),
     "full": Round(
         T0, T0 + MICROSECOND, T0 + 2 * MICROSECOND, T0 + 3 * MICROSECOND, "wörds", T0 + 4 * MICROSECOND,
-        T0 + 5 * MICROSECOND, 7, 8, 9, T0 + 6 * MICROSECOND, confirmations(3), {"a": "why", "b=3ac": "größe"},
+        T0 + 5 * MICROSECOND, 7, 8, 9, T0 + 6 * MICROSECOND, confirmations(3), {"a": "why", "b=3ac": "größe"}, 4,
     ),
     "of many jobs": Round(T0, T0, confirmations=confirmations(4000), failures={f"j{n}": "w" * 200 for n in range(999)}),
 }  # fmt: skip

@@ -1,0 +1,47 @@
+"""GET, PUT accounts/{account}/monitoring: whether an account is watched and how often, changed while the app runs."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from functions.api.models import MonitoringAnswer, monitoring_answer
+from functions.http import Call, Query, Routes
+from functions.parameters import BadRequestError
+from shared.domain.monitoring import HIGHEST_RATE, LOWEST_RATE, MonitoringChange
+
+PollSeconds = Annotated[int, Meta(ge=LOWEST_RATE, le=HIGHEST_RATE, description="Seconds between two polls.")]
+
+
+class MonitoringRequest(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    """What to change; what is left out stays. `pollSeconds` null goes back to the rate of the settings."""
+
+    enabled: bool | UnsetType = UNSET
+    poll_seconds: PollSeconds | UnsetType | None = UNSET
+
+
+def add_monitoring(routes: Routes) -> None:
+    @routes.route("GET", "accounts/{account}/monitoring", returns=MonitoringAnswer)
+    async def get_monitoring(call: Call[Query, None]) -> MonitoringAnswer:
+        """Whether an account is watched and how often."""
+        services = await call.services()
+        return monitoring_answer(await services.registry.monitoring(call.path["account"]))
+
+    @routes.route("PUT", "accounts/{account}/monitoring", body=MonitoringRequest, returns=MonitoringAnswer)
+    async def put_monitoring(call: Call[Query, MonitoringRequest]) -> MonitoringAnswer:
+        """Switches an account on or off, or sets how often it is polled."""
+        services = await call.services()
+        return monitoring_answer(await services.registry.change(call.path["account"], _change(call.body)))
+
+
+def _change(body: MonitoringRequest) -> MonitoringChange:
+    """Raises BadRequestError where nothing is to be changed."""
+    enabled, rate = body.enabled, body.poll_seconds
+    if enabled is UNSET and rate is UNSET:
+        raise BadRequestError(
+            'Say what to change: {"enabled": true or false}, {"pollSeconds": 60}, or both.', target="body"
+        )
+    return MonitoringChange(
+        enabled=None if enabled is UNSET else enabled,
+        sets_rate=rate is not UNSET,
+        poll_seconds=None if rate is UNSET else rate,
+    )

@@ -1,0 +1,124 @@
+"""A tick over several accounts, of which one takes its time or fails."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from shared.errors import BatchUnreachableError, StorageError
+from shared.services.dispatch import Dispatch
+from tests.services.fake_batch import Service
+from tests.services.memory_tables import Fault
+from tests.services.process import INTERVAL, Process, local_account
+from tests.services.truth import Truth
+from tests.services.world import SECOND, World
+
+ENDPOINT = "http://127.0.0.1:1"
+BUDGET = 45 * SECOND
+
+
+def accounts(world: World, count: int) -> list[Process]:
+    """Processes for as many accounts, each with a service and a job of its own, on the same storage."""
+    found = []
+    for number in range(count):
+        service = Service(Truth(), world.now)
+        service.truth.create("Render", world.now()).add("a", world.now())
+        found.append(Process(world.recipe, service, world.storage, local_account(f"demo{number}")))
+    return found
+
+
+def tick(world: World, processes: list[Process], *, interval: timedelta = INTERVAL) -> None:
+    async def run() -> None:
+        rounds = [process.rounds for process in processes]
+        await Dispatch(rounds, processes[0].clock, interval=interval, budget=BUDGET).run()
+
+    world.run(run())
+
+
+def ticks(world: World, processes: list[Process], *, seconds: float, every: float, interval: timedelta) -> None:
+    """A timer: the next tick begins at the next due time after the last has ended."""
+    end = world.loop.time() + seconds
+    while world.loop.time() < end:
+        tick(world, processes, interval=interval)
+        world.wait(every - world.loop.time() % every)
+
+
+def oldest(world: World, watched: Process, *, while_: list[Process], every: float, interval: timedelta) -> timedelta:
+    """How old a job's counts got at most within ten minutes of ticks."""
+    ages: list[timedelta] = []
+
+    async def look() -> None:
+        while True:
+            await asyncio.sleep(1)
+            reports = await watched.queries.jobs(watched.rounds.source.account.id)
+            ages.extend(world.now() - report.verdict.as_of for report in reports if report.verdict.as_of)
+
+    looking = world.loop.create_task(look())
+    ticks(world, while_, seconds=600, every=every, interval=interval)
+    looking.cancel()
+    return max(ages)
+
+
+def test_an_account_that_does_not_answer_holds_up_no_other(world: World) -> None:
+    healthy, hanging = processes = accounts(world, 2)
+    hanging.batch.latency = 30
+    age = oldest(world, healthy, while_=processes, every=2, interval=10 * SECOND)
+    assert age <= 12 * SECOND
+
+
+def test_an_account_that_hangs_and_fails_holds_up_no_other(world: World) -> None:
+    healthy, hanging = processes = accounts(world, 2)
+    hanging.batch.latency = 60
+    hanging.service.refusals["jobs"] = BatchUnreachableError(ENDPOINT, "no answer")
+    age = oldest(world, healthy, while_=processes, every=60, interval=60 * SECOND)
+    assert age <= 2 * 60 * SECOND
+
+
+def test_a_first_read_that_outlasts_the_budget_holds_up_no_other(world: World) -> None:
+    healthy, slow = processes = accounts(world, 2)
+    slow.batch.latency = 40
+    began = world.loop.time()
+    tick(world, processes)
+    assert world.loop.time() - began >= 120
+    assert len([request for request in healthy.batch.requests if request == "jobs"]) == 3
+
+
+def test_a_tick_ends_when_nothing_is_under_way_though_accounts_come_due_soon(world: World) -> None:
+    processes = accounts(world, 3)
+    for process in processes:
+        process.batch.latency = 1
+    began = world.loop.time()
+    tick(world, processes, interval=10 * SECOND)
+    assert world.loop.time() - began < 10
+
+
+def test_a_tick_does_not_go_on_for_ever_while_accounts_take_turns(world: World) -> None:
+    processes = accounts(world, 4)
+    for number, process in enumerate(processes):
+        process.batch.latency = 3 + number
+    began = world.loop.time()
+    tick(world, processes, interval=5 * SECOND)
+    assert world.loop.time() - began < BUDGET.total_seconds() + 60
+
+
+def test_a_failing_account_is_asked_once_a_tick_and_more_and_more_rarely(world: World) -> None:
+    slow, failing = processes = accounts(world, 2)
+    slow.batch.latency = 60
+    failing.service.refusals["jobs"] = BatchUnreachableError(ENDPOINT, "closed")
+    tick(world, processes, interval=5 * SECOND)
+    assert failing.batch.requests == ["jobs"]
+    slow.batch.latency = 0
+    ticks(world, processes, seconds=600, every=5, interval=5 * SECOND)
+    rarely = len(failing.batch.requests)
+    assert rarely < 20
+    failing.service.refusals.clear()
+    ticks(world, processes, seconds=45, every=5, interval=5 * SECOND)
+    assert len(failing.batch.requests) >= rarely + 5
+
+
+def test_storage_that_fails_for_one_account_stops_no_other_and_is_raised(world: World) -> None:
+    healthy, unlucky = processes = accounts(world, 2)
+    unlucky.connection.arm(Fault(1, committed=False, kills=False))
+    with pytest.raises(StorageError):
+        tick(world, processes)
+    assert "jobs" in healthy.batch.requests

@@ -1,0 +1,60 @@
+"""Monitoring and the round of an account stand in one partition and are read together."""
+
+import secrets
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from shared.domain.monitoring import Monitoring
+from shared.domain.rounds import Round
+from shared.errors import CacheConflictError
+from shared.stores.monitoring import MonitoringStore
+from shared.stores.rounds import RoundStore
+from shared.stores.tables import Tables
+
+T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
+CASES = {
+    "bare": Monitoring(),
+    "off": Monitoring(enabled=False, changed_at=T0, switched_at=T0),
+    "full": Monitoring(enabled=True, poll_seconds=86_400, changed_at=T0, switched_at=T0),
+}
+
+
+@pytest.fixture
+def account() -> str:
+    """The key of an account of a test's own."""
+    return f"demo{secrets.token_hex(6)}"
+
+
+@pytest.mark.parametrize("case", CASES)
+async def test_monitoring_is_loaded_as_it_was_saved(tables: Tables, account: str, case: str) -> None:
+    store = MonitoringStore(tables)
+    saved = await store.save(account, CASES[case])
+    assert saved == replace(CASES[case], etag=saved.etag)
+    assert await store.load(account) == saved
+    assert await store.load_with_round(account) == (saved, None)
+
+
+async def test_an_account_of_which_nothing_is_stored_is_watched(tables: Tables, account: str) -> None:
+    store = MonitoringStore(tables)
+    assert await store.load(account) == Monitoring()
+    assert await store.load_with_round(account) == (Monitoring(), None)
+
+
+async def test_the_round_comes_with_the_monitoring(tables: Tables, account: str) -> None:
+    store, rounds = MonitoringStore(tables), RoundStore(tables)
+    await rounds.save(account, Round(T0, T0, failures={"a": "why"}))
+    assert await store.load_with_round(account) == (Monitoring(), await rounds.load(account))
+    saved = await store.save(account, CASES["off"])
+    assert await store.load_with_round(account) == (saved, await rounds.load(account))
+
+
+async def test_a_change_that_another_process_made_is_not_overwritten(tables: Tables, account: str) -> None:
+    store = MonitoringStore(tables)
+    first = await store.save(account, CASES["off"])
+    second = await store.save(account, replace(first, poll_seconds=5))
+    for stale in (first, CASES["full"]):
+        with pytest.raises(CacheConflictError):
+            await store.save(account, stale)
+    assert await store.load(account) == second
