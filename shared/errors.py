@@ -53,11 +53,15 @@ class BatchUnreachableError(BatchError):
 class BatchThrottledError(BatchError):
     """429 or 503; `retry_after` is how long the whole account should be left alone."""
 
-    def __init__(self, endpoint: str, retry_after: timedelta, *, cap: int | None = None) -> None:
-        """`cap` is our own limit of calls a minute, where it was that and not the service that said stop."""
+    def __init__(self, endpoint: str, retry_after: timedelta, *, cap: int | None = None, is_busy: bool = False) -> None:
+        """`cap` is our own limit of calls a minute, where it was that and not the service that said stop.
+
+        `is_busy` is for a 503.
+        """
         seconds = f"the next try is in {retry_after.total_seconds():.0f} s."
         ours = f"{endpoint} was called {cap} times in a minute, all that MAX_BATCH_CALLS_PER_MINUTE allows; {seconds}"
-        super().__init__(ours if cap else f"{endpoint} is throttling; {seconds}")
+        word = "too busy to answer (503)" if is_busy else "throttling (429)"
+        super().__init__(ours if cap else f"{endpoint} is {word}; {seconds}")
         self.retry_after = retry_after
 
 

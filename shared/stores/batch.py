@@ -7,7 +7,7 @@ costs a tenth of what the SDK's models cost; everything else uses the models.
 import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -26,11 +26,12 @@ from shared.stores.batch_errors import translated
 from shared.stores.batch_rows import TASK_FIELDS, job_of, task_of
 from shared.stores.call_cap import CallCapPolicy
 from shared.stores.own_host import OwnHostPolicy
+from shared.stores.time_limit import LIMIT, TimeLimitPolicy, answered_within
 
 logging.getLogger("azure.batch._utils.model_base").setLevel(logging.ERROR)  # a traceback for each 404 of a stream
 _API_VERSION = "2025-06-01"
 _PAGE = 1000
-_CONNECT_SECONDS, _READ_SECONDS = 10, 60
+_CONNECT_SECONDS = 10
 _JOB_FIELDS = [
     "id", "displayName", "creationTime", "state", "stateTransitionTime", "previousState", "priority", "poolInfo",
     "executionInfo",
@@ -57,16 +58,26 @@ class TaskPage:
 class BatchAccount:
     """One account's jobs and tasks. `calls` counts the requests sent, for the customer's quota's sake."""
 
-    def __init__(self, account: Account, client: BatchClient) -> None:
+    def __init__(self, account: Account, client: BatchClient, *, limit: timedelta = LIMIT) -> None:
         self.account = account
         self.calls = 0
         self._client = client
+        self._limit = limit
 
     @classmethod
     def connect(
-        cls, account: Account, *, key: str | None, credential: AsyncTokenCredential | None, calls_per_minute: int = 3000
+        cls,
+        account: Account,
+        *,
+        key: str | None,
+        credential: AsyncTokenCredential | None,
+        calls_per_minute: int = 3000,
+        limit: timedelta = LIMIT,
     ) -> "BatchAccount":
-        """Keys go to this machine only, tokens to https only: `Account` admits no other addresses."""
+        """Keys go to this machine only, tokens to https only: `Account` admits no other addresses.
+
+        `limit` is how long one answer may take.
+        """
         secret: Any = AzureNamedKeyCredential(account.name, key) if key and account.is_local else credential
         client = BatchClient(
             account.endpoint,
@@ -74,12 +85,16 @@ class BatchAccount:
             retry_total=1,
             retry_status=0,
             retry_on_status_codes=[],
-            per_call_policies=[OwnHostPolicy(account.endpoint), CallCapPolicy(account.endpoint, calls_per_minute)],
+            per_call_policies=[
+                TimeLimitPolicy(limit),
+                OwnHostPolicy(account.endpoint),
+                CallCapPolicy(account.endpoint, calls_per_minute),
+            ],
             permit_redirects=False,
             connection_timeout=_CONNECT_SECONDS,
-            read_timeout=_READ_SECONDS,
+            read_timeout=limit.total_seconds(),
         )
-        return cls(account, client)
+        return cls(account, client, limit=limit)
 
     async def close(self) -> None:
         await self._client.close()
@@ -117,7 +132,7 @@ class BatchAccount:
         """
         url: str | None = _tasks_url(job_id, changed_since)
         while url:
-            async with translated(self.account, f"list the tasks of '{job_id}'"):
+            async with translated(self.account, f"list the tasks of '{job_id}'"), answered_within(self._limit):
                 request = HttpRequest("GET", url, headers={"Accept": "application/json"})
                 self.calls += 1
                 response = await self._client.send_request(request, stream=True)

@@ -12,6 +12,7 @@ from azure.core.exceptions import (
     AzureError,
     ClientAuthenticationError,
     HttpResponseError,
+    IncompleteReadError,
     ServiceRequestError,
     ServiceResponseError,
 )
@@ -30,6 +31,7 @@ _DEFAULT_WAIT = timedelta(seconds=30)
 _LONGEST_WAIT = timedelta(minutes=15)
 _THROTTLED, _UNAVAILABLE, _MISSING = 429, 503, 404
 _REFUSED = (401, 403)
+_NOT_AUTHENTICATED = "AuthenticationFailed"
 _NONSENSE = (ValueError, TypeError, KeyError, AttributeError, zlib.error)  # what bodies that make no sense end in
 
 
@@ -45,7 +47,9 @@ async def translated(account: Account, intent: str) -> AsyncIterator[None]:
     except (TimeoutError, ConnectionError) as error:
         raise BatchUnreachableError(account.endpoint, _first_line(error) or "it doesn't answer") from error
     except (AzureError, *_NONSENSE) as error:
-        raise BatchAnswerError(f"{account.endpoint} couldn't {intent}: {_first_line(error)}") from error
+        raise BatchAnswerError(
+            f"{account.endpoint} sent an answer that makes no sense to the request to {intent}: {_first_line(error)}"
+        ) from error
 
 
 async def _of_response(account: Account, intent: str, error: HttpResponseError) -> BatchError:
@@ -55,11 +59,14 @@ async def _of_response(account: Account, intent: str, error: HttpResponseError) 
             f"No token could be had for {account.endpoint}: give the app a managed identity,"
             f" or sign in with `az login` on a laptop. {_first_line(error)}"
         )
+    if isinstance(error, IncompleteReadError):
+        return BatchAnswerError(f"{account.endpoint} cut its answer to the request to {intent} short.")
     if status is None:
         return BatchUnreachableError(account.endpoint, _first_line(error))
     code, message = await _body(error)
     if status in (_THROTTLED, _UNAVAILABLE):
-        return BatchThrottledError(account.endpoint, _wait(_header(error, "Retry-After")))
+        wait = _wait(_header(error, "Retry-After"))
+        return BatchThrottledError(account.endpoint, wait, is_busy=status == _UNAVAILABLE)
     if status in _REFUSED:
         return BatchRefusedError(_refusal(account, status, code, message))
     kind = BatchMissingError if status == _MISSING else BatchAnswerError
@@ -67,7 +74,7 @@ async def _of_response(account: Account, intent: str, error: HttpResponseError) 
 
 
 def _refusal(account: Account, status: int, code: str, message: str) -> str:
-    if account.is_local:
+    if account.is_local and code == _NOT_AUTHENTICATED:
         return (
             f"{account.endpoint} answered {status} {code}: the key of '{account.name}' in BATCH_ACCOUNT_KEYS is wrong."
             f" {message}"
