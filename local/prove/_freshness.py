@@ -1,0 +1,74 @@
+"""How old the counts that the API shows are, sampled for every job of some accounts."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from aiohttp import ClientSession
+
+_AT_ONCE = 4
+
+
+@dataclass(slots=True)
+class Freshness:
+    """Ages in seconds of what was shown: `ages` of every sample, `oldest` by account; rounds seen by account.
+
+    `levels` counts samples by the level of their verdict.
+    """
+
+    ages: list[float] = field(default_factory=list)
+    oldest: dict[str, tuple[float, str]] = field(default_factory=dict)
+    levels: Counter[str] = field(default_factory=Counter)
+    seen: dict[str, set[str]] = field(default_factory=dict)
+
+    @property
+    def worst(self) -> float:
+        return max(self.ages, default=0.0)
+
+    def percentile(self, share: float) -> float:
+        ordered = sorted(self.ages)
+        return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0
+
+    def take(self, account: str, jobs: Sequence[dict[str, Any]], now: datetime) -> None:
+        """What the API showed of an account's jobs when it answered at `now`."""
+        for job in jobs:
+            verdict = job["verdict"]
+            age = (now - datetime.fromisoformat(verdict["asOf"])).total_seconds()
+            self.ages.append(age)
+            self.levels[verdict["level"]] += 1
+            self.seen.setdefault(account, set()).add(verdict["asOf"])
+            if age > self.oldest.get(account, (0.0, ""))[0]:
+                self.oldest[account] = (age, f"{job['id']} as of {verdict['asOf']}, seen at {now:%H:%M:%S}")
+
+
+async def jobs_of(session: ClientSession, api: str, account: str) -> list[dict[str, Any]]:
+    async with session.get(f"{api}/accounts/{account}/jobs?maxpagesize=1000") as answer:
+        answer.raise_for_status()
+        found: list[dict[str, Any]] = (await answer.json())["value"]
+        return found
+
+
+async def sample(
+    session: ClientSession, api: str, accounts: Sequence[str], freshness: Freshness, *, every: float
+) -> None:
+    """Looks at all accounts every so many seconds, evenly spread over that time, until cancelled."""
+    gate = asyncio.Semaphore(_AT_ONCE)
+    looks: set[asyncio.Task[None]] = set()
+
+    async def look(account: str) -> None:
+        async with gate:
+            jobs = await jobs_of(session, api, account)
+            freshness.take(account, jobs, datetime.now(UTC))
+
+    time = asyncio.get_running_loop().time
+    due = time()
+    while True:
+        for account in accounts:
+            due += every / len(accounts)
+            await asyncio.sleep(max(0.0, due - time()))
+            task = asyncio.create_task(look(account))
+            looks.add(task)
+            task.add_done_callback(looks.discard)

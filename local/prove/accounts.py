@@ -1,0 +1,258 @@
+"""Proves that accounts don't get into each other's way: 50 accounts, 8 of which fail, each in a way of its own.
+
+Starts its own storage, Batch emulator and functions host on free ports. The accounts that fail are reached through
+fronts that pass requests on at first. Then the fronts begin to fail, and every job of every healthy account is looked
+at through the API: its counts must never be older than two intervals (and the second to which `Date` is rounded).
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from aiohttp import ClientError, ClientSession, ClientTimeout
+
+from local.azurite import StorageAddresses, azurite_program
+from local.dev.checkout import HERE
+from local.dev.children import Children
+from local.dev.stack import Emulated, Options, base_environment, emulator_program, fresh_key, host_program
+from local.prove._failing_fronts import WAYS, Front
+from local.prove._fleet import Fleet
+from local.prove._freshness import Freshness, jobs_of, sample
+from local.prove._proofs_page import write_section
+
+_SPEED = 4.0
+_GRANULARITY = 1.0  # of the header Date, in seconds
+_SETTLE_SECONDS = 120.0
+_ADDED_PER_SECOND = 5.0
+_REPORT_SECONDS = 15.0
+_LOGS = HERE.logs / "prove-accounts"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is proved; durations in seconds."""
+
+    accounts: int
+    jobs: int
+    tasks: int
+    interval: int
+    tick: int
+    seconds: float
+    sample_every: float
+
+    @property
+    def bound(self) -> float:
+        return 2 * self.interval + _GRANULARITY
+
+    def names(self) -> tuple[list[str], list[str]]:
+        """Healthy accounts, failing ones."""
+        healthy = [f"good{number:02}" for number in range(self.accounts - len(WAYS))]
+        return healthy, [f"bad{number}" for number in range(len(WAYS))]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the app says of a failing account; `problem` is None where it names the cause as it should."""
+
+    way: str
+    reason: str
+    problem: str | None
+
+
+async def prove(plan: Plan, children: Children, say: Callable[[str], None]) -> tuple[str, bool]:
+    """The report, and whether all is as it should be."""
+    async with ClientSession(timeout=ClientTimeout(total=60)) as session, contextlib.AsyncExitStack() as stack:
+        healthy, failing = plan.names()
+        keys = {name: fresh_key() for name in (*healthy, *failing)}
+        environment = base_environment()
+        program = azurite_program(HERE, log=_LOGS / "azurite.log", environment=environment)
+        storage = StorageAddresses.announced(await asyncio.to_thread(children.start, program))
+        emulator = await _start_emulator(children, keys)
+        fronts = {name: Front(emulator, session) for name in failing}
+        for front in fronts.values():
+            await front.start()
+            stack.push_async_callback(front.stop)
+        fleet = Fleet(emulator, keys, jobs=plan.jobs)
+        stack.push_async_callback(fleet.close)
+        say(f"filling {len(keys)} accounts with {plan.jobs} jobs of {plan.tasks} tasks each")
+        await fleet.fill(plan.tasks)
+        endpoints = dict.fromkeys(healthy, emulator) | {
+            name: f"http://127.0.0.1:{front.port}" for name, front in fronts.items()
+        }
+        api = await _start_host(children, plan, storage.connection_string, endpoints, keys)
+        took = await _first_reads(session, api, [*healthy, *failing], plan)
+        say(f"every job was read for the first time after {took:.0f} s; now {len(failing)} accounts begin to fail")
+        going = asyncio.create_task(fleet.keep_going(_ADDED_PER_SECOND))
+        for front, way in zip(fronts.values(), WAYS.values(), strict=True):
+            await front.fail(way)
+        freshness = await _watch(session, api, healthy, plan, say)
+        going.cancel()
+        await asyncio.wait([going])
+        said = await _said(session, api, dict(zip(failing, WAYS, strict=True)))
+        return _report(plan, freshness, said, fleet.added)
+
+
+async def _start_emulator(children: Children, keys: dict[str, str]) -> str:
+    (first, key), *others = keys.items()
+    program = emulator_program(HERE, Options(speed=_SPEED), Emulated(first, key))
+    further = [part for name, other in others for part in ("--account", f"{name}={other}")]
+    program = replace(program, command=(*program.command, *further), log=_LOGS / "emulator.log")
+    return (await asyncio.to_thread(children.start, program))["address"].rstrip("/")
+
+
+async def _start_host(
+    children: Children, plan: Plan, storage: str, endpoints: dict[str, str], keys: dict[str, str]
+) -> str:
+    settings = {
+        "AzureWebJobsStorage": storage,
+        "FUNCTIONS_WORKER_RUNTIME": "python",
+        "BATCH_ACCOUNTS": " ".join(f"{name}={endpoint}" for name, endpoint in endpoints.items()),
+        "BATCH_ACCOUNT_KEYS": " ".join(f"{name}={key}" for name, key in keys.items()),
+        "POLL_SECONDS": str(plan.interval),
+        "TICK_SCHEDULE": f"*/{plan.tick} * * * * *" if plan.tick < 60 else "0 * * * * *",  # noqa: PLR2004
+        "TICK_BUDGET_SECONDS": "45",
+        "POLL_OVERLAP_SECONDS": "5",
+    }
+    program = host_program(HERE, Options(port=0), settings)
+    program = replace(program, command=(*program.command, "--quiet"), log=_LOGS / "host.log")
+    site = (await asyncio.to_thread(children.start, program))["address"].rstrip("/")
+    return f"{site}/api"
+
+
+async def _first_reads(session: ClientSession, api: str, accounts: Sequence[str], plan: Plan) -> float:
+    """Waits until every job has counts; how long that took. Raises TimeoutError."""
+    time = asyncio.get_running_loop().time
+    began = time()
+    left = list(accounts)
+    async with asyncio.timeout(_SETTLE_SECONDS + plan.tick):
+        while left:
+            with contextlib.suppress(ClientError):
+                jobs = await jobs_of(session, api, left[0])
+                if len(jobs) == plan.jobs and all(job["verdict"]["asOf"] for job in jobs):
+                    left.pop(0)
+                    continue
+            await asyncio.sleep(0.5)
+    return time() - began
+
+
+async def _watch(
+    session: ClientSession, api: str, healthy: Sequence[str], plan: Plan, say: Callable[[str], None]
+) -> Freshness:
+    freshness = Freshness()
+    sampling = asyncio.create_task(sample(session, api, healthy, freshness, every=plan.sample_every))
+    end = asyncio.get_running_loop().time() + plan.seconds
+    while (left := end - asyncio.get_running_loop().time()) > 0:
+        await asyncio.wait([sampling], timeout=min(_REPORT_SECONDS, left))
+        if sampling.done():
+            break
+        levels = ", ".join(f"{count} {level}" for level, count in freshness.levels.most_common())
+        say(
+            f"{plan.seconds - left:4.0f} s: at most {freshness.worst:.1f} s old in {len(freshness.ages):,} looks"
+            f" ({levels})"
+        )
+    sampling.cancel()
+    await asyncio.wait([sampling])
+    if not sampling.cancelled() and (error := sampling.exception()):
+        raise error
+    return freshness
+
+
+async def _said(session: ClientSession, api: str, ways: dict[str, str]) -> list[Said]:
+    """What account, jobs and health say of each failing account."""
+    async with session.get(f"{api}/health") as answer:
+        problems: list[str] = (await answer.json())["problems"]
+    found = []
+    for name, way in ways.items():
+        async with session.get(f"{api}/accounts/{name}") as answer:
+            account: dict[str, Any] = await answer.json()
+        reason = account["lastRound"]["reason"] or ""
+        fresh = [job["id"] for job in await jobs_of(session, api, name) if job["verdict"]["level"] != "stale"]
+        word = WAYS[way].word
+        problem = None
+        if word not in reason:
+            problem = f"its reason doesn't say '{word}'"
+        elif fresh:
+            problem = f"{len(fresh)} of its jobs aren't called stale"
+        elif f"{name}: {reason}" not in problems:
+            problem = "health doesn't repeat its reason"
+        found.append(Said(way, reason.replace(account["endpoint"], f"https://{name}…"), problem))
+    return found
+
+
+def _report(plan: Plan, freshness: Freshness, said: list[Said], added: int) -> tuple[str, bool]:
+    healthy, failing = plan.names()
+    problems = _problems(plan, freshness, said, healthy)
+    levels = ", ".join(f"{count:,} {level}" for level, count in freshness.levels.most_common())
+    lines = [
+        f"`dev.py prove accounts` on {datetime.now(UTC):%Y-%m-%d}, {platform.system()}, {os.cpu_count()} cores:",
+        f"{len(healthy)} healthy and {len(failing)} failing accounts of {plan.jobs} jobs of {plan.tasks} tasks each,",
+        f"{added} tasks added meanwhile; polled every {plan.interval} s by a tick each {plan.tick} s, watched for",
+        f"{plan.seconds / 60:g} minutes.",
+        "",
+        "| measure | value |",
+        "|---|---|",
+        f"| oldest counts of a healthy account | {freshness.worst:.1f} s (allowed: {plan.bound:g} s) |",
+        f"| 99th percentile, median | {freshness.percentile(0.99):.1f} s, {freshness.percentile(0.5):.1f} s |",
+        f"| looks at a job | {len(freshness.ages):,}, at each every {plan.sample_every:g} s |",
+        f"| rounds of healthy accounts seen | {sum(map(len, freshness.seen.values())):,} |",
+        f"| verdicts on jobs of healthy accounts | {levels} |",
+        "",
+        "| an account fails by | and is said to |",
+        "|---|---|",
+        *(f"| {one.way} | {one.reason} |" for one in said),
+        "",
+        "As it should be." if not problems else f"NOT as it should be: {'; '.join(problems)}.",
+    ]
+    return "\n".join(lines), not problems
+
+
+def _problems(plan: Plan, freshness: Freshness, said: list[Said], healthy: Sequence[str]) -> list[str]:
+    stale = freshness.levels["stale"]
+    late = [(name, *oldest) for name, oldest in sorted(freshness.oldest.items()) if oldest[0] > plan.bound]
+    return [
+        *(f"{name} was {age:.1f} s old ({which})" for name, age, which in late),
+        *(f"{name} was never seen" for name in healthy if name not in freshness.seen),
+        *([f"{stale} looks at healthy accounts found stale counts"] if stale else []),
+        *(f"{one.way}: {one.problem}" for one in said if one.problem),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="dev.py prove accounts", description=__doc__)
+    add, default = parser.add_argument, "(default: %(default)s)"
+    add("--minutes", type=float, default=4.0, help=f"how long to watch {default}")
+    add("--accounts", type=int, default=50, help=f"{len(WAYS)} of them fail {default}")
+    add("--jobs", type=int, default=20, help=f"in each account {default}")
+    add("--tasks", type=int, default=30, help=f"in each job at first {default}")
+    add("--interval", type=int, default=10, help=f"POLL_SECONDS {default}")
+    add("--tick", type=int, default=2, help=f"seconds between two ticks {default}")
+    add("--sample", type=float, default=2.0, help=f"seconds between two looks at a job {default}")
+    add("--write", action="store_true", help="write the section 'accounts' of docs/proofs.md")
+    options = parser.parse_args()
+    plan = Plan(
+        accounts=options.accounts,
+        jobs=options.jobs,
+        tasks=options.tasks,
+        interval=options.interval,
+        tick=options.tick,
+        seconds=options.minutes * 60,
+        sample_every=options.sample,
+    )
+    with Children() as children:
+        text, is_good = asyncio.run(prove(plan, children, partial(print, flush=True)))
+    print(f"\n{text}")
+    if options.write:
+        write_section("accounts", text)
+    return 0 if is_good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
