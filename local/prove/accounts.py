@@ -148,16 +148,14 @@ async def _watch(
 ) -> Freshness:
     freshness = Freshness()
     sampling = asyncio.create_task(sample(session, api, healthy, freshness, every=plan.sample_every))
-    end = asyncio.get_running_loop().time() + plan.seconds
-    while (left := end - asyncio.get_running_loop().time()) > 0:
+    time = asyncio.get_running_loop().time
+    began = time()
+    while (left := began + plan.seconds - time()) > 0:
         await asyncio.wait([sampling], timeout=min(_REPORT_SECONDS, left))
         if sampling.done():
             break
         levels = ", ".join(f"{count} {level}" for level, count in freshness.levels.most_common())
-        say(
-            f"{plan.seconds - left:4.0f} s: at most {freshness.worst:.1f} s old in {len(freshness.ages):,} looks"
-            f" ({levels})"
-        )
+        say(f"{time() - began:4.0f} s: at most {freshness.worst:.1f} s old in {len(freshness.ages):,} looks ({levels})")
     sampling.cancel()
     await asyncio.wait([sampling])
     if not sampling.cancelled() and (error := sampling.exception()):
