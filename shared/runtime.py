@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
 
     from shared.clock import Clock
+    from shared.services.housekeeping import Housekeeping
     from shared.services.polling import Polling
     from shared.services.queries import Queries
     from shared.stores.batch import BatchAccount
@@ -25,6 +26,7 @@ class Services:
 
     polling: "Polling"
     queries: "Queries"
+    housekeeping: "Housekeeping"
     clock: "Clock"
 
 
@@ -47,6 +49,7 @@ class Runtime:
 
 
 async def _open(settings: Settings) -> Services:
+    from shared.services.housekeeping import Housekeeping, Retention
     from shared.services.polling import Polling
     from shared.services.queries import Queries
     from shared.services.rounds import AccountRounds, RoundRules
@@ -60,7 +63,7 @@ async def _open(settings: Settings) -> Services:
     credential = _credential(settings)
     tables = await _open_tables(settings, credential)
     jobs, rounds, cache = JobStore(tables), RoundStore(tables), TaskCache(tables)
-    task_poll = TaskPoll(cache, jobs, overlap=settings.overlap)
+    task_poll = TaskPoll(cache, jobs, overlap=settings.overlap, full_read_age=settings.full_read_age)
     rules = RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon)
     accounts = {
         source.account.id: AccountRounds(
@@ -68,12 +71,15 @@ async def _open(settings: Settings) -> Services:
         )
         for source in _sources(settings, credential)
     }
-    polling = Polling(
-        accounts, OperationStore(tables), clock, interval=settings.poll_interval, budget=settings.tick_budget
-    )
+    operations = OperationStore(tables)
+    polling = Polling(accounts, operations, clock, interval=settings.poll_interval, budget=settings.tick_budget)
     by_id = {account.id: account for account in settings.accounts}
     queries = Queries(by_id, jobs, rounds, cache, clock, interval=settings.poll_interval)
-    return Services(polling, queries, clock)
+    retention = Retention(settings.deleted_job_retention, settings.operation_retention)
+    housekeeping = Housekeeping(
+        settings.accounts, jobs=jobs, cache=cache, operations=operations, clock=clock, retention=retention
+    )
+    return Services(polling, queries, housekeeping, clock)
 
 
 def _clock(settings: Settings) -> "Clock":

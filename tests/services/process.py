@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, override
 
 from shared.domain.accounts import Account
+from shared.services.housekeeping import Housekeeping, Retention
 from shared.services.polling import Polling
 from shared.services.queries import Queries
 from shared.services.rounds import AccountRounds, RoundRules
@@ -65,7 +66,9 @@ class Process:
         self.batch = recipe.batch(ACCOUNT, service, self.connection)
         self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
         self.clock = LoopClock(service.now)
-        self.task_poll = recipe.task_poll(self.cache, self.jobs, overlap=recipe.overlap)
+        self.task_poll = recipe.task_poll(
+            self.cache, self.jobs, overlap=recipe.overlap, full_read_age=timedelta(days=1)
+        )
         self.rounds = WatchedRounds(
             self.batch,
             jobs=self.jobs,
@@ -74,8 +77,15 @@ class Process:
             clock=self.clock,
             rules=RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7)),
         )
-        self.polling = Polling(
-            {"demo": self.rounds}, OperationStore(tables), self.clock, interval=INTERVAL, budget=BUDGET
+        operations = OperationStore(tables)
+        self.polling = Polling({"demo": self.rounds}, operations, self.clock, interval=INTERVAL, budget=BUDGET)
+        self.housekeeping = Housekeeping(
+            [ACCOUNT],
+            jobs=self.jobs,
+            cache=self.cache,
+            operations=operations,
+            clock=self.clock,
+            retention=Retention(timedelta(days=30), timedelta(days=7)),
         )
         self.queries = Queries(
             {"demo": ACCOUNT}, self.jobs, self.round_store, self.cache, self.clock, interval=timedelta(hours=1)
