@@ -18,7 +18,7 @@ lags = st.sampled_from([0, 1, 10, 29, 30])
 skews = st.sampled_from([0, 0, -20, -5, 1, 60])
 goals = st.tuples(st.integers(0, 3), st.integers(0, 1))  # a state and, for the completed, an exit code
 delays = st.sampled_from([0, 1, 5, 20])
-faults = st.builds(Fault, call=st.integers(1, 9), committed=st.booleans(), kills=st.booleans())
+faults = st.builds(Fault, call=st.integers(1, 9) | st.integers(10, 25), committed=st.booleans(), kills=st.booleans())
 
 
 class DeltaMachine(RuleBasedStateMachine):
@@ -133,6 +133,15 @@ class DeltaMachine(RuleBasedStateMachine):
     @rule(who=st.integers(0, 1))
     def restart(self, who: int) -> None:
         self.world.processes[who] = self.world.started()
+
+    @rule(who=st.integers(0, 1))
+    def clean_up(self, who: int) -> None:
+        """Housekeeping, an hour later: it collects what was retired before, and changes no count."""
+        self.world.wait(3600)
+        before = {name: report.job.picture for name, report in self.world.reports().items()}
+        self.world.run(self.world.processes[who].housekeeping.run())
+        assert {name: report.job.picture for name, report in self.world.reports().items()} == before
+        self.world.check(done=False, full=False, processes=[])
 
     @precondition(lambda self: self.world.reports())
     @rule()
