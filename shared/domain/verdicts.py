@@ -66,7 +66,7 @@ def _judge_agreement(picture: Picture) -> tuple[Level, str]:
     if picture.as_of - agreement.at > AGREEMENT_LASTS:
         return "unverified", f"Get Task Counts last agreed {_words(picture.as_of - agreement.at)} ago."
     if agreement.at < picture.as_of:
-        return "exact", "Get Task Counts agreed within five minutes, and tells of the movement since."
+        return "exact", f"Get Task Counts agreed {_words(picture.as_of - agreement.at)} ago; tasks only moved since."
     return "exact", "Get Task Counts agrees."
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.accounts import Account
 from shared.domain.jobs import Job
-from shared.errors import CacheConflictError
+from shared.errors import CacheConflictError, StorageError
 from shared.stores.jobs import JobStore, generation_partition
 from shared.stores.operations import OperationStore
 from shared.stores.task_cache import TaskCache
@@ -49,14 +49,23 @@ class Housekeeping:
         self._retention = retention
 
     async def run(self) -> None:
-        """Cleans up after every account. Raises StorageError."""
+        """Cleans up after every account. What went wrong with one is raised after all: StorageError."""
         now = await self._clock.now()
+        failed: StorageError | None = None
         for account in self._accounts:
-            for job in (await self._jobs.load_all(account.key)).values():
-                with suppress(CacheConflictError):  # a poll wrote the job meanwhile: the next run finds the rest
-                    await self._clean(account, job, now)
-            expired = await self._operations.delete_before(account.key, now - self._retention.operations)
-            _LOG.info("Housekeeping of %s: %d finished polls deleted.", account.id, expired)
+            try:
+                await self._clean_account(account, now)
+            except StorageError as error:
+                failed = error
+        if failed:
+            raise failed
+
+    async def _clean_account(self, account: Account, now: datetime) -> None:
+        for job in (await self._jobs.load_all(account.key)).values():
+            with suppress(CacheConflictError):  # a poll wrote the job meanwhile: the next run finds the rest
+                await self._clean(account, job, now)
+        expired = await self._operations.delete_before(account.key, now - self._retention.operations)
+        _LOG.info("Housekeeping of %s: %d finished polls deleted.", account.id, expired)
 
     async def _clean(self, account: Account, job: Job, now: datetime) -> None:
         if job.deleted_at and now - job.deleted_at >= self._retention.deleted_jobs:

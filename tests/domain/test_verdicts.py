@@ -54,7 +54,7 @@ JUDGEMENTS: dict[str, tuple[Picture, Level, str]] = {
     "agreed five minutes ago": (
         agreeing(5 * MINUTE),
         "exact",
-        "Get Task Counts agreed within five minutes, and tells of the movement since.",
+        "Get Task Counts agreed 5 min ago; tasks only moved since.",
     ),
     "agreed too long ago": (agreeing(7 * MINUTE), "unverified", "Get Task Counts last agreed 7 min ago."),
     "never compared": (STILL, "unverified", "Get Task Counts hasn't agreed with these counts yet."),

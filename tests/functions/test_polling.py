@@ -173,3 +173,24 @@ async def test_deleted_tasks_leave_the_counts_and_their_generation_the_storage(w
     await world.poll()
     tasks = await world.get("accounts/demo/jobs/job/tasks")
     assert len(tasks.body["value"]) == 8
+
+
+async def test_a_repair_lists_live_tasks_and_looks_up_the_missing_ones(world: World) -> None:
+    await add_pool(world.batch, nodes=40)
+    await add_job(world.batch)
+    await add_tasks(world.batch, 2300, command="sleep 1")
+    world.advance(4000)
+    await add_tasks(world.batch, 40, command="sleep 100000", prefix="long")
+    world.advance(60)
+    await world.poll()
+    shown = (await world.jobs())["job"]["taskCounts"]
+    assert (shown["completed"], shown["running"]) == (2300, 40)
+    await world.batch.delete_task("job", "long-00003")
+    world.advance(60)
+    await world.poll()
+    world.emulator.counters.clear()
+    world.advance(60)
+    await world.poll()
+    assert world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] == 1
+    assert _differences(world, await world.jobs()) == []
+    assert (await world.jobs())["job"]["verdict"]["source"] == "fullRead"
