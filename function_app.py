@@ -5,6 +5,7 @@ import os
 import azure.functions as func
 
 from functions.api import api_blueprint
+from functions.housekeeping import housekeeping_blueprint
 from functions.polling import polling_blueprint
 from functions.web import web_blueprint
 from shared.runtime import Runtime
@@ -13,5 +14,10 @@ from shared.settings import read_settings
 _runtime = Runtime(read_settings(os.environ))
 
 app = func.FunctionApp()
-for blueprint in (polling_blueprint(_runtime), api_blueprint(_runtime), web_blueprint()):
+for blueprint in (
+    polling_blueprint(_runtime),
+    housekeeping_blueprint(_runtime),
+    api_blueprint(_runtime),
+    web_blueprint(),
+):
     app.register_functions(blueprint)

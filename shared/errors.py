@@ -5,6 +5,8 @@ Services and stores raise these; `functions/http.py` turns them into statuses an
 
 from datetime import timedelta
 
+_WORDS = {429: "is throttling (429)", 503: "is too busy to answer (503)"}
+
 
 class BatchscopeError(Exception):
     """The root of all errors that are expected to happen."""
@@ -53,15 +55,15 @@ class BatchUnreachableError(BatchError):
 class BatchThrottledError(BatchError):
     """429 or 503; `retry_after` is how long the whole account should be left alone."""
 
-    def __init__(self, endpoint: str, retry_after: timedelta, *, cap: int | None = None, is_busy: bool = False) -> None:
-        """`cap` is our own limit of calls a minute, where it was that and not the service that said stop.
-
-        `is_busy` is for a 503.
-        """
-        seconds = f"the next try is in {retry_after.total_seconds():.0f} s."
-        ours = f"{endpoint} was called {cap} times in a minute, all that MAX_BATCH_CALLS_PER_MINUTE allows; {seconds}"
-        word = "too busy to answer (503)" if is_busy else "throttling (429)"
-        super().__init__(ours if cap else f"{endpoint} is {word}; {seconds}")
+    def __init__(
+        self, endpoint: str, retry_after: timedelta, *, status: int | None = None, cap: int | None = None
+    ) -> None:
+        """`status` is what the service answered just now; `cap` our own limit of calls a minute, where it was that."""
+        if cap:
+            why = f"was called {cap} times in a minute, all that MAX_BATCH_CALLS_PER_MINUTE allows"
+        else:
+            why = _WORDS.get(status or 0, "is left alone for now")
+        super().__init__(f"{endpoint} {why}; the next try is in {retry_after.total_seconds():.0f} s.")
         self.retry_after = retry_after
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
 
     from shared.clock import Clock
+    from shared.services.housekeeping import Housekeeping
     from shared.services.polling import Polling
     from shared.services.queries import Queries
     from shared.services.registry import Registry
@@ -27,6 +28,7 @@ class Services:
     polling: "Polling"
     queries: "Queries"
     registry: "Registry"
+    housekeeping: "Housekeeping"
     clock: "Clock"
 
 
@@ -49,6 +51,7 @@ class Runtime:
 
 
 async def _open(settings: Settings) -> Services:
+    from shared.services.housekeeping import Housekeeping, Retention
     from shared.services.polling import Polling
     from shared.services.queries import Queries
     from shared.services.registry import Registry
@@ -65,7 +68,7 @@ async def _open(settings: Settings) -> Services:
     tables = await _open_tables(settings, credential)
     jobs, rounds, cache = JobStore(tables), RoundStore(tables), TaskCache(tables)
     monitoring = MonitoringStore(tables)
-    task_poll = TaskPoll(cache, jobs, overlap=settings.overlap)
+    task_poll = TaskPoll(cache, jobs, overlap=settings.overlap, full_read_age=settings.full_read_age)
     rules = RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon)
     accounts = {
         source.account.id: AccountRounds(
@@ -73,18 +76,18 @@ async def _open(settings: Settings) -> Services:
         )
         for source in _sources(settings, credential)
     }
+    operations = OperationStore(tables)
     polling = Polling(
-        accounts,
-        OperationStore(tables),
-        monitoring,
-        clock,
-        interval=settings.poll_interval,
-        budget=settings.tick_budget,
+        accounts, operations, monitoring, clock, interval=settings.poll_interval, budget=settings.tick_budget
     )
     by_id = {account.id: account for account in settings.accounts}
     queries = Queries(by_id, jobs, monitoring, cache, clock, interval=settings.poll_interval)
     registry = Registry(by_id, monitoring, clock, interval=settings.poll_interval)
-    return Services(polling, queries, registry, clock)
+    retention = Retention(settings.deleted_job_retention, settings.operation_retention)
+    housekeeping = Housekeeping(
+        settings.accounts, jobs=jobs, cache=cache, operations=operations, clock=clock, retention=retention
+    )
+    return Services(polling, queries, registry, housekeeping, clock)
 
 
 def _clock(settings: Settings) -> "Clock":

@@ -16,6 +16,7 @@ from shared.errors import SettingsError
 
 _STORAGE = "AzureWebJobsStorage"
 _EVERY_MINUTE = "0 * * * * *"
+_EVERY_HOUR = "0 17 * * * *"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,11 @@ class Settings:
     tick_budget: timedelta
     overlap: timedelta
     full_list_interval: timedelta
+    full_read_age: timedelta
     job_horizon: timedelta
+    deleted_job_retention: timedelta
+    operation_retention: timedelta
+    housekeeping_schedule: str
     calls_per_minute: int
     table_prefix: str
     clock_url: str | None
@@ -144,13 +149,13 @@ class _Reader:
             return None
         return url
 
-    def schedule(self) -> str:
+    def schedule(self, name: str, default: str) -> str:
         """Six fields of NCRONTAB; a wrong one would keep the whole app from starting, so it is left out and named."""
-        text = self.text("TICK_SCHEDULE") or _EVERY_MINUTE
+        text = self.text(name) or default
         if re.fullmatch(r"[\d*/,A-Za-z-]+( +[\d*/,A-Za-z-]+){5}", text):
             return text
-        self.problems.append(f"TICK_SCHEDULE: '{text}' is not six fields of NCRONTAB, like {_EVERY_MINUTE}")
-        return _EVERY_MINUTE
+        self.problems.append(f"{name}: '{text}' is not six fields of NCRONTAB, like {default}")
+        return default
 
     def table_prefix(self) -> str:
         prefix = self.text("TABLE_PREFIX")
@@ -164,7 +169,7 @@ class _Reader:
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """Settings with defaults filled in; never raises, see `Settings.problems`."""
     read = _Reader(environment)
-    second, minute, day = timedelta(seconds=1), timedelta(minutes=1), timedelta(days=1)
+    second, minute, hour, day = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
     accounts = read.accounts()
     keys = read.keys(accounts)
     connection_string, table_endpoint = read.storage()
@@ -173,11 +178,15 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         keys=keys,
         connection_string=connection_string,
         table_endpoint=table_endpoint,
-        tick_schedule=read.schedule(),
+        tick_schedule=read.schedule("TICK_SCHEDULE", _EVERY_MINUTE),
         poll_interval=read.duration("POLL_SECONDS", 60, second, low=1, high=86_400),
         tick_budget=read.duration("TICK_BUDGET_SECONDS", 45, second, low=1, high=1_800),
         overlap=read.duration("POLL_OVERLAP_SECONDS", 30, second, low=1, high=3_600),
         full_list_interval=read.duration("FULL_LIST_MINUTES", 15, minute, low=0.1, high=1_440),
+        full_read_age=read.duration("FULL_READ_HOURS", 24, hour, low=0.1, high=8_760),
+        deleted_job_retention=read.duration("DELETED_JOB_DAYS", 30, day, low=0, high=3_650),
+        operation_retention=read.duration("POLL_STATUS_DAYS", 7, day, low=0.01, high=365),
+        housekeeping_schedule=read.schedule("HOUSEKEEPING_SCHEDULE", _EVERY_HOUR),
         job_horizon=read.duration("JOB_HORIZON_DAYS", 7, day, low=0, high=3_650),
         calls_per_minute=read.count("MAX_BATCH_CALLS_PER_MINUTE", 3000, low=10, high=1_000_000),
         table_prefix=read.table_prefix(),

@@ -30,7 +30,7 @@ class VerdictAnswer(Answer):
     """How sure the counts are: as of when, read by what, how sure, and why."""
 
     as_of: datetime | None
-    source: Literal["firstRead", "delta", "none"]
+    source: Literal["firstRead", "delta", "repair", "fullRead", "none"]
     level: Literal["exact", "unverified", "catchingUp", "stale"]
     reason: str
 

@@ -7,8 +7,9 @@ from typing import Literal
 from shared.domain.keys import key_of
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 
-type Source = Literal["firstRead", "delta"]
+type Source = Literal["firstRead", "delta", "repair", "fullRead"]
 COMPLETED = "completed"
+AGREEMENT_LASTS = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,32 +48,21 @@ class JobFacts:
 class Agreement:
     """How Get Task Counts compared with the cache.
 
-    `at` is the last agreement; `disagreements` how many comparisons in a row differed since by more than what happened
-    between the two answers explains; `service_counts` what the service said when it last differed.
+    `at` is the last agreement; `disagreements` how many comparisons in a row differed since, though nothing moved that
+    would explain it; `service_counts` what the service said when it last differed.
     """
 
     at: datetime | None = None
     disagreements: int = 0
     service_counts: TaskCounts | None = None
 
-    def compared(
-        self, cached: TaskCounts, service: TaskCounts, now: datetime, *, before: TaskCounts | None = None
-    ) -> "Agreement":
-        """After one more comparison; `before` are the cached counts of the last one.
-
-        The service was asked between the last read and this one: a difference then is no more than movement if what it
-        said lies between the two reads. Such a difference ends here; one that doesn't vanish like that adds up.
-        """
-        if cached.as_service_counts() == service.as_service_counts():
-            return Agreement(at=now)
-        explained = before is not None and _lies_between(self.service_counts, before, cached)
-        return Agreement(self.at, 1 if explained else self.disagreements + 1, service)
+    def differed(self, service: TaskCounts) -> "Agreement":
+        """After one more comparison that nothing explains."""
+        return Agreement(self.at, self.disagreements + 1, service)
 
 
-def _lies_between(service: TaskCounts | None, before: TaskCounts, after: TaskCounts) -> bool:
-    """True where every count that only moves one way while tasks run lies between those of two reads."""
-    if service is None:
-        return False
+def lies_between(service: TaskCounts, before: TaskCounts, after: TaskCounts) -> bool:
+    """True where every count that only moves one way while tasks run lies between those of two reads around it."""
     triples = zip(_steady(before), _steady(service), _steady(after), strict=True)
     return all(min(first, last) <= middle <= max(first, last) for first, middle, last in triples)
 
@@ -95,7 +85,8 @@ class Picture:
     """Counts of a job's tasks as of T0, and where they come from.
 
     `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of
-    the read that built the generation; `moved_at` that of the last read that changed a count.
+    the read that built the generation; `moved_at` that of the last read that changed a task; `live_read_at` that of the
+    last read that listed every task that hadn't completed.
     """
 
     generation: str
@@ -104,16 +95,31 @@ class Picture:
     counts: TaskCounts
     full_read_at: datetime
     moved_at: datetime
+    live_read_at: datetime
     agreement: Agreement = Agreement()
 
     def watermark(self, overlap: timedelta) -> datetime:
         """The instant from which the next delta asks for changes, inclusive."""
         return self.as_of - overlap
 
+    def is_news(self, before: "Picture | None") -> bool:
+        """False where this is the picture of `before` that holds longer, which a confirmation says as well."""
+        if before is None:
+            return True
+        return replace(self, as_of=before.as_of, source=before.source, agreement=before.agreement) != before
+
     def confirmed(self, confirmation: Confirmation | None) -> "Picture":
         if confirmation is None or confirmation.generation != self.generation or confirmation.as_of < self.as_of:
             return self
         return replace(self, as_of=confirmation.as_of, source="delta", agreement=confirmation.agreement)
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """A generation that nothing points to `since` then; whoever still uses it will have ended some time later."""
+
+    generation: str
+    since: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +134,7 @@ class Job:
     picture: Picture | None = None
     building: str | None = None
     building_since: datetime | None = None
-    retired: tuple[str, ...] = ()
+    retired: tuple[Retired, ...] = ()
     sealed: bool = False
     deleted_at: datetime | None = None
     etag: str | None = None
@@ -141,6 +147,11 @@ class Job:
     def deleted(self) -> bool:
         return self.deleted_at is not None
 
+    @property
+    def is_live(self) -> bool:
+        """True where its tasks may still change."""
+        return not self.deleted and not self.sealed
+
     def seen(self, facts: JobFacts) -> "Job":
         """After a list or a GET showed the job.
 
@@ -149,13 +160,37 @@ class Job:
         if facts.creation_time == self.facts.creation_time:
             moved = facts != self.facts
             return replace(self, facts=facts, sealed=self.sealed and not moved, deleted_at=None)
-        generations = [self.building, self.picture.generation if self.picture else None]
-        retired = (*self.retired, *(generation for generation in generations if generation))
-        return Job(facts, retired=retired, etag=self.etag)
+        return Job(facts, retired=self._retired_all(facts.creation_time), etag=self.etag)
+
+    def begun(self, generation: str, at: datetime) -> "Job":
+        """Before the first row of a new generation is written; one that was begun before and never served retires."""
+        retired = (*self.retired, Retired(self.building, at)) if self.building else self.retired
+        return replace(self, building=generation, building_since=at, retired=retired)
+
+    def switched(self, picture: Picture) -> "Job":
+        """After the generation that was being built is complete: it is served, and the one before retires."""
+        old = self.picture
+        retired = (*self.retired, Retired(old.generation, picture.full_read_at)) if old else self.retired
+        return replace(self, picture=picture, building=None, building_since=None, retired=retired)
+
+    def abandoned(self, before: datetime) -> "Job":
+        """Without a generation whose building began `before` then and never ended."""
+        if not self.building or not self.building_since or self.building_since >= before:
+            return self
+        retired = (*self.retired, Retired(self.building, self.building_since))
+        return replace(self, building=None, building_since=None, retired=retired)
+
+    def unsealed(self) -> "Job":
+        """After Get Task Counts of a sealed job differed: it is polled again."""
+        return replace(self, sealed=False)
 
     def gone(self, at: datetime) -> "Job":
         """After a GET answered 404: what was known of it stays, marked as deleted."""
         return replace(self, deleted_at=at)
+
+    def _retired_all(self, since: datetime) -> tuple[Retired, ...]:
+        generations = [self.building, self.picture.generation if self.picture else None]
+        return (*self.retired, *(Retired(generation, since) for generation in generations if generation))
 
     def is_final(self, as_of: datetime, overlap: timedelta) -> bool:
         """True once a completed job's last changes, late ones too, must be visible to a read begun at `as_of`."""

@@ -8,23 +8,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from shared.domain.jobs import Job, Picture
+from shared.domain.jobs import AGREEMENT_LASTS, Agreement, Job, Picture, Source
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 
 type Level = Literal["exact", "unverified", "catchingUp", "stale"]
 
-AGREEMENT_LASTS = timedelta(minutes=5)
-DISAGREEING_ROUNDS = 3
-COUNTS_SETTLE = timedelta(minutes=2)  # Get Task Counts lags; how long after a change a difference may be just that
 _GRACE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`source` is what the counts were read by: `firstRead`, `delta`, or `none`."""
+    """`source` is what the counts were read by, `none` where they weren't."""
 
     as_of: datetime | None
-    source: Literal["firstRead", "delta", "none"]
+    source: Source | Literal["none"]
     level: Level
     reason: str
 
@@ -69,28 +66,33 @@ def _judge(job: Job, picture: Picture, *, failure: str | None, now: datetime, in
 
 
 def _judge_agreement(picture: Picture) -> tuple[Level, str]:
+    """A difference that nothing explains takes the word `exact` away at once: what follows it is a repair."""
     agreement = picture.agreement
-    moving = picture.as_of - picture.moved_at < COUNTS_SETTLE
-    if agreement.disagreements and (not moving or agreement.disagreements >= DISAGREEING_ROUNDS):
-        return "unverified", _difference(picture.counts, agreement.service_counts, agreement.disagreements)
+    if agreement.disagreements:
+        return "unverified", _difference(picture.counts, agreement)
     if agreement.at is None:
         return "unverified", "Get Task Counts hasn't agreed with these counts yet."
     if picture.as_of - agreement.at > AGREEMENT_LASTS:
         return "unverified", f"Get Task Counts last agreed {_words(picture.as_of - agreement.at)} ago."
-    if agreement.disagreements:
-        return "exact", "Get Task Counts agreed within five minutes; it lags while counts move."
+    if agreement.at < picture.as_of:
+        return "exact", f"Get Task Counts agreed {_words(picture.as_of - agreement.at)} ago; tasks only moved since."
     return "exact", "Get Task Counts agrees."
 
 
-def _difference(cached: TaskCounts, service: TaskCounts | None, rounds: int) -> str:
-    ours, theirs = cached.as_service_counts(), (service or TaskCounts()).as_service_counts()
+def _difference(counts: TaskCounts, agreement: Agreement) -> str:
+    if agreement.service_counts is None:
+        return "Tasks that are counted here are gone; the tasks are being read again."
+    ours, theirs = counts.as_service_counts(), agreement.service_counts.as_service_counts()
     names = ("active", "running", "completed", "succeeded", "failed")
     parts = [
         f"{getattr(theirs, n):,} {n} (here {getattr(ours, n):,})"
         for n in names
         if getattr(ours, n) != getattr(theirs, n)
     ]
-    return f"Get Task Counts has differed for {rounds} round{'s' if rounds > 1 else ''}: {', '.join(parts)}."
+    if not parts:
+        return "Get Task Counts agrees, but which of the running tasks are still preparing is being looked up."
+    times = f"{agreement.disagreements} times" if agreement.disagreements > 1 else "once"
+    return f"Get Task Counts differed {times}: {', '.join(parts)}. If that lasts, the tasks are read again."
 
 
 def _words(age: timedelta) -> str:

@@ -4,11 +4,13 @@ Absence from a list is only a hint. A job counts as deleted when a GET of it ans
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from shared.domain.jobs import COMPLETED, Job, JobFacts
+from shared.domain.jobs import COMPLETED, Agreement, Job, JobFacts
 from shared.domain.rounds import Round
+from shared.domain.tasks import VALIDATED_TASKS
 from shared.errors import (
     BatchAnswerError,
     BatchMissingError,
@@ -18,6 +20,7 @@ from shared.errors import (
 )
 from shared.stores.batch import BatchAccount
 
+_RECHECKS = 50  # sealed jobs a full list
 _LOOK_UPS = 100  # in one round: after a purge of thousands of jobs the polls of the others must not wait for all
 
 
@@ -36,7 +39,7 @@ class Discovery:
 
     def live(self) -> list[Job]:
         """Jobs whose tasks may still change."""
-        return [job for job in self.jobs.values() if not job.deleted and not job.sealed]
+        return [job for job in self.jobs.values() if job.is_live]
 
 
 async def discover(
@@ -91,3 +94,31 @@ async def _look_up(source: BatchAccount, job: Job, date: datetime | None) -> Job
         return job.gone(date or job.facts.state_transition_time)
     except (BatchAnswerError, BatchRefusedError):  # one job that can't be looked up spoils nothing else
         return job
+
+
+async def recheck_sealed(source: BatchAccount, found: Discovery) -> Discovery:
+    """Compares some sealed jobs with Get Task Counts, those that weren't for longest: tasks may be deleted even there.
+
+    One that differs is polled again. Raises BatchThrottledError.
+    """
+    sealed = [job for job in found.jobs.values() if job.sealed and not job.deleted]
+    checked: dict[str, Job] = {}
+    for job in sorted(sealed, key=_agreed_order)[:_RECHECKS]:
+        with suppress(BatchAnswerError, BatchMissingError, BatchRefusedError, BatchUnreachableError):
+            checked[job.key] = await _rechecked(source, job)
+    return replace(found, jobs={**found.jobs, **checked}, changed=found.changed | checked.keys())
+
+
+async def _rechecked(source: BatchAccount, job: Job) -> Job:
+    picture = job.picture
+    if picture is None or picture.counts.total > VALIDATED_TASKS:
+        return job
+    counts, date = await source.fetch_task_counts(job.facts.id)
+    if counts.as_service_counts() != picture.counts.as_service_counts():
+        return job.unsealed()
+    return replace(job, picture=replace(picture, agreement=Agreement(date or picture.agreement.at)))
+
+
+def _agreed_order(job: Job) -> tuple[float, str]:
+    at = job.picture.agreement.at if job.picture else None
+    return (at.timestamp() if at else 0.0, job.key)

@@ -81,18 +81,18 @@ class Queries:
 
         Raises NotFoundError before the first task.
         """
-        report = await self.job(account_id, job_id)
-        picture = report.job.picture
-        if picture is None:
-            return
-        partition = generation_partition(report.account.key, report.job.key, picture.generation)
         for _ in range(_LISTING_TRIES):
+            report = await self.job(account_id, job_id)
+            picture = report.job.picture
+            if picture is None:
+                return
+            partition = generation_partition(report.account.key, report.job.key, picture.generation)
             try:
                 async for task in self._cached_tasks(partition, after, state):
                     after = key_of(task.id)
                     if (state is None or STATES[task.state] == state) and wanted(task):
                         yield task
-            except CacheConflictError:  # a poll rewrote leaves meanwhile: go on after the last task in the new ones
+            except CacheConflictError:  # leaves were rewritten, or a new generation is served: go on there
                 continue
             return
         raise CacheConflictError(f"The tasks of '{job_id}' change too fast to be listed; try again.")

@@ -6,10 +6,11 @@ the round, as it concerns the whole account.
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from shared.clock import Clock
 from shared.domain.jobs import Confirmation, Job
@@ -17,8 +18,8 @@ from shared.domain.keys import key_of
 from shared.domain.operations import Reason
 from shared.domain.rounds import Found, Round
 from shared.errors import BatchscopeError, BatchThrottledError, CacheConflictError, MonitoringOffError
-from shared.services.discovery import Discovery, discover
-from shared.services.task_poll import TaskPoll
+from shared.services.discovery import Discovery, discover, recheck_sealed
+from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount
 from shared.stores.jobs import JobStore
 from shared.stores.monitoring import MonitoringStore
@@ -26,6 +27,7 @@ from shared.stores.rounds import RoundStore
 
 _LOG = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 8
+_RECONCILED_AT_ONCE = 2
 _SHORTEST_INTERVAL = 0.1  # seconds of real time between two rounds of an account
 
 
@@ -47,6 +49,7 @@ class _Pass:
     deadline: float
     discovery: Discovery | None = None
     confirmations: dict[str, Confirmation] = field(default_factory=dict)
+    done: list[Polled] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     polled: set[str] = field(default_factory=set)
     throttled: BatchThrottledError | None = None
@@ -128,6 +131,8 @@ class AccountRounds:
         try:
             await self._discover(this, started)
             await self._poll_jobs(this)
+            await self._reconcile_jobs(this)
+            await self._save_listed(this)
         except BatchscopeError as error:
             this.discovery, this.reason = None, str(error)
             this.throttled = error if isinstance(error, BatchThrottledError) else None
@@ -142,12 +147,13 @@ class AccountRounds:
     async def _discover(self, this: _Pass, now: datetime) -> None:
         known = await self._jobs.load_all(self.source.account.key)
         full = this.last is None or this.last.full_list_is_due(now, self._rules.full_list_interval)
-        this.discovery = await discover(
+        found = await discover(
             self.source, known, this.last, full=full, overlap=self._rules.overlap, horizon=self._rules.horizon
         )
+        this.discovery = await recheck_sealed(self.source, found) if found.was_full else found
 
     async def _poll_jobs(self, this: _Pass) -> None:
-        """Polls live jobs, stalest first, until the deadline; writes the others that the list changed."""
+        """Polls live jobs, stalest first, until the deadline; sealed ones, too, where they are asked for by name."""
         discovery = this.discovery
         if discovery is None:
             return
@@ -160,41 +166,79 @@ class AccountRounds:
 
         confirmations = this.last.confirmations if this.last else {}
         live = [
-            _confirmed(job, confirmations) for job in discovery.live() if this.wanted is None or job.key in this.wanted
+            _confirmed(job.unsealed(), confirmations)
+            for job in discovery.jobs.values()
+            if (job.is_live if this.wanted is None else job.key in this.wanted and not job.deleted)
         ]
         await asyncio.gather(*map(poll, sorted(live, key=_age_order)))
+
+    async def _reconcile_jobs(self, this: _Pass) -> None:
+        """When all were polled: reads that take longer, for jobs whose counts want more than a delta."""
+        gate = asyncio.Semaphore(_RECONCILED_AT_ONCE)
+
+        async def reconcile(polled: Polled) -> None:
+            async with gate:
+                if asyncio.get_running_loop().time() < this.deadline and this.throttled is None:
+                    await self._guarded(this, polled.job, self._reconcile_job(this, polled))
+
+        await asyncio.gather(*map(reconcile, this.done))
+
+    async def _save_listed(self, this: _Pass) -> None:
+        """Writes what the list told of jobs that no poll has written."""
+        discovery = this.discovery
+        if discovery is None:
+            return
         for key in sorted(discovery.changed - (this.polled - this.failures.keys())):
             await self._save(discovery.jobs[key])
 
     async def _poll_job(self, this: _Pass, job: Job, discovery: Discovery) -> None:
-        try:
+        async def poll() -> None:
             polled = await self._task_poll.poll(self.source, job, discovery.date)
             if polled.confirmation:
                 this.confirmations[job.key] = polled.confirmation
                 if job.key in discovery.changed:
-                    await self._save(polled.job)
+                    polled = replace(polled, job=await self._save(polled.job) or polled.job)
+            this.done.append(polled)
+
+        if await self._guarded(this, job, poll()):
+            this.polled.add(job.key)
+
+    async def _reconcile_job(self, this: _Pass, polled: Polled) -> None:
+        date = this.discovery.date if this.discovery else None
+        reconciled = await self._task_poll.reconcile(self.source, polled, date)
+        if reconciled is not polled:
+            this.confirmations.pop(polled.job.key, None)
+
+    async def _guarded(self, this: _Pass, job: Job, work: Coroutine[Any, Any, None]) -> bool:
+        """Work on one job, whose failure is noted and spoils nothing else; False where the account is throttling."""
+        try:
+            await work
         except BatchThrottledError as error:
             this.throttled, this.reason = error, str(error)
-            return
+            return False
         except BatchscopeError as error:
             this.failures[job.key] = str(error)
             _LOG.warning("The poll of %s in %s failed: %s", job.facts.id, self.source.account.id, error)
         except Exception as error:  # a defect that one job meets mustn't end the polls of the others
             this.failures[job.key] = f"{type(error).__name__}: {error}"
             _LOG.exception("The poll of %s in %s broke", job.facts.id, self.source.account.id)
-        this.polled.add(job.key)
+        return True
 
-    async def _save(self, job: Job) -> None:
-        """Writes what the list told of a job; over what another process wrote meanwhile only if it is news."""
+    async def _save(self, job: Job) -> Job | None:
+        """Writes what the list told of a job; over what another process wrote meanwhile only if it is news.
+
+        The job as it was written, None where it wasn't.
+        """
         account = self.source.account
         try:
-            await self._jobs.save(account.key, job)
+            return replace(job, etag=await self._jobs.save(account.key, job))
         except CacheConflictError:
             _LOG.info("Another process wrote %s of %s first.", job.facts.id, account.id)
             stored = await self._jobs.load(account.key, job.facts.id)
             if stored and not job.deleted and job.facts.is_later_than(stored.facts):
                 with suppress(CacheConflictError):
                     await self._jobs.save(account.key, stored.seen(job.facts))
+        return None
 
 
 def _confirmed(job: Job, confirmations: Mapping[str, Confirmation]) -> Job:

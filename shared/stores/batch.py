@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 import orjson
@@ -21,7 +21,7 @@ from shared.domain.accounts import Account
 from shared.domain.jobs import JobFacts
 from shared.domain.stamps import format_stamp, parse_http_date
 from shared.domain.tasks import Task, TaskCounts
-from shared.errors import BatchAnswerError
+from shared.errors import BatchAnswerError, BatchMissingError
 from shared.stores.batch_errors import translated
 from shared.stores.batch_rows import TASK_FIELDS, job_of, task_of
 from shared.stores.call_cap import CallCapPolicy
@@ -31,11 +31,15 @@ from shared.stores.time_limit import LIMIT, TimeLimitPolicy, answered_within
 logging.getLogger("azure.batch._utils.model_base").setLevel(logging.ERROR)  # a traceback for each 404 of a stream
 _API_VERSION = "2025-06-01"
 _PAGE = 1000
+_STATES = {"live": "state ne 'completed'", "preparing": "state eq 'preparing'"}
+_NONSENSE = (ValueError, KeyError, TypeError, AttributeError)
 _CONNECT_SECONDS = 10
 _JOB_FIELDS = [
     "id", "displayName", "creationTime", "state", "stateTransitionTime", "previousState", "priority", "poolInfo",
     "executionInfo",
 ]  # fmt: skip
+
+type StateFilter = Literal["live", "preparing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,26 +129,46 @@ class BatchAccount:
         counts = TaskCounts(found.active, 0, found.running, found.completed, found.succeeded, found.failed)
         return counts, dates[-1] if dates else None
 
-    async def fetch_task_pages(self, job_id: str, *, changed_since: datetime | None = None) -> AsyncIterator[TaskPage]:
-        """Pages of all tasks, or of those that changed state at or after a time; short and empty ones are normal.
+    async def fetch_task(self, job_id: str, task_id: str) -> Task | None:
+        """One task; None where there is none, or no such job. Raises BatchError."""
+        url = f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}?{_query({})}"
+        try:
+            body, _ = await self._get(url, f"get the task '{task_id}' of '{job_id}'")
+        except BatchMissingError:
+            return None
+        try:
+            return task_of(orjson.loads(body))
+        except _NONSENSE as error:
+            raise BatchAnswerError(
+                f"{self.account.endpoint} sent a task '{task_id}' of '{job_id}' that makes no sense: {error!r}"
+            ) from error
 
-        Raises BatchError; BatchMissingError where the job is gone.
+    async def fetch_task_pages(
+        self, job_id: str, *, changed_since: datetime | None = None, state: StateFilter | None = None
+    ) -> AsyncIterator[TaskPage]:
+        """Pages of all tasks, of those that changed state at or after a time, or of those in a state.
+
+        Short and empty pages are normal. Raises BatchError; BatchMissingError where the job is gone.
         """
-        url: str | None = _tasks_url(job_id, changed_since)
+        url: str | None = _tasks_url(job_id, changed_since, state)
         while url:
-            async with translated(self.account, f"list the tasks of '{job_id}'"), answered_within(self._limit):
-                request = HttpRequest("GET", url, headers={"Accept": "application/json"})
-                self.calls += 1
-                response = await self._client.send_request(request, stream=True)
-                body = await response.read()
+            body, date = await self._get(url, f"list the tasks of '{job_id}'")
             tasks, url = self._parse(body, job_id)
-            yield TaskPage(tasks, _date(response.headers.get("Date")), is_last=url is None)
+            yield TaskPage(tasks, date, is_last=url is None)
+
+    async def _get(self, url: str, intent: str) -> tuple[bytes, datetime | None]:
+        """A body and its date, past the SDK's models."""
+        async with translated(self.account, intent), answered_within(self._limit):
+            request = HttpRequest("GET", url, headers={"Accept": "application/json"})
+            self.calls += 1
+            response = await self._client.send_request(request, stream=True)
+            return await response.read(), _date(response.headers.get("Date"))
 
     def _parse(self, body: bytes, job_id: str) -> tuple[list[Task], str | None]:
         try:
             page = orjson.loads(body)
             tasks, link = [task_of(row) for row in page["value"]], page.get("odata.nextLink")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except _NONSENSE as error:
             raise BatchAnswerError(
                 f"{self.account.endpoint} sent a task list of '{job_id}' that makes no sense: {error!r}"
             ) from error
@@ -160,11 +184,17 @@ class BatchAccount:
         return keep
 
 
-def _tasks_url(job_id: str, changed_since: datetime | None) -> str:
-    query = {"api-version": _API_VERSION, "maxresults": str(_PAGE), "$select": ",".join(TASK_FIELDS)}
+def _tasks_url(job_id: str, changed_since: datetime | None, state: StateFilter | None) -> str:
+    query = {"maxresults": str(_PAGE)}
     if changed_since:
         query["$filter"] = f"stateTransitionTime ge {_literal(changed_since)}"
-    return f"/jobs/{quote(job_id, safe='')}/tasks?{urlencode(query, quote_via=quote)}"
+    elif state:
+        query["$filter"] = _STATES[state]
+    return f"/jobs/{quote(job_id, safe='')}/tasks?{_query(query)}"
+
+
+def _query(further: dict[str, str]) -> str:
+    return urlencode({"api-version": _API_VERSION, "$select": ",".join(TASK_FIELDS), **further}, quote_via=quote)
 
 
 def _literal(moment: datetime) -> str:

@@ -66,7 +66,7 @@ async def _of_response(account: Account, intent: str, error: HttpResponseError) 
     code, message = await _body(error)
     if status in (_THROTTLED, _UNAVAILABLE):
         wait = _wait(_header(error, "Retry-After"))
-        return BatchThrottledError(account.endpoint, wait, is_busy=status == _UNAVAILABLE)
+        return BatchThrottledError(account.endpoint, wait, status=status)
     if status in _REFUSED:
         return BatchRefusedError(_refusal(account, status, code, message))
     kind = BatchMissingError if status == _MISSING else BatchAnswerError

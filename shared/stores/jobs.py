@@ -3,12 +3,13 @@
 A row points to the generation that is served and holds its picture, a projection that can be rebuilt from the leaves.
 """
 
+from datetime import UTC, datetime
 from typing import Any, get_args
 
-from shared.domain.jobs import Agreement, Job, JobFacts, Picture, Source
+from shared.domain.jobs import Agreement, Job, JobFacts, Picture, Retired, Source
 from shared.domain.keys import key_of, partition_of
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
-from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, load_rows, save_row
+from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows, save_row
 
 _FACTS = {
     "id": "id",
@@ -27,7 +28,7 @@ _SOURCES = get_args(Source.__value__)
 
 
 def generation_partition(account_key: str, job_key: str, generation: str) -> str:
-    """The partition of the table `tasks` that holds a generation."""
+    """The partition of the table `tasks` that holds a generation; that of "" is what all of a job's begin with."""
     return partition_of(account_key, job_key, generation)
 
 
@@ -45,6 +46,10 @@ class JobStore:
         row = await load_row(self._table, account_key, key_of(job_id))
         return _job(row) if row else None
 
+    async def delete(self, account_key: str, job: Job) -> None:
+        """Forgets a job, if its row still is as it was loaded. Raises CacheConflictError."""
+        await delete_row(self._table, account_key, job.key, job.etag or "")
+
     async def save(self, account_key: str, job: Job) -> str:
         """Writes a job as it was loaded, or new where its ETag is None; gives the ETag. Raises CacheConflictError."""
         return await save_row(self._table, _row(account_key, job), job.etag)
@@ -57,7 +62,7 @@ def _row(account_key: str, job: Job) -> Row:
         **{name: getattr(job.facts, field) for field, name in _FACTS.items()},
         "building": job.building,
         "buildingSince": job.building_since,
-        **json_columns("retired", job.retired),
+        **json_columns("retired", [[old.generation, old.since.timestamp()] for old in job.retired]),
         "sealed": job.sealed,
         "deletedAt": job.deleted_at,
     }
@@ -74,6 +79,7 @@ def _picture_row(picture: Picture) -> Row:
         "source": picture.source,
         "fullReadAt": picture.full_read_at,
         "movedAt": picture.moved_at,
+        "liveReadAt": picture.live_read_at,
         "agreedAt": agreement.at,
         "disagreements": agreement.disagreements,
         **_counts_row(picture.counts, ""),
@@ -88,7 +94,10 @@ def _job(row: Row) -> Job:
         picture=_picture(row) if row.get("generation") else None,
         building=row.get("building"),
         building_since=row.get("buildingSince"),
-        retired=tuple(json_of(row, "retired") or ()),
+        retired=tuple(
+            Retired(generation, datetime.fromtimestamp(since, UTC))
+            for generation, since in json_of(row, "retired") or ()
+        ),
         sealed=row.get("sealed", False),
         deleted_at=row.get("deletedAt"),
         etag=row["etag"],
@@ -103,6 +112,7 @@ def _picture(row: Row) -> Picture:
         counts=_counts(row, ""),
         full_read_at=row["fullReadAt"],
         moved_at=row["movedAt"],
+        live_read_at=row["liveReadAt"],
         agreement=Agreement(
             at=row.get("agreedAt"),
             disagreements=row["disagreements"],

@@ -1,10 +1,11 @@
 """The table `operations`: polls on demand and how they ended."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from shared.domain.keys import key_of
 from shared.domain.operations import PollOperation, Reason
-from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, save_row
+from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows, save_row
 
 
 class OperationStore:
@@ -15,6 +16,13 @@ class OperationStore:
         """An operation, or None; `operation_id` may be anything that a client sent."""
         row = await load_row(self._table, account_key, key_of(operation_id))
         return _operation(row) if row else None
+
+    async def delete_before(self, account_key: str, moment: datetime) -> int:
+        """Deletes operations that were asked for before then; gives how many."""
+        rows = [row for row in await load_rows(self._table, account_key) if row["createdAt"] < moment]
+        for row in rows:
+            await delete_row(self._table, account_key, row["RowKey"], row["etag"])
+        return len(rows)
 
     async def save(self, account_key: str, operation: PollOperation) -> PollOperation:
         """Writes an operation as it was loaded, or new. Raises CacheConflictError."""

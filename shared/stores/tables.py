@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import batched
 from typing import Any
 
 import orjson
@@ -20,6 +21,7 @@ type Row = dict[str, Any]
 NAMES = ("accounts", "jobs", "tasks", "operations")
 _CHUNK = 64 * 1024  # the most that one binary property holds
 _CONFLICTS = (409, 412)
+_MOST_OPERATIONS = 100  # of a transaction
 _LONGEST_KEY = 512  # of 1 KiB in UTF-16
 _DEVELOPMENT = (  # Azurite's published account on its default port, which this library doesn't know by its short name
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey="
@@ -113,6 +115,34 @@ async def save_row(table: TableClient, row: Row, etag: str | None) -> str:
         except (ResourceExistsError, ResourceNotFoundError) as error:
             raise CacheConflictError(f"Another writer was first: write {table.table_name}.") from error
     return str(answer["etag"])
+
+
+async def delete_row(table: TableClient, partition: str, row: str, etag: str) -> None:
+    """Deletes a row if it still is as `etag` says; one that is gone is as good. Raises CacheConflictError."""
+    with translated(f"delete a row of {table.table_name}"):
+        await table.delete_entity(partition, row, etag=etag, match_condition=MatchConditions.IfNotModified)
+
+
+async def delete_partition(table: TableClient, partition: str) -> int:
+    """Deletes all rows of a partition; gives how many there were. Raises StorageError if another deletes them, too."""
+    found = await load_rows(table, partition, ["RowKey"])
+    for rows in batched(found, _MOST_OPERATIONS, strict=False):
+        with translated(f"delete rows of {table.table_name}"):
+            await table.submit_transaction(
+                [("delete", {"PartitionKey": partition, "RowKey": row["RowKey"]}) for row in rows]
+            )
+    return len(found)
+
+
+async def load_partitions(table: TableClient, prefix: str) -> list[str]:
+    """The partitions whose keys begin with `prefix`, which ends in the keys' separator."""
+    with translated(f"read {table.table_name}"):
+        found = table.query_entities(
+            "PartitionKey ge @low and PartitionKey lt @high",
+            parameters={"low": prefix, "high": prefix[:-1] + chr(ord(prefix[-1]) + 1)},
+            select=["PartitionKey"],
+        )
+        return sorted({entity["PartitionKey"] async for entity in found})
 
 
 def with_etag(entity: Any) -> Row:

@@ -24,7 +24,7 @@ from azure.data.tables.aio import TableClient
 from shared.domain.leaves import Leaf, UnreadableLeafError
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import CacheConflictError, StorageError
-from shared.stores.tables import Row, Tables, load_rows, save_row, translated
+from shared.stores.tables import Row, Tables, delete_partition, load_partitions, load_rows, save_row, translated
 
 HEAD = "!"
 _CHUNK = 64 * 1024
@@ -154,6 +154,15 @@ class TaskCache:
         }
         etag = await save_row(self._table, row, directory.head_etag)
         return self._remember(replace(directory, head_etag=etag))
+
+    async def delete_generation(self, partition: str) -> None:
+        """Deletes a generation that nothing points to, or what is left of it. Raises StorageError."""
+        self.forget(partition)
+        await delete_partition(self._table, partition)
+
+    async def load_generations(self, prefix: str) -> list[str]:
+        """The partitions there are whose keys begin with `prefix`."""
+        return await load_partitions(self._table, prefix)
 
     def _remember(self, directory: Directory) -> Directory:
         self._known[directory.partition] = directory

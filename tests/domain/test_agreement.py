@@ -1,46 +1,37 @@
-"""When a difference from Get Task Counts is movement, and when it is drift."""
+"""When a difference from Get Task Counts is movement."""
 
 from datetime import UTC, datetime
 
-from shared.domain.jobs import Agreement
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.jobs import Agreement, lies_between
 from shared.domain.tasks import TaskCounts
 
 NOW = datetime(2026, 11, 21, 8, tzinfo=UTC)
 
 
-def _done(completed: int, *, total: int = 100) -> TaskCounts:
+def done(completed: int, *, total: int = 100) -> TaskCounts:
     return TaskCounts(active=total - completed, completed=completed, succeeded=completed)
 
 
-def test_equal_counts_agree_and_forget_what_was_before() -> None:
-    assert Agreement(None, 5, _done(1)).compared(_done(7), _done(7), NOW) == Agreement(at=NOW)
+def test_differences_add_up_and_keep_the_last_agreement() -> None:
+    agreement = Agreement(NOW).differed(done(1)).differed(done(2))
+    assert agreement == Agreement(NOW, 2, done(2))
 
 
-def test_preparing_tasks_count_as_running_there() -> None:
-    cached, service = TaskCounts(preparing=2, running=3), TaskCounts(running=5)
-    assert Agreement().compared(cached, service, NOW).at == NOW
+@given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 100))
+def test_what_was_counted_between_two_reads_of_a_job_that_moves_lies_between_them(
+    first: int, more: int, asked: int
+) -> None:
+    assert lies_between(done(asked), done(first), done(first + more)) == (first <= asked <= first + more)
 
 
-def test_differences_of_a_job_that_moves_on_do_not_add_up() -> None:
-    agreement, before = Agreement(at=NOW), _done(0)
-    for step in range(10, 90, 10):
-        agreement = agreement.compared(_done(step), _done(step + 3), NOW, before=before)
-        before = _done(step)
-        assert agreement.disagreements == 1
-    assert agreement.at == NOW
+def test_a_task_too_many_is_no_movement_however_much_the_job_moves() -> None:
+    assert not lies_between(done(15), done(10, total=101), done(20, total=101))
 
 
-def test_a_task_too_many_adds_up_however_much_the_job_moves() -> None:
-    agreement, before = Agreement(at=NOW), _done(0, total=101)
-    for step in range(10, 90, 10):
-        cached = _done(step, total=101)
-        agreement = agreement.compared(cached, _done(step + 3), NOW, before=before)
-        before = cached
-    assert agreement.disagreements == 8
-
-
-def test_a_difference_of_a_quiet_job_adds_up() -> None:
-    agreement = Agreement()
-    for _ in range(3):
-        agreement = agreement.compared(_done(5), _done(6), NOW, before=_done(5))
-    assert agreement.disagreements == 3
+def test_running_tasks_may_go_up_and_down_in_between() -> None:
+    before, after = TaskCounts(active=5, running=1), TaskCounts(active=3, running=3)
+    assert lies_between(TaskCounts(active=3, running=9 - 6), before, after)
+    assert not lies_between(TaskCounts(active=6), before, after)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture
+from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture, Retired
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
@@ -13,7 +13,7 @@ OVERLAP = timedelta(seconds=30)
 SECOND = timedelta(seconds=1)
 FACTS = JobFacts("render", T0, "active", T0)
 COUNTS = TaskCounts(active=2, completed=3, succeeded=3)
-PICTURE = Picture("g1", T0, "firstRead", COUNTS, full_read_at=T0, moved_at=T0)
+PICTURE = Picture("g1", T0, "firstRead", COUNTS, full_read_at=T0, moved_at=T0, live_read_at=T0)
 JOB = Job(FACTS, PICTURE, etag="e1")
 
 
@@ -33,9 +33,39 @@ def test_seen_again_a_job_keeps_its_picture() -> None:
 
 
 def test_seen_with_another_creation_time_it_is_another_job_and_its_generations_retire() -> None:
-    job = replace(JOB, building="g2", building_since=T0, retired=("g0",), sealed=True, deleted_at=T0)
+    job = replace(JOB, building="g2", building_since=T0, retired=(Retired("g0", T0),), sealed=True, deleted_at=T0)
     anew = replace(FACTS, creation_time=T0 + SECOND)
-    assert job.seen(anew) == Job(anew, retired=("g0", "g2", "g1"), etag="e1")
+    retired = (Retired("g0", T0), Retired("g2", T0 + SECOND), Retired("g1", T0 + SECOND))
+    assert job.seen(anew) == Job(anew, retired=retired, etag="e1")
+
+
+def test_a_generation_that_was_begun_and_never_served_retires_when_another_is_begun() -> None:
+    job = JOB.begun("g2", T0).begun("g3", T0 + SECOND)
+    assert (job.building, job.building_since, job.picture) == ("g3", T0 + SECOND, PICTURE)
+    assert job.retired == (Retired("g2", T0 + SECOND),)
+
+
+def test_a_new_generation_is_served_and_the_one_before_retires() -> None:
+    picture = replace(PICTURE, generation="g2", full_read_at=T0 + SECOND)
+    job = JOB.begun("g2", T0).switched(picture)
+    assert (job.building, job.building_since, job.picture) == (None, None, picture)
+    assert job.retired == (Retired("g1", T0 + SECOND),)
+
+
+def test_a_full_read_that_never_ended_is_abandoned_after_a_while() -> None:
+    job = JOB.begun("g2", T0)
+    assert job.abandoned(T0) is job
+    abandoned = job.abandoned(T0 + SECOND)
+    assert (abandoned.building, abandoned.retired) == (None, (Retired("g2", T0),))
+    assert abandoned.abandoned(T0 + SECOND) is abandoned
+
+
+def test_a_picture_that_only_holds_longer_is_no_news() -> None:
+    longer = replace(PICTURE, as_of=T0 + SECOND, source="delta", agreement=Agreement(T0 + SECOND))
+    assert not longer.is_news(PICTURE)
+    assert longer.is_news(None)
+    assert replace(longer, live_read_at=T0 + SECOND).is_news(PICTURE)
+    assert replace(longer, counts=TaskCounts()).is_news(PICTURE)
 
 
 def test_a_deleted_job_that_is_seen_again_is_not_deleted() -> None:
@@ -104,22 +134,6 @@ def test_other_confirmations_change_nothing(confirmation: Confirmation | None) -
 
 
 counts = st.builds(TaskCounts, *[st.integers(0, 3)] * 6)
-
-
-@given(counts, counts)
-def test_counts_agree_when_the_service_tells_the_same_with_preparing_as_running(
-    ours: TaskCounts, theirs: TaskCounts
-) -> None:
-    before = Agreement(T0, 2, theirs)
-    after = before.compared(ours, theirs, T0 + SECOND)
-    same = (ours.active, ours.preparing + ours.running, ours.completed, ours.succeeded, ours.failed) == (
-        theirs.active,
-        theirs.preparing + theirs.running,
-        theirs.completed,
-        theirs.succeeded,
-        theirs.failed,
-    )
-    assert after == (Agreement(T0 + SECOND) if same else Agreement(T0, 3, theirs))
 
 
 @given(counts, counts)

@@ -28,6 +28,10 @@ def test_what_is_required_is_enough_and_the_rest_has_defaults() -> None:
     assert settings.overlap == timedelta(seconds=30)
     assert settings.full_list_interval == timedelta(minutes=15)
     assert settings.job_horizon == timedelta(days=7)
+    assert settings.full_read_age == timedelta(hours=24)
+    assert settings.deleted_job_retention == timedelta(days=30)
+    assert settings.operation_retention == timedelta(days=7)
+    assert settings.housekeeping_schedule == "0 17 * * * *"
     assert settings.tick_schedule == "0 * * * * *"
     assert settings.table_prefix == ""
     assert settings.clock_url is None
@@ -53,6 +57,10 @@ WRONG = {
     "POLL_OVERLAP_SECONDS": "-30",
     "FULL_LIST_MINUTES": "nan",
     "JOB_HORIZON_DAYS": "inf",
+    "FULL_READ_HOURS": "0",
+    "DELETED_JOB_DAYS": "-1",
+    "POLL_STATUS_DAYS": "a week",
+    "HOUSEKEEPING_SCHEDULE": "hourly",
     "TABLE_PREFIX": "7/seven",
     "CLOCK_URL": "http://example.org/clock",
 }

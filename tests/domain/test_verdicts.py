@@ -12,8 +12,10 @@ MINUTE = timedelta(minutes=1)
 FACTS = JobFacts("render", T0, "active", T0)
 COUNTS = TaskCounts(active=2, preparing=1, running=1, completed=1_500, succeeded=1_500)
 OTHER = TaskCounts(active=2, running=3, completed=1_500, succeeded=1_500)
-STILL = Picture("g", T0, "delta", COUNTS, full_read_at=T0 - 60 * MINUTE, moved_at=T0 - 10 * MINUTE)
-DIFFERENCE = "Get Task Counts has differed for {}: 3 running (here 2)."
+STILL = Picture(
+    "g", T0, "delta", COUNTS, full_read_at=T0 - 60 * MINUTE, moved_at=T0 - 10 * MINUTE, live_read_at=T0 - 60 * MINUTE
+)
+DIFFERENCE = "Get Task Counts differed {}: 3 running (here 2). If that lasts, the tasks are read again."
 
 
 def judged(
@@ -66,25 +68,29 @@ def test_a_verdict_bears_the_time_and_the_source_of_its_picture() -> None:
 
 
 JUDGEMENTS: dict[str, tuple[Picture, Level, str]] = {
-    "agreed": (agreeing(MINUTE), "exact", "Get Task Counts agrees."),
-    "agreed five minutes ago": (agreeing(5 * MINUTE), "exact", "Get Task Counts agrees."),
+    "agreed": (agreeing(0 * MINUTE), "exact", "Get Task Counts agrees."),
+    "agreed five minutes ago": (
+        agreeing(5 * MINUTE),
+        "exact",
+        "Get Task Counts agreed 5 min ago; tasks only moved since.",
+    ),
     "agreed too long ago": (agreeing(7 * MINUTE), "unverified", "Get Task Counts last agreed 7 min ago."),
     "never compared": (STILL, "unverified", "Get Task Counts hasn't agreed with these counts yet."),
-    "differs at rest": (agreeing(MINUTE, disagreements=1), "unverified", DIFFERENCE.format("1 round")),
+    "differs": (agreeing(MINUTE, disagreements=1), "unverified", DIFFERENCE.format("once")),
     "differs while moving": (
         agreeing(MINUTE, disagreements=2, moved=MINUTE),
-        "exact",
-        "Get Task Counts agreed within five minutes; it lags while counts move.",
-    ),
-    "differs for long while moving": (
-        agreeing(MINUTE, disagreements=3, moved=MINUTE),
         "unverified",
-        DIFFERENCE.format("3 rounds"),
+        DIFFERENCE.format("2 times"),
     ),
-    "differs while moving and agreed long ago": (
-        agreeing(6 * MINUTE, disagreements=1, moved=MINUTE),
+    "differs only in what is preparing": (
+        replace(agreeing(MINUTE), agreement=Agreement(T0, 1, COUNTS.as_service_counts())),
         "unverified",
-        "Get Task Counts last agreed 6 min ago.",
+        "Get Task Counts agrees, but which of the running tasks are still preparing is being looked up.",
+    ),
+    "tasks are known to be gone": (
+        replace(agreeing(MINUTE), agreement=Agreement(T0, 3)),
+        "unverified",
+        "Tasks that are counted here are gone; the tasks are being read again.",
     ),
     "too many tasks": (
         replace(agreeing(MINUTE), counts=TaskCounts(completed=VALIDATED_TASKS + 1)),
@@ -92,7 +98,7 @@ JUDGEMENTS: dict[str, tuple[Picture, Level, str]] = {
         "Above 200,000 tasks nothing confirms counts; the last full read was 1 h ago.",
     ),
     "as many tasks as are confirmed": (
-        replace(agreeing(MINUTE), counts=TaskCounts(completed=VALIDATED_TASKS)),
+        replace(agreeing(0 * MINUTE), counts=TaskCounts(completed=VALIDATED_TASKS)),
         "exact",
         "Get Task Counts agrees.",
     ),

@@ -54,7 +54,7 @@ async def test_a_poll_reads_what_changed_and_not_what_exists(world: World) -> No
     assert after["items"] - before["items"] < 60
 
 
-async def test_a_quiet_job_costs_one_request(world: World) -> None:
+async def test_a_quiet_job_costs_a_delta_and_a_count(world: World) -> None:
     await add_job(world.batch)
     await add_tasks(world.batch, 50)
     await world.poll()
@@ -66,6 +66,7 @@ async def test_a_quiet_job_costs_one_request(world: World) -> None:
     assert {route: found["requests"] for route, found in world.emulator.counters.items()} == {
         "GET /jobs": 1,
         "GET /jobs/{jobId}/tasks": 1,
+        "GET /jobs/{jobId}/taskcounts": 1,
     }
     verdict = (await world.jobs())["job"]["verdict"]
     assert (verdict["level"], verdict["source"]) == ("exact", "delta")
@@ -153,3 +154,43 @@ async def test_a_tick_polls_when_the_interval_has_passed_and_not_before(world: W
     world.advance(40)
     await world.app.fire("tick")
     assert (await world.get("accounts/demo")).body["lastRound"]["startedAt"] > first
+
+
+async def test_deleted_tasks_leave_the_counts_and_their_generation_the_storage(world: World) -> None:
+    await add_job(world.batch)
+    await add_tasks(world.batch, 9)
+    await world.poll()
+    await world.batch.delete_task("job", "task-00003")
+    levels = []
+    for _ in range(3):
+        world.advance(60)
+        await world.poll()
+        levels.append((await world.jobs())["job"]["verdict"]["level"])
+    assert levels == ["unverified", "exact", "exact"]
+    assert _differences(world, await world.jobs()) == []
+    world.advance(7200)
+    await world.app.fire("housekeeping")
+    await world.poll()
+    tasks = await world.get("accounts/demo/jobs/job/tasks")
+    assert len(tasks.body["value"]) == 8
+
+
+async def test_a_repair_lists_live_tasks_and_looks_up_the_missing_ones(world: World) -> None:
+    await add_pool(world.batch, nodes=40)
+    await add_job(world.batch)
+    await add_tasks(world.batch, 2300, command="sleep 1")
+    world.advance(4000)
+    await add_tasks(world.batch, 40, command="sleep 100000", prefix="long")
+    world.advance(60)
+    await world.poll()
+    shown = (await world.jobs())["job"]["taskCounts"]
+    assert (shown["completed"], shown["running"]) == (2300, 40)
+    await world.batch.delete_task("job", "long-00003")
+    world.advance(60)
+    await world.poll()
+    world.emulator.counters.clear()
+    world.advance(60)
+    await world.poll()
+    assert world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] == 1
+    assert _differences(world, await world.jobs()) == []
+    assert (await world.jobs())["job"]["verdict"]["source"] == "fullRead"

@@ -4,7 +4,8 @@ from functools import partial
 
 import pytest
 
-from shared.services import task_poll
+from shared.domain import reconciliation
+from shared.services import reading
 from shared.services.folding import fold
 from tests.domain.profiles import load_profile
 from tests.services.world import World
@@ -20,8 +21,9 @@ def quiet(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.fixture(autouse=True)
 def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves of four tasks, so that a handful of tasks fills several."""
-    monkeypatch.setattr(task_poll, "fold", partial(fold, leaf_rows=4))
+    """Leaves of four tasks and pages of two, so that a handful of tasks fills several."""
+    monkeypatch.setattr(reading, "fold", partial(fold, leaf_rows=4))
+    monkeypatch.setattr(reconciliation, "_PAGE", 2)
 
 
 @pytest.fixture

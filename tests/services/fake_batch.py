@@ -10,9 +10,9 @@ from typing import override
 
 from shared.domain.accounts import Account
 from shared.domain.jobs import JobFacts
-from shared.domain.tasks import Task, TaskCounts
+from shared.domain.tasks import COMPLETED, PREPARING, Task, TaskCounts
 from shared.errors import BatchError, BatchMissingError
-from shared.stores.batch import BatchAccount, JobPage, TaskPage
+from shared.stores.batch import BatchAccount, JobPage, StateFilter, TaskPage
 from tests.services.memory_tables import Connection
 from tests.services.truth import TrueJob, Truth
 
@@ -61,11 +61,22 @@ class FakeBatch(BatchAccount):
         return await self._served(f"jobs/{job_id}/counts", lambda moment: self._counts(job_id, moment))
 
     @override
-    async def fetch_task_pages(self, job_id: str, *, changed_since: datetime | None = None) -> AsyncIterator[TaskPage]:
+    async def fetch_task(self, job_id: str, task_id: str) -> Task | None:
+        def answer(moment: datetime) -> Task | None:
+            job = self._service.truth.at(job_id, moment)
+            change = job.tasks[task_id].seen_at(moment) if job and task_id in job.tasks else None
+            return change.row if change else None
+
+        return (await self._served(f"jobs/{job_id}/tasks/{task_id}", answer))[0]
+
+    @override
+    async def fetch_task_pages(
+        self, job_id: str, *, changed_since: datetime | None = None, state: StateFilter | None = None
+    ) -> AsyncIterator[TaskPage]:
         """Pages in the order of ids; each looks at so many tasks and tells those that match, be it none."""
         after: str | None = ""
         while after is not None:
-            page = partial(self._page, job_id, after, changed_since)
+            page = partial(self._page, job_id, after, changed_since, state)
             (tasks, after), date = await self._served(f"jobs/{job_id}/tasks", page)
             self.newest = max([self.newest, *(task.transition for task in tasks)])
             yield TaskPage(tasks, date, is_last=after is None)
@@ -102,10 +113,17 @@ class FakeBatch(BatchAccount):
     def _counts(self, job_id: str, moment: datetime) -> TaskCounts:
         return self._job(job_id, moment).counts(moment - self._service.count_lag).as_service_counts()
 
-    def _page(self, job_id: str, after: str, since: datetime | None, moment: datetime) -> tuple[list[Task], str | None]:
+    def _page(
+        self, job_id: str, after: str, since: datetime | None, state: StateFilter | None, moment: datetime
+    ) -> tuple[list[Task], str | None]:
         tasks = self._job(job_id, moment).tasks
         names = sorted(name for name, task in tasks.items() if name > after and task.seen_at(moment))
         looked_at = names[: self._service.page_size]
         changes = [change for name in looked_at if (change := tasks[name].seen_at(moment))]
         rows = [change.row for change in changes if since is None or self.matches(change.stamp, since)]
+        rows = [row for row in rows if state is None or _is_in(row, state)]
         return rows, looked_at[-1] if len(names) > len(looked_at) else None
+
+
+def _is_in(row: Task, state: StateFilter) -> bool:
+    return row.state == PREPARING if state == "preparing" else row.state != COMPLETED

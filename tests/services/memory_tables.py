@@ -15,6 +15,10 @@ from azure.data.tables.aio import TableClient
 from shared.stores.tables import Row, Tables
 
 type Place = tuple[str, str]
+_FILTERS: Mapping[str, Callable[[str, Mapping[str, str]], bool]] = {
+    "PartitionKey eq @partition": lambda key, wanted: key == wanted["partition"],
+    "PartitionKey ge @low and PartitionKey lt @high": lambda key, wanted: wanted["low"] <= key < wanted["high"],
+}
 
 
 class ProcessDiedError(BaseException):
@@ -103,10 +107,9 @@ class MemoryTable:
     async def query_entities(
         self, query_filter: str, *, parameters: Mapping[str, str], select: Sequence[str] | None = None
     ) -> AsyncIterator[TableEntity]:
-        assert query_filter == "PartitionKey eq @partition"
-        partition = parameters["partition"]
+        wanted = _FILTERS[query_filter]
         found = await self._connection.call(
-            lambda: [self._entity(place, select) for place in sorted(self._rows) if place[0] == partition]
+            lambda: [self._entity(place, select) for place in sorted(self._rows) if wanted(place[0], parameters)]
         )
         for entity in found:
             yield entity
@@ -116,6 +119,10 @@ class MemoryTable:
 
     async def update_entity(self, entity: Row, **condition: Any) -> dict[str, str]:
         return await self._connection.call(lambda: self._written([("update", entity, condition)])[0])
+
+    async def delete_entity(self, partition_key: str, row_key: str, **condition: Any) -> None:
+        row = {"PartitionKey": partition_key, "RowKey": row_key}
+        await self._connection.call(lambda: self._deleted(row, condition))
 
     async def submit_transaction(self, operations: Sequence[tuple[Any, ...]]) -> list[dict[str, str]]:
         assert len(operations) <= 100
@@ -136,19 +143,28 @@ class MemoryTable:
         for place, operation in zip(places, operations, strict=True):
             self._refuse(place, operation)
         for place, operation in zip(places, operations, strict=True):
-            self._rows[place] = (dict(operation[1]), f'W/"{next(self._storage.etags)}"')
             self._storage.writes.append(self.table_name)
-        return [{"etag": self._rows[place][1]} for place in places]
+            if operation[0] == TransactionOperation.DELETE:
+                del self._rows[place]
+            else:
+                self._rows[place] = (dict(operation[1]), f'W/"{next(self._storage.etags)}"')
+        return [{"etag": self._rows[place][1]} for place in places if place in self._rows]
+
+    def _deleted(self, row: Row, condition: dict[str, Any]) -> None:
+        if _place(row) in self._rows:  # as the SDK has it, what is gone is as good as deleted
+            self._written([("delete", row, condition)])
 
     def _refuse(self, place: Place, operation: tuple[Any, ...]) -> None:
         if operation[0] == TransactionOperation.CREATE:
             if place in self._rows:
                 raise failure(ResourceExistsError, 409)
             return
-        assert operation[2]["match_condition"] == MatchConditions.IfNotModified
+        condition = operation[2] if len(operation) > 2 else {}
+        assert condition or operation[0] == TransactionOperation.DELETE
+        assert not condition or condition["match_condition"] == MatchConditions.IfNotModified
         if place not in self._rows:
             raise failure(ResourceNotFoundError, 404)
-        if self._rows[place][1] != operation[2]["etag"]:
+        if condition and self._rows[place][1] != condition["etag"]:
             raise failure(ResourceModifiedError, 412)
 
 

@@ -8,18 +8,23 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, override
 
-from shared.domain.jobs import Job, JobFacts, Picture
+from shared.domain import verdicts
+from shared.domain.jobs import AGREEMENT_LASTS, Agreement, Job, JobFacts, Picture
 from shared.domain.leaves import Leaf
 from shared.domain.tasks import Task
-from shared.services import discovery, task_poll
+from shared.services import discovery, reading
 from shared.services.folding import fold
+from shared.services.generations import Generations
+from shared.services.reading import Reading
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, JobPage
-from shared.stores.task_cache import Directory, Rewrite, TaskCache
+from shared.stores.jobs import generation_partition
+from shared.stores.task_cache import Directory, Rewrite, TaskCache, load_leaves
 from tests.services.fake_batch import FakeBatch
 from tests.services.process import Recipe
 from tests.services.scenarios import (
     NO_TIME,
+    a_change_behind_a_slow_full_read,
     a_change_behind_a_slow_read,
     a_change_seen_at_the_last_instant,
     a_change_seen_late,
@@ -29,6 +34,8 @@ from tests.services.scenarios import (
     a_list_that_lost_a_job,
     a_page_received_after_a_later_one,
     a_report_after_the_end_of_its_job,
+    a_report_that_comes_too_late,
+    a_task_added_during_a_full_read,
 )
 from tests.services.world import SECOND, World
 
@@ -50,7 +57,15 @@ class OwnClockBatch(FakeBatch):
         return replace(page, date=page.date + 60 * SECOND if page.date else None)
 
 
-class ReadEndPoll(TaskPoll):
+class DeltaPoll(TaskPoll):
+    """Deltas alone: what they miss isn't made good by a full read before anybody sees it."""
+
+    @override
+    async def reconcile(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
+        return polled
+
+
+class ReadEndPoll(DeltaPoll):
     @override
     async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
         assert isinstance(source, FakeBatch)
@@ -58,7 +73,7 @@ class ReadEndPoll(TaskPoll):
         return await super()._settled(source, job, replace(picture, as_of=max(end, picture.as_of)))
 
 
-class NewestChangePoll(TaskPoll):
+class NewestChangePoll(DeltaPoll):
     @override
     async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
         assert isinstance(source, FakeBatch)
@@ -109,6 +124,38 @@ class HeadFirstPoll(TaskPoll):
         return polled
 
 
+async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
+    """Instead of a new generation: what the list doesn't show is removed from the one that is served."""
+    if job.picture is None or t0 is None:
+        return await REAL_READ_ANEW(self, source, job, t0)
+    listed = [task async for page in source.fetch_task_pages(job.facts.id) for task in page.tasks]
+    partition = generation_partition(source.account.key, job.key, job.picture.generation)
+    directory = await self._cache.read_directory(partition)
+    leaves = await load_leaves(self._cache, partition, directory.leaves)
+    ids = {task.id for task in listed}
+    swept = [
+        Rewrite(entry, [Leaf(task for task in leaf if task.id in ids)])
+        for entry, leaf in zip(directory.leaves, leaves, strict=True)
+    ]
+    directory = await self._cache.save_leaves(directory, swept)
+    picture = replace(job.picture, counts=directory.counts, full_read_at=t0, agreement=Agreement(t0))
+    stored = await self._jobs.load(source.account.key, job.facts.id)
+    swept_job = replace(stored or job, picture=picture)
+    return replace(swept_job, etag=await self._jobs.save(source.account.key, swept_job))
+
+
+async def not_caught_up(
+    _self: Generations, _source: BatchAccount, _job: Job, done: Reading, *, since: datetime, as_of: datetime
+) -> tuple[Reading, datetime]:
+    assert since <= as_of
+    return done, max(as_of, done.date or as_of)
+
+
+def exact_while_agreed_lately(picture: Picture) -> tuple[str, str]:
+    agreed = picture.agreement.at
+    return ("exact", "") if agreed and picture.as_of - agreed <= AGREEMENT_LASTS else ("unverified", "")
+
+
 def fold_later_stamps(leaf: Leaf, tasks: Iterable[Task]) -> bool:
     stamps = {task.id: task.transition for task in leaf}
     return REAL_LEAF_FOLD(leaf, [task for task in tasks if task.transition >= stamps.get(task.id, 0)])
@@ -130,6 +177,7 @@ def final_at_once(job: Job, as_of: datetime, overlap: timedelta) -> bool:
     return job.facts.state == "completed" and as_of >= job.facts.state_transition_time
 
 
+REAL_READ_ANEW = Generations.read_anew
 REAL_LEAF_FOLD = Leaf.fold
 
 
@@ -156,7 +204,7 @@ MUTANTS = (
     Mutant(
         "ETags taken after listing",
         a_page_received_after_a_later_one,
-        patches=((task_poll, "fold", fold_under_new_etags),),
+        patches=((reading, "fold", fold_under_new_etags),),
         unaided=False,
     ),
     Mutant(
@@ -166,5 +214,21 @@ MUTANTS = (
         unaided=False,
     ),
     Mutant("a re-created job keeps its cache", a_job_created_anew, patches=((Job, "seen", seen_as_the_same_job),)),
+    Mutant(
+        "sweep in place",
+        a_task_added_during_a_full_read,
+        patches=((Generations, "read_anew", sweep_in_place),),
+        unaided=False,
+    ),
+    Mutant(
+        "no catch-up after a full read",
+        a_change_behind_a_slow_full_read,
+        patches=((Generations, "_caught_up", not_caught_up),),
+    ),
+    Mutant(
+        "exact while a repair is pending",
+        a_report_that_comes_too_late,
+        patches=((verdicts, "_judge_agreement", exact_while_agreed_lately),),
+    ),
     Mutant("sealed at once", a_report_after_the_end_of_its_job, patches=((Job, "is_final", final_at_once),)),
 )

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, override
 
 from shared.domain.accounts import Account
+from shared.services.housekeeping import Housekeeping, Retention
 from shared.services.polling import Polling
 from shared.services.queries import Queries
 from shared.services.registry import Registry
@@ -75,7 +76,9 @@ class Process:
         self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
         self.monitoring = MonitoringStore(tables)
         self.clock = LoopClock(service.now)
-        self.task_poll = recipe.task_poll(self.cache, self.jobs, overlap=recipe.overlap)
+        self.task_poll = recipe.task_poll(
+            self.cache, self.jobs, overlap=recipe.overlap, full_read_age=timedelta(days=1)
+        )
         self.rounds = WatchedRounds(
             self.batch,
             jobs=self.jobs,
@@ -85,13 +88,17 @@ class Process:
             clock=self.clock,
             rules=RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7)),
         )
+        operations = OperationStore(tables)
         self.polling = Polling(
-            {account.id: self.rounds},
-            OperationStore(tables),
-            self.monitoring,
-            self.clock,
-            interval=INTERVAL,
-            budget=BUDGET,
+            {account.id: self.rounds}, operations, self.monitoring, self.clock, interval=INTERVAL, budget=BUDGET
+        )
+        self.housekeeping = Housekeeping(
+            [account],
+            jobs=self.jobs,
+            cache=self.cache,
+            operations=operations,
+            clock=self.clock,
+            retention=Retention(timedelta(days=30), timedelta(days=7)),
         )
         self.registry = Registry({account.id: account}, self.monitoring, self.clock, interval=INTERVAL)
         self.queries = Queries(

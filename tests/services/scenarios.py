@@ -42,6 +42,8 @@ def a_change_behind_a_slow_read(world: World) -> None:
 
 def a_clock_that_runs_ahead(world: World) -> None:
     job = world.create("Render", "a", "b")
+    world.wait(1)
+    world.poll()
     world.wait(60)
     job.change("a", RUNNING, at=world.now(), lag=NO_TIME, skew=60 * SECOND)
     world.wait(1)
@@ -106,3 +108,42 @@ def a_report_after_the_end_of_its_job(world: World) -> None:
     for _ in range(4):
         world.wait(12)
         world.poll()
+
+
+def a_report_that_comes_too_late(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    world.wait(1)
+    world.poll()
+    job.drifts = True
+    job.change("a", RUNNING, at=world.now(), lag=90 * SECOND, skew=NO_TIME)
+    for _ in range(3):
+        world.wait(61)
+        world.poll()
+
+
+def a_change_behind_a_slow_full_read(world: World) -> None:
+    world.service.page_size = 1
+    job = world.create("Render", "a", "b", "c")
+    world.wait(1)
+    job.change("a", RUNNING, at=world.now() + 90 * SECOND, lag=NO_TIME, skew=NO_TIME)
+    world.service.count_lag = 3600 * SECOND
+    world.poll(takes=40)
+    world.poll()
+
+
+def a_task_added_during_a_full_read(world: World) -> None:
+    world.service.page_size = 2
+    job = world.create("Render", *"bcdefg")
+    for _ in range(3):
+        world.wait(61)
+        world.poll()
+    job.delete_task("g", world.now())
+    world.wait(61)
+    world.poll()
+    world.wait(61)
+    job.add("a", world.now() + 440 * SECOND)
+    world.poll_both((40, 1), delay=450)
+    for _ in range(3):
+        world.wait(61)
+        world.poll()
+    assert sorted(world.cached("Render")) == list("abcdef")

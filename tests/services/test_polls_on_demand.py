@@ -33,7 +33,7 @@ def test_a_poll_on_demand_polls_what_was_asked_for_and_names_unknown_jobs(world:
     assert operation.status == "queued"
     world.wait(61)
     calls = requests_of(world, lambda: world.run(polling.run("demo", operation.id)))
-    assert calls == ["jobs", "jobs/Render/tasks"]
+    assert calls == ["jobs", "jobs/Render/tasks", "jobs/Render/counts"]
     ended = world.run(polling.operation("demo", operation.id))
     assert (ended.status, ended.succeeded, ended.failed) == ("failed", 1, 2)
     assert ended.reasons == (

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from shared.domain.jobs import Retired
 from shared.errors import BatchAnswerError, BatchRefusedError, BatchUnreachableError
 from tests.services.memory_tables import Fault
 from tests.services.process import INTERVAL
@@ -29,13 +30,13 @@ def test_a_change_seen_late_is_still_reported(world: World) -> None:
     assert verdict(world, "Render").level == "exact"
 
 
-def test_a_job_whose_tasks_are_unchanged_writes_no_row_and_costs_one_request(world: World) -> None:
+def test_a_job_whose_tasks_are_unchanged_writes_no_row_and_costs_a_delta_and_a_count(world: World) -> None:
     world.create("Render", *"abcdef")
     polled_for_a_while(world)
     world.storage.writes.clear()
     world.wait(61)
     calls = requests_of(world, world.poll)
-    assert calls == ["jobs", "jobs/Render/tasks"]
+    assert calls == ["jobs", "jobs/Render/tasks", "jobs/Render/counts"]
     assert world.storage.writes == ["accounts"]
     assert verdict(world, "Render").as_of == world.now()
 
@@ -71,7 +72,7 @@ def test_a_job_created_anew_under_its_id_is_read_anew(world: World) -> None:
     assert list(world.cached("render")) == ["c"]
     assert before.picture
     assert after.picture
-    assert after.retired == (before.picture.generation,)
+    assert after.retired == (Retired(before.picture.generation, after.facts.creation_time),)
     assert after.picture.source == "firstRead"
 
 
@@ -156,19 +157,6 @@ def test_jobs_completed_before_the_horizon_are_left_out_on_the_first_day(world: 
     world.wait(6 * 86_400)
     world.run(world.processes[0].poll())
     assert list(world.reports()) == ["Recent"]
-
-
-def test_a_deleted_task_takes_the_word_exact_away_within_minutes(world: World) -> None:
-    job = world.create("Render", "a", "b")
-    polled_for_a_while(world)
-    assert verdict(world, "Render").level == "exact"
-    del job.tasks["a"]
-    for _ in range(5):
-        world.wait(61)
-        world.run(world.processes[0].poll())
-    judged = verdict(world, "Render")
-    assert judged.level == "unverified"
-    assert "1 active (here 2)" in judged.reason
 
 
 def test_two_first_reads_at_once_do_not_take_turns_for_ever(world: World) -> None:

@@ -30,27 +30,38 @@ class Change:
 @dataclass(slots=True)
 class TrueTask:
     changes: list[Change]
+    deleted: datetime | None = None
 
     def seen_at(self, moment: datetime) -> Change | None:
-        """The last change that is visible to a request served at `moment`."""
+        """The last change that is visible to a request served at `moment`; None where the task isn't there."""
+        if self.deleted and self.deleted < moment:
+            return None
         return next((change for change in reversed(self.changes) if change.visible < moment), None)
+
+    def moments(self) -> list[datetime]:
+        """When what is seen of the task changed."""
+        return [*(change.visible for change in self.changes), *([self.deleted] if self.deleted else [])]
 
     def seen_between(self, start: datetime, end: datetime) -> set[Task | None]:
         """What requests served from `start` to `end` may have seen."""
-        moments = [change.visible for change in self.changes if start <= change.visible < end]
+        moments = [moment for moment in self.moments() if start <= moment < end]
         seen = [self.seen_at(start), *(self.seen_at(moment + timedelta.resolution) for moment in moments)]
         return {change.row if change else None for change in seen}
 
 
 @dataclass(slots=True)
 class TrueJob:
-    """One job from its creation to its deletion; a job re-created under its id is another."""
+    """One job from its creation to its deletion; a job re-created under its id is another.
+
+    `drifts` once something happened that deltas can't show: a task was deleted, or reported later than the overlap.
+    """
 
     id: str
     created: datetime
     completed: datetime | None = None
     deleted: datetime | None = None
     tasks: dict[str, TrueTask] = field(default_factory=dict)
+    drifts: bool = False
 
     def is_there(self, moment: datetime) -> bool:
         return self.created <= moment and (self.deleted is None or moment < self.deleted)
@@ -80,6 +91,14 @@ class TrueJob:
                 row = _moved(last.row, COMPLETED, at, 1)
                 task.changes.append(Change(at, at, at + lag, row))
             assert task.changes, name
+
+    def delete_task(self, name: str, at: datetime) -> None:
+        self.tasks[name].deleted = at
+        self.drifts = True
+
+    def is_still(self, start: datetime, end: datetime) -> bool:
+        """True where nothing that is seen of its tasks changed from `start` to `end`."""
+        return not any(start <= moment <= end for task in self.tasks.values() for moment in task.moments())
 
     def counts(self, moment: datetime) -> TaskCounts:
         """Counts of what a request served at `moment` sees."""

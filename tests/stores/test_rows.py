@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture
+from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture, Retired
 from shared.domain.operations import PollOperation, Reason
 from shared.domain.rounds import Round
 from shared.domain.tasks import TaskCounts
@@ -26,11 +26,15 @@ FULL_FACTS = JobFacts(
     "Nightly:job-1", T0, "completed", T0 + MICROSECOND, "terminating", T0, T0 + 2 * MICROSECOND, "pool", -1000,
     "Nächtlich / 'quoted' <b>\n", "AllTasksComplete",
 )  # fmt: skip
-PICTURE = Picture("g1", T0 + 3 * MICROSECOND, "delta", COUNTS, T0 + 5 * MICROSECOND, T0 + 7 * MICROSECOND)
+PICTURE = Picture(
+    "g1", T0 + 3 * MICROSECOND, "delta", COUNTS, T0 + 5 * MICROSECOND, T0 + 7 * MICROSECOND, T0 + 8 * MICROSECOND
+)
 JOBS = {
     "bare": Job(BARE_FACTS),
     "with all facts": Job(FULL_FACTS),
-    "building": Job(BARE_FACTS, building="g2", building_since=T0, retired=("g0", "g1")),
+    "building": Job(
+        BARE_FACTS, building="g2", building_since=T0, retired=(Retired("g0", T0), Retired("g1", T0 + MICROSECOND))
+    ),
     "with a picture": Job(BARE_FACTS, PICTURE),
     "agreed": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(T0 + 9 * MICROSECOND))),
     "disagreeing": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
@@ -226,3 +230,22 @@ async def test_storage_that_refuses_is_an_error_of_ours(azurite: Any) -> None:
             await JobStore(tables).load("demo", "Render")
     finally:
         await tables.close()
+
+
+async def test_a_job_is_deleted_only_as_it_was_loaded(tables: Tables, account: str) -> None:
+    store = JobStore(tables)
+    job = replace(Job(BARE_FACTS), etag=await store.save(account, Job(BARE_FACTS)))
+    newer = replace(job, etag=await store.save(account, replace(job, sealed=True)))
+    with pytest.raises(CacheConflictError):
+        await store.delete(account, job)
+    await store.delete(account, newer)
+    await store.delete(account, newer)
+    assert await store.load_all(account) == {}
+
+
+async def test_operations_asked_for_before_a_time_are_deleted(tables: Tables, account: str) -> None:
+    store = OperationStore(tables)
+    for number in range(3):
+        await store.save(account, PollOperation(f"p{number}", "succeeded", T0 + number * MICROSECOND, None))
+    assert await store.delete_before(account, T0 + MICROSECOND) == 1
+    assert [await store.load(account, f"p{number}") is not None for number in range(3)] == [False, True, True]

@@ -209,3 +209,18 @@ async def test_a_generation_does_not_see_the_rows_of_another(tables: Tables, par
     await filled(cache, partition, numbered(3))
     await filled(cache, f"{partition}x", numbered(5))
     assert (await TaskCache(tables).read_directory(partition)).counts.total == 3
+
+
+async def test_a_generation_is_deleted_whole_and_nothing_beside_it(tables: Tables, partition: str) -> None:
+    cache = TaskCache(tables)
+    for name in ("g1", "g2"):
+        directory = await filled(cache, f"{partition}~{name}", numbered(250))
+        await fold(cache, directory, numbered(500), leaf_rows=4)
+    await filled(cache, f"{partition}-2~g1", numbered(1))
+    assert await cache.load_generations(f"{partition}~") == [f"{partition}~g1", f"{partition}~g2"]
+    await cache.delete_generation(f"{partition}~g1")
+    assert await cache.load_generations(f"{partition}~") == [f"{partition}~g2"]
+    assert (await cache.load_directory(f"{partition}~g1")).leaves == ()
+    assert (await TaskCache(tables).read_directory(f"{partition}~g2")).counts.total == 500
+    await cache.delete_generation(f"{partition}~g1")
+    assert len(await cache.load_generations(f"{partition}-2~")) == 1

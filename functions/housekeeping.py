@@ -1,0 +1,27 @@
+"""The timer `housekeeping`."""
+
+import logging
+
+import azure.functions as func
+
+from shared.errors import SettingsError
+from shared.runtime import Runtime
+
+_LOG = logging.getLogger(__name__)
+
+
+def housekeeping_blueprint(runtime: Runtime) -> func.Blueprint:
+    blueprint = func.Blueprint()
+
+    @blueprint.function_name("housekeeping")
+    @blueprint.timer_trigger(arg_name="timer", schedule=runtime.settings.housekeeping_schedule, use_monitor=True)
+    async def housekeeping(timer: func.TimerRequest) -> None:  # noqa: ARG001 - the trigger's parameter
+        """Deletes what is past its time. A failure raises, which the platform logs; the next run goes on."""
+        try:
+            services = await runtime.services()
+        except SettingsError as error:
+            _LOG.error("Nothing is cleaned up: %s", error)
+            return
+        await services.housekeeping.run()
+
+    return blueprint

@@ -1,0 +1,60 @@
+"""When counts want more than a delta: which read makes good what deltas can't see.
+
+Deltas show neither deleted tasks nor reports later than the overlap. A repair lists the tasks that haven't completed;
+a full read lists all of them into a new generation. Both cost pages, so neither is begun for a passing difference.
+"""
+
+import zlib
+from datetime import timedelta
+from typing import Literal
+
+from shared.domain.jobs import AGREEMENT_LASTS, Job, Picture
+from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
+
+type Reading = Literal["repair", "fullRead"]
+
+LASTING = 2  # comparisons in a row; Get Task Counts lags, so a single difference may pass
+_PAGE = 1000
+_GAP = timedelta(seconds=5)  # for each page of a full read, between two full reads of one job
+
+
+def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
+    """The read that a job needs beside its deltas: for a lasting difference, or once its last full read is of an `age`.
+
+    A repair is worth it where it lists less than half of what a full read does.
+    """
+    picture = job.picture
+    if picture is None or job.deleted or job.sealed:
+        return None
+    affordable = picture.as_of - picture.full_read_at >= _GAP * pages_of(picture.counts.total)
+    if picture.agreement.disagreements >= LASTING or _is_unconfirmed(picture):
+        if picture.agreement.disagreements <= LASTING and 2 * pages_of(live_of(picture.counts)) <= pages_of(
+            picture.counts.total
+        ):
+            return "repair"
+        return "fullRead" if affordable else None
+    due = picture.as_of - picture.full_read_at >= age * _spread(job.key)
+    return "fullRead" if due and affordable else None
+
+
+def live_of(counts: TaskCounts) -> int:
+    """Tasks that haven't completed."""
+    return counts.total - counts.completed
+
+
+def pages_of(tasks: int) -> int:
+    """Pages of a list of so many tasks; an empty list has one, too."""
+    return max(1, -(-tasks // _PAGE))
+
+
+def _is_unconfirmed(picture: Picture) -> bool:
+    """True where tasks move so fast that Get Task Counts wasn't seen to agree for long, nor were they listed since."""
+    if picture.counts.total > VALIDATED_TASKS:
+        return False
+    last = max(picture.agreement.at or picture.full_read_at, picture.live_read_at)
+    return picture.as_of - last > AGREEMENT_LASTS
+
+
+def _spread(key: str) -> float:
+    """From 0.9 to 1.1, by the job: so that jobs that were first read together aren't read again together."""
+    return 0.9 + 0.2 * zlib.crc32(key.encode()) / 2**32

@@ -1,0 +1,121 @@
+"""Generations of a job's task cache: a full read fills a new one, and only then is the job pointed to it.
+
+A first read, a read of a job that was re-created under its id, and a reconciliation are the same. Polls go on with the
+old generation meanwhile; it is collected when whoever still reads it must have ended.
+"""
+
+import secrets
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from shared.domain.jobs import Agreement, Job, Picture, Source
+from shared.errors import BatchAnswerError, CacheConflictError
+from shared.services.comparison import Compared, fold_and_compare
+from shared.services.reading import Reading, finish, read_pages
+from shared.stores.batch import BatchAccount, TaskPage
+from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.task_cache import Directory, TaskCache
+
+_ATTEMPTS = 4
+
+
+class Generations:
+    def __init__(self, cache: TaskCache, jobs: JobStore, *, overlap: timedelta) -> None:
+        self._cache = cache
+        self._jobs = jobs
+        self._overlap = overlap
+
+    async def read_anew(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
+        """One listing into a new generation, a catch-up delta if it took more than a page, then the pointer.
+
+        T0 is the date of a response received before now. Raises CacheConflictError where another process began a full
+        read of the job meanwhile, BatchError, StorageError.
+        """
+        if t0 is None:
+            raise BatchAnswerError(f"{source.account.endpoint} answers without a Date header; counts can't be dated.")
+        pages = source.fetch_task_pages(job.facts.id)
+        first = await anext(pages)  # a list that can't be had leaves no trace
+        kind: Source = "fullRead" if job.picture else "firstRead"
+        job = await self._begun(source, job, t0)
+        directory = Directory(generation_partition(source.account.key, job.key, job.building or ""))
+        reading, as_of = await read_pages(self._cache, _resumed(first, pages), directory), t0
+        if not first.is_last:
+            reading, as_of = await self._caught_up(source, job, reading, since=t0 - self._overlap, as_of=t0)
+        picture = await self._pictured(source, job, reading, kind=kind, as_of=as_of, t0=t0)
+        return await self._switched(source, job, picture)
+
+    async def _begun(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
+        """Notes the new generation before its first leaf is written, so that a crash leaves nothing unknown behind."""
+        begun = job.begun(f"{int(t0.timestamp()):x}-{secrets.token_hex(4)}", t0)
+        return replace(begun, etag=await self._jobs.save(source.account.key, begun))
+
+    async def _caught_up(
+        self, source: BatchAccount, job: Job, reading: Reading, *, since: datetime, as_of: datetime
+    ) -> tuple[Reading, datetime]:
+        """A delta over what was read before; its T0 is the date of the page received last."""
+        await finish(self._cache, reading)
+        changes = source.fetch_task_pages(job.facts.id, changed_since=since)
+        later = await read_pages(self._cache, changes, reading.directory)
+        return later, max(as_of, reading.date or as_of)
+
+    async def _pictured(
+        self, source: BatchAccount, job: Job, reading: Reading, *, kind: Source, as_of: datetime, t0: datetime
+    ) -> Picture:
+        before = job.picture.agreement if job.picture else Agreement()
+        compared = await fold_and_compare(self._cache, source, job, reading, before, as_of=as_of)
+        return await self._headed(compared, generation=job.building or "", kind=kind, as_of=as_of, t0=t0)
+
+    async def _headed(
+        self, compared: Compared, *, generation: str, kind: Source, as_of: datetime, t0: datetime
+    ) -> Picture:
+        directory = await self._cache.save_head(compared.directory, as_of)
+        return Picture(
+            generation,
+            as_of,
+            kind,
+            directory.counts,
+            full_read_at=t0,
+            moved_at=as_of,
+            live_read_at=t0,
+            agreement=compared.agreement,
+        )
+
+    async def _switched(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
+        """Points the job to its new generation, whatever polls of the old one wrote to its row meanwhile.
+
+        What they say may be as of later than the new picture, so that catches up before it is served.
+        """
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return await self._pointed(source, job, picture)
+            except CacheConflictError:
+                stored = await self._jobs.load(source.account.key, job.facts.id)
+                if stored is None or stored.building != job.building:
+                    raise
+                job = stored
+            if job.picture and job.picture.as_of > picture.as_of:
+                picture = await self._brought_up(source, job, picture, as_of=job.picture.as_of)
+        return await self._pointed(source, job, picture)
+
+    async def _brought_up(self, source: BatchAccount, job: Job, picture: Picture, *, as_of: datetime) -> Picture:
+        """The picture as of a later T0: the date of a response that another poll had received before now."""
+        partition = generation_partition(source.account.key, job.key, picture.generation)
+        directory = await self._cache.load_directory(partition)
+        changes = source.fetch_task_pages(job.facts.id, changed_since=picture.watermark(self._overlap))
+        reading = await read_pages(self._cache, changes, directory)
+        compared = await fold_and_compare(self._cache, source, job, reading, picture.agreement, as_of=as_of)
+        return await self._headed(
+            compared, generation=picture.generation, kind=picture.source, as_of=as_of, t0=picture.full_read_at
+        )
+
+    async def _pointed(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
+        switched = job.switched(picture)
+        switched = replace(switched, sealed=switched.may_be_sealed(self._overlap))
+        return replace(switched, etag=await self._jobs.save(source.account.key, switched))
+
+
+async def _resumed(first: TaskPage, rest: AsyncIterator[TaskPage]) -> AsyncIterator[TaskPage]:
+    yield first
+    async for page in rest:
+        yield page

@@ -1,0 +1,86 @@
+"""Deletes what is past its time: generations that nothing points to, deleted jobs, finished polls on demand.
+
+Safe to run at any time, beside polls and itself: a generation goes before the note of it, rows under their ETags, and
+what a crash leaves behind the next run finds.
+"""
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.domain.accounts import Account
+from shared.domain.jobs import Job
+from shared.errors import CacheConflictError, StorageError
+from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.operations import OperationStore
+from shared.stores.task_cache import TaskCache
+
+_LOG = logging.getLogger(__name__)
+_GRACE = timedelta(hours=1)  # longer than any function call: until then somebody may still read or write a generation
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long deleted jobs, with their tasks, and finished polls on demand are kept."""
+
+    deleted_jobs: timedelta
+    operations: timedelta
+
+
+class Housekeeping:
+    def __init__(
+        self,
+        accounts: Sequence[Account],
+        *,
+        jobs: JobStore,
+        cache: TaskCache,
+        operations: OperationStore,
+        clock: Clock,
+        retention: Retention,
+    ) -> None:
+        self._accounts = accounts
+        self._jobs = jobs
+        self._cache = cache
+        self._operations = operations
+        self._clock = clock
+        self._retention = retention
+
+    async def run(self) -> None:
+        """Cleans up after every account. What went wrong with one is raised after all: StorageError."""
+        now = await self._clock.now()
+        failed: StorageError | None = None
+        for account in self._accounts:
+            try:
+                await self._clean_account(account, now)
+            except StorageError as error:
+                failed = error
+        if failed:
+            raise failed
+
+    async def _clean_account(self, account: Account, now: datetime) -> None:
+        for job in (await self._jobs.load_all(account.key)).values():
+            with suppress(CacheConflictError):  # a poll wrote the job meanwhile: the next run finds the rest
+                await self._clean(account, job, now)
+        expired = await self._operations.delete_before(account.key, now - self._retention.operations)
+        _LOG.info("Housekeeping of %s: %d finished polls deleted.", account.id, expired)
+
+    async def _clean(self, account: Account, job: Job, now: datetime) -> None:
+        if job.deleted_at and now - job.deleted_at >= self._retention.deleted_jobs:
+            await self._forget(account, job)
+            return
+        kept = job.abandoned(now - _GRACE)
+        old = [retired for retired in kept.retired if now - retired.since >= _GRACE]
+        for retired in old:
+            await self._cache.delete_generation(generation_partition(account.key, job.key, retired.generation))
+        kept = replace(kept, retired=tuple(retired for retired in kept.retired if retired not in old))
+        if kept != job:
+            await self._jobs.save(account.key, kept)
+
+    async def _forget(self, account: Account, job: Job) -> None:
+        """A deleted job past its time goes with everything that bears its name, its row last."""
+        for partition in await self._cache.load_generations(generation_partition(account.key, job.key, "")):
+            await self._cache.delete_generation(partition)
+        await self._jobs.delete(account.key, job)

@@ -1,0 +1,57 @@
+"""Takes a task list in page by page: rows go into the leaves in passes, so that memory stays bounded.
+
+The last pass is left to the caller: Get Task Counts is to be asked right after the last page, before time goes into
+writing.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from shared.domain.tasks import PREPARING, Task
+from shared.services.folding import fold
+from shared.stores.batch import TaskPage
+from shared.stores.task_cache import Directory, TaskCache
+
+_PASS = 20_000
+
+
+@dataclass(slots=True)
+class Reading:
+    """A list that was received whole.
+
+    `directory` has taken in all but `rest`; `moved` says whether that changed anything, `date` is that of the last
+    page. `preparing` are the ids of tasks that it showed last as preparing.
+    """
+
+    directory: Directory
+    rest: list[Task] = field(default_factory=list)
+    moved: bool = False
+    date: datetime | None = None
+    preparing: set[str] = field(default_factory=set)
+
+    def receive(self, page: TaskPage) -> None:
+        self.date = page.date
+        self.rest += page.tasks
+        for task in page.tasks:
+            (self.preparing.add if task.state == PREPARING else self.preparing.discard)(task.id)
+
+
+async def read_pages(cache: TaskCache, pages: AsyncIterator[TaskPage], directory: Directory) -> Reading:
+    """Receives a list. `directory` must have been loaded before its first page was asked for.
+
+    Raises BatchError, StorageError, CacheConflictError.
+    """
+    reading = Reading(directory)
+    async for page in pages:
+        reading.receive(page)
+        if len(reading.rest) >= _PASS and not page.is_last:
+            await finish(cache, reading)
+    return reading
+
+
+async def finish(cache: TaskCache, reading: Reading) -> None:
+    """Takes the rest in. Raises StorageError, CacheConflictError."""
+    rest, reading.rest = reading.rest, []
+    reading.directory, moved = await fold(cache, reading.directory, rest)
+    reading.moved = reading.moved or moved

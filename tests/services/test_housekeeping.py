@@ -1,0 +1,157 @@
+"""What is past its time goes, what is needed stays, and what a death in between leaves the next run finds."""
+
+from datetime import timedelta
+
+import pytest
+
+from shared.domain.jobs import Job
+from shared.errors import NotFoundError
+from tests.services.memory_tables import Fault, ProcessDiedError
+from tests.services.telling import polled_for_a_while, verdict
+from tests.services.world import SECOND, World
+
+HOUR = 3600
+
+
+def clean_up(world: World) -> None:
+    world.run(world.processes[0].housekeeping.run())
+
+
+def job_of(world: World) -> Job:
+    """As it is stored."""
+    job = world.run(world.started().jobs.load("demo", "Render"))
+    assert job is not None
+    return job
+
+
+def generations(world: World) -> set[str]:
+    """Those that have rows."""
+    return {partition.rpartition("~")[2] for partition, _ in world.storage.rows["tasks"]}
+
+
+def read_anew(world: World) -> None:
+    """A job whose deleted task led to a second generation."""
+    job = world.create("Render", *"abcdefgh")
+    polled_for_a_while(world)
+    job.delete_task("a", world.now())
+    for _ in range(2):
+        world.wait(61)
+        world.poll()
+
+
+def test_a_retired_generation_is_collected_when_nobody_can_be_reading_it_any_more(world: World) -> None:
+    read_anew(world)
+    served = job_of(world).picture
+    assert served
+    clean_up(world)
+    assert len(generations(world)) == 2
+    world.wait(HOUR)
+    clean_up(world)
+    assert generations(world) == {served.generation}
+    assert job_of(world).retired == ()
+    world.poll()
+    assert verdict(world, "Render").level == "exact"
+    assert sorted(world.cached("Render")) == list("bcdefgh")
+
+
+def test_a_generation_that_was_never_finished_is_collected_too(world: World) -> None:
+    read_anew(world)
+    world.wait(61)
+    job = job_of(world)
+    process = world.processes[0]
+    world.run(process.jobs.save("demo", job.begun("dead", world.now())))
+    world.wait(HOUR + 1)
+    clean_up(world)
+    assert job_of(world).building is None
+    world.poll()
+    assert verdict(world, "Render").level == "exact"
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("call", range(1, 7))
+def test_a_death_at_any_call_leaves_nothing_that_the_next_run_does_not_collect(
+    world: World, call: int, *, committed: bool
+) -> None:
+    read_anew(world)
+    world.wait(HOUR)
+    process = world.processes[0]
+    process.connection.arm(Fault(call, committed=committed, kills=True))
+    try:
+        clean_up(world)
+    except ProcessDiedError:
+        world.processes[0] = world.started()
+    process.connection.arm(None)
+    clean_up(world)
+    served = job_of(world).picture
+    assert served
+    assert generations(world) == {served.generation}
+    assert job_of(world).retired == ()
+
+
+def test_a_deleted_job_is_forgotten_with_its_tasks_when_its_time_is_over(world: World) -> None:
+    world.create("Other", "a")
+    read_anew(world)
+    world.truth.jobs["Render"][-1].deleted = world.now() + SECOND
+    world.wait(61)
+    world.poll()
+    world.wait(29 * 24 * HOUR)
+    clean_up(world)
+    assert verdict(world, "Render").level == "unverified"
+    world.wait(2 * 24 * HOUR)
+    clean_up(world)
+    with pytest.raises(NotFoundError):
+        world.run(world.started().queries.job("demo", "Render"))
+    assert {partition.split("~")[1] for partition, _ in world.storage.rows["tasks"]} == {"other"}
+
+
+def test_a_job_whose_name_begins_like_that_of_a_forgotten_one_stays(world: World) -> None:
+    first, _ = world.create("Render", "a"), world.create("Render-2", "a")
+    polled_for_a_while(world)
+    first.deleted = world.now() + SECOND
+    world.wait(61)
+    world.poll()
+    world.wait(31 * 24 * HOUR)
+    clean_up(world)
+    assert list(world.cached("Render-2")) == ["a"]
+
+
+def test_finished_polls_on_demand_are_kept_for_a_week(world: World) -> None:
+    polling = world.processes[0].polling
+    operation = world.run(polling.request("demo", None))
+    world.wait(6 * 24 * HOUR)
+    clean_up(world)
+    assert world.run(polling.operation("demo", operation.id)).id == operation.id
+    world.wait(2 * 24 * HOUR)
+    clean_up(world)
+    with pytest.raises(NotFoundError):
+        world.run(polling.operation("demo", operation.id))
+
+
+def test_tasks_are_listed_to_the_end_though_their_generation_is_collected_meanwhile(world: World) -> None:
+    read_anew(world)
+    process = world.processes[0]
+
+    async def listed() -> list[str]:
+        names: list[str] = []
+        found = process.queries.tasks("demo", "Render", after="", wanted=lambda _: True, state=None)
+        async for task in found:
+            names.append(task.id)
+            if len(names) == 1:
+                job = await process.jobs.load("demo", "Render")
+                assert job
+                assert job.picture
+                fresh = await process.task_poll._generations.read_anew(process.batch, job, world.now())
+                assert fresh.picture
+                await process.cache.delete_generation(f"demo~render~{job.picture.generation}")
+        return names
+
+    assert world.run(listed()) == list("bcdefgh")
+
+
+def test_what_was_collected_is_not_needed_by_a_poll_that_remembers_it(world: World) -> None:
+    read_anew(world)
+    world.wait(HOUR)
+    world.run(world.processes[1].housekeeping.run())
+    world.wait(timedelta(seconds=61).total_seconds())
+    world.poll(0)
+    assert verdict(world, "Render").level == "exact"
