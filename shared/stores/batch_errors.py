@@ -111,4 +111,4 @@ def _wait(retry_after: str | None) -> timedelta:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [""])[0]
+    return (str(error).strip().splitlines() or [""])[0].replace(" ssl:default", "")  # aiohttp says that of http, too
