@@ -57,7 +57,10 @@ class _Pass:
 
 
 class AccountRounds:
-    """Rounds of one account, one at a time in this process; other processes are met through ETags."""
+    """Rounds of one account, one at a time in this process; other processes are met through ETags.
+
+    `began` is when the last one did, in loop time; 0 before the first.
+    """
 
     def __init__(
         self,
@@ -78,7 +81,7 @@ class AccountRounds:
         self._clock = clock
         self._rules = rules
         self._turn = asyncio.Lock()
-        self._began = 0.0
+        self.began = 0.0
 
     async def run_if_due(self, interval: timedelta, *, budget: timedelta) -> datetime | None:
         """A round, unless one is under way or the interval hasn't passed. What Batch refuses is noted, not raised.
@@ -118,14 +121,14 @@ class AccountRounds:
 
     async def _breathe(self) -> None:
         """Keeps a moment between rounds, however often polls are asked for."""
-        wait = self._began + _SHORTEST_INTERVAL - asyncio.get_running_loop().time()
+        wait = self.began + _SHORTEST_INTERVAL - asyncio.get_running_loop().time()
         if wait > 0:
             await asyncio.sleep(wait)
 
     async def _run(self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta) -> _Pass:
         started, calls = await self._clock.now(), self.source.calls
-        self._began = asyncio.get_running_loop().time()
-        deadline = self._began + budget.total_seconds()
+        self.began = asyncio.get_running_loop().time()
+        deadline = self.began + budget.total_seconds()
         keys = None if wanted is None else frozenset(map(key_of, wanted))
         this = _Pass(last, keys, deadline)
         try:

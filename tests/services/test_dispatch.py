@@ -27,12 +27,13 @@ def accounts(world: World, count: int) -> list[Process]:
     return found
 
 
-def tick(world: World, processes: list[Process], *, interval: timedelta = INTERVAL) -> None:
-    async def run() -> None:
-        rounds = [process.rounds for process in processes]
-        await Dispatch(rounds, processes[0].clock, interval=interval, budget=BUDGET).run()
+async def run(processes: list[Process], *, interval: timedelta = INTERVAL, budget: timedelta = BUDGET) -> None:
+    rounds = [process.rounds for process in processes]
+    await Dispatch(rounds, processes[0].clock, interval=interval, budget=budget).run()
 
-    world.run(run())
+
+def tick(world: World, processes: list[Process], *, interval: timedelta = INTERVAL) -> None:
+    world.run(run(processes, interval=interval))
 
 
 def ticks(world: World, processes: list[Process], *, seconds: float, every: float, interval: timedelta) -> None:
@@ -122,3 +123,41 @@ def test_storage_that_fails_for_one_account_stops_no_other_and_is_raised(world: 
     with pytest.raises(StorageError):
         tick(world, processes)
     assert "jobs" in healthy.batch.requests
+
+
+def test_accounts_take_turns_so_that_what_one_found_does_not_wait_for_all(world: World) -> None:
+    processes = accounts(world, 40)
+    for process in processes:
+        process.batch.latency = 0.3
+    tick(world, processes)
+    ends = [world.run(process.round_store.load(process.rounds.source.account.key)) for process in processes]
+    lasted = [end.finished_at - end.started_at for end in ends if end]
+    assert len(lasted) == 40
+    assert max(lasted) <= 2 * SECOND
+    assert len({end.started_at for end in ends if end}) >= 5
+
+
+def test_accounts_that_hang_keep_a_turn_for_two_seconds_only(world: World) -> None:
+    processes = accounts(world, 30)
+    for process in processes[:20]:
+        process.batch.latency = 30
+    reached: list[bool] = []
+    world.loop.call_later(6, lambda: reached.extend(bool(process.batch.requests) for process in processes))
+    tick(world, processes)
+    assert len(reached) == 30
+    assert all(reached)
+
+
+def test_what_a_tick_did_not_get_to_is_first_in_the_next(world: World) -> None:
+    processes = accounts(world, 60)
+    for process in processes:
+        process.batch.latency = 1
+    world.wait(1)
+    world.run(run(processes, budget=3 * SECOND))
+    left = [process for process in processes if not process.batch.requests]
+    assert 30 < len(left) < 60
+    asked = sum(len(process.batch.requests) for process in processes)
+    world.wait(60)
+    world.run(run(processes, budget=3 * SECOND))
+    assert sum(bool(process.batch.requests) for process in left) == 60 - len(left)
+    assert sum(len(process.batch.requests) for process in processes) == 2 * asked
