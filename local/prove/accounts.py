@@ -202,6 +202,7 @@ def _report(plan: Plan, freshness: Freshness, said: list[Said], added: int) -> t
         f"| looks at a job | {len(freshness.ages):,}, at each every {plan.sample_every:g} s |",
         f"| rounds of healthy accounts seen | {sum(map(len, freshness.seen.values())):,} |",
         f"| verdicts on jobs of healthy accounts | {levels} |",
+        f"| load of the machine, other programs included | {_load()} |",
         "",
         "| an account fails by | and is said to |",
         "|---|---|",
@@ -210,6 +211,11 @@ def _report(plan: Plan, freshness: Freshness, said: list[Said], added: int) -> t
         "As it should be." if not problems else f"NOT as it should be: {'; '.join(problems)}.",
     ]
     return "\n".join(lines), not problems
+
+
+def _load() -> str:
+    """Runnable programs over the last minutes: counts grow older where others take the processors."""
+    return " ".join(f"{load:.1f}" for load in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
 
 
 def _problems(plan: Plan, freshness: Freshness, said: list[Said], healthy: Sequence[str]) -> list[str]:
@@ -230,8 +236,8 @@ def main() -> int:
     add("--accounts", type=int, default=50, help=f"{len(WAYS)} of them fail {default}")
     add("--jobs", type=int, default=20, help=f"in each account {default}")
     add("--tasks", type=int, default=30, help=f"in each job at first {default}")
-    add("--interval", type=int, default=10, help=f"POLL_SECONDS {default}")
-    add("--tick", type=int, default=2, help=f"seconds between two ticks {default}")
+    add("--interval", type=int, default=20, help=f"POLL_SECONDS {default}")
+    add("--tick", type=int, default=5, help=f"seconds between two ticks {default}")
     add("--sample", type=float, default=2.0, help=f"seconds between two looks at a job {default}")
     add("--write", action="store_true", help="write the section 'accounts' of docs/proofs.md")
     options = parser.parse_args()
