@@ -36,7 +36,8 @@ def status(environment: dict[str, str], *, method: str = "GET", header: str | No
     headers = {"x-ms-client-principal": header} if header else {}
     request = func.HttpRequest(method=method, url="https://batchscope.example/api/route", headers=headers, body=b"")
     runtime = Runtime(read_settings(environment))
-    return asyncio.run(respond(runtime, route, handler, request, limit=RateLimit(9))).status_code
+    response = asyncio.run(respond(runtime, route, handler, request, limit=RateLimit(9)))
+    return int(response.status_code)
 
 
 def test_on_a_persons_own_machine_the_api_is_open() -> None:
