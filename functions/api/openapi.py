@@ -86,7 +86,17 @@ def _path_parameters(path: str) -> list[dict[str, Any]]:
 
 def _query_parameters(kind: type[Any]) -> list[dict[str, Any]]:
     schema = msgspec.json.schema(kind, ref_template="{name}")["$defs"][kind.__name__]
-    return [{"name": name, "in": "query", "schema": value} for name, value in schema["properties"].items()]
+    return [{"name": name, "in": "query", "schema": _given(value)} for name, value in schema["properties"].items()]
+
+
+def _given(schema: dict[str, Any]) -> dict[str, Any]:
+    """What a parameter looks like where it is given: null stands for one that isn't."""
+    kinds: list[dict[str, Any]] = [kind for kind in schema.get("anyOf", ()) if kind.get("type") != "null"]
+    if len(kinds) == 1:
+        return kinds[0]
+    if None in schema.get("enum", ()):
+        return {"enum": [value for value in schema["enum"] if value is not None]}
+    return schema
 
 
 def _content(route: Route, kind: Any, schema_of: dict[str, Any]) -> dict[str, Any]:
