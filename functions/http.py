@@ -1,9 +1,11 @@
 """HTTP as every route of the API speaks it: parameters in, a value out as JSON, errors as statuses, ETags, paging.
 
 The `route` decorator registers a handler with the app and keeps what it was told, which is what OpenAPI is made of.
-Handlers are coroutines of one `Call` that return a msgspec struct, a `Text`, or raise an error of `shared.errors`.
+Handlers are coroutines of one `Call` that return a msgspec struct or text of the route's media type, or raise an error
+of `shared.errors`.
 """
 
+import asyncio
 import logging
 import re
 import uuid
@@ -17,7 +19,9 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 import azure.functions as func
 import msgspec
 
-from functions.parameters import BadRequestError, read_body, read_query
+from functions.identity import ForbiddenError, Role, UnauthenticatedError, require
+from functions.parameters import BadRequestError, BodyTooLargeError, read_body, read_query
+from functions.rate_limit import RateLimit, TooManyRequestsError
 from shared.errors import (
     BatchError,
     BatchscopeError,
@@ -31,11 +35,8 @@ from shared.runtime import Runtime, Services
 from shared.settings import Settings
 
 _LOG = logging.getLogger(__name__)
+_WRITES_A_MINUTE = 300
 SECURITY_HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
-
-
-class UnauthenticatedError(BatchscopeError):
-    """Nobody vouches for the caller."""
 
 
 class Query(msgspec.Struct, rename="camel", kw_only=True):
@@ -68,20 +69,13 @@ class ErrorAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """An answer that isn't JSON."""
-
-    body: str
-    content_type: str
-
-
-@dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer with a status or headers of its own."""
+    """An answer with a status, headers or a media type of its own."""
 
     value: Any
-    status: int = 200
+    status: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    media: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +106,11 @@ class Call[Q, B]:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """All that is known of a route; `anonymous` ones answer without an identity, `queue` is what `send` sends to."""
+    """All that is known of a route.
+
+    `statuses` are those of its answers when all is well, the usual one first; `role` is what its callers need, None
+    where anybody may call; `media` is the content type of answers that aren't JSON; `queue` is what `send` sends to.
+    """
 
     name: str
     method: str
@@ -121,8 +119,9 @@ class Route:
     query: type[Any]
     body: type[Any] | None
     returns: Any
-    status: int
-    anonymous: bool
+    statuses: tuple[int, ...]
+    role: Role | None
+    media: str
     queue: str | None
 
 
@@ -136,6 +135,7 @@ class Routes:
         self.blueprint = func.Blueprint()
         self.all: list[Route] = []
         self._runtime = runtime
+        self._writes = RateLimit(_WRITES_A_MINUTE)
 
     @property
     def settings(self) -> Settings:
@@ -149,15 +149,20 @@ class Routes:
         returns: Any,
         query: type[Any] = Query,
         body: type[Any] | None = None,
-        status: int = 200,
+        statuses: tuple[int, ...] = (200,),
         anonymous: bool = False,
+        media: str = "application/json",
         queue: str | None = None,
     ) -> Callable[[Handler], Handler]:
-        """Serves a handler at `/api/{path}`; its docstring's first line becomes the summary."""
+        """Serves a handler at `/api/{path}`; its docstring's first line becomes the summary.
+
+        Whatever isn't a GET needs the role Operator.
+        """
+        role: Role | None = None if anonymous else "Reader" if method == "GET" else "Operator"
 
         def register(handler: Handler) -> Handler:
             summary = (handler.__doc__ or "").strip().split("\n")[0]
-            route = Route(handler.__name__, method, path, summary, query, body, returns, status, anonymous, queue)
+            route = Route(handler.__name__, method, path, summary, query, body, returns, statuses, role, media, queue)
             self.all.append(route)
             self._bind(route, handler)
             return handler
@@ -165,13 +170,13 @@ class Routes:
         return register
 
     def _bind(self, route: Route, handler: Handler) -> None:
-        runtime = self._runtime
+        runtime, limit = self._runtime, self._writes
 
         async def plain(req: func.HttpRequest) -> func.HttpResponse:
-            return await respond(runtime, route, handler, req, _send_nowhere)
+            return await respond(runtime, route, handler, req, limit=limit)
 
         async def queueing(req: func.HttpRequest, message: func.Out[str]) -> func.HttpResponse:
-            return await respond(runtime, route, handler, req, message.set)
+            return await respond(runtime, route, handler, req, limit=limit, send=message.set)
 
         function: Any = queueing if route.queue else plain
         if route.queue:
@@ -184,16 +189,29 @@ class Routes:
         self.blueprint.function_name(route.name)(serve(function))
 
 
+def _send_nowhere(_message: str) -> None:
+    raise RuntimeError("this route has no queue")
+
+
 async def respond(
-    runtime: Runtime, route: Route, handler: Handler, request: func.HttpRequest, send: Callable[[str], None]
+    runtime: Runtime,
+    route: Route,
+    handler: Handler,
+    request: func.HttpRequest,
+    *,
+    limit: RateLimit,
+    send: Callable[[str], None] = _send_nowhere,
 ) -> func.HttpResponse:
     """Runs a handler and turns whatever comes of it into a response."""
     try:
-        _authenticate(runtime, route, request)
+        if route.role:
+            require(runtime.settings, request, route.role)
+        if route.method != "GET":
+            limit.take(asyncio.get_running_loop().time())
         query = read_query(request, route.query)
         body = read_body(request, route.body) if route.body else None
         reply = await handler(Call(runtime, request, dict(request.route_params), query, body, send))
-        return _response(request, reply if isinstance(reply, Reply) else Reply(reply, route.status))
+        return _response(request, route, reply if isinstance(reply, Reply) else Reply(reply))
     except BatchscopeError as error:
         return _error_response(error)
     except Exception as error:
@@ -203,30 +221,17 @@ async def respond(
         )
 
 
-def _authenticate(runtime: Runtime, route: Route, request: func.HttpRequest) -> None:
-    """In Azure every caller but the anonymous routes' must come through Easy Auth, which names them in a header."""
-    settings = runtime.settings
-    if route.anonymous or not settings.in_azure:
-        return
-    if not settings.behind_easy_auth:
-        raise UnauthenticatedError(
-            "This API is closed until authentication is set up: turn on App Service authentication (Easy Auth)."
-        )
-    if not request.headers.get("x-ms-client-principal"):
-        raise UnauthenticatedError("Sign in, or send a token of Microsoft Entra ID.")
-
-
-def _response(request: func.HttpRequest, reply: Reply) -> func.HttpResponse:
-    value = reply.value
-    body = value.body.encode() if isinstance(value, Text) else msgspec.json.encode(value)
-    kind = value.content_type if isinstance(value, Text) else "application/json"
+def _response(request: func.HttpRequest, route: Route, reply: Reply) -> func.HttpResponse:
+    value, status = reply.value, reply.status or route.statuses[0]
+    body = value.encode() if isinstance(value, str) else msgspec.json.encode(value)
+    media = reply.media or (route.media if isinstance(value, str) else "application/json")
     headers = {**SECURITY_HEADERS, "Cache-Control": "no-cache", "x-ms-request-id": str(uuid.uuid4()), **reply.headers}
-    if request.method == "GET" and reply.status == HTTPStatus.OK:
+    if request.method == "GET" and status == HTTPStatus.OK:
         headers["ETag"] = f'"{blake2b(body, digest_size=12).hexdigest()}"'
         known = {tag.removeprefix("W/") for tag in re.split(r",\s*", request.headers.get("if-none-match", ""))}
         if headers["ETag"] in known or "*" in known:
             return func.HttpResponse(status_code=304, headers=headers)
-    return func.HttpResponse(body, status_code=reply.status, headers=headers, mimetype=kind)
+    return func.HttpResponse(body, status_code=status, headers=headers, mimetype=media)
 
 
 def _error_response(error: BatchscopeError) -> func.HttpResponse:
@@ -234,13 +239,15 @@ def _error_response(error: BatchscopeError) -> func.HttpResponse:
     response = _failure(status, ErrorDetail(code=code, message=str(error), target=target))
     if isinstance(error, BatchThrottledError):
         response.headers["Retry-After"] = str(int(error.retry_after.total_seconds()) or 1)
+    if isinstance(error, TooManyRequestsError):
+        response.headers["Retry-After"] = str(error.retry_after)
     return response
 
 
 def status_of(error: BatchscopeError) -> tuple[int, str, str | None]:
     """The HTTP status, error code and target that an error becomes."""
     if isinstance(error, BadRequestError):
-        return 400, error.code, error.target
+        return (413 if isinstance(error, BodyTooLargeError) else 400), error.code, error.target
     if isinstance(error, NotFoundError):
         return 404, f"{error.kind.capitalize()}NotFound", error.kind
     status, code = next((found for kind, found in _STATUSES if isinstance(error, kind)), (502, "StorageFailed"))
@@ -249,6 +256,8 @@ def status_of(error: BatchscopeError) -> tuple[int, str, str | None]:
 
 _STATUSES: tuple[tuple[type[BatchscopeError], tuple[int, str]], ...] = (
     (UnauthenticatedError, (401, "Unauthenticated")),
+    (ForbiddenError, (403, "Forbidden")),
+    (TooManyRequestsError, (429, "TooManyRequests")),
     (SettingsError, (503, "NotConfigured")),
     (BatchThrottledError, (503, "BatchThrottled")),
     (BatchError, (502, "BatchFailed")),
@@ -261,7 +270,3 @@ def _failure(status: int, detail: ErrorDetail) -> func.HttpResponse:
     headers = {**SECURITY_HEADERS, "x-ms-error-code": detail.code, "x-ms-request-id": str(uuid.uuid4())}
     body = msgspec.json.encode(ErrorAnswer(error=detail))
     return func.HttpResponse(body, status_code=status, headers=headers, mimetype="application/json")
-
-
-def _send_nowhere(_message: str) -> None:
-    raise RuntimeError("this route has no queue")

@@ -24,6 +24,13 @@ class BadRequestError(BatchscopeError):
         self.code = code
 
 
+class BodyTooLargeError(BadRequestError):
+    """The body is larger than any that makes sense here."""
+
+    def __init__(self) -> None:
+        super().__init__(f"The body has more than {_MAX_BODY} bytes.", target="body", code="BodyTooLarge")
+
+
 def read_query[Q](request: func.HttpRequest, kind: type[Q]) -> Q:
     """The query parameters, checked; an unknown one is refused. Raises BadRequestError."""
     fields = {item.encode_name for item in msgspec.structs.fields(kind)}  # type: ignore[arg-type]
@@ -45,7 +52,7 @@ def read_body[B](request: func.HttpRequest, kind: type[B]) -> B:
     """The body, checked. Raises BadRequestError."""
     raw = request.get_body() or b""
     if len(raw) > _MAX_BODY:
-        raise BadRequestError(f"The body has more than {_MAX_BODY} bytes.", target="body", code="BodyTooLarge")
+        raise BodyTooLargeError
     try:
         return msgspec.json.decode(raw or b"{}", type=kind)
     except msgspec.ValidationError as error:

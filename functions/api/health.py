@@ -6,7 +6,10 @@ Strangers get the status and the age; the problems in words go to whoever may re
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from msgspec.structs import replace
+
 from functions.http import Answer, Call, Query, Reply, Routes
+from functions.identity import may
 from shared.domain.reports import AccountReport
 from shared.errors import BatchscopeError
 
@@ -22,7 +25,7 @@ class HealthAnswer(Answer):
 
 
 def add_health(routes: Routes) -> None:
-    @routes.route("GET", "health", returns=HealthAnswer, anonymous=True)
+    @routes.route("GET", "health", returns=HealthAnswer, statuses=(200, 503), anonymous=True)
     async def get_health(call: Call[Query, None]) -> Reply:
         """Liveness, with the age of the last poll and what is wrong."""
         settings = call.runtime.settings
@@ -63,16 +66,5 @@ def _problem(report: AccountReport, now: datetime) -> str | None:
 
 
 def _reply(call: Call[Query, None], health: HealthAnswer) -> Reply:
-    known = not call.runtime.settings.in_azure or bool(call.request.headers.get("x-ms-client-principal"))
-    shown = (
-        health
-        if known and _trusted(call)
-        else HealthAnswer(status=health.status, last_poll_age_seconds=health.last_poll_age_seconds, problems=[])
-    )
+    shown = health if may(call.runtime.settings, call.request, "Reader") else replace(health, problems=[])
     return Reply(shown, status=503 if health.status == "unhealthy" else 200)
-
-
-def _trusted(call: Call[Query, None]) -> bool:
-    """A principal header means nothing unless Easy Auth, which strips forged ones, stands in front."""
-    settings = call.runtime.settings
-    return settings.behind_easy_auth or not settings.in_azure

@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
-from functions.http import Call, Query, Routes, Text
+from functions.http import Call, Query, Routes
 from shared.domain.reports import AccountReport, JobReport
 from shared.domain.tasks import STATES
 
@@ -22,13 +22,13 @@ class _Rendered:
 
 
 def add_metrics(routes: Routes) -> None:
-    @routes.route("GET", "metrics", returns=Text)
-    async def get_metrics(call: Call[Query, None]) -> Text:
+    @routes.route("GET", "metrics", returns=str, media=CONTENT_TYPE_PLAIN_0_0_4)
+    async def get_metrics(call: Call[Query, None]) -> str:
         """All series in the Prometheus text format."""
         services = await call.services()
         accounts = await services.queries.accounts()
         jobs = [job for report in accounts for job in await services.queries.jobs(report.account.id)]
-        return Text(render(accounts, jobs), CONTENT_TYPE_PLAIN_0_0_4)
+        return render(accounts, jobs)
 
 
 def render(accounts: Sequence[AccountReport], jobs: Sequence[JobReport]) -> str:

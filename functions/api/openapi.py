@@ -1,25 +1,32 @@
-"""GET openapi.json: what the route decorator was told, as OpenAPI 3.1."""
+"""GET openapi.json: what the route decorator was told, as OpenAPI 3.1; GET docs: the same as a page."""
 
 import re
 from typing import Any
 
 import msgspec
 
-from functions.http import Call, ErrorAnswer, Query, Route, Routes, Text
+from functions.api.docs_page import PAGE_POLICY, page_of
+from functions.http import Call, ErrorAnswer, Query, Reply, Route, Routes
 
 _REFERENCE = "#/components/schemas/{name}"
+_SCHEME = "entra"
 
 
 def add_openapi(routes: Routes) -> None:
-    @routes.route("GET", "openapi.json", returns=Text)
-    async def get_openapi(_call: Call[Query, None]) -> Text:
+    @routes.route("GET", "openapi.json", returns=dict)
+    async def get_openapi(_call: Call[Query, None]) -> dict[str, Any]:
         """This document."""
-        return Text(msgspec.json.encode(document(routes.all)).decode(), "application/json")
+        return document(routes.all)
+
+    @routes.route("GET", "docs", returns=str, media="text/html; charset=utf-8")
+    async def get_docs(_call: Call[Query, None]) -> Reply:
+        """The API on one page."""
+        return Reply(page_of(document(routes.all)), headers={"Content-Security-Policy": PAGE_POLICY})
 
 
 def document(routes: list[Route]) -> dict[str, Any]:
     """The OpenAPI document of routes."""
-    kinds = [ErrorAnswer, *(kind for route in routes for kind in (route.returns, route.body) if _is_json(kind))]
+    kinds = [ErrorAnswer, *(kind for route in routes for kind in (route.returns, route.body) if _is_struct(kind))]
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
     schema_of = dict(zip(map(str, kinds), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
@@ -27,9 +34,25 @@ def document(routes: list[Route]) -> dict[str, Any]:
         paths.setdefault(f"/api/{route.path}", {})[route.method.lower()] = _operation(route, schema_of)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Batchscope", "version": "0.1.0", "summary": "Monitoring for Azure Batch."},
+        "info": {
+            "title": "Batchscope",
+            "version": "0.1.0",
+            "summary": "Monitoring for Azure Batch.",
+            "description": "Times are ISO 8601 in UTC, ids are matched without case as in Azure Batch.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
         "paths": paths,
-        "components": {"schemas": components},
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                _SCHEME: {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "bearerFormat": "JWT",
+                    "description": "A token of Microsoft Entra ID with the app role Reader or Operator.",
+                }
+            },
+        },
     }
 
 
@@ -37,15 +60,23 @@ def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.summary,
+        "description": f"Needs the app role {route.role}." if route.role else "Anybody may call it.",
+        "security": [{_SCHEME: []}] if route.role else [],
         "parameters": [*_path_parameters(route.path), *_query_parameters(route.query)],
-        "responses": {
-            str(route.status): {"description": "Success.", "content": _content(route.returns, schema_of)},
-            "default": {"description": "An error.", "content": _content(ErrorAnswer, schema_of)},
-        },
+        "responses": _responses(route, schema_of),
     }
     if route.body:
-        operation["requestBody"] = {"required": True, "content": _content(route.body, schema_of)}
+        operation["requestBody"] = {"required": True, "content": _content(route, route.body, schema_of)}
     return operation
+
+
+def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
+    error = _content(route, ErrorAnswer, schema_of)
+    success = {"description": "Success.", "content": _content(route, route.returns, schema_of)}
+    responses: dict[str, Any] = {str(status): success for status in route.statuses}
+    if route.method == "GET":
+        responses["304"] = {"description": "Still as the ETag in If-None-Match says."}
+    return {**responses, "default": {"description": "An error.", "content": error}}
 
 
 def _path_parameters(path: str) -> list[dict[str, Any]]:
@@ -55,14 +86,25 @@ def _path_parameters(path: str) -> list[dict[str, Any]]:
 
 def _query_parameters(kind: type[Any]) -> list[dict[str, Any]]:
     schema = msgspec.json.schema(kind, ref_template="{name}")["$defs"][kind.__name__]
-    return [{"name": name, "in": "query", "schema": value} for name, value in schema["properties"].items()]
+    return [{"name": name, "in": "query", "schema": _given(value)} for name, value in schema["properties"].items()]
 
 
-def _content(kind: Any, schema_of: dict[str, Any]) -> dict[str, Any]:
-    if not _is_json(kind):
-        return {"text/plain": {"schema": {"type": "string"}}}
-    return {"application/json": {"schema": schema_of[str(kind)]}}
+def _given(schema: dict[str, Any]) -> dict[str, Any]:
+    """What a parameter looks like where it is given: null stands for one that isn't."""
+    kinds: list[dict[str, Any]] = [kind for kind in schema.get("anyOf", ()) if kind.get("type") != "null"]
+    if len(kinds) == 1:
+        return kinds[0]
+    if None in schema.get("enum", ()):
+        return {"enum": [value for value in schema["enum"] if value is not None]}
+    return schema
 
 
-def _is_json(kind: Any) -> bool:
-    return kind is not None and kind is not Text
+def _content(route: Route, kind: Any, schema_of: dict[str, Any]) -> dict[str, Any]:
+    if kind is str:
+        return {route.media: {"schema": {"type": "string"}}}
+    schema = schema_of[str(kind)] if _is_struct(kind) else {"type": "object"}
+    return {"application/json": {"schema": schema}}
+
+
+def _is_struct(kind: Any) -> bool:
+    return kind not in (None, str, dict)

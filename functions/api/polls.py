@@ -44,7 +44,7 @@ def add_polls(routes: Routes) -> None:
         query=PollQuery,
         body=PollRequest,
         returns=PollAnswer,
-        status=202,
+        statuses=(202, 200),
         queue=routes.settings.poll_queue,
     )
     async def request_poll(call: Call[PollQuery, PollRequest]) -> Reply:
@@ -54,7 +54,7 @@ def add_polls(routes: Routes) -> None:
         if call.query.wait:
             try:
                 run = services.polling.run(call.path["account"], operation.id)
-                return Reply(poll_answer(await asyncio.wait_for(run, _LONGEST_WAIT)))
+                return Reply(poll_answer(await asyncio.wait_for(run, _LONGEST_WAIT)), status=200)
             except TimeoutError:  # what was polled so far is kept; the queue sees to the rest
                 pass
         call.send(json.encode(PollMessage(call.path["account"], operation.id)).decode())

@@ -18,6 +18,7 @@ from azure.core.exceptions import (
 )
 
 from shared.domain.accounts import Account
+from shared.domain.redaction import redacted
 from shared.errors import (
     BatchAnswerError,
     BatchError,
@@ -93,7 +94,7 @@ async def _body(error: HttpResponseError) -> tuple[str, str]:
     try:
         body = orjson.loads(await response.read())
         text = str(body["message"]["value"])
-        return str(body["code"]), text.splitlines()[0] if text else ""
+        return str(body["code"]), redacted(text.splitlines()[0]) if text else ""
     except (AzureError, ValueError, KeyError, TypeError):
         return "", ""
 

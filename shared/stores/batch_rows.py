@@ -6,6 +6,7 @@ from typing import Any
 from azure.batch.models import BatchJob
 
 from shared.domain.jobs import JobFacts
+from shared.domain.redaction import redacted
 from shared.domain.stamps import parse_milliseconds
 from shared.domain.tasks import NO_RESULT, RESULTS, STATES, Task
 
@@ -51,8 +52,8 @@ def job_of(job: BatchJob) -> JobFacts:
         end_time=_aware(run.end_time) if run and run.end_time else None,
         pool_id=pool,
         priority=job.priority,
-        display_name=job.display_name,
-        terminate_reason=run.termination_reason if run else None,
+        display_name=redacted(job.display_name) if job.display_name else job.display_name,
+        terminate_reason=redacted(run.termination_reason) if run and run.termination_reason else None,
     )
 
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import ROOT, World
@@ -139,11 +140,34 @@ async def test_metrics_are_prometheus_text_of_what_is_stored(world: World) -> No
 
 async def test_openapi_tells_every_route_and_parameter(world: World) -> None:
     document = (await world.get("openapi.json")).body
-    assert document["openapi"].startswith("3.1")
+    OpenAPIV31SpecValidator(document).validate()
     listing = document["paths"]["/api/accounts/{account}/jobs"]["get"]
     names = {parameter["name"] for parameter in listing["parameters"]}
     assert {"account", "state", "poolId", "maxpagesize", "continuation"} <= names
+    assert listing["security"] == [{"entra": []}]
     assert "post" in document["paths"]["/api/accounts/{account}/poll"]
+    assert document["paths"]["/api/health"]["get"]["security"] == []
+
+
+async def test_every_http_function_but_the_page_is_in_the_document(world: World) -> None:
+    document = (await world.get("openapi.json")).body
+    described = {operation["operationId"] for path in document["paths"].values() for operation in path.values()}
+    functions = {name for name, function in world.app.functions.items() if function.trigger.kind == "httpTrigger"}
+    assert functions - described == {"dashboard"}
+
+
+async def test_the_api_is_described_on_a_page_that_needs_nothing_from_elsewhere(world: World) -> None:
+    answer = await world.get("docs")
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert "GET</span> /api/accounts/{account}/jobs" in answer.body
+    assert "http" not in answer.body.replace('lang="en"', "")
+    assert "<script" not in answer.body
+
+
+async def test_a_body_past_a_megabyte_is_refused(world: World) -> None:
+    answer = await world.post("accounts/demo/poll", b'{"jobs": ["' + b"a" * 1024 * 1024 + b'"]}')
+    assert (answer.status, answer.body["error"]["code"]) == (413, "BodyTooLarge")
 
 
 async def test_the_page_comes_with_a_policy_and_other_paths_get_it_too(world: World) -> None:

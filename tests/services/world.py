@@ -144,7 +144,7 @@ class World:
                 self._check_claim(name, report, done=done and report.job.key not in failed)
         if done:
             dates = [process.batch.list_date for process in processes if process.batch.list_date]
-            for process in processes:
+            for process in processes if dates else ():
                 self._check_freshness(reports, process, full=full, first=min(dates))
 
     def _check_claim(self, name: str, report: JobReport, *, done: bool) -> None:
