@@ -42,16 +42,20 @@ class RoundRules:
 
 @dataclass(slots=True)
 class _Pass:
-    """A round under way. Keys are job keys; `wanted` None means every live job, `deadline` is in loop time."""
+    """A round under way. Keys are job keys; `wanted` None means every live job, `deadline` is in loop time.
+
+    `wanting` are jobs that were polled and want more than that; `etag` is that of the round's row once it was written.
+    """
 
     last: Round | None
     wanted: frozenset[str] | None
     deadline: float
     discovery: Discovery | None = None
     confirmations: dict[str, Confirmation] = field(default_factory=dict)
-    done: list[Polled] = field(default_factory=list)
+    wanting: list[Polled] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     polled: set[str] = field(default_factory=set)
+    etag: str | None = None
     throttled: BatchThrottledError | None = None
     reason: str | None = None
 
@@ -134,8 +138,10 @@ class AccountRounds:
         try:
             await self._discover(this, started)
             await self._poll_jobs(this)
-            await self._reconcile_jobs(this)
             await self._save_listed(this)
+            if this.wanting:  # what the others are as of doesn't wait for reads that take longer
+                this.etag = await self._note(this, started, calls)
+                await self._reconcile_jobs(this)
         except BatchscopeError as error:
             this.discovery, this.reason = None, str(error)
             this.throttled = error if isinstance(error, BatchThrottledError) else None
@@ -143,9 +149,13 @@ class AccountRounds:
         except Exception as error:  # a defect must show in health and verdicts, too
             this.discovery, this.reason = None, f"{type(error).__name__}: {error}"
             _LOG.exception("A round of %s broke", self.source.account.id)
-        now = await self._clock.now()
-        await self._rounds.save(self.source.account.key, _round_of(this, started, now, self.source.calls - calls))
+        await self._note(this, started, calls)
         return this
+
+    async def _note(self, this: _Pass, started: datetime, calls: int) -> str:
+        """Writes the round's row as things stand; gives its ETag. `calls` are those of before the round."""
+        done = _round_of(this, started, await self._clock.now(), self.source.calls - calls)
+        return await self._rounds.save(self.source.account.key, replace(done, etag=this.etag or done.etag))
 
     async def _discover(self, this: _Pass, now: datetime) -> None:
         known = await self._jobs.load_all(self.source.account.key)
@@ -183,8 +193,10 @@ class AccountRounds:
             async with gate:
                 if asyncio.get_running_loop().time() < this.deadline and this.throttled is None:
                     await self._guarded(this, polled.job, self._reconcile_job(this, polled))
+                else:
+                    _confirm(this, polled)
 
-        await asyncio.gather(*map(reconcile, this.done))
+        await asyncio.gather(*map(reconcile, this.wanting))
 
     async def _save_listed(self, this: _Pass) -> None:
         """Writes what the list told of jobs that no poll has written."""
@@ -197,20 +209,19 @@ class AccountRounds:
     async def _poll_job(self, this: _Pass, job: Job, discovery: Discovery) -> None:
         async def poll() -> None:
             polled = await self._task_poll.poll(self.source, job, discovery.date)
-            if polled.confirmation:
-                this.confirmations[job.key] = polled.confirmation
-                if job.key in discovery.changed:
-                    polled = replace(polled, job=await self._save(polled.job) or polled.job)
-            this.done.append(polled)
+            if polled.confirmation and job.key in discovery.changed:
+                polled = replace(polled, job=await self._save(polled.job) or polled.job)
+            if self._task_poll.wants_reconciling(polled):
+                this.wanting.append(polled)
+            else:
+                _confirm(this, polled)
 
         if await self._guarded(this, job, poll()):
             this.polled.add(job.key)
 
     async def _reconcile_job(self, this: _Pass, polled: Polled) -> None:
         date = this.discovery.date if this.discovery else None
-        reconciled = await self._task_poll.reconcile(self.source, polled, date)
-        if reconciled is not polled:
-            this.confirmations.pop(polled.job.key, None)
+        _confirm(this, await self._task_poll.reconcile(self.source, polled, date))
 
     async def _guarded(self, this: _Pass, job: Job, work: Coroutine[Any, Any, None]) -> bool:
         """Work on one job, whose failure is noted and spoils nothing else; False where the account is throttling."""
@@ -242,6 +253,11 @@ class AccountRounds:
                 with suppress(CacheConflictError):
                     await self._jobs.save(account.key, stored.seen(job.facts))
         return None
+
+
+def _confirm(this: _Pass, polled: Polled) -> None:
+    if polled.confirmation:
+        this.confirmations[polled.job.key] = polled.confirmation
 
 
 def _confirmed(job: Job, confirmations: Mapping[str, Confirmation]) -> Job:

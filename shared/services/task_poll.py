@@ -60,8 +60,12 @@ class TaskPoll:
                 job = found
         return await self._poll_once(source, job, t0)
 
+    def wants_reconciling(self, polled: Polled) -> bool:
+        """Whether a job that was just polled needs what deltas can't see."""
+        return wanted_reading(polled.job, age=self._full_read_age) is not None
+
     async def reconcile(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
-        """Reads what deltas can't see, if a job that was just polled needs it. Raises BatchError, StorageError.
+        """Reads what deltas can't see of a job that wants it. Raises BatchError, StorageError.
 
         Where another process is first the job stays as it is: whatever is still amiss shows with the next comparison.
         """

@@ -21,17 +21,15 @@ class RoundStore:
         row = await load_row(self._table, account_key, ROUND_ROW)
         return round_of(row) if row else None
 
-    async def save(self, account_key: str, latest: Round) -> None:
-        """Writes a round; where another process wrote one meanwhile, both their words on jobs stay."""
+    async def save(self, account_key: str, latest: Round) -> str:
+        """Writes a round; where another process wrote one meanwhile, both their words on jobs stay. Gives the ETag."""
         for _ in range(_TRIES):
             try:
-                await save_row(self._table, _row(account_key, latest), latest.etag)
+                return await save_row(self._table, _row(account_key, latest), latest.etag)
             except CacheConflictError:
                 stored = await self.load(account_key)
                 if stored:
                     latest = latest.merged(stored)
-            else:
-                return
         raise CacheConflictError("Too many processes write the round of one account at once.")
 
 

@@ -1,6 +1,7 @@
 """What deltas can't see is noticed, said, and made good: deleted tasks, and reports later than the overlap."""
 
-from datetime import timedelta
+import asyncio
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -202,3 +203,27 @@ def test_polls_go_on_with_the_old_generation_while_a_new_one_is_filled(world: Wo
     assert sorted(cached) == list("bcdef")
     assert (cached["b"].state, cached["c"].state, cached["d"].state) == (RUNNING, RUNNING, ACTIVE)
     assert verdict(world, "Render").level == "exact"
+
+
+def test_what_others_are_as_of_is_noted_before_a_full_read_begins(world: World) -> None:
+    world.create("Other", "a")
+    job = world.create("Render", *"abcdefgh")
+    polled_for_a_while(world)
+    job.delete_task("a", world.now())
+    rounds(world)
+    world.wait(61)
+    began, process = world.now(), world.processes[0]
+    process.batch.latency = 10
+
+    async def as_of_other_meanwhile() -> datetime | None:
+        task = asyncio.create_task(process.poll())
+        while "Render" not in [job.facts.id for job in (await process.jobs.load_all("demo")).values() if job.building]:
+            await asyncio.sleep(1)
+        assert not task.done()
+        report = await world.started().queries.job("demo", "Other")
+        await task
+        return report.verdict.as_of
+
+    as_of = world.run(as_of_other_meanwhile())
+    assert as_of is not None
+    assert as_of > began
