@@ -20,6 +20,17 @@ ROLES = {
 }
 """Values of the roles in a token, each with its id, the same everywhere, and what it allows."""
 _CREDENTIAL = "batchscope-identity"
+_SCOPE = {
+    "id": "6f1d2c0a-5b0e-4f0e-9d55-3a6b1c5a1f03",
+    "value": "user_impersonation",
+    "type": "User",
+    "isEnabled": True,
+    "adminConsentDisplayName": "Use Batchscope",
+    "adminConsentDescription": "Lets a program use Batchscope in the name of whoever signed in.",
+    "userConsentDisplayName": "Use Batchscope",
+    "userConsentDescription": "Lets a program use Batchscope in your name.",
+}
+_AZURE_CLI = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 
 
 def app_roles() -> list[dict[str, object]]:
@@ -44,6 +55,7 @@ def ensure(display_name: str, call: Az) -> str:
         raise CommandError(f"There are {len(found)} app registrations named {display_name}; keep one.")
     client_id = str(found[0]["appId"] if found else _create(display_name, call))
     call("ad", "app", "update", "--id", client_id, "--identifier-uris", f"api://{client_id}")
+    _expose(client_id, call)
     if not call("ad", "sp", "list", "--filter", f"appId eq '{client_id}'"):
         call("ad", "sp", "create", "--id", client_id)
     call("ad", "sp", "update", "--id", client_id, "--set", "appRoleAssignmentRequired=true")
@@ -59,6 +71,15 @@ def _create(display_name: str, call: Az) -> str:
             *("--enable-id-token-issuance", "true", "--app-roles", f"@{roles}"),
         )
     return str(made["appId"])
+
+
+def _expose(client_id: str, call: Az) -> None:
+    """Tokens of version 2, whose issuer the app's sign-in expects; the Azure CLI may ask for them, for scripts."""
+    exposed = {"requestedAccessTokenVersion": 2, "oauth2PermissionScopes": [_SCOPE]}
+    trusted = [{"appId": _AZURE_CLI, "delegatedPermissionIds": [_SCOPE["id"]]}]
+    for api in (exposed, {"preAuthorizedApplications": trusted}):
+        address = f"https://graph.microsoft.com/v1.0/applications(appId='{client_id}')"
+        call("rest", "--method", "PATCH", "--uri", address, "--body", json.dumps({"api": api}))
 
 
 def connect(client_id: str, url: str, principal_id: str, call: Az) -> None:

@@ -28,21 +28,12 @@ param applicationInsightsName string
 param authClientId string
 
 @description('Memory of an instance in megabytes.')
-@allowed([
-  512
-  2048
-  4096
-])
 param instanceMemoryMB int
 
 @description('Most instances that the platform may run at once.')
-@minValue(40)
-@maxValue(1000)
 param maximumInstanceCount int
 
 @description('HTTP requests that one instance serves at a time.')
-@minValue(1)
-@maxValue(1000)
 param httpConcurrency int
 
 @description('Id of the subnet through which the app reaches private endpoints; empty for none.')

@@ -13,12 +13,9 @@ param location string
 param tags object
 
 @description('Gigabytes that the workspace takes in a day; what comes after that is dropped until the next day.')
-@minValue(1)
 param dailyQuotaGb int
 
 @description('Days that logs are kept.')
-@minValue(30)
-@maxValue(730)
 param retentionDays int
 
 @description('Object id of the identity that may send telemetry.')
