@@ -210,7 +210,13 @@ class File:
 
     @property
     def outputs(self) -> dict[str, Any]:
-        return {name: self.evaluate(item.value, {}) for name, item in self.output_nodes.items()}
+        values = {name: self.evaluate(item.value, {}) for name, item in self.output_nodes.items()}
+        for name, value in values.items():
+            if type(value) is not _TYPES.get(self.output_nodes[name].type):
+                raise BicepError(
+                    f"{self.path.name}: the output {name} is not {self.output_nodes[name].type}: {value!r}"
+                )
+        return values
 
     def value(self, name: str) -> Any:
         if name not in self._values:
@@ -353,7 +359,7 @@ class File:
         return made
 
     def _id(self, kind: str, body: Mapping[str, Any], parent: Any) -> str:
-        if "name" not in body:
+        if not body.get("name"):
             raise BicepError(f"{self.path.name}: a {kind} has no name")
         if kind == "Microsoft.Resources/resourceGroups":
             return f"{self.scope.id}/resourceGroups/{body['name']}"

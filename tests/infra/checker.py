@@ -1,4 +1,4 @@
-"""The Bicep checker and the schemas that stand beside the checkout where the project is developed, and only there."""
+"""The Bicep checker and the published data that stand beside the checkout where the project is developed."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ _CLEAN = "0 errors, 0 warnings"
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """Checks Bicep against the types of Azure's resources; `conformance` holds those and JSON schemas."""
+    """Checks Bicep against the types of Azure's resources, which `conformance` holds."""
 
     program: Path
     conformance: Path
@@ -27,13 +27,17 @@ class Checker:
         is_clean = done.returncode == 0 and done.stdout.strip() == f"{len(files)} files, {_CLEAN}"
         return "" if is_clean else done.stdout + done.stderr
 
-    def schema(self, name: str) -> Path:
-        return self.conformance / "schemas" / name
+
+def find_conformance() -> Path | None:
+    """Data that others published, beside the checkout or where CONFORMANCE_DIR says; None where there are none."""
+    found = Path(os.environ.get("CONFORMANCE_DIR") or HERE.root.parent / "shared/conformance").resolve()
+    return found if (found / "schemas").is_dir() else None
 
 
 def find_checker() -> Checker | None:
-    """None where there is none; the environment variable CONFORMANCE_DIR says where else the data are."""
-    conformance = Path(os.environ.get("CONFORMANCE_DIR") or HERE.root.parent / "shared/conformance").resolve()
+    """None where there is no checker beside the data, or no data."""
+    conformance = find_conformance()
+    if conformance is None or not (conformance / "bicep-types/index.json").is_file():
+        return None
     program = conformance.parent / "tools/bicepcheck.py"
-    found = program.is_file() and (conformance / "bicep-types/index.json").is_file()
-    return Checker(program, conformance) if found else None
+    return Checker(program, conformance) if program.is_file() else None

@@ -103,13 +103,15 @@ def least_permissions(infrastructure: Infrastructure) -> Iterator[str]:
         yield f"the jobs are {sorted(seen)}"
 
 
-def without_secrets(infrastructure: Infrastructure) -> Iterator[str]:
+def careful_steps(infrastructure: Infrastructure) -> Iterator[str]:
     """Logging in is by OIDC with public ids; no step keeps a token on disk or repeats what a stranger wrote."""
     for name, _, job in _jobs(infrastructure):
         for step in job["steps"]:
             given = step.get("with", {})
             if "actions/checkout" in step.get("uses", "") and given != {"persist-credentials": False}:
                 yield f"{name}: the checkout keeps its token"
+            if "setup-python" in step.get("uses", "") and given != {"python-version-file": ".python-version"}:
+                yield f"{name}: Python is {given}"
             if "azure/login" in step.get("uses", "") and given != _LOGIN:
                 yield f"{name}: the login is with {given}"
             if "${{" in step.get("run", ""):
@@ -118,6 +120,9 @@ def without_secrets(infrastructure: Infrastructure) -> Iterator[str]:
                 yield f"{name}: a failure of {step.get('name')} may pass unnoticed"
         if job.get("continue-on-error"):
             yield f"{name}: failures of a job pass unnoticed"
+
+
+def without_secrets(infrastructure: Infrastructure) -> Iterator[str]:
     for name in workflows(infrastructure.root):
         if re.search(r"\bsecrets\.|pull_request_target|workflow_run", infrastructure.read(name)):
             yield f"{name} uses secrets, or runs strangers' code with rights"
@@ -278,6 +283,22 @@ _MILDER = {"use-recent-api-versions": "off", "use-secure-value-for-secure-inputs
 """Lint rules that aren't errors: versions are pinned in these tests; the webhook's address is such an input."""
 
 
+_LINTED = (
+    "no-hardcoded-env-urls",
+    "no-hardcoded-location",
+    "no-unnecessary-dependson",
+    "no-unused-existing-resources",
+    "no-unused-params",
+    "no-unused-vars",
+    "outputs-should-not-contain-secrets",
+    "secure-parameter-default",
+    "secure-params-in-nested-deploy",
+    "secure-secrets-in-params",
+    "use-parent-property",
+    "use-stable-resource-identifiers",
+)
+
+
 def strict_compiler(infrastructure: Infrastructure) -> Iterator[str]:
     rules = json.loads(infrastructure.read("infra/bicepconfig.json"))["analyzers"]["core"]
     if rules.get("enabled") is not True:
@@ -285,7 +306,7 @@ def strict_compiler(infrastructure: Infrastructure) -> Iterator[str]:
     for name, rule in rules["rules"].items():
         if rule["level"] != _MILDER.get(name, "error"):
             yield f"bicepconfig.json: {name} is {rule['level']}"
-    for name in ("outputs-should-not-contain-secrets", "no-unused-params", "secure-parameter-default"):
+    for name in _LINTED:
         if name not in rules["rules"]:
             yield f"bicepconfig.json: {name} is not there"
 
@@ -323,6 +344,7 @@ def linted(infrastructure: Infrastructure) -> Iterator[str]:
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     pinned_actions,
     least_permissions,
+    careful_steps,
     without_secrets,
     sound_scripts,
     right_triggers,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from local.dev.checkout import HERE
-from tests.infra.checker import Checker, find_checker
+from tests.infra.checker import Checker, find_checker, find_conformance
 from tests.infra.rules_wiring import ROLES
 
 SCHEMAS = {
@@ -23,8 +23,16 @@ SCHEMAS = {
 def checker() -> Checker:
     found = find_checker()
     if found is None:
-        pytest.skip("no Bicep checker and conformance data beside this checkout")
+        pytest.skip("no Bicep checker beside this checkout")
     return found
+
+
+@pytest.fixture(scope="module")
+def schemas() -> Path:
+    found = find_conformance()
+    if found is None:
+        pytest.skip("no conformance data beside this checkout")
+    return found / "schemas"
 
 
 def test_the_checker_has_nothing_to_say_with_types_required(checker: Checker) -> None:
@@ -32,15 +40,15 @@ def test_the_checker_has_nothing_to_say_with_types_required(checker: Checker) ->
 
 
 @pytest.mark.parametrize(("file", "schema"), SCHEMAS.items(), ids=list(SCHEMAS))
-def test_a_file_is_of_its_published_schema(checker: Checker, file: str, schema: str) -> None:
+def test_a_file_is_of_its_published_schema(schemas: Path, file: str, schema: str) -> None:
     program = Path(sys.executable).with_name(f"check-jsonschema{Path(sys.executable).suffix}")
-    command = [str(program), "--schemafile", str(checker.schema(schema)), str(HERE.root / file)]
+    command = [str(program), "--schemafile", str(schemas / schema), str(HERE.root / file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 
-def test_the_allowed_roles_are_those_that_azure_has(checker: Checker) -> None:
-    published = json.loads(checker.schema("roles.json").read_text(encoding="utf-8"))
+def test_the_allowed_roles_are_those_that_azure_has(schemas: Path) -> None:
+    published = json.loads((schemas / "roles.json").read_text(encoding="utf-8"))
     by_name = {re.sub(r"\W", "", name).lower(): role for name, role in published.items()}
     assert {name: by_name.get(name.lower()) for name in ROLES} == ROLES
 
