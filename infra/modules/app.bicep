@@ -122,13 +122,21 @@ resource app 'Microsoft.Web/sites@2025-03-01' = {
   }
 }
 
-resource publishingPolicies 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2025-03-01' = [for channel in ['ftp', 'scm']: {
+resource ftpPasswords 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2025-03-01' = {
   parent: app
-  name: channel
+  name: 'ftp'
   properties: {
     allow: false
   }
-}]
+}
+
+resource scmPasswords 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2025-03-01' = {
+  parent: app
+  name: 'scm'
+  properties: {
+    allow: false
+  }
+}
 
 resource appSettings 'Microsoft.Web/sites/config@2025-03-01' = {
   parent: app

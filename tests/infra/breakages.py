@@ -108,7 +108,7 @@ BREAKAGES = (
     Breakage("plain HTTP is allowed to the app", _APP, "    httpsOnly: true\n", ""),
     Breakage("old TLS is allowed", _APP, "minTlsVersion: '1.2'", "minTlsVersion: '1.0'"),
     Breakage("FTP is on", _APP, "ftpsState: 'Disabled'", "ftpsState: 'AllAllowed'"),
-    Breakage("a password is taken over scm", _APP, "['ftp', 'scm']", "['ftp']"),
+    Breakage("a password is taken over scm", _APP, "    allow: false\n", "    allow: true\n"),
     Breakage("private storage stays open", _STORAGE, "privateNetworking ? 'Deny' : 'Allow'", "'Allow'"),
     Breakage("a private DNS zone is missing", "infra/modules/network.bicep", "  'queue'\n", ""),
     Breakage(
