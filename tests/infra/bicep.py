@@ -5,40 +5,38 @@ understood. It stands on the public grammar only; what the platform alone knows 
 from a short list of samples, and a property that isn't on it is refused as well.
 """
 
-import ipaddress
 import json
 import re
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import tree_sitter
-import tree_sitter_bicep
+from tests.infra.bicep_functions import FUNCTIONS
+from tests.infra.bicep_syntax import (
+    BicepError,
+    Declaration,
+    Node,
+    child,
+    declarations,
+    descendants,
+    first_argument,
+    is_key,
+    named,
+    parse,
+    plain,
+    swallowed_ternary,
+    text,
+)
 
-SECRET = "<<secret>>"
-TENANT = "77777777-0000-0000-0000-000000000000"
 SUBSCRIPTION = "11111111-0000-0000-0000-000000000000"
-_DECLARATIONS = {
-    "parameter_declaration",
-    "variable_declaration",
-    "resource_declaration",
-    "module_declaration",
-    "output_declaration",
-}
-_IGNORED = {"comment", "diagnostic_comment", "target_scope_assignment"}
+
+
 _TYPES: dict[str, Any] = {"string": str, "int": int, "bool": bool, "object": dict, "array": list}
 
-type Node = tree_sitter.Node
+
 type Local = Mapping[str | int, Any]
 """Loop variables by name, and values that stand for a node by its id."""
-
-
-class BicepError(Exception):
-    """What a file says makes no sense, or is beyond this evaluator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,84 +96,6 @@ _SAMPLES: dict[tuple[str, str], Callable[[Resource], Any]] = {
     ),
     ("Microsoft.Web/sites", "properties.defaultHostName"): lambda r: f"{r.name}.azurewebsites.net",
 }
-
-
-@cache
-def _parser() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bicep.language()))
-
-
-def text(node: Node) -> str:
-    return (node.text or b"").decode()
-
-
-def named(node: Node) -> list[Node]:
-    return [child for child in node.children if child.is_named and child.type not in _IGNORED]
-
-
-def child(node: Node, *kinds: str) -> Node | None:
-    return next((found for found in node.children if found.type in kinds), None)
-
-
-def descendants(node: Node) -> Iterator[Node]:
-    yield node
-    for inner in node.children:
-        yield from descendants(inner)
-
-
-def parse(path: Path) -> Node:
-    """The syntax tree of a file. Raises BicepError where the grammar is broken."""
-    root, broken = _parsed(path.read_bytes())
-    if broken is not None:
-        raise BicepError(f"{path.name}:{broken.start_point[0] + 1}: this is not Bicep: {text(broken)[:40]!r}")
-    return root
-
-
-@cache
-def _parsed(source: bytes) -> tuple[Node, Node | None]:
-    root = _parser().parse(source).root_node
-    return root, next((node for node in descendants(root) if node.type == "ERROR" or node.is_missing), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """One named thing of a file, with its decorators by name."""
-
-    node: Node
-    name: str
-    decorators: Mapping[str, Node]
-
-    @property
-    def kind(self) -> str:
-        return self.node.type.removesuffix("_declaration")
-
-    @property
-    def value(self) -> Node | None:
-        after = [i for i, found in enumerate(self.node.children) if found.type == "="]
-        return self.node.children[after[0] + 1] if after else None
-
-    @property
-    def type(self) -> str:
-        found = child(self.node, "type", "nullable_type", "primitive_type", "array_type")
-        return "".join(text(found).split()) if found else ""
-
-
-def declarations(root: Node) -> list[Declaration]:
-    found: list[Declaration] = []
-    decorators: dict[str, Node] = {}
-    for node in named(root):
-        if node.type == "decorators":
-            calls = [named(decorator)[0] for decorator in named(node)]
-            decorators = {text(named(call)[0]): call for call in calls}
-        elif node.type in _DECLARATIONS:
-            name = child(node, "identifier")
-            if name is None:
-                raise BicepError(f"line {node.start_point[0] + 1} declares nothing")
-            found.append(Declaration(node, text(name), decorators))
-            decorators = {}
-        elif node.type not in _IGNORED:
-            raise BicepError(f"line {node.start_point[0] + 1}: {node.type} is beyond this evaluator")
-    return found
 
 
 @dataclass
@@ -241,7 +161,7 @@ class File:
         return {
             text(node)
             for node in descendants(self.symbols[name].node)
-            if node.type == "identifier" and text(node) in self.symbols and not _is_key(node)
+            if node.type == "identifier" and text(node) in self.symbols and not is_key(node)
         } - {name}
 
     def unused(self) -> list[str]:
@@ -250,7 +170,7 @@ class File:
             text(node)
             for item in [*self.symbols.values(), *self.output_nodes.values()]
             for node in descendants(item.node)
-            if node.type == "identifier" and not _is_key(node) and node != child(item.node, "identifier")
+            if node.type == "identifier" and not is_key(node) and node != child(item.node, "identifier")
         }
         return [
             name for name, item in self.symbols.items() if item.kind in {"parameter", "variable"} and name not in used
@@ -261,7 +181,7 @@ class File:
             raise BicepError(f"{self.path.name}: a value is missing")
         if node.id in local:
             return local[node.id]
-        ternary = _swallowed_ternary(node)
+        ternary = swallowed_ternary(node)
         if ternary is not None and ternary.id not in local:
             condition, yes, no = named(ternary)
             if self._true(condition, local):
@@ -293,7 +213,11 @@ class File:
         wanted = list if item.type.endswith("[]") else _TYPES.get(item.type)
         if wanted is None or type(value) is not wanted:
             raise BicepError(f"{self.path.name}: {item.name} should be {item.type}, not {value!r}")
-        limits = {name: self.evaluate(_argument(call), {}) for name, call in item.decorators.items() if _argument(call)}
+        limits = {
+            name: self.evaluate(first_argument(call), {})
+            for name, call in item.decorators.items()
+            if first_argument(call)
+        }
         size = value if isinstance(value, int) else len(value)
         low = limits.get("minValue", limits.get("minLength", size))
         high = limits.get("maxValue", limits.get("maxLength", size))
@@ -334,7 +258,7 @@ class File:
         return value
 
     def _make_resource(self, item: Declaration, node: Node, local: Local, parent: Any = None) -> Resource:
-        kind, _, version = _plain(child(item.node, "string")).partition("@")
+        kind, _, version = plain(child(item.node, "string")).partition("@")
         nested = [found for found in named(node) if found.children[0].type == "resource_declaration"]
         body = self._object(node, local, skip=nested)
         parent = body.get("parent", parent)
@@ -375,7 +299,7 @@ class File:
         return f"{body['scope'].id if 'scope' in body else self.scope.id}/providers/{provider}/{pairs}"
 
     def _make_module(self, item: Declaration, node: Node, local: Local) -> Module:
-        source = _plain(child(item.node, "string"))
+        source = plain(child(item.node, "string"))
         path = self.path.parent / source
         if source.startswith(("br", "ts:")) or not path.is_file():
             raise BicepError(f"{self.path.name}: {source} is not a file of this repository")
@@ -510,7 +434,7 @@ class File:
             variable, body = named(mapping)
             return [self.evaluate(body, {**local, text(variable): entry}) for entry in self.evaluate(source, local)]
         given = [self.evaluate(argument, local) for argument in named(arguments)]
-        known: dict[str, Callable[..., Any]] = {**_FUNCTIONS, **self._functions_here()}
+        known: dict[str, Callable[..., Any]] = {**FUNCTIONS, **self._functions_here()}
         if text(function) not in known:
             raise BicepError(f"{self.path.name}: the function {text(function)} is beyond this evaluator")
         return known[text(function)](*given)
@@ -560,66 +484,3 @@ class _Holder:
 
     def __init__(self, node: Node) -> None:
         self.children = [node]
-
-
-def _is_key(node: Node) -> bool:
-    return node.parent is not None and node.parent.type == "object_property" and node.parent.children[0] == node
-
-
-def _swallowed_ternary(node: Node) -> Node | None:
-    """The grammar takes `a ? b : c.d` for `(a ? b : c).d`; this finds such a ternary at the left end of a chain."""
-    if node.type not in {"member_expression", "subscript_expression"}:
-        return None
-    while node.type in {"member_expression", "subscript_expression"}:
-        node = named(node)[0]
-    return node if node.type == "ternary_expression" else None
-
-
-def _argument(call: Node) -> Node | None:
-    arguments = child(call, "arguments")
-    return next(iter(named(arguments)), None) if arguments else None
-
-
-def _plain(node: Node | None) -> str:
-    if node is None or any(piece.type == "interpolation" for piece in node.children):
-        raise BicepError("a type or a path must be a plain text")
-    return text(node)[1:-1]
-
-
-def _union(*values: Any) -> Any:
-    if all(isinstance(value, dict) for value in values):
-        return {key: entry for value in values for key, entry in value.items()}
-    return list(dict.fromkeys(entry for value in values for entry in value))
-
-
-def _subnet(prefix: str, size: int, place: int) -> str:
-    return str(list(ipaddress.ip_network(prefix).subnets(new_prefix=size))[place])
-
-
-def _list_keys(resource_id: str, api_version: str) -> dict[str, Any]:
-    del resource_id, api_version
-    return {"systemKeys": {"blobs_extension": SECRET}, "functionKeys": {"default": SECRET}, "masterKey": SECRET}
-
-
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "cidrSubnet": _subnet,
-    "contains": lambda whole, part: part in whole,
-    "empty": lambda value: not value,
-    "environment": lambda: {
-        "authentication": {"loginEndpoint": "https://login.microsoftonline.com/"},
-        "suffixes": {"storage": "core.windows.net"},
-    },
-    "guid": lambda *parts: str(uuid.uuid5(uuid.NAMESPACE_URL, "|".join(parts))),
-    "join": lambda parts, glue: glue.join(parts),
-    "last": lambda values: values[-1],
-    "length": len,
-    "listKeys": _list_keys,
-    "range": lambda start, count: list(range(start, start + count)),
-    "replace": lambda whole, old, new: whole.replace(old, new),
-    "split": lambda whole, mark: whole.split(mark),
-    "string": lambda value: json.dumps(value) if not isinstance(value, str) else value,
-    "tenant": lambda: {"tenantId": TENANT},
-    "toLower": lambda value: value.lower(),
-    "union": _union,
-    "uniqueString": lambda *parts: sha256("|".join(parts).encode()).hexdigest()[:13],
-}

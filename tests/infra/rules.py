@@ -6,8 +6,16 @@ from pathlib import Path
 
 from yaml import YAMLError
 
-from tests.infra import rules_parameters, rules_pipeline, rules_resources, rules_wiring
-from tests.infra.bicep import BicepError
+from tests.infra import (
+    rules_access,
+    rules_network,
+    rules_parameters,
+    rules_pipeline,
+    rules_resources,
+    rules_settings,
+    rules_wiring,
+)
+from tests.infra.bicep_syntax import BicepError
 from tests.infra.scenarios import Infrastructure, Scenario
 
 type Rule = Callable[[Infrastructure], Iterator[str]]
@@ -22,11 +30,19 @@ def _of_scenarios(rule: Callable[[Scenario], Iterator[str]]) -> Rule:
     return run
 
 
+_SCENARIO_RULES = (
+    *rules_resources.SCENARIO_RULES,
+    *rules_access.SCENARIO_RULES,
+    *rules_settings.SCENARIO_RULES,
+    *rules_network.SCENARIO_RULES,
+    *rules_wiring.SCENARIO_RULES,
+)
 RULES: Mapping[str, Rule] = {
     rule.__name__: rule
     for rule in (
         *rules_resources.RULES,
-        *map(_of_scenarios, (*rules_resources.SCENARIO_RULES, *rules_wiring.SCENARIO_RULES)),
+        *map(_of_scenarios, _SCENARIO_RULES),
+        *rules_access.RULES,
         *rules_wiring.RULES,
         *rules_pipeline.RULES,
         *rules_parameters.RULES,

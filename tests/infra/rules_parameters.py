@@ -5,7 +5,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.infra.bicep import BicepError, File, Node, declarations, descendants, named, parse, text
+from tests.infra.bicep import File
+from tests.infra.bicep_syntax import BicepError, Node, declarations, descendants, named, parse, text
 from tests.infra.rules_resources import leaves
 from tests.infra.scenarios import CLIENT_ID, EVERYTHING, Infrastructure
 

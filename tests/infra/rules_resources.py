@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tests.infra.bicep import SECRET, Resource
+from tests.infra.bicep import Resource
+from tests.infra.bicep_functions import SECRET
 from tests.infra.scenarios import Infrastructure, Scenario
 
 API_VERSIONS = {

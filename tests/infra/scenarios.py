@@ -1,5 +1,8 @@
-"""The deployments that the rules judge: main.bicep as its parameter file has it, main.bicep with everything turned on,
-and events.bicep for two made-up functions."""
+"""The deployments that the rules judge.
+
+They are main.bicep as its parameter file has it, main.bicep with everything turned on, and events.bicep for two
+made-up functions.
+"""
 
 import json
 import re

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.infra.bicep import SUBSCRIPTION, BicepError, File, Scope
+from tests.infra.bicep import SUBSCRIPTION, File, Scope
+from tests.infra.bicep_syntax import BicepError
 
 GROUP = Scope(SUBSCRIPTION, "rg")
 ACCOUNT = "resource a 'Microsoft.Storage/storageAccounts@2025-06-01' = {\n  name: 'store'\n}\n"

@@ -10,7 +10,7 @@ import pytest
 
 from local.dev.checkout import HERE
 from tests.infra.checker import Checker, find_checker, find_conformance
-from tests.infra.rules_wiring import ROLES
+from tests.infra.rules_access import ROLES
 
 SCHEMAS = {
     "azure.yaml": "azure.yaml.json",
