@@ -166,6 +166,12 @@ BREAKAGES = (
     ),
     Breakage("a region is fixed", "infra/modules/identity.bicep", "location: location", "location: 'westeurope'"),
     Breakage("a setting is missing", _MAIN, "      TICK_SCHEDULE: tickSchedule\n", ""),
+    Breakage(
+        "a binding's connection has no setting",
+        "functions/polling.py",
+        'connection="AzureWebJobsStorage"',
+        'connection="TELEMETRY_STORAGE"',
+    ),
     Breakage("a setting is misspelt", _MAIN, "POLL_SECONDS:", "POLL_SECOND:"),
     Breakage(
         "a setting is refused by the plan",

@@ -1,6 +1,8 @@
 """The settings that Bicep sets are those that the code reads, and as the code would have them."""
 
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from shared.settings import read_settings
@@ -49,10 +51,20 @@ def settings_read() -> set[str]:
     return environment.asked
 
 
+def named_in_bindings(root: Path) -> set[str]:
+    """Connections of triggers and bindings, and settings between percent signs, which the platform looks up."""
+    code = "".join(path.read_text(encoding="utf-8") for path in sorted((root / "functions").rglob("*.py")))
+    return {*re.findall(r'connection="(\w+)"', code), *re.findall(r'"%(\w+)%"', code)}
+
+
 def settings_agree(scenario: Scenario) -> Iterator[str]:
     """Bicep sets what the code reads, nothing that nobody reads, and the code finds all of it in order."""
     platform = {name for name in scenario.settings if name.startswith(("APPLICATIONINSIGHTS_", "AzureWebJobs"))}
     platform |= {"AZURE_CLIENT_ID", "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID"}
+    named = named_in_bindings(scenario.file.path.parent.parent)
+    platform |= {name for name in scenario.settings if name.partition("__")[0] in named}
+    for name in sorted(named - {name.partition("__")[0] for name in scenario.settings}):
+        yield f"a binding names the setting {name}, which Bicep doesn't set"
     expected = settings_read() - LOCAL_SETTINGS - OTHER_WAYS - PLATFORM_SETTINGS
     for name in sorted(expected - scenario.settings.keys()):
         yield f"the code reads {name}, which Bicep doesn't set"
