@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from local.dev.checkout import Checkout
 from local.dev.console import Failure, say, step
@@ -9,7 +10,7 @@ from local.dev.install import prepare
 from local.dev.pins import stale_locks
 from local.dev.shell import run_shown
 
-TYPED = ("dev.py", "function_app.py", "functions", "shared", "local", "tests", "bench")
+TYPED = ("dev.py", "function_app.py", "functions", "shared", "local", "infra", "tests", "bench")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,19 @@ def checks(checkout: Checkout) -> Iterator[Check]:
     yield _tool(checkout, "ruff format --check", "ruff", "format", "--check")
     yield _tool(checkout, "mypy --strict", "mypy", "--strict", *typed)
     yield _tool(checkout, "import contracts", "lint-imports", "--no-cache")
+    if (checkout.root / ".github/workflows").exists():
+        yield _tool(checkout, "actionlint", "actionlint", *workflows(checkout.root))
+        yield _tool(checkout, "zizmor", "zizmor", "--offline", "--quiet", "--no-progress", ".github/workflows")
+        yield _tool(checkout, "yamllint", "yamllint", "--strict", ".github", "azure.yaml", ".yamllint.yaml")
     yield Check("lock files", lambda: "\n".join(stale_locks(checkout.root)))
     if (checkout.web / "package.json").exists():
         compiler = (str(checkout.node), "node_modules/typescript/bin/tsc", "--noEmit")
         yield Check("tsc --noEmit in web", lambda: _complaints(checkout, compiler, folder="web"))
+
+
+def workflows(root: Path) -> list[str]:
+    """The workflow files, named: actionlint finds them by itself in a git checkout only."""
+    return [path.relative_to(root).as_posix() for path in sorted((root / ".github/workflows").glob("*.y*ml"))]
 
 
 def _tool(checkout: Checkout, title: str, tool: str, *arguments: str) -> Check:

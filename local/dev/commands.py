@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     _add_up(commands.add_parser("up", help="start everything and open for business; Ctrl-C stops it"))
     tests = commands.add_parser("test", help="run the tests", usage="dev.py test [-h] [PYTEST ARGUMENT ...]")
     _add(tests, lambda checkout, options: test(checkout, options.further))
-    _add(commands.add_parser("check", help="lint, types, import rules, lock files"), lambda c, _: check(c))
+    _add(commands.add_parser("check", help="lint, types, import rules, workflows, lock files"), lambda c, _: check(c))
     for kind, text in (("bench", "measure something"), ("prove", "run a long proof")):
         _add_script(commands.add_parser(kind, help=f"{text}; without NAME lists what there is"), kind)
     _add(commands.add_parser("build", help="make dist/batchscope.zip, which is deployed"), lambda c, _: build(c))

@@ -1,0 +1,123 @@
+"""The app registration with which people sign in: outside of what Bicep can deploy, so a script makes it once.
+
+`ensure` finds or makes it, with the roles Reader and Operator, and prints its client id. `connect`, once the app
+exists, tells it the app's address and lets the app's managed identity sign for it, so that there is no secret.
+Both may run again and again. Whoever runs them needs the right to make app registrations in Microsoft Entra ID.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from infra.azure_cli import Az, CommandError, az
+
+ROLES = {
+    "Reader": ("6f1d2c0a-5b0e-4f0e-9d55-3a6b1c5a1f01", "Reads accounts, jobs, tasks, metrics and the dashboard."),
+    "Operator": ("6f1d2c0a-5b0e-4f0e-9d55-3a6b1c5a1f02", "Reads everything, and starts polls on demand."),
+}
+"""Values of the roles in a token, each with its id, the same everywhere, and what it allows."""
+_CREDENTIAL = "batchscope-identity"
+_SCOPE = {
+    "id": "6f1d2c0a-5b0e-4f0e-9d55-3a6b1c5a1f03",
+    "value": "user_impersonation",
+    "type": "User",
+    "isEnabled": True,
+    "adminConsentDisplayName": "Use Batchscope",
+    "adminConsentDescription": "Lets a program use Batchscope in the name of whoever signed in.",
+    "userConsentDisplayName": "Use Batchscope",
+    "userConsentDescription": "Lets a program use Batchscope in your name.",
+}
+_AZURE_CLI = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+
+
+def app_roles() -> list[dict[str, object]]:
+    """The roles as a manifest has them; people, groups and other apps can be given them."""
+    return [
+        {
+            "id": role_id,
+            "value": value,
+            "displayName": f"Batchscope {value}",
+            "description": description,
+            "allowedMemberTypes": ["User", "Application"],
+            "isEnabled": True,
+        }
+        for value, (role_id, description) in ROLES.items()
+    ]
+
+
+def ensure(display_name: str, call: Az) -> str:
+    """The client id of the registration of that name, made if need be. Nobody without a role gets in."""
+    found = call("ad", "app", "list", "--filter", f"displayName eq '{display_name}'")
+    if len(found) > 1:
+        raise CommandError(f"There are {len(found)} app registrations named {display_name}; keep one.")
+    client_id = str(found[0]["appId"] if found else _create(display_name, call))
+    call("ad", "app", "update", "--id", client_id, "--identifier-uris", f"api://{client_id}")
+    _expose(client_id, call)
+    if not call("ad", "sp", "list", "--filter", f"appId eq '{client_id}'"):
+        call("ad", "sp", "create", "--id", client_id)
+    call("ad", "sp", "update", "--id", client_id, "--set", "appRoleAssignmentRequired=true")
+    return client_id
+
+
+def _create(display_name: str, call: Az) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        roles = Path(folder) / "roles.json"
+        roles.write_text(json.dumps(app_roles()), encoding="utf-8")
+        made = call(
+            *("ad", "app", "create", "--display-name", display_name, "--sign-in-audience", "AzureADMyOrg"),
+            *("--enable-id-token-issuance", "true", "--app-roles", f"@{roles}"),
+        )
+    return str(made["appId"])
+
+
+def _expose(client_id: str, call: Az) -> None:
+    """Tokens of version 2, whose issuer the app's sign-in expects; the Azure CLI may ask for them, for scripts."""
+    exposed = {"requestedAccessTokenVersion": 2, "oauth2PermissionScopes": [_SCOPE]}
+    trusted = [{"appId": _AZURE_CLI, "delegatedPermissionIds": [_SCOPE["id"]]}]
+    for api in (exposed, {"preAuthorizedApplications": trusted}):
+        address = f"https://graph.microsoft.com/v1.0/applications(appId='{client_id}')"
+        call("rest", "--method", "PATCH", "--uri", address, "--body", json.dumps({"api": api}))
+
+
+def connect(client_id: str, url: str, principal_id: str, call: Az) -> None:
+    """Lets people return to the app after signing in, and the app's identity speak for the registration."""
+    callback = f"{url.rstrip('/')}/.auth/login/aad/callback"
+    call("ad", "app", "update", "--id", client_id, "--web-redirect-uris", callback)
+    held = call("ad", "app", "federated-credential", "list", "--id", client_id)
+    if any(credential["subject"] == principal_id for credential in held):
+        return
+    wanted = {
+        "name": f"{_CREDENTIAL}-{principal_id[:8]}",
+        "issuer": f"https://login.microsoftonline.com/{call('account', 'show')['tenantId']}/v2.0",
+        "subject": principal_id,
+        "audiences": ["api://AzureADTokenExchange"],
+    }
+    call("ad", "app", "federated-credential", "create", "--id", client_id, "--parameters", json.dumps(wanted))
+
+
+def main(arguments: Sequence[str], call: Az = az) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    first = commands.add_parser("ensure", help="find or make the registration and print its client id")
+    first.add_argument("--name", required=True, help="display name of the registration")
+    second = commands.add_parser("connect", help="tell the registration of the deployed app")
+    second.add_argument("--client-id", required=True, help="what `ensure` printed")
+    second.add_argument("--url", required=True, help="address of the app: the output BATCHSCOPE_URL")
+    second.add_argument("--principal-id", required=True, help="the output BATCHSCOPE_PRINCIPAL_ID")
+    options = parser.parse_args(arguments)
+    try:
+        if options.command == "ensure":
+            print(ensure(options.name, call))
+        else:
+            connect(options.client_id, options.url, options.principal_id, call)
+    except CommandError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,389 @@
+// Batchscope in a resource group of its own, and what it needs to read each watched Batch account.
+targetScope = 'subscription'
+
+@description('Name of the environment, such as dev or prod, in lower case; part of every name.')
+@minLength(2)
+@maxLength(12)
+param environmentName string
+
+@description('Region of everything but the watched Batch accounts, such as westeurope.')
+@minLength(3)
+param location string
+
+@description('Resource ids of the Batch accounts to watch, separated by commas; they may be in any resource group and subscription of the tenant.')
+@minLength(100)
+param batchAccountIds string
+
+@description('Those of batchAccountIds whose resource logs are kept, as separated there; they must be in the region of this deployment. By default all; "none" for none.')
+param loggedBatchAccountIds string = batchAccountIds
+
+@description('Client id of the app registration with which people sign in; infra/app_registration.py makes one.')
+@minLength(36)
+@maxLength(36)
+param authClientId string
+
+@description('Whether to give the app a custom role with the least rights on Batch accounts, instead of the built-in Azure Batch Account Reader.')
+param leastPrivilegeBatchRole bool = false
+
+@description('Whether storage is reached through private endpoints only.')
+param privateNetworking bool = false
+
+@description('Address space of the virtual network when networking is private; a /24 or larger.')
+param virtualNetworkAddressPrefix string = '10.64.0.0/24'
+
+@description('Ids of the subnets whose Batch pools write telemetry when networking is private; each needs the service endpoint Microsoft.Storage.')
+param poolSubnetIds string[] = []
+
+@description('Object ids of the managed identities of Batch pools that write telemetry.')
+param telemetryWriterPrincipalIds string[] = []
+
+@description('Days after which telemetry of nodes is deleted.')
+@minValue(1)
+param telemetryRetentionDays int = 14
+
+@description('Days after which resource logs of Batch accounts are deleted.')
+@minValue(1)
+param resourceLogRetentionDays int = 90
+
+@description('Gigabytes of the app\'s own logs that are taken in a day.')
+@minValue(1)
+param logDailyQuotaGb int = 1
+
+@description('Days that the app\'s own logs are kept.')
+@minValue(30)
+@maxValue(730)
+param logRetentionDays int = 30
+
+@description('Address that gets mail when the app stops polling or fails; empty for no alerts.')
+param alertEmail string = ''
+
+@description('Memory of an instance of the app in megabytes.')
+@allowed([
+  512
+  2048
+  4096
+])
+param instanceMemoryMB int = 2048
+
+@description('Most instances of the app that may run at once.')
+@minValue(40)
+@maxValue(1000)
+param maximumInstanceCount int = 40
+
+@description('HTTP requests that one instance serves at a time.')
+@minValue(1)
+@maxValue(1000)
+param httpConcurrency int = 16
+
+@description('When to look for accounts that are due: six fields of NCRONTAB.')
+param tickSchedule string = '0 * * * * *'
+
+@description('Seconds between two polls of an account.')
+@minValue(1)
+@maxValue(86400)
+param pollSeconds int = 60
+
+@description('Seconds during which one tick may start new polls.')
+@minValue(1)
+@maxValue(1800)
+param tickBudgetSeconds int = 45
+
+@description('Seconds that each delta reaches back, for changes that become visible late.')
+@minValue(1)
+@maxValue(3600)
+param pollOverlapSeconds int = 30
+
+@description('Minutes between two lists of all jobs.')
+@minValue(1)
+@maxValue(1440)
+param fullListMinutes int = 15
+
+@description('Days after whose completion jobs are left alone when an account is first seen.')
+@minValue(0)
+@maxValue(3650)
+param jobHorizonDays int = 7
+
+@description('Hours after which the tasks of a job are listed anew.')
+@minValue(1)
+@maxValue(8760)
+param fullReadHours int = 24
+
+@description('Days that a deleted job and its tasks are kept.')
+@minValue(0)
+@maxValue(3650)
+param deletedJobDays int = 30
+
+@description('Days that the status of a poll on demand is kept.')
+@minValue(1)
+@maxValue(365)
+param pollStatusDays int = 7
+
+@description('When to delete what is past its time: six fields of NCRONTAB.')
+param housekeepingSchedule string = '0 17 * * * *'
+
+@description('Requests to one Batch account a minute, beyond which it waits.')
+@minValue(10)
+@maxValue(1000000)
+param maxBatchCallsPerMinute int = 3000
+
+var roles = loadJsonContent('roles.json')
+var suffix = uniqueString(subscription().id, environmentName, location)
+var names = {
+  app: 'func-batchscope-${environmentName}-${suffix}'
+  applicationInsights: 'appi-batchscope-${environmentName}'
+  diagnosticSetting: 'batchscope-${environmentName}'
+  hostStorage: 'stbshost${suffix}'
+  identity: 'id-batchscope-${environmentName}'
+  network: 'vnet-batchscope-${environmentName}'
+  plan: 'plan-batchscope-${environmentName}'
+  resourceGroup: 'rg-batchscope-${environmentName}'
+  telemetryStorage: 'stbstele${suffix}'
+  workspace: 'log-batchscope-${environmentName}'
+}
+var packageContainer = 'app-package'
+var telemetryContainer = 'telemetry'
+var resourceLogContainer = 'insights-logs-servicelog'
+var tags = {
+  'azd-env-name': environmentName
+}
+
+var accountIds = split(replace(batchAccountIds, ' ', ''), ',')
+var loggedIds = split(toLower(replace(loggedBatchAccountIds, ' ', '')), ',')
+var accountSubscriptionIds = map(accountIds, id => toLower(split(id, '/')[2]))
+var batchRoleId = guid(subscription().id, 'batchscope', environmentName)
+var privateEndpoints = [
+  { storage: names.hostStorage, service: 'blob' }
+  { storage: names.hostStorage, service: 'queue' }
+  { storage: names.hostStorage, service: 'table' }
+  { storage: names.telemetryStorage, service: 'blob' }
+  { storage: names.telemetryStorage, service: 'queue' }
+]
+
+resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
+  name: names.resourceGroup
+  location: location
+  tags: tags
+}
+
+module identity 'modules/identity.bicep' = {
+  name: 'identity'
+  scope: group
+  params: {
+    name: names.identity
+    location: location
+    tags: tags
+  }
+}
+
+module hostStorage 'modules/storage.bicep' = {
+  name: 'host-storage'
+  scope: group
+  params: {
+    name: names.hostStorage
+    location: location
+    tags: tags
+    containerNames: [
+      packageContainer
+    ]
+    lifecycleRules: []
+    privateNetworking: privateNetworking
+    allowedSubnetIds: []
+  }
+}
+
+module hostStorageRoles 'modules/storage-roles.bicep' = {
+  name: 'host-storage-roles'
+  scope: group
+  params: {
+    storageAccountName: hostStorage.outputs.name
+    principalId: identity.outputs.principalId
+    roleIds: [
+      roles.storageBlobDataOwner
+      roles.storageQueueDataContributor
+      roles.storageTableDataContributor
+    ]
+  }
+}
+
+module telemetryStorage 'modules/storage.bicep' = {
+  name: 'telemetry-storage'
+  scope: group
+  params: {
+    name: names.telemetryStorage
+    location: location
+    tags: tags
+    containerNames: [
+      telemetryContainer
+      resourceLogContainer
+    ]
+    lifecycleRules: [
+      {
+        name: 'telemetry'
+        prefixes: [
+          telemetryContainer
+        ]
+        days: telemetryRetentionDays
+      }
+      {
+        name: 'resource-logs'
+        prefixes: [
+          resourceLogContainer
+        ]
+        days: resourceLogRetentionDays
+      }
+    ]
+    privateNetworking: privateNetworking
+    allowedSubnetIds: poolSubnetIds
+  }
+}
+
+module telemetryStorageRoles 'modules/storage-roles.bicep' = {
+  name: 'telemetry-storage-roles'
+  scope: group
+  params: {
+    storageAccountName: telemetryStorage.outputs.name
+    principalId: identity.outputs.principalId
+    roleIds: [
+      roles.storageBlobDataOwner
+      roles.storageQueueDataContributor
+    ]
+  }
+}
+
+module telemetryWriters 'modules/container-writers.bicep' = {
+  name: 'telemetry-writers'
+  scope: group
+  params: {
+    storageAccountName: telemetryStorage.outputs.name
+    containerName: telemetryContainer
+    principalIds: telemetryWriterPrincipalIds
+  }
+}
+
+module monitoring 'modules/monitoring.bicep' = {
+  name: 'monitoring'
+  scope: group
+  params: {
+    workspaceName: names.workspace
+    applicationInsightsName: names.applicationInsights
+    location: location
+    tags: tags
+    dailyQuotaGb: logDailyQuotaGb
+    retentionDays: logRetentionDays
+    publisherPrincipalId: identity.outputs.principalId
+  }
+}
+
+module alerts 'modules/alerts.bicep' = if (!empty(alertEmail)) {
+  name: 'alerts'
+  scope: group
+  params: {
+    namePrefix: 'batchscope-${environmentName}'
+    location: location
+    tags: tags
+    workspaceId: monitoring.outputs.workspaceId
+    email: alertEmail
+  }
+}
+
+module batchRole 'modules/batch-role.bicep' = if (leastPrivilegeBatchRole) {
+  name: 'batch-role-${environmentName}'
+  params: {
+    roleId: batchRoleId
+    environmentName: environmentName
+    assignableSubscriptionIds: union(accountSubscriptionIds, [])
+  }
+}
+
+module batchAccounts 'modules/batch-account.bicep' = [for (id, i) in accountIds: {
+  name: 'batchscope-${environmentName}-${i}'
+  scope: resourceGroup(split(id, '/')[2], split(id, '/')[4])
+  params: {
+    batchAccountName: last(split(id, '/'))
+    principalId: identity.outputs.principalId
+    roleId: leastPrivilegeBatchRole ? batchRole!.outputs.roleId : roles.azureBatchAccountReader
+    logStorageId: contains(loggedIds, toLower(id)) ? telemetryStorage.outputs.id : ''
+    diagnosticSettingName: names.diagnosticSetting
+  }
+}]
+
+module network 'modules/network.bicep' = if (privateNetworking) {
+  name: 'network'
+  scope: group
+  params: {
+    name: names.network
+    location: location
+    tags: tags
+    addressPrefix: virtualNetworkAddressPrefix
+  }
+}
+
+module endpoints 'modules/private-endpoint.bicep' = [for endpoint in privateEndpoints: if (privateNetworking) {
+  name: 'endpoint-${endpoint.storage}-${endpoint.service}'
+  scope: group
+  params: {
+    location: location
+    tags: tags
+    subnetId: network!.outputs.endpointSubnetId
+    storageAccountName: endpoint.storage
+    service: endpoint.service
+  }
+  dependsOn: [
+    hostStorage
+    telemetryStorage
+  ]
+}]
+
+module app 'modules/app.bicep' = {
+  name: 'app'
+  scope: group
+  params: {
+    name: names.app
+    planName: names.plan
+    location: location
+    tags: tags
+    identityName: identity.outputs.name
+    hostStorageName: hostStorage.outputs.name
+    packageContainerName: packageContainer
+    applicationInsightsName: monitoring.outputs.applicationInsightsName
+    authClientId: authClientId
+    instanceMemoryMB: instanceMemoryMB
+    maximumInstanceCount: maximumInstanceCount
+    httpConcurrency: httpConcurrency
+    subnetId: privateNetworking ? network!.outputs.appSubnetId : ''
+    batchAccountEndpoints: [for (id, i) in accountIds: batchAccounts[i].outputs.endpoint]
+    settings: {
+      DELETED_JOB_DAYS: string(deletedJobDays)
+      FULL_LIST_MINUTES: string(fullListMinutes)
+      FULL_READ_HOURS: string(fullReadHours)
+      HOUSEKEEPING_SCHEDULE: housekeepingSchedule
+      JOB_HORIZON_DAYS: string(jobHorizonDays)
+      MAX_BATCH_CALLS_PER_MINUTE: string(maxBatchCallsPerMinute)
+      POLL_OVERLAP_SECONDS: string(pollOverlapSeconds)
+      POLL_SECONDS: string(pollSeconds)
+      POLL_STATUS_DAYS: string(pollStatusDays)
+      TICK_BUDGET_SECONDS: string(tickBudgetSeconds)
+      TICK_SCHEDULE: tickSchedule
+    }
+  }
+  dependsOn: [
+    endpoints
+    hostStorageRoles
+    telemetryStorageRoles
+  ]
+}
+
+@description('Name of the resource group.')
+output AZURE_RESOURCE_GROUP string = group.name
+
+@description('Name of the app, to which the code is deployed.')
+output AZURE_FUNCTION_APP_NAME string = app.outputs.name
+
+@description('Address of the dashboard and the API.')
+output BATCHSCOPE_URL string = 'https://${app.outputs.hostName}'
+
+@description('Object id of the app\'s identity, which the app registration trusts.')
+output BATCHSCOPE_PRINCIPAL_ID string = identity.outputs.principalId
+
+@description('Name of the storage account for telemetry and resource logs, whose blobs the event subscriptions announce.')
+output BATCHSCOPE_TELEMETRY_STORAGE string = telemetryStorage.outputs.name

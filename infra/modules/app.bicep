@@ -1,0 +1,207 @@
+// The app on a Flex Consumption plan, its settings and its sign-in. It bears one identity and knows no secret.
+
+@description('Name of the app.')
+param name string
+
+@description('Name of the Flex Consumption plan.')
+param planName string
+
+@description('Region of both.')
+param location string
+
+@description('Tags of both.')
+param tags object
+
+@description('Name of the user-assigned identity, in this resource group.')
+param identityName string
+
+@description('Name of the storage account of the functions host, in this resource group.')
+param hostStorageName string
+
+@description('Container of that account in which the platform keeps the deployed package.')
+param packageContainerName string
+
+@description('Name of the Application Insights component, in this resource group.')
+param applicationInsightsName string
+
+@description('Client id of the app registration with which people sign in.')
+param authClientId string
+
+@description('Memory of an instance in megabytes.')
+param instanceMemoryMB int
+
+@description('Most instances that the platform may run at once.')
+param maximumInstanceCount int
+
+@description('HTTP requests that one instance serves at a time.')
+param httpConcurrency int
+
+@description('Id of the subnet through which the app reaches private endpoints; empty for none.')
+param subnetId string
+
+@description('Addresses of the Batch accounts to watch.')
+param batchAccountEndpoints string[]
+
+@description('Settings of the app by name, as the README lists them; those that tell where things are come from this module.')
+param settings object
+
+resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' existing = {
+  name: identityName
+}
+
+resource hostStorage 'Microsoft.Storage/storageAccounts@2025-06-01' existing = {
+  name: hostStorageName
+}
+
+resource applicationInsights 'Microsoft.Insights/components@2020-02-02' existing = {
+  name: applicationInsightsName
+}
+
+resource plan 'Microsoft.Web/serverfarms@2025-03-01' = {
+  name: planName
+  location: location
+  tags: tags
+  kind: 'functionapp'
+  sku: {
+    name: 'FC1'
+    tier: 'FlexConsumption'
+  }
+  properties: {
+    reserved: true
+  }
+}
+
+resource app 'Microsoft.Web/sites@2025-03-01' = {
+  name: name
+  location: location
+  tags: union(tags, { 'azd-service-name': 'app' })
+  kind: 'functionapp,linux'
+  identity: {
+    type: 'UserAssigned'
+    userAssignedIdentities: {
+      '${identity.id}': {}
+    }
+  }
+  properties: {
+    serverFarmId: plan.id
+    httpsOnly: true
+    publicNetworkAccess: 'Enabled'
+    virtualNetworkSubnetId: empty(subnetId) ? null : subnetId
+    functionAppConfig: {
+      deployment: {
+        storage: {
+          type: 'blobContainer'
+          value: '${hostStorage.properties.primaryEndpoints.blob}${packageContainerName}'
+          authentication: {
+            type: 'UserAssignedIdentity'
+            userAssignedIdentityResourceId: identity.id
+          }
+        }
+      }
+      runtime: {
+        name: 'python'
+        version: '3.13'
+      }
+      scaleAndConcurrency: {
+        instanceMemoryMB: instanceMemoryMB
+        maximumInstanceCount: maximumInstanceCount
+        triggers: {
+          http: {
+            perInstanceConcurrency: httpConcurrency
+          }
+        }
+      }
+    }
+    siteConfig: {
+      ftpsState: 'Disabled'
+      http20Enabled: true
+      minTlsVersion: '1.2'
+      remoteDebuggingEnabled: false
+      scmMinTlsVersion: '1.2'
+    }
+  }
+}
+
+resource ftpPasswords 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2025-03-01' = {
+  parent: app
+  name: 'ftp'
+  properties: {
+    allow: false
+  }
+}
+
+resource scmPasswords 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2025-03-01' = {
+  parent: app
+  name: 'scm'
+  properties: {
+    allow: false
+  }
+}
+
+resource appSettings 'Microsoft.Web/sites/config@2025-03-01' = {
+  parent: app
+  name: 'appsettings'
+  properties: union(settings, {
+    APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identity.properties.clientId};Authorization=AAD'
+    APPLICATIONINSIGHTS_CONNECTION_STRING: applicationInsights.properties.ConnectionString
+    AZURE_CLIENT_ID: identity.properties.clientId
+    AzureWebJobsDisableHomepage: 'true'
+    AzureWebJobsStorage__accountName: hostStorage.name
+    AzureWebJobsStorage__clientId: identity.properties.clientId
+    AzureWebJobsStorage__credential: 'managedidentity'
+    BATCH_ACCOUNTS: join(batchAccountEndpoints, ',')
+    OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID: identity.properties.clientId
+  })
+}
+
+resource signIn 'Microsoft.Web/sites/config@2025-03-01' = {
+  parent: app
+  name: 'authsettingsV2'
+  properties: {
+    platform: {
+      enabled: true
+    }
+    globalValidation: {
+      requireAuthentication: true
+      unauthenticatedClientAction: 'RedirectToLoginPage'
+      redirectToProvider: 'azureactivedirectory'
+      excludedPaths: [
+        '/api/health'
+        '/runtime/webhooks/blobs'
+      ]
+    }
+    httpSettings: {
+      requireHttps: true
+    }
+    identityProviders: {
+      azureActiveDirectory: {
+        enabled: true
+        registration: {
+          clientId: authClientId
+          clientSecretSettingName: 'OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID'
+          openIdIssuer: '${environment().authentication.loginEndpoint}${tenant().tenantId}/v2.0'
+        }
+        validation: {
+          allowedAudiences: [
+            authClientId
+            'api://${authClientId}'
+          ]
+        }
+      }
+    }
+    login: {
+      tokenStore: {
+        enabled: false
+      }
+    }
+  }
+  dependsOn: [
+    appSettings
+  ]
+}
+
+@description('Name of the app, to which the code is deployed.')
+output name string = app.name
+
+@description('Name under which the app answers on the web.')
+output hostName string = app.properties.defaultHostName

@@ -1,0 +1,87 @@
+"""Plants breakages into copies of the infrastructure, one at a time, and shows who notices: the rules, the checker.
+
+The rules are those of tests/infra and are always there; the checker knows the types of Azure's resources and stands
+beside the checkout where the project is developed. `--every-line` makes every small change of every Bicep line instead
+of the chosen breakages (about ten minutes), and shows only what the rules miss: mostly names that may be anything.
+Fails below 90 %, or if anything is noticed without a breakage.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from local.dev.checkout import HERE
+from tests.infra.breakages import BREAKAGES, Breakage, copy_parts
+from tests.infra.checker import Checker, find_checker
+from tests.infra.mutations import mutations
+from tests.infra.rules import faults, first_fault
+
+LEAST_SHARE = 0.9
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="dev.py prove infra", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--every-line", action="store_true", help="change every line instead")
+    options = parser.parse_args(arguments)
+    checker = find_checker()
+    if checker is None:
+        print("There is no checker beside this checkout: the rules are on their own.")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        copy_parts(HERE.root, root)
+        before = [*faults(root), *(["the checker"] if checker and checker.complaints(root) else [])]
+        if before:
+            print(f"Without a breakage there is a complaint of {', '.join(before)}.")
+            return 1
+        return _every_line(root) if options.every_line else _chosen(root, checker)
+
+
+def _chosen(root: Path, checker: Checker | None) -> int:
+    by_rules = by_checker = by_any = 0
+    for breakage in BREAKAGES:
+        with _planted(breakage, root):
+            rules, complained = list(faults(root)), bool(checker and checker.complaints(root))
+        by_rules += bool(rules)
+        by_checker += complained
+        by_any += bool(rules) or complained
+        who = [*(["checker"] if complained else []), *rules]
+        print(f"{'noticed' if who else 'MISSED '}  {breakage.name}: {', '.join(who) or 'by nobody'}", flush=True)
+    print(f"{by_any} of {len(BREAKAGES)} are noticed: {by_rules} by the rules, {by_checker} by the checker.")
+    return 0 if by_any >= LEAST_SHARE * len(BREAKAGES) else 1
+
+
+def _every_line(root: Path) -> int:
+    count = noticed = 0
+    for mutation in _all_mutations(root):
+        with _planted(mutation, root):
+            found = first_fault(root)
+        count += 1
+        noticed += found is not None
+        if found is None:
+            print(f"MISSED   {mutation.name}", flush=True)
+    print(f"{noticed} of {count} changes are noticed by the rules.")
+    return 0 if noticed >= LEAST_SHARE * count else 1
+
+
+def _all_mutations(root: Path) -> Iterator[Breakage]:
+    for path in sorted((root / "infra").rglob("*.bicep")):
+        yield from mutations(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
+
+
+@contextmanager
+def _planted(breakage: Breakage, root: Path) -> Iterator[None]:
+    """The breakage is there inside the block, and gone after it."""
+    path = root / breakage.file
+    before = path.read_text(encoding="utf-8")
+    breakage.plant(root)
+    yield
+    path.write_text(before, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

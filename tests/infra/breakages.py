@@ -1,0 +1,278 @@
+"""Planted breakages of the infrastructure, each one edit of one file: the rules and the checker must notice them.
+
+They are of many kinds on purpose, and the rules are written for kinds of resources, not for this list.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+PARTS = (
+    ".ci",
+    ".github",
+    ".python-version",
+    ".yamllint.yaml",
+    "azure.yaml",
+    "docs/operations.md",
+    "functions",
+    "host.json",
+    "infra",
+)
+"""What the rules look at."""
+_APP, _STORAGE, _MAIN = "infra/modules/app.bicep", "infra/modules/storage.bicep", "infra/main.bicep"
+_BATCH, _EVENTS, _DEPLOY = "infra/modules/batch-account.bicep", "infra/events.bicep", ".github/workflows/deploy.yml"
+
+
+@dataclass(frozen=True, slots=True)
+class Breakage:
+    """`old` stands in the file; its first place becomes `new`."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+
+    def plant(self, root: Path) -> None:
+        path = root / self.file
+        before = path.read_text(encoding="utf-8")
+        if self.old not in before:
+            raise ValueError(f"{self.name}: {self.file} doesn't hold {self.old!r} any more")
+        path.write_text(before.replace(self.old, self.new, 1), encoding="utf-8")
+
+
+def copy_parts(source: Path, target: Path) -> None:
+    for name in PARTS:
+        copy = shutil.copytree if (source / name).is_dir() else shutil.copy
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        copy(source / name, target / name)
+
+
+BREAKAGES = (
+    Breakage("a role's id is mistyped", "infra/roles.json", "0fb88", "0fb89"),
+    Breakage(
+        "a role of another name is assigned",
+        _MAIN,
+        "roles.storageTableDataContributor",
+        "roles.storageBlobDataContributor",
+    ),
+    Breakage("a role is not assigned", _MAIN, "      roles.storageQueueDataContributor\n", ""),
+    Breakage("a role is assigned to the whole group", _BATCH, "  scope: batchAccount\n", ""),
+    Breakage(
+        "a role is given to a name",
+        _MAIN,
+        "principalId: identity.outputs.principalId",
+        "principalId: identity.outputs.name",
+    ),
+    Breakage("a role assignment is for a user", _BATCH, "'ServicePrincipal'", "'User'"),
+    Breakage(
+        "the custom role may write",
+        "infra/modules/batch-role.bicep",
+        "batchAccounts/jobs/read",
+        "batchAccounts/jobs/write",
+    ),
+    Breakage(
+        "the custom role reads no schedules",
+        "infra/modules/batch-role.bicep",
+        "          'Microsoft.Batch/batchAccounts/jobSchedules/read'\n",
+        "",
+    ),
+    Breakage(
+        "a module doesn't wait for storage", _MAIN, "    hostStorage\n    telemetryStorage\n  ]", "    hostStorage\n  ]"
+    ),
+    Breakage("the app doesn't wait for its roles", _MAIN, "    hostStorageRoles\n", ""),
+    Breakage("subscriptions don't wait for their topic", _EVENTS, "  dependsOn: [\n    newTopic\n  ]\n", ""),
+    Breakage("a child has no parent", _STORAGE, "  parent: account\n", ""),
+    Breakage("a child has another parent", _STORAGE, "  parent: blobService\n", "  parent: account\n"),
+    Breakage(
+        "the account is sought in another group",
+        _MAIN,
+        "scope: resourceGroup(split(id, '/')[2], split(id, '/')[4])",
+        "scope: group",
+    ),
+    Breakage(
+        "the account is sought in another subscription",
+        _MAIN,
+        "resourceGroup(split(id, '/')[2], ",
+        "resourceGroup(split(id, '/')[1], ",
+    ),
+    Breakage("a module has no scope", _MAIN, "  name: 'monitoring'\n  scope: group\n", "  name: 'monitoring'\n"),
+    Breakage("blobs may be public", _STORAGE, "allowBlobPublicAccess: false", "allowBlobPublicAccess: true"),
+    Breakage("a container is public", _STORAGE, "publicAccess: 'None'", "publicAccess: 'Blob'"),
+    Breakage("shared keys are allowed", _STORAGE, "    allowSharedKeyAccess: false\n", ""),
+    Breakage(
+        "plain HTTP is allowed to storage",
+        _STORAGE,
+        "supportsHttpsTrafficOnly: true",
+        "supportsHttpsTrafficOnly: false",
+    ),
+    Breakage("plain HTTP is allowed to the app", _APP, "    httpsOnly: true\n", ""),
+    Breakage("old TLS is allowed", _APP, "minTlsVersion: '1.2'", "minTlsVersion: '1.0'"),
+    Breakage("FTP is on", _APP, "ftpsState: 'Disabled'", "ftpsState: 'AllAllowed'"),
+    Breakage("a password is taken over scm", _APP, "    allow: false\n", "    allow: true\n"),
+    Breakage("private storage stays open", _STORAGE, "privateNetworking ? 'Deny' : 'Allow'", "'Allow'"),
+    Breakage("a private DNS zone is missing", "infra/modules/network.bicep", "  'queue'\n", ""),
+    Breakage(
+        "the app's subnet is not delegated",
+        "infra/modules/network.bicep",
+        "Microsoft.App/environments",
+        "Microsoft.Web/serverFarms",
+    ),
+    Breakage(
+        "the app is not in the network",
+        _MAIN,
+        "subnetId: privateNetworking ? network!.outputs.appSubnetId : ''",
+        "subnetId: ''",
+    ),
+    Breakage(
+        "keys of Application Insights work",
+        "infra/modules/monitoring.bicep",
+        "DisableLocalAuth: true",
+        "DisableLocalAuth: false",
+    ),
+    Breakage(
+        "logs have no cap",
+        "infra/modules/monitoring.bicep",
+        "    workspaceCapping: {\n      dailyQuotaGb: dailyQuotaGb\n    }\n",
+        "",
+    ),
+    Breakage(
+        "an api-version doesn't exist",
+        _APP,
+        "Microsoft.Web/sites@2025-03-01' = {",
+        "Microsoft.Web/sites@2035-03-01' = {",
+    ),
+    Breakage("an api-version is old", _STORAGE, "storageAccounts@2025-06-01' = {", "storageAccounts@2021-09-01' = {"),
+    Breakage("a property is misspelt", _STORAGE, "minimumTlsVersion", "minimumTLSVersion"),
+    Breakage("a value is of the wrong type", _APP, "instanceMemoryMB: instanceMemoryMB", "instanceMemoryMB: '2048'"),
+    Breakage("a value is of no enumeration", _STORAGE, "kind: 'StorageV2'", "kind: 'StorageV9'"),
+    Breakage("a brace is missing", _APP, "  sku: {\n", "  sku: \n"),
+    Breakage("a symbol is misspelt", _MAIN, "workspaceId: monitoring.outputs", "workspaceId: monitorng.outputs"),
+    Breakage(
+        "a module's output is misspelt", _MAIN, "monitoring.outputs.workspaceId", "monitoring.outputs.workspaceID"
+    ),
+    Breakage("a module gets an unknown parameter", _MAIN, "    email: alertEmail\n", "    mail: alertEmail\n"),
+    Breakage(
+        "a module comes from a registry",
+        _MAIN,
+        "'modules/identity.bicep'",
+        "'br/public:avm/res/managed-identity/user-assigned-identity:0.4.0'",
+    ),
+    Breakage("a parameter has no description", _MAIN, "@description('Seconds between two polls of an account.')\n", ""),
+    Breakage("a parameter is removed", _MAIN, "param jobHorizonDays int = 7\n", ""),
+    Breakage("a parameter is dead", _MAIN, "string(pollOverlapSeconds)", "'30'"),
+    Breakage("a limit is lifted", _MAIN, "@minValue(1)\n@maxValue(86400)\n", ""),
+    Breakage(
+        "a default is another than the code's", _MAIN, "param pollSeconds int = 60", "param pollSeconds int = 600"
+    ),
+    Breakage("a region is fixed", "infra/modules/identity.bicep", "location: location", "location: 'westeurope'"),
+    Breakage("a setting is missing", _MAIN, "      TICK_SCHEDULE: tickSchedule\n", ""),
+    Breakage(
+        "a binding's connection has no setting",
+        "functions/polling.py",
+        'connection="AzureWebJobsStorage"',
+        'connection="TELEMETRY_STORAGE"',
+    ),
+    Breakage("a setting is misspelt", _MAIN, "POLL_SECONDS:", "POLL_SECOND:"),
+    Breakage(
+        "a setting is refused by the plan",
+        _APP,
+        "    AzureWebJobsDisableHomepage",
+        "    FUNCTIONS_WORKER_RUNTIME: 'python'\n    AzureWebJobsDisableHomepage",
+    ),
+    Breakage("the app doesn't know its identity", _APP, "    AZURE_CLIENT_ID: identity.properties.clientId\n", ""),
+    Breakage(
+        "a setting holds a key",
+        _APP,
+        "    AzureWebJobsStorage__accountName: hostStorage.name\n",
+        "    AzureWebJobsStorage: 'AccountName=x;AccountKey=${hostStorage.listKeys().keys[0].value}'\n",
+    ),
+    Breakage(
+        "an output holds a key",
+        _APP,
+        "output name string = app.name",
+        "output name string = listKeys('${app.id}/host/default', app.apiVersion).masterKey",
+    ),
+    Breakage("the app bears its own identity", _APP, "    type: 'UserAssigned'\n", "    type: 'SystemAssigned'\n"),
+    Breakage("sign-in is optional", _APP, "requireAuthentication: true", "requireAuthentication: false"),
+    Breakage(
+        "the accounts need no sign-in",
+        _APP,
+        "        '/api/health'\n",
+        "        '/api/health'\n        '/api/accounts'\n",
+    ),
+    Breakage("the webhook needs sign-in", _APP, "        '/runtime/webhooks/blobs'\n", ""),
+    Breakage("the app runs on an old Python", _APP, "version: '3.13'", "version: '3.11'"),
+    Breakage("the plan is another", _APP, "name: 'FC1'", "name: 'Y1'"),
+    Breakage(
+        "the package is kept elsewhere",
+        _MAIN,
+        "packageContainerName: packageContainer",
+        "packageContainerName: 'packages'",
+    ),
+    Breakage("logs of another category are kept", _BATCH, "'ServiceLog'", "'AuditLog'"),
+    Breakage("logs go nowhere", _MAIN, "telemetryStorage.outputs.id : ''", "'' : ''"),
+    Breakage("telemetry never ends", _MAIN, "days: telemetryRetentionDays", "days: resourceLogRetentionDays"),
+    Breakage("an alert asks for no function", "infra/modules/alerts.bicep", 'Name == "tick"', 'Name == "tik"'),
+    Breakage("events go to another webhook", _EVENTS, "/runtime/webhooks/blobs", "/runtime/webhooks/eventgrid"),
+    Breakage(
+        "events come without the key",
+        _EVENTS,
+        "&code=${listKeys('${app.id}/host/default', app.apiVersion).systemKeys.blobs_extension}",
+        "",
+    ),
+    Breakage("events of other containers come as well", _EVENTS, "containers/${trigger.containerName}/", "containers/"),
+    Breakage(
+        "a required parameter isn't given",
+        "infra/main.parameters.json",
+        '    "batchAccountIds": { "value": "${BATCH_ACCOUNT_IDS}" },\n',
+        "",
+    ),
+    Breakage("an unknown parameter is given", "infra/main.parameters.json", '"logDailyQuotaGb"', '"logQuotaGb"'),
+    Breakage(
+        "a parameter is of the wrong type", "infra/main.parameters.json", '{ "value": 2048 }', '{ "value": "2048" }'
+    ),
+    Breakage(
+        "a placeholder has no variable", _DEPLOY, "          BATCH_ACCOUNT_IDS: ${{ vars.BATCH_ACCOUNT_IDS }}\n", ""
+    ),
+    Breakage(
+        "an action is not pinned", _DEPLOY, "azure/login@a457da9ea143d694b1b9c7c869ebb04ebe844ef5", "azure/login@v2"
+    ),
+    Breakage("a workflow may write", _DEPLOY, "contents: read", "contents: write"),
+    Breakage(
+        "a workflow has a secret",
+        _DEPLOY,
+        "client-id: ${{ vars.AZURE_CLIENT_ID }}",
+        "client-id: ${{ secrets.AZURE_CLIENT_ID }}",
+    ),
+    Breakage(
+        "strangers' code runs with rights", ".github/workflows/whatif.yml", "pull_request:", "pull_request_target:"
+    ),
+    Breakage("the package isn't built remotely", _DEPLOY, " --build-remote true", ""),
+    Breakage("the smoke test can't fail", _DEPLOY, "--patience 600", "--patience 600 || true"),
+    Breakage("an expression is misspelt", _DEPLOY, "steps.provision.outputs.app", "steps.provison.outputs.app"),
+    Breakage(
+        "a key is given twice",
+        ".github/workflows/ci.yml",
+        "    timeout-minutes: 10\n",
+        "    timeout-minutes: 10\n    timeout-minutes: 10\n",
+    ),
+    Breakage(
+        "the compiler isn't run",
+        ".github/workflows/ci.yml",
+        "          az bicep build --file infra/main.bicep --stdout > /dev/null\n",
+        "",
+    ),
+    Breakage("a hook is missing", "azure.yaml", "  postprovision:", "  postrestore:"),
+    Breakage(
+        "a hook gets the wrong output",
+        "azure.yaml",
+        '--app "$AZURE_FUNCTION_APP_NAME"',
+        '--app "$AZURE_RESOURCE_GROUP"',
+    ),
+    Breakage(
+        "a lint rule is off",
+        "infra/bicepconfig.json",
+        '"no-unused-params": { "level": "error" }',
+        '"no-unused-params": { "level": "off" }',
+    ),
+)

@@ -1,0 +1,208 @@
+"""Parameters, outputs and descriptions: complete, in use, and the same on both sides of every border."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tests.infra.bicep import File
+from tests.infra.bicep_syntax import BicepError, Node, declarations, descendants, named, parse, text
+from tests.infra.rules_resources import leaves
+from tests.infra.scenarios import CLIENT_ID, EVERYTHING, Infrastructure
+
+_FEWEST_WORDS = 3
+_SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentParameters.json#"
+_OUTPUTS = {
+    "AZURE_FUNCTION_APP_NAME",
+    "AZURE_RESOURCE_GROUP",
+    "BATCHSCOPE_PRINCIPAL_ID",
+    "BATCHSCOPE_TELEMETRY_STORAGE",
+    "BATCHSCOPE_URL",
+}
+
+
+def parameter_file(infrastructure: Infrastructure) -> Iterator[str]:
+    """The file gives what main.bicep needs, of the right type; only texts come from the environment."""
+    whole = json.loads(infrastructure.read("infra/main.parameters.json"))
+    if whole.get("$schema") != _SCHEMA or whole.get("contentVersion") != "1.0.0.0":
+        yield "main.parameters.json is not of the schema of deployment parameters"
+    given = infrastructure.parameter_file
+    declared = {found.name: found for found in declarations(_main(infrastructure)) if found.kind == "parameter"}
+    for name in given.keys() - declared.keys():
+        yield f"main.parameters.json gives {name}, which main.bicep doesn't have"
+    for name, found in declared.items():
+        if found.value is None and name not in given:
+            yield f"main.parameters.json lacks {name}"
+    for name, value in given.items():
+        if isinstance(value, str) and "${" not in value:
+            yield f"main.parameters.json has {name} as {value!r}: texts are for each environment to say"
+
+
+def every_value_counts(infrastructure: Infrastructure) -> Iterator[str]:
+    """Another value of any parameter deploys something else, or the parameter is dead."""
+    declared = {found.name: found for found in declarations(_main(infrastructure)) if found.kind == "parameter"}
+    for name in declared.keys() ^ EVERYTHING.keys():
+        yield f"the parameter {name} is not the same in main.bicep and in the tests' scenario"
+    base = _picture(infrastructure.main(EVERYTHING))
+    for name in declared.keys() & EVERYTHING.keys():
+        parameters = {key: value for key, value in EVERYTHING.items() if key != name or declared[name].value is None}
+        if declared[name].value is None:
+            parameters[name] = _other(name, EVERYTHING[name])
+        try:
+            if _picture(infrastructure.main(parameters)) == base:
+                yield f"the parameter {name} changes nothing"
+        except BicepError as error:
+            yield f"without {name}: {error}"
+
+
+def _other(name: str, value: Any) -> Any:
+    return {"environmentName": "test", "batchAccountIds": str(value).partition(",")[0]}.get(name, str(value)[:-1] + "9")
+
+
+def _picture(file: File) -> tuple[Any, ...]:
+    bodies = sorted((found.id, found.api_version, str(list(leaves(found.body)))) for found in file.everything)
+    return bodies, file.outputs
+
+
+def _main(infrastructure: Infrastructure) -> Node:
+    return parse(infrastructure.folder / "main.bicep")
+
+
+_LIMITS: Mapping[str, tuple[int, int | None]] = {
+    "maximumInstanceCount": (40, 1000),
+    "httpConcurrency": (1, 1000),
+    "telemetryRetentionDays": (1, None),
+    "resourceLogRetentionDays": (1, None),
+    "logDailyQuotaGb": (1, None),
+    "logRetentionDays": (30, 730),
+    "pollSeconds": (1, 86_400),
+    "tickBudgetSeconds": (1, 1_800),
+    "pollOverlapSeconds": (1, 3_600),
+    "fullListMinutes": (1, 1_440),
+    "jobHorizonDays": (0, 3_650),
+    "fullReadHours": (1, 8_760),
+    "deletedJobDays": (0, 3_650),
+    "pollStatusDays": (1, 365),
+    "maxBatchCallsPerMinute": (10, 1_000_000),
+}
+"""Least and greatest values that Azure or the app takes."""
+_WRONG: Mapping[str, Sequence[Any]] = {
+    "environmentName": ["x", "thirteen-long"],
+    "location": ["", "eu"],
+    "batchAccountIds": ["", "demo", "https://demo.westeurope.batch.azure.com"],
+    "authClientId": ["", CLIENT_ID[1:], CLIENT_ID + "0"],
+    "instanceMemoryMB": [0, 1024, 8192],
+}
+_RIGHT: Mapping[str, Sequence[Any]] = {
+    "environmentName": ["ab", "twelve-chars"],
+    "location": ["uksouth"],
+    "instanceMemoryMB": [512, 2048, 4096],
+}
+
+
+def limits_hold(infrastructure: Infrastructure) -> Iterator[str]:
+    """Values that Azure or the app would refuse are refused at once, and all others are taken."""
+    right = {name: [edge for edge in edges if edge is not None] for name, edges in _LIMITS.items()}
+    wrong = {name: [low - 1, *([high + 1] if high else [])] for name, (low, high) in _LIMITS.items()}
+    for name, values in (*right.items(), *_RIGHT.items()):
+        for value in values:
+            if refusal := _refused(infrastructure, name, value):
+                yield f"{name} = {value!r} is refused: {refusal}"
+    for name, refused in (*wrong.items(), *_WRONG.items()):
+        for value in refused:
+            if name not in _refused(infrastructure, name, value):
+                yield f"{name} = {value!r} is taken, or refused for another reason"
+
+
+def _refused(infrastructure: Infrastructure, name: str, value: Any) -> str:
+    try:
+        infrastructure.main({**EVERYTHING, name: value})
+    except BicepError as error:
+        return str(error)
+    return ""
+
+
+def documented(infrastructure: Infrastructure) -> Iterator[str]:
+    """The operators' page has every parameter with its default, as the template has them."""
+    page = infrastructure.read("docs/operations.md").partition("\n## Parameters\n")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|", page, re.MULTILINE))
+    declared = {found.name: found for found in declarations(_main(infrastructure)) if found.kind == "parameter"}
+    for name, found in declared.items():
+        default = text(found.value).strip("'") if found.value else "required"
+        if rows.get(name, "").strip("`") != (default or "none"):
+            yield f"docs/operations.md has {rows.get(name)} as the default of {name}, not {default or 'none'}"
+    for name in rows.keys() - declared.keys():
+        yield f"docs/operations.md tells of {name}, which is no parameter"
+
+
+def outputs(infrastructure: Infrastructure) -> Iterator[str]:
+    """What hooks and workflows ask for is there, and nothing else; the values are what the names say."""
+    for scenario in infrastructure.scenarios:
+        wanted = {
+            "AZURE_FUNCTION_APP_NAME": scenario.app.name,
+            "AZURE_RESOURCE_GROUP": scenario.one("Microsoft.Resources/resourceGroups").name,
+            "BATCHSCOPE_PRINCIPAL_ID": f"principal of {scenario.identity.id}",
+            "BATCHSCOPE_TELEMETRY_STORAGE": scenario.telemetry_storage.name,
+            "BATCHSCOPE_URL": f"https://{scenario.app.name}.azurewebsites.net",
+        }
+        if scenario.file.outputs != wanted:
+            yield f"the outputs are {scenario.file.outputs}, not {wanted}"
+    asked = re.findall(r"\b(?:BATCHSCOPE|AZURE)_[A-Z_]+\b", infrastructure.read("azure.yaml"))
+    asked += re.findall(r"\.([A-Z_]+)\.value", infrastructure.read(".github/workflows/deploy.yml"))
+    for name in set(asked) - _OUTPUTS - {"AZURE_ENV_NAME"}:
+        yield f"{name} is asked for, but no output"
+
+
+def described(infrastructure: Infrastructure) -> Iterator[str]:
+    for path in infrastructure.bicep_files:
+        for found in declarations(parse(path)):
+            if found.kind not in {"parameter", "output"}:
+                continue
+            call = found.decorators.get("description")
+            words = text(named(call)[1])[2:-2].split() if call else []
+            if len(words) < _FEWEST_WORDS or not words[-1].endswith("."):
+                yield f"{path.name}: {found.name} has no description in a sentence"
+
+
+def in_use(infrastructure: Infrastructure) -> Iterator[str]:
+    """No dead symbol, no orphaned module, no module of a registry."""
+    files = [infrastructure.folder / "main.bicep", infrastructure.folder / "events.bicep"]
+    used: set[str] = set()
+    for scenario in infrastructure.scenarios:
+        for file in [scenario.file, *_inner(scenario.file)]:
+            used.add(file.path.resolve().name)
+            for name in file.unused():
+                yield f"{file.path.name}: nothing uses {name}"
+    for name in infrastructure.events().unused():
+        yield f"events.bicep: nothing uses {name}"
+    for path in infrastructure.bicep_files:
+        if path not in files and path.name not in used:
+            yield f"{path.name} is deployed by nothing"
+        for node in descendants(parse(path)):
+            if node.type == "string" and re.match(r"'(br|ts)[:/]", text(node)):
+                yield f"{path.name}: {text(node)} comes from a registry"
+
+
+def _inner(file: File) -> Iterator[File]:
+    for module in file.modules:
+        yield module.file
+        yield from _inner(module.file)
+
+
+def one_source_of_names(infrastructure: Infrastructure) -> Iterator[str]:
+    """Ids of roles stand in roles.json only, and subscriptions or tenants nowhere."""
+    for path in infrastructure.bicep_files:
+        for found in re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", path.read_text(encoding="utf-8")):
+            yield f"{path.name} holds the id {found}"
+
+
+RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
+    parameter_file,
+    limits_hold,
+    documented,
+    outputs,
+    described,
+    in_use,
+    one_source_of_names,
+    every_value_counts,
+)

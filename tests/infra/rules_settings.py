@@ -1,0 +1,97 @@
+"""The settings that Bicep sets are those that the code reads, and as the code would have them."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from shared.settings import read_settings
+from tests.infra.scenarios import Scenario
+
+LOCAL_SETTINGS = {"AzureWebJobsStorage", "BATCH_ACCOUNT_KEYS", "CLOCK_URL"}
+"""Settings that only a laptop has: secrets and a stepped clock."""
+
+
+OTHER_WAYS = {"AzureWebJobsStorage__tableServiceUri", "TABLE_PREFIX"}
+"""Settings for storage that is shared or elsewhere, which a deployment of its own needs not."""
+
+
+PLATFORM_SETTINGS = {"WEBSITE_AUTH_ENABLED", "WEBSITE_INSTANCE_ID", "WEBSITE_SITE_NAME"}
+"""Settings that the platform makes."""
+
+
+NOT_ON_FLEX = {
+    "ENABLE_ORYX_BUILD",
+    "FUNCTIONS_EXTENSION_VERSION",
+    "FUNCTIONS_WORKER_RUNTIME",
+    "SCM_DO_BUILD_DURING_DEPLOYMENT",
+    "WEBSITE_CONTENTAZUREFILECONNECTIONSTRING",
+    "WEBSITE_CONTENTSHARE",
+    "WEBSITE_RUN_FROM_PACKAGE",
+    "WEBSITE_VNET_ROUTE_ALL",
+}
+
+
+class Recording(dict[str, str]):
+    """An environment that remembers what it was asked for."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.asked: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.asked.add(key)
+        return super().get(key, default)
+
+
+def settings_read() -> set[str]:
+    """The names of all settings that the code looks at."""
+    environment = Recording()
+    read_settings(environment)
+    return environment.asked
+
+
+def named_in_bindings(root: Path) -> set[str]:
+    """Connections of triggers and bindings, and settings between percent signs, which the platform looks up."""
+    code = "".join(path.read_text(encoding="utf-8") for path in sorted((root / "functions").rglob("*.py")))
+    return {*re.findall(r'connection="(\w+)"', code), *re.findall(r'"%(\w+)%"', code)}
+
+
+def settings_agree(scenario: Scenario) -> Iterator[str]:
+    """Bicep sets what the code reads, nothing that nobody reads, and the code finds all of it in order."""
+    platform = {name for name in scenario.settings if name.startswith(("APPLICATIONINSIGHTS_", "AzureWebJobs"))}
+    platform |= {"AZURE_CLIENT_ID", "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID"}
+    named = named_in_bindings(scenario.file.path.parent.parent)
+    platform |= {name for name in scenario.settings if name.partition("__")[0] in named}
+    for name in sorted(named - {name.partition("__")[0] for name in scenario.settings}):
+        yield f"a binding names the setting {name}, which Bicep doesn't set"
+    expected = settings_read() - LOCAL_SETTINGS - OTHER_WAYS - PLATFORM_SETTINGS
+    for name in sorted(expected - scenario.settings.keys()):
+        yield f"the code reads {name}, which Bicep doesn't set"
+    for name in sorted(scenario.settings.keys() - expected - platform):
+        yield f"Bicep sets {name}, which the code doesn't read"
+    for name in sorted(NOT_ON_FLEX & scenario.settings.keys()):
+        yield f"Flex Consumption refuses the setting {name}"
+    if not all(isinstance(value, str) for value in scenario.settings.values()):
+        yield "a setting is no text"
+        return
+    read = read_settings({**scenario.settings, "WEBSITE_SITE_NAME": "x", "WEBSITE_AUTH_ENABLED": "true"})
+    yield from read.problems
+    watched = [account.rpartition("/")[2] for account in scenario.watched]
+    if [account.name for account in read.accounts] != watched:
+        yield f"the app watches {[account.name for account in read.accounts]}, not {watched}"
+    if read.table_endpoint != f"https://{scenario.host_storage.name}.table.core.windows.net":
+        yield f"tables are at {read.table_endpoint}"
+
+
+def settings_default(scenario: Scenario) -> Iterator[str]:
+    """What the parameter file leaves open is as it would be without the setting."""
+    accounts = {name: scenario.settings[name] for name in ("BATCH_ACCOUNTS", "AzureWebJobsStorage__accountName")}
+    if scenario.name == "the parameter file" and read_settings(scenario.settings) != read_settings(accounts):
+        yield "Bicep has other defaults than the code"
+
+
+SCENARIO_RULES: tuple[Callable[[Scenario], Iterator[str]], ...] = (
+    settings_agree,
+    settings_default,
+)

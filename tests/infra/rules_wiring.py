@@ -1,0 +1,203 @@
+"""How the resources hang together: the app and its plan, logs and alerts, lifecycles, order, and events."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.infra.bicep import File, Resource
+from tests.infra.bicep_functions import SECRET
+from tests.infra.scenarios import BLOB_TRIGGERS, WRITER, Infrastructure, Scenario
+
+
+def app_on_its_plan(scenario: Scenario) -> Iterator[str]:
+    site, plan = scenario.app, scenario.one("Microsoft.Web/serverfarms")
+    package = site.get("properties.functionAppConfig.deployment.storage.value")
+    containers = {
+        f"https://{found.id.split('/')[8]}.blob.core.windows.net/{found.name}"
+        for found in scenario.of("Microsoft.Storage/storageAccounts/blobServices/containers")
+        if found.id.startswith(f"{scenario.host_storage.id}/")
+    }
+    scale = "properties.functionAppConfig.scaleAndConcurrency"
+    wanted = {
+        "properties.serverFarmId": plan.id,
+        "tags.azd-service-name": "app",
+        f"{scale}.instanceMemoryMB": scenario.parameter("instanceMemoryMB"),
+        f"{scale}.maximumInstanceCount": scenario.parameter("maximumInstanceCount"),
+        f"{scale}.triggers.http.perInstanceConcurrency": scenario.parameter("httpConcurrency"),
+    }
+    for path, value in wanted.items():
+        if site.get(path) != value:
+            yield f"the app's {path} is {site.get(path)!r}, not {value!r}"
+    if package not in containers:
+        yield f"the package is kept in {package}, which isn't deployed"
+
+
+def logs_kept(scenario: Scenario) -> Iterator[str]:
+    """Resource logs of the chosen Batch accounts go to the log storage; the app's own to the workspace."""
+    found = {one.scope.lower(): one for one in scenario.of("Microsoft.Insights/diagnosticSettings")}
+    wanted = {account.lower() for account in scenario.watched} & scenario.logged
+    if found.keys() != wanted:
+        yield f"resource logs are kept of {sorted(found)}, not of {sorted(wanted)}"
+    for one in found.values():
+        if one.get("properties.storageAccountId") != scenario.telemetry_storage.id:
+            yield f"resource logs go to {one.get('properties.storageAccountId')}"
+        if one.get("properties.logs") != [{"category": "ServiceLog", "enabled": True}]:
+            yield f"resource logs are {one.get('properties.logs')}"
+    workspace = scenario.one("Microsoft.OperationalInsights/workspaces")
+    if scenario.one("Microsoft.Insights/components").get("properties.WorkspaceResourceId") != workspace.id:
+        yield "Application Insights sends to another workspace"
+    if workspace.get("properties.workspaceCapping.dailyQuotaGb") != scenario.parameter("logDailyQuotaGb"):
+        yield "the daily quota is not what the parameter says"
+    for rule in scenario.of("Microsoft.Insights/scheduledQueryRules"):
+        groups = [group.id for group in scenario.of("Microsoft.Insights/actionGroups")]
+        if rule.get("properties.scopes") != [workspace.id] or rule.get("properties.actions.actionGroups") != groups:
+            yield f"{rule.name} asks or tells another than it should"
+
+
+def alerts_on_demand(scenario: Scenario) -> Iterator[str]:
+    wanted = bool(scenario.parameter("alertEmail"))
+    if bool(scenario.of("Microsoft.Insights/scheduledQueryRules")) != wanted:
+        yield "alert rules should be there when there is an address for them, and only then"
+
+
+_ALERTS = {
+    "no-tick": ('AppRequests | where Name == "tick" and Success', "LessThan", 1, "PT15M", 1),
+    "failures": ("AppRequests | where Success == false", "GreaterThan", 20, "PT15M", 2),
+    "daily-quota": (
+        '_LogOperation | where Category == "Ingestion" and Detail has "OverQuota"',
+        "GreaterThan",
+        0,
+        "PT1H",
+        2,
+    ),
+}
+"""Query, operator, threshold, window and severity of each alert rule, as docs/operations.md tells them."""
+
+
+def sensible_alerts(infrastructure: Infrastructure) -> Iterator[str]:
+    """The alert rules are those that the operators' page tells of, and ask for functions that there are."""
+    code = "".join(path.read_text(encoding="utf-8") for path in (infrastructure.root / "functions").rglob("*.py"))
+    functions = set(re.findall(r'function_name\("(\w+)"\)', code))
+    page = infrastructure.read("docs/operations.md")
+    found = {}
+    scenario = infrastructure.scenarios[-1]
+    for rule in scenario.of("Microsoft.Insights/scheduledQueryRules"):
+        (criterion,) = rule.get("properties.criteria.allOf")
+        told = rule.get("properties.windowSize"), rule.get("properties.severity")
+        name = rule.name.removeprefix(f"batchscope-{scenario.parameter('environmentName')}-")
+        found[name] = (criterion["query"], criterion["operator"], criterion["threshold"], *told)
+        if not set(re.findall(r'\bName == "(\w+)"', criterion["query"])) <= functions:
+            yield f"{name} asks for a function that isn't there: {criterion['query']}"
+        periods = {"minFailingPeriodsToAlert": 1, "numberOfEvaluationPeriods": 1}
+        if criterion["timeAggregation"] != "Count" or criterion["failingPeriods"] != periods:
+            yield f"{name} doesn't fire when it should"
+        if f"| `{name}` |" not in page or rule.get("properties.displayName") != rule.name:
+            yield f"docs/operations.md doesn't tell of {rule.get('properties.displayName')}"
+    if found != _ALERTS:
+        yield f"the alert rules are {found}"
+
+
+def blobs_expire(scenario: Scenario) -> Iterator[str]:
+    """Every container of the telemetry storage has a rule that ends its blobs after the days of its parameter."""
+    held = scenario.telemetry_storage.id
+    policies = scenario.of("Microsoft.Storage/storageAccounts/managementPolicies")
+    rules = [
+        rule for found in policies if found.id.startswith(f"{held}/") for rule in found.get("properties.policy.rules")
+    ]
+    wanted = {
+        "telemetry": scenario.parameter("telemetryRetentionDays"),
+        "insights-logs-servicelog": scenario.parameter("resourceLogRetentionDays"),
+    }
+    containers = {
+        found.name
+        for found in scenario.of("Microsoft.Storage/storageAccounts/blobServices/containers")
+        if found.id.startswith(f"{held}/")
+    }
+    if containers != wanted.keys():
+        yield f"the telemetry storage has the containers {sorted(containers)}"
+    for container, days in wanted.items():
+        if not any(_ends(rule, container, days) for rule in rules):
+            yield f"blobs in {container} don't end after {days} days"
+    if len(policies) != 1 or len(rules) != len(wanted):
+        yield "there are other lifecycle rules than those"
+
+
+def _ends(rule: Mapping[str, Any], container: str, days: int) -> bool:
+    definition = rule["definition"]
+    return (
+        bool(rule.get("enabled"))
+        and rule.get("type") == "Lifecycle"
+        and definition["filters"] == {"blobTypes": ["appendBlob", "blockBlob"], "prefixMatch": [container]}
+        and definition["actions"] == {"baseBlob": {"delete": {"daysAfterModificationGreaterThan": days}}}
+    )
+
+
+def waits_for_what_it_needs(scenario: Scenario) -> Iterator[str]:
+    """Nothing starts before what it refers to as existing is there, and the app not before its roles."""
+    yield from _early(scenario.file)
+    app = next(module.symbol for module in scenario.file.modules if scenario.app in module.file.everything)
+    waits = scenario.file.depends_on(app)
+    needed = {module.symbol for module in scenario.file.modules if any(map(_app_needs, module.file.everything))}
+    if needed - waits:
+        yield f"the app starts without waiting for {sorted(needed - waits)}"
+
+
+def _app_needs(found: Resource) -> bool:
+    is_role = found.type == "Microsoft.Authorization/roleAssignments" and "/storageAccounts/" in found.scope
+    return found.type == "Microsoft.Network/privateEndpoints" or (
+        is_role and found.get("properties.principalId") != WRITER
+    )
+
+
+def _early(file: File) -> Iterator[str]:
+    makers = {found.id.lower(): symbol for symbol, own in file.own.items() for found in own if not found.existing}
+    for symbol in file.own.keys() & file.symbols.keys():
+        waits = file.depends_on(symbol) | {symbol}
+        referred = [found for used in waits for found in file.own.get(used, []) if found.existing]
+        needed = {makers[found.id.lower()] for found in referred if found.id.lower() in makers}
+        if needed - waits and any(not found.existing for found in file.own[symbol]):
+            yield f"{file.path.name}: {symbol} starts without waiting for {sorted(needed - waits)}"
+    for module in file.modules:
+        yield from _early(module.file)
+
+
+def blob_events(infrastructure: Infrastructure) -> Iterator[str]:
+    """Each function is told of the blobs of its container, at the webhook, with the key, through one system topic."""
+    for name in ("", "topic-in-use"):
+        file = infrastructure.events(existingTopicName=name)
+        made = [found for found in file.everything if not found.existing]
+        topics = [found for found in made if found.type == "Microsoft.EventGrid/systemTopics"]
+        if len(topics) != int(not name) or any(
+            not str(topic.get("properties.source")).endswith("/store") for topic in topics
+        ):
+            yield "the storage account should have one system topic, and keep one that it has"
+        found = [one for one in made if one.type.endswith("/eventSubscriptions")]
+        if [one.name for one in found] != [trigger["functionName"] for trigger in BLOB_TRIGGERS]:
+            yield "there should be one event subscription a function"
+        for one, trigger in zip(found, BLOB_TRIGGERS, strict=False):
+            if name and f"/systemTopics/{name}/" not in one.id:
+                yield "the existing topic is not used"
+            yield from _announced(one, trigger)
+        yield from _early(file)
+
+
+def _announced(subscription: Resource, trigger: Mapping[str, str]) -> Iterator[str]:
+    address = urlsplit(subscription.get("properties.destination.properties.endpointUrl", ""))
+    if (address.scheme, address.netloc, address.path) != ("https", "func.azurewebsites.net", "/runtime/webhooks/blobs"):
+        yield f"events go to {address.geturl()}"
+    if parse_qs(address.query) != {"functionName": [f"Host.Functions.{trigger['functionName']}"], "code": [SECRET]}:
+        yield f"the webhook is asked for {address.query}"
+    begins = subscription.get("properties.filter.subjectBeginsWith")
+    if begins != f"/blobServices/default/containers/{trigger['containerName']}/":
+        yield f"events are filtered by {begins}"
+
+
+RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (blob_events, sensible_alerts)
+SCENARIO_RULES: tuple[Callable[[Scenario], Iterator[str]], ...] = (
+    alerts_on_demand,
+    app_on_its_plan,
+    blobs_expire,
+    logs_kept,
+    waits_for_what_it_needs,
+)

@@ -1,0 +1,168 @@
+"""The deployments that the rules judge.
+
+They are main.bicep as its parameter file has it, main.bicep with everything turned on, and events.bicep for two
+made-up functions.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tests.infra.bicep import SUBSCRIPTION, File, Resource, Scope
+
+OTHER_SUBSCRIPTION = "22222222-0000-0000-0000-000000000000"
+ACCOUNT_IDS = (
+    f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-alpha/providers/Microsoft.Batch/batchAccounts/alpha",
+    f"/subscriptions/{OTHER_SUBSCRIPTION}/resourceGroups/rg-Beta/providers/Microsoft.Batch/batchAccounts/beta",
+)
+CLIENT_ID = "33333333-0000-0000-0000-000000000000"
+WRITER = "44444444-0000-0000-0000-000000000000"
+POOL_SUBNET = (
+    f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-pools/providers/Microsoft.Network/virtualNetworks/v/subnets/p"
+)
+PIPELINE_VARIABLES = {
+    "ALERT_EMAIL": "",
+    "AUTH_CLIENT_ID": CLIENT_ID,
+    "AZURE_ENV_NAME": "dev",
+    "AZURE_LOCATION": "westeurope",
+    "BATCH_ACCOUNT_IDS": ACCOUNT_IDS[0],
+}
+"""What the parameter file's placeholders become."""
+EVERYTHING: Mapping[str, Any] = {
+    "environmentName": "prod",
+    "location": "northeurope",
+    "batchAccountIds": ", ".join(ACCOUNT_IDS),
+    "loggedBatchAccountIds": ACCOUNT_IDS[1].upper(),
+    "authClientId": CLIENT_ID,
+    "leastPrivilegeBatchRole": True,
+    "privateNetworking": True,
+    "virtualNetworkAddressPrefix": "10.9.0.0/24",
+    "poolSubnetIds": [POOL_SUBNET],
+    "telemetryWriterPrincipalIds": [WRITER],
+    "telemetryRetentionDays": 3,
+    "resourceLogRetentionDays": 400,
+    "logDailyQuotaGb": 7,
+    "logRetentionDays": 60,
+    "alertEmail": "operators@example.com",
+    "instanceMemoryMB": 512,
+    "maximumInstanceCount": 41,
+    "httpConcurrency": 5,
+    "tickSchedule": "30 * * * * *",
+    "pollSeconds": 61,
+    "tickBudgetSeconds": 46,
+    "pollOverlapSeconds": 31,
+    "fullListMinutes": 16,
+    "jobHorizonDays": 8,
+    "fullReadHours": 25,
+    "deletedJobDays": 31,
+    "pollStatusDays": 8,
+    "housekeepingSchedule": "0 18 * * * *",
+    "maxBatchCallsPerMinute": 3001,
+}
+"""A value other than its default for every parameter there is."""
+BLOB_TRIGGERS = (
+    {"functionName": "node_telemetry", "containerName": "telemetry"},
+    {"functionName": "batch_events", "containerName": "insights-logs-servicelog"},
+)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One deployment of main.bicep."""
+
+    name: str
+    given: Mapping[str, Any]
+    file: File
+
+    @property
+    def all(self) -> list[Resource]:
+        return [resource for resource in self.file.everything if not resource.existing]
+
+    def of(self, kind: str) -> list[Resource]:
+        return [resource for resource in self.all if resource.type == kind]
+
+    def one(self, kind: str, ending: str = "") -> Resource:
+        """The only resource of a type, or the only one with such a name. Raises LookupError."""
+        found = [resource for resource in self.of(kind) if resource.name.endswith(ending)]
+        if len(found) != 1:
+            raise LookupError(f"there are {len(found)} resources {kind} {ending}, not one")
+        return found[0]
+
+    def parameter(self, name: str) -> Any:
+        return self.file.value(name)
+
+    @property
+    def watched(self) -> list[str]:
+        return [part.strip() for part in self.parameter("batchAccountIds").split(",")]
+
+    @property
+    def logged(self) -> set[str]:
+        return {part.strip().lower() for part in self.parameter("loggedBatchAccountIds").split(",")}
+
+    @property
+    def app(self) -> Resource:
+        return self.one("Microsoft.Web/sites")
+
+    @property
+    def identity(self) -> Resource:
+        return self.one("Microsoft.ManagedIdentity/userAssignedIdentities")
+
+    @property
+    def host_storage(self) -> Resource:
+        return self.one("Microsoft.Storage/storageAccounts", self.parameter("names")["hostStorage"])
+
+    @property
+    def telemetry_storage(self) -> Resource:
+        return self.one("Microsoft.Storage/storageAccounts", self.parameter("names")["telemetryStorage"])
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.one("Microsoft.Web/sites/config", "appsettings").body["properties"]
+        return found
+
+
+@dataclass(frozen=True)
+class Infrastructure:
+    """A checkout, seen as infrastructure. Raises BicepError where it can't be worked out."""
+
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.root / "infra"
+
+    def read(self, name: str) -> str:
+        return (self.root / name).read_text(encoding="utf-8")
+
+    @cached_property
+    def parameter_file(self) -> dict[str, Any]:
+        parameters: dict[str, Any] = json.loads(self.read("infra/main.parameters.json"))["parameters"]
+        return {name: entry["value"] for name, entry in parameters.items()}
+
+    def main(self, parameters: Mapping[str, Any]) -> File:
+        return File(self.folder / "main.bicep", Scope(SUBSCRIPTION), parameters).deploy()
+
+    @cached_property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        plain = {name: filled_in(value) for name, value in self.parameter_file.items()}
+        pairs = (("the parameter file", plain), ("everything on", EVERYTHING))
+        return tuple(Scenario(name, given, self.main(given)) for name, given in pairs)
+
+    def events(self, **parameters: Any) -> File:
+        given = {"appName": "func", "storageAccountName": "store", "triggers": list(BLOB_TRIGGERS), **parameters}
+        return File(self.folder / "events.bicep", Scope(SUBSCRIPTION, "rg"), given).deploy()
+
+    @property
+    def bicep_files(self) -> list[Path]:
+        return sorted(self.folder.rglob("*.bicep"))
+
+
+def filled_in(value: Any) -> Any:
+    """A value of the parameter file with its placeholders replaced, as `envsubst` and azd do."""
+    if isinstance(value, str):
+        return re.sub(r"\$\{(\w+)\}", lambda found: PIPELINE_VARIABLES.get(found[1], ""), value)
+    return value

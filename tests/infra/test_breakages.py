@@ -1,0 +1,29 @@
+"""The rules alone notice planted breakages: a quarter of them here, and all of them in `dev.py prove infra`."""
+
+from pathlib import Path
+
+import pytest
+
+from local.dev.checkout import HERE
+from tests.infra.breakages import BREAKAGES, Breakage, copy_parts
+from tests.infra.rules import first_fault
+
+
+def test_without_a_breakage_there_is_no_fault(tmp_path: Path) -> None:
+    copy_parts(HERE.root, tmp_path)
+    assert first_fault(tmp_path) is None
+
+
+def test_every_breakage_can_be_planted(tmp_path: Path) -> None:
+    for place, breakage in enumerate(BREAKAGES):
+        root = tmp_path / str(place)
+        copy_parts(HERE.root, root)
+        breakage.plant(root)
+    assert len({breakage.name for breakage in BREAKAGES}) == len(BREAKAGES)
+
+
+@pytest.mark.parametrize("breakage", BREAKAGES[::4], ids=lambda breakage: breakage.name)
+def test_a_planted_breakage_is_noticed(breakage: Breakage, tmp_path: Path) -> None:
+    copy_parts(HERE.root, tmp_path)
+    breakage.plant(tmp_path)
+    assert first_fault(tmp_path)

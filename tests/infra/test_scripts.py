@@ -1,0 +1,128 @@
+"""The scripts that talk to Azure through its command line, with a made-up `az` in its place."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra import app_registration, event_subscriptions
+from infra.azure_cli import CommandError, parsed
+
+CLIENT = "33333333-0000-0000-0000-000000000000"
+STORAGE_ID = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/store"
+
+
+class Az:
+    """Answers by the beginning of a command, and remembers what was asked."""
+
+    def __init__(self, **answers: Any) -> None:
+        self.answers = {name.replace("_", " "): answer for name, answer in answers.items()}
+        self.calls: list[str] = []
+        self.files: list[Any] = []
+
+    def __call__(self, *arguments: str) -> Any:
+        self.calls.append(" ".join(arguments))
+        self.files += [json.loads(Path(part[1:]).read_text()) for part in arguments if part.startswith("@")]
+        return next((answer for name, answer in self.answers.items() if self.calls[-1].startswith(name)), None)
+
+    def called(self, beginning: str) -> list[str]:
+        return [call for call in self.calls if call.startswith(beginning)]
+
+
+def blob_function(name: str, path: str, source: str = "EventGrid") -> dict[str, Any]:
+    binding = {"type": "blobTrigger", "path": path, "source": source}
+    return {"name": f"func/{name}", "config": {"bindings": [binding]}}
+
+
+TIMER = {"name": "func/tick", "config": {"bindings": [{"type": "timerTrigger"}]}}
+SUBSCRIBE = ("--resource-group", "rg", "--app", "func", "--storage", "store")
+
+
+def subscribing(*functions: dict[str, Any], topics: Any = None) -> Az:
+    return Az(
+        functionapp_function_list=list(functions),
+        storage_account_show={"id": STORAGE_ID},
+        **{"eventgrid_system-topic_list": topics},
+    )
+
+
+def test_blob_functions_are_subscribed_and_others_are_not(capsys: pytest.CaptureFixture[str]) -> None:
+    az = subscribing(TIMER, blob_function("node_telemetry", "telemetry/{name}"))
+    assert event_subscriptions.main(SUBSCRIBE, az) == 0
+    (deployment,) = az.called("deployment group create")
+    wanted = [{"functionName": "node_telemetry", "containerName": "telemetry"}]
+    assert f"triggers={json.dumps(wanted)}" in deployment
+    assert "existingTopicName= " in deployment
+    assert "node_telemetry is told of new blobs in telemetry." in capsys.readouterr().out
+
+
+def test_a_topic_that_the_storage_has_is_used_again() -> None:
+    topics = [{"name": "other", "source": "/other"}, {"name": "mine", "source": STORAGE_ID.upper()}]
+    az = subscribing(blob_function("a", "telemetry/{name}"), topics=topics)
+    assert event_subscriptions.main(SUBSCRIBE, az) == 0
+    assert "existingTopicName=mine " in az.called("deployment group create")[0]
+
+
+def test_without_blob_functions_nothing_is_deployed(capsys: pytest.CaptureFixture[str]) -> None:
+    az = subscribing(TIMER)
+    assert event_subscriptions.main(SUBSCRIBE, az) == 0
+    assert az.called("deployment") == []
+    assert "nothing to subscribe" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (blob_function("a", "%CONTAINER%/{name}"), "a doesn't name its container"),
+        (blob_function("a", "telemetry/{name}", source="LogsAndContainerScan"), "a scans for blobs"),
+    ],
+)
+def test_a_function_that_no_event_can_reach_is_named(
+    function: dict[str, Any], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert event_subscriptions.main(SUBSCRIBE, subscribing(function)) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixture[str]) -> None:
+    az = Az(ad_app_list=[], ad_app_create={"appId": CLIENT}, ad_sp_list=[])
+    assert app_registration.main(["ensure", "--name", "batchscope-dev"], az) == 0
+    assert capsys.readouterr().out == f"{CLIENT}\n"
+    assert [role["value"] for role in az.files[0]] == ["Reader", "Operator"]
+    assert az.called(f"ad sp create --id {CLIENT}")
+    version, trusted = az.called("rest --method PATCH")
+    assert '"requestedAccessTokenVersion": 2' in version
+    assert '"preAuthorizedApplications"' in trusted
+    assert az.called(f"ad sp update --id {CLIENT} --set appRoleAssignmentRequired=true")
+    again = Az(ad_app_list=[{"appId": CLIENT}], ad_sp_list=[{}])
+    assert app_registration.main(["ensure", "--name", "batchscope-dev"], again) == 0
+    assert again.called("ad app create") == again.called("ad sp create") == []
+
+
+def test_two_registrations_of_one_name_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    az = Az(ad_app_list=[{"appId": "a"}, {"appId": "b"}])
+    assert app_registration.main(["ensure", "--name", "x"], az) == 1
+    assert "There are 2 app registrations named x" in capsys.readouterr().err
+
+
+def test_connecting_twice_leaves_one_federated_credential() -> None:
+    command = ["connect", "--client-id", CLIENT, "--url", "https://app.example/", "--principal-id", "p-1"]
+    az = Az(**{"ad_app_federated-credential_list": [], "account_show": {"tenantId": "t-1"}})
+    assert app_registration.main(command, az) == 0
+    (created,) = az.called("ad app federated-credential create")
+    given = json.loads(created.partition("--parameters ")[2])
+    assert (given["subject"], given["issuer"]) == ("p-1", "https://login.microsoftonline.com/t-1/v2.0")
+    assert az.called("ad app update")[0].endswith("https://app.example/.auth/login/aad/callback")
+    again = Az(**{"ad_app_federated-credential_list": [{"subject": "p-1"}]})
+    assert app_registration.main(command, again) == 0
+    assert again.called("ad app federated-credential create") == []
+
+
+def test_a_failing_command_is_told_in_its_own_words() -> None:
+    program = "import sys; sys.exit('no rights')"
+    with pytest.raises(CommandError, match="no rights"):
+        parsed([sys.executable, "-c", program, "create"])
+    assert parsed([sys.executable, "-c", "print('[1]')"]) == [1]
+    assert parsed([sys.executable, "-c", "pass"]) is None

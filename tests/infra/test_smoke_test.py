@@ -1,0 +1,219 @@
+"""The smoke test is green on the local stack and red on deployments that are broken in some way."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from infra.smoke_test import TOKEN_VARIABLE, Site, smoke_test
+from local.azurite import StorageAddresses
+from local.dev.checkout import HERE
+from tests.e2e.stack import running_stack
+
+TOKEN = "a-token"
+SIGN_IN = "https://login.microsoftonline.com/tenant/oauth2/v2.0/authorize"
+PAGE = b'<html><script type="module" src="/assets/index.js"></script></html>'
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    body: bytes
+    status: int = 200
+    kind: str = "application/json"
+    location: str = ""
+
+
+def as_json(value: object, status: int = 200) -> Reply:
+    return Reply(json.dumps(value).encode(), status)
+
+
+HEALTHY = {"status": "healthy", "lastPollAgeSeconds": 12.5, "problems": []}
+SOUND: Mapping[str, Reply] = {
+    "/": Reply(PAGE, kind="text/html; charset=utf-8"),
+    "/assets/index.js": Reply(b"1", kind="text/javascript"),
+    "/api/health": as_json(HEALTHY),
+    "/api/accounts": as_json({"value": [{"id": "demo"}]}),
+    "/api/openapi.json": as_json(
+        {"openapi": "3.1.0", "paths": {"/api/accounts": {}, "/api/health": {}, "/api/accounts/{a}/jobs": {}}}
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What a made-up deployment answers by path, and how it treats those who have not signed in."""
+
+    replies: Mapping[str, Reply] = field(default_factory=lambda: SOUND)
+    stranger: Reply | None = Reply(b"", 401)
+    anonymous: frozenset[str] = frozenset({"/api/health"})
+
+    def but(self, path: str, reply: Reply) -> "Deployment":
+        return replace(self, replies={**self.replies, path: reply})
+
+    def answer(self, path: str, authorization: str | None) -> Reply:
+        if authorization != f"Bearer {TOKEN}" and path not in self.anonymous and self.stranger:
+            return self.stranger
+        return self.replies.get(path, Reply(b"", 404))
+
+
+@contextmanager
+def served(deployment: Deployment) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            reply = deployment.answer(self.path, self.headers.get("Authorization"))
+            self.send_response(reply.status)
+            self.send_header("Content-Type", reply.kind)
+            self.send_header("Content-Length", str(len(reply.body)))
+            if reply.location:
+                self.send_header("Location", reply.location)
+            self.end_headers()
+            self.wfile.write(reply.body)
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
+def exit_code_for(deployment: Deployment) -> int:
+    with served(deployment) as url:
+        return smoke_test(Site(url, TOKEN, 300), patience_seconds=0)
+
+
+@pytest.mark.parametrize(
+    "deployment",
+    [
+        Deployment(),
+        Deployment(stranger=Reply(b"", 403)),
+        Deployment(stranger=Reply(b"", 302, location=SIGN_IN)),
+        Deployment(stranger=Reply(b"", 302, location="/.auth/login/aad")),
+        Deployment().but("/api/health", as_json({**HEALTHY, "status": "degraded"})),
+    ],
+    ids=["401", "403", "sent to sign in", "sent to sign in here", "degraded"],
+)
+def test_a_sound_deployment_passes(deployment: Deployment, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code_for(deployment) == 0, capsys.readouterr().out
+
+
+BROKEN: Mapping[str, tuple[Deployment, str]] = {
+    "settings are wrong": (
+        Deployment().but("/api/health", as_json({"status": "unhealthy", "problems": []}, 503)),
+        "Health answered 503",
+    ),
+    "nothing was polled": (
+        Deployment().but("/api/health", as_json({**HEALTHY, "lastPollAgeSeconds": None})),
+        "No account has been polled yet",
+    ),
+    "polling has stopped": (
+        Deployment().but("/api/health", as_json({**HEALTHY, "lastPollAgeSeconds": 4000})),
+        "The last poll is 4000 s old",
+    ),
+    "health needs sign-in": (Deployment(anonymous=frozenset()), "Health answered 401"),
+    "strangers get in": (Deployment(stranger=None), "/api/accounts answered 200 to a stranger"),
+    "strangers are sent elsewhere": (
+        Deployment(stranger=Reply(b"", 302, location="https://example.com/")),
+        "/api/accounts answered 302 to a stranger",
+    ),
+    "there are no accounts": (
+        Deployment().but("/api/accounts", as_json({"value": []})),
+        "The list of accounts is empty",
+    ),
+    "the token isn't taken": (Deployment().but("/api/accounts", Reply(b"", 401)), "The list of accounts answered 401"),
+    "the API isn't described": (
+        Deployment().but("/api/openapi.json", Reply(PAGE, kind="text/html")),
+        "not a JSON object",
+    ),
+    "the API is another": (
+        Deployment().but("/api/openapi.json", as_json({"openapi": "3.1.0", "paths": {"/api/health": {}}})),
+        "lacks /api/accounts, /api/accounts/{account}/jobs",
+    ),
+    "the dashboard isn't built": (Deployment().but("/", Reply(b"isn't built", 503)), "The dashboard answered 503"),
+    "the dashboard is the platform's": (
+        Deployment().but("/", Reply(b"<html>up and running</html>", kind="text/html")),
+        "The dashboard's page has no script",
+    ),
+    "a script is missing": (
+        Deployment().but("/assets/index.js", Reply(b"", 404)),
+        "/assets/index.js answered 404",
+    ),
+}
+
+
+@pytest.mark.parametrize(("deployment", "said"), BROKEN.values(), ids=list(BROKEN))
+def test_a_broken_deployment_fails_with_a_reason(
+    deployment: Deployment, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code_for(deployment) == 1
+    assert any(said in line for line in capsys.readouterr().out.splitlines() if line.startswith("FAIL"))
+
+
+def test_a_deployment_that_is_not_there_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    with served(Deployment()) as url:
+        pass
+    assert smoke_test(Site(url, TOKEN, 300), patience_seconds=0) == 1
+    assert "/api/health can't be reached" in capsys.readouterr().out
+
+
+def test_it_is_patient_with_a_deployment_that_comes_up_late(capsys: pytest.CaptureFixture[str]) -> None:
+    calls: list[str] = []
+
+    @dataclass(frozen=True, slots=True)
+    class Late(Deployment):
+        def answer(self, path: str, authorization: str | None) -> Reply:
+            calls.append(path)
+            return Reply(b"", 503) if len(calls) < 10 else Deployment.answer(self, path, authorization)
+
+    with served(Late()) as url:
+        assert smoke_test(Site(url, TOKEN, 300), patience_seconds=30, pause_seconds=0.01) == 0
+    assert "FAIL" not in capsys.readouterr().out
+
+
+def run_as_program(*arguments: str, token: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-I", str(HERE.root / "infra/smoke_test.py"), *arguments]
+    return subprocess.run(command, env={TOKEN_VARIABLE: token}, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("http://example.com", "--no-sign-in"), "must begin with https://"),
+        (("https://example.com", "--no-sign-in"), "this machine only"),
+        (("https://example.com",), "put a token"),
+    ],
+)
+def test_a_token_is_needed_and_never_sent_unencrypted(arguments: tuple[str, ...], said: str) -> None:
+    done = run_as_program(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_the_local_stack_passes(azurite: StorageAddresses, tmp_path: Path) -> None:
+    with running_stack(azurite, tmp_path, scenario="quiet", speed=20) as stack:
+        done = run_as_program(stack.dashboard, "--no-sign-in", "--patience", "100")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Accounts watched: demo." in done.stdout
+
+
+@pytest.mark.parametrize("path", ["/api/openapi.json", "/api/accounts", "/"])
+def test_the_token_does_not_follow_a_redirect(path: str) -> None:
+    seen: list[str | None] = []
+
+    @dataclass(frozen=True, slots=True)
+    class Elsewhere(Deployment):
+        def answer(self, path: str, authorization: str | None) -> Reply:
+            seen.append(authorization)
+            return Deployment.answer(self, path, authorization)
+
+    with served(Elsewhere()) as other:
+        assert exit_code_for(Deployment().but(path, Reply(b"", 302, location=other))) == 1
+    assert seen == []
