@@ -5,12 +5,14 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from functions.api.models import JobAnswer, job_answer
-from functions.http import Call, Page, Query, Routes
+from functions.csv_table import csv_reply
+from functions.http import Call, Page, Query, Reply, Routes
 from shared.domain.keys import key_of
 from shared.domain.reports import JobReport
 
 Key = Annotated[str, Meta(max_length=500)]
 PageSize = Annotated[int, Meta(ge=1, le=1000, description="Entries a page, 1 to 1000.")]
+Format = Annotated[Literal["json", "csv"], Meta(description="csv: a table, with the next page in the header Link.")]
 JobState = Literal["active", "disabling", "disabled", "enabling", "terminating", "completed", "deleting"]
 
 
@@ -22,6 +24,7 @@ class JobsQuery(Query):
     schedule: str | None = None
     prefix: Key = ""
     include_deleted: bool = False
+    format: Format = "json"
     maxpagesize: PageSize = 100
     continuation: Key = ""
 
@@ -40,16 +43,17 @@ class JobsQuery(Query):
 
 def add_jobs(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/jobs", query=JobsQuery, returns=Page[JobAnswer])
-    async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobAnswer]:
+    async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobAnswer] | Reply:
         """Jobs of an account with the counts of their tasks and the verdict on them, by id."""
         services = await call.services()
         found = [report for report in await services.queries.jobs(call.path["account"]) if call.query.wants(report)]
         page = found[: call.query.maxpagesize]
         more = len(found) > len(page)
-        return Page(
+        answer = Page(
             value=[job_answer(report) for report in page],
             next_link=call.next_link(page[-1].job.key) if more else None,
         )
+        return csv_reply(answer, JobAnswer) if call.query.format == "csv" else answer
 
     @routes.route("GET", "accounts/{account}/jobs/{job}", returns=JobAnswer)
     async def get_job(call: Call[Query, None]) -> JobAnswer:

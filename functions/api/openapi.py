@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from functions.api.docs_page import PAGE_POLICY, page_of
+from functions.csv_table import MEDIA
 from functions.http import Call, ErrorAnswer, Query, Reply, Route, Routes
 
 _REFERENCE = "#/components/schemas/{name}"
@@ -72,7 +73,10 @@ def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
 
 def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     error = _content(route, ErrorAnswer, schema_of)
-    success = {"description": "Success.", "content": _content(route, route.returns, schema_of)}
+    content = _content(route, route.returns, schema_of)
+    if "format" in {field.name for field in msgspec.structs.fields(route.query)}:
+        content |= {MEDIA: {"schema": {"type": "string"}}}
+    success = {"description": "Success.", "content": content}
     responses: dict[str, Any] = {str(status): success for status in route.statuses}
     if route.method == "GET":
         responses["304"] = {"description": "Still as the ETag in If-None-Match says."}

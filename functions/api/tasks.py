@@ -1,8 +1,9 @@
 """GET accounts/{account}/jobs/{job}/tasks: the cached tasks of a job."""
 
-from functions.api.jobs import Key, PageSize
+from functions.api.jobs import Format, Key, PageSize
 from functions.api.models import TaskAnswer, TaskResult, TaskState, task_answer
-from functions.http import Call, Page, Query, Routes
+from functions.csv_table import csv_reply
+from functions.http import Call, Page, Query, Reply, Routes
 from shared.domain.keys import key_of
 from shared.domain.tasks import RESULTS, Task
 
@@ -15,6 +16,7 @@ class TasksQuery(Query):
     exit_code: int | None = None
     node_id: str | None = None
     prefix: Key = ""
+    format: Format = "json"
     maxpagesize: PageSize = 100
     continuation: Key = ""
 
@@ -30,16 +32,21 @@ class TasksQuery(Query):
 
 def add_tasks(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/jobs/{job}/tasks", query=TasksQuery, returns=Page[TaskAnswer])
-    async def list_tasks(call: Call[TasksQuery, None]) -> Page[TaskAnswer]:
+    async def list_tasks(call: Call[TasksQuery, None]) -> Page[TaskAnswer] | Reply:
         """Last known states of a job's tasks, from the cache, by id."""
-        services, query = await call.services(), call.query
-        found: list[Task] = []
-        tasks = services.queries.tasks(
-            call.path["account"], call.path["job"], after=query.continuation, wanted=query.wants, state=query.state
-        )
-        async for task in tasks:
-            if len(found) == query.maxpagesize:
-                link = call.next_link(key_of(found[-1].id))
-                return Page(value=[task_answer(one) for one in found], next_link=link)
-            found.append(task)
-        return Page(value=[task_answer(one) for one in found])
+        page = await _page(call)
+        return csv_reply(page, TaskAnswer) if call.query.format == "csv" else page
+
+
+async def _page(call: Call[TasksQuery, None]) -> Page[TaskAnswer]:
+    services, query = await call.services(), call.query
+    found: list[Task] = []
+    tasks = services.queries.tasks(
+        call.path["account"], call.path["job"], after=query.continuation, wanted=query.wants, state=query.state
+    )
+    async for task in tasks:
+        if len(found) == query.maxpagesize:
+            link = call.next_link(key_of(found[-1].id))
+            return Page(value=[task_answer(one) for one in found], next_link=link)
+        found.append(task)
+    return Page(value=[task_answer(one) for one in found])

@@ -50,6 +50,19 @@ async def test_tasks_are_filtered_and_paged_from_the_cache(world: World) -> None
     assert world.emulator.counters["GET /jobs/{jobId}/tasks"]["requests"] == calls
 
 
+async def test_lists_are_tables_where_that_is_asked_for(world: World) -> None:
+    await _staged(world)
+    jobs = await world.get("accounts/demo/jobs?format=csv&maxpagesize=2")
+    assert jobs.headers["content-type"].startswith("text/csv")
+    assert jobs.body.splitlines()[0].startswith("id,account,state,")
+    assert len(jobs.body.splitlines()) == 3
+    following = jobs.headers["link"].removeprefix("<").split(">")[0].split("/api/")[1]
+    assert "format=csv" in following
+    assert len((await world.get(following)).body.splitlines()) == 2
+    tasks = await world.get("accounts/demo/jobs/alpha/tasks?format=csv&maxpagesize=5")
+    assert len(tasks.body.splitlines()) == 6
+
+
 async def test_an_unchanged_answer_is_a_304(world: World) -> None:
     await _staged(world)
     first = await world.get("accounts/demo/jobs/alpha")

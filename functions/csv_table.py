@@ -1,0 +1,51 @@
+"""Lists as CSV (RFC 4180), for spreadsheets: a column for every property, nested ones with a dot between the names.
+
+Cells that a spreadsheet would take for a formula begin with an apostrophe: ids and names come from strangers.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+import msgspec
+
+from functions.http import Answer, Page, Reply
+
+MEDIA = "text/csv; charset=utf-8"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def csv_reply(page: Page[Any], kind: type[Answer]) -> Reply:
+    """A page of entries of a kind as a table with a header; the link to the next page is in the header `Link`."""
+    columns = list(_columns(kind))
+    text = io.StringIO()
+    table = csv.writer(text)
+    table.writerow(columns)
+    for entry in page.value:
+        values = msgspec.to_builtins(entry)
+        table.writerow([_cell(values, column.split(".")) for column in columns])
+    link = {"Link": f'<{page.next_link}>; rel="next"'} if page.next_link else {}
+    return Reply(text.getvalue(), media=MEDIA, headers=link)
+
+
+def _columns(kind: type[Answer], prefix: str = "") -> Iterator[str]:
+    for field in msgspec.structs.fields(kind):
+        nested = next((part for part in (field.type, *get_args(field.type)) if _is_struct(part)), None)
+        if nested:
+            yield from _columns(nested, f"{prefix}{field.encode_name}.")
+        else:
+            yield prefix + field.encode_name
+
+
+def _is_struct(part: Any) -> bool:
+    return isinstance(part, type) and issubclass(part, msgspec.Struct)
+
+
+def _cell(values: Mapping[str, Any], path: list[str]) -> Any:
+    value: Any = values
+    for name in path:
+        value = value.get(name) if value is not None else None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

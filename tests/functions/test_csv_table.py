@@ -1,0 +1,67 @@
+import csv
+import io
+from datetime import UTC, datetime
+
+import pytest
+
+from functions.csv_table import csv_reply
+from functions.http import Answer, Page
+
+
+class Counts(Answer):
+    active: int
+    total: int
+
+
+class Entry(Answer):
+    id: str
+    display_name: str | None
+    exit_code: int | None
+    seen_at: datetime | None
+    deleted: bool
+    task_counts: Counts | None
+
+
+AT = datetime(2026, 11, 21, 7, tzinfo=UTC)
+
+
+def entry(name: str = "a", *, full: bool = False) -> Entry:
+    return Entry(
+        id=name,
+        display_name=None,
+        exit_code=-9 if full else None,
+        seen_at=AT if full else None,
+        deleted=full,
+        task_counts=Counts(active=1, total=2) if full else None,
+    )
+
+
+def rows(*entries: Entry) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(csv_reply(Page(value=entries), Entry).value)))
+
+
+def test_every_property_has_a_column_even_where_there_are_no_entries() -> None:
+    assert rows() == [["id", "displayName", "exitCode", "seenAt", "deleted", "taskCounts.active", "taskCounts.total"]]
+
+
+def test_entries_are_rows_and_what_is_missing_is_empty() -> None:
+    assert rows(entry(), entry("b", full=True))[1:] == [
+        ["a", "", "", "", "false", "", ""],
+        ["b", "", "-9", "2026-11-21T07:00:00Z", "true", "1", "2"],
+    ]
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+cmd", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")'])
+def test_text_that_a_spreadsheet_would_run_is_guarded(name: str) -> None:
+    assert rows(entry(name))[1][0] == f"'{name}"
+
+
+@pytest.mark.parametrize("name", ["a,b", 'say "hi"', "two\nlines", "größe", "a=b"])
+def test_odd_text_survives(name: str) -> None:
+    assert rows(entry(name))[1][0] == name
+
+
+def test_the_next_page_is_in_a_header() -> None:
+    reply = csv_reply(Page(value=[], next_link="https://x/y?continuation=a"), Entry)
+    assert reply.headers == {"Link": '<https://x/y?continuation=a>; rel="next"'}
+    assert csv_reply(Page(value=[]), Entry).headers == {}
