@@ -149,9 +149,14 @@ class Driver:
         group = models.BatchTaskGroup(
             task_values=[models.BatchTaskCreateOptions(id=name, command_line=_command(life.chance)) for name in names]
         )
-        if await self._try(client.create_task_collection(life.name, group)):
-            life.tasks += names
-            self.done["tasks added"] += len(names)
+        try:
+            rows = (await client.create_task_collection(life.name, group)).result_values or []
+        except HttpResponseError as error:
+            if error.status_code not in _EXPECTED:
+                raise
+            return
+        life.tasks += names
+        self.done["tasks added"] += sum(row.error is None for row in rows)
 
     async def _meddle(self, client: BatchClient, life: _Life) -> None:
         job, chance = odd_case(life.name, life.chance), life.chance
