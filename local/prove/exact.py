@@ -10,6 +10,7 @@ wrong, a job wasn't exact again in time, or the kills didn't fit into the time.
 import argparse
 import re
 import shlex
+import signal
 import sys
 import time
 from collections import Counter
@@ -35,6 +36,7 @@ _WARM_UP = 4.0  # seconds, until there is something to see
 
 def main() -> int:
     options = _parser().parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     began, clock = datetime.now(UTC), time.monotonic()
     try:
         with ExitStack() as stack:

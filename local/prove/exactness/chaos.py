@@ -6,10 +6,10 @@ service could know better of a deletion that it doesn't show yet.
 """
 
 import random
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 from local.prove.counts import Stack
@@ -77,26 +77,29 @@ def plan_cycle(seed: int, number: int, kinds: Kinds) -> Plan:
     return Plan(number, knobs, tuple(faults), late, kinds.deletions and not lagging)
 
 
-def post_faults(stack: Stack, plan: Plan) -> None:
-    """Lets them loose one after another; takes some seconds."""
+def post_faults(stack: Stack, plan: Plan, closing: Event) -> None:
+    """Lets them loose one after another, until `closing`; takes some seconds."""
     chance = random.Random(f"{plan}")
     if plan.late_seconds:
         stack.control("POST", "faults", {"lateReportSeconds": plan.late_seconds})
     for fault in plan.faults:
-        time.sleep(chance.uniform(*_BETWEEN_FAULTS))
+        if closing.wait(chance.uniform(*_BETWEEN_FAULTS)):
+            return
         stack.control("POST", "faults", {"method": "GET", **fault})
 
 
-def kill_hosts(rig: Rig, kills: int, *, seed: str) -> None:
-    """Kills hosts so many times, one or all at once, and starts each again. Raises Failure if one doesn't come up."""
+def kill_hosts(rig: Rig, kills: int, closing: Event, *, seed: str) -> None:
+    """Kills hosts so many times, one or all at once, and starts each again, until `closing`.
+
+    Raises Failure if one doesn't come up.
+    """
     chance = random.Random(seed)
-    while kills > 0:
-        time.sleep(chance.uniform(*_BETWEEN_KILLS))
+    while kills > 0 and not closing.wait(chance.uniform(*_BETWEEN_KILLS)):
         everyone = len(rig.seats) <= kills and chance.random() < _ALL_AT_ONCE
         seats = rig.seats if everyone else (chance.choice(rig.seats),)
         for seat in seats:
             rig.kill(seat)
-        time.sleep(chance.uniform(*_DOWN))
+        closing.wait(chance.uniform(*_DOWN))
         for seat in seats:
             rig.start(seat)
         kills -= len(seats)

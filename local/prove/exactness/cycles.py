@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from threading import Event
 from typing import Any
 
 from local.dev.console import say
@@ -50,10 +51,12 @@ class Cycles:
         self._rig, self._driver, self._pollers = rig, driver, pollers
         self._seed = seed
         self._chance = random.Random(f"{seed}/cycles")
+        self._closing = Event()
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="chaos")
 
     def close(self) -> None:
-        """Waits for kills and faults that are under way."""
+        """Ends kills and faults; what is being started is waited for."""
+        self._closing.set()
         self._threads.shutdown(cancel_futures=True)
 
     def run(self, plan: Plan, kills: int) -> None:
@@ -62,8 +65,10 @@ class Cycles:
         controls.control("POST", "settings", dict(plan.knobs))
         if plan.deletions:
             self._driver.allow_deletions()
-        killer = self._threads.submit(kill_hosts, self._rig, kills, seed=f"{self._seed}/kills/{plan.number}")
-        faults = self._threads.submit(post_faults, controls, plan)
+        killer = self._threads.submit(
+            kill_hosts, self._rig, kills, self._closing, seed=f"{self._seed}/kills/{plan.number}"
+        )
+        faults = self._threads.submit(post_faults, controls, plan, self._closing)
         checks = 0
         while checks < _LEAST_CHECKS or not (killer.done() and faults.done()):
             time.sleep(self._chance.uniform(*_BETWEEN_CHECKS))
