@@ -27,7 +27,7 @@ _FAULTS = 10  # a cycle, one after another
 _BETWEEN_FAULTS = (0.3, 2.5)  # seconds
 _BETWEEN_KILLS = (0.5, 4.0)
 _DOWN = (0.0, 1.0)  # seconds that a host stays away
-_LONG_WAITS = 4  # every so many cycles the service throttles without saying for how long: 30 s to the app
+_LONG_WAITS = 4  # every so many cycles ends in throttling that doesn't say for how long: 30 s to the app
 _ALL_AT_ONCE = 0.15
 _KINDS = {"reset": "connection reset", "truncate": "body truncated", "delaySeconds": "answer delayed"}
 
@@ -71,7 +71,7 @@ def plan_cycle(seed: int, number: int, kinds: Kinds) -> Plan:
     }
     faults = [_fault(chance) for _ in range(_FAULTS)]
     if number % _LONG_WAITS == _LONG_WAITS - 1:
-        faults.insert(0, {"path": "/jobs", "status": chance.choice((429, 503)), "count": 1})
+        faults.append({"path": "/jobs", "status": chance.choice((429, 503)), "count": 1})
     is_late = kinds.late_reports and not lagging and chance.random() < 0.7  # noqa: PLR2004 - a share
     late = chance.uniform(4.0, 6.0) if is_late else 0.0
     return Plan(number, knobs, tuple(faults), late, kinds.deletions and not lagging)
