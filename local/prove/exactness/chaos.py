@@ -1,4 +1,4 @@
-"""What goes wrong in a cycle: knobs, faults one after another, and hosts killed; all drawn from the seed.
+"""What goes wrong in a cycle: knobs, faults one after another, hosts killed and frozen; all drawn from the seed.
 
 Cycles are of two kinds. In the one Get Task Counts lags; in the other tasks are deleted and nodes report later than the
 overlap. Never both at once: while Get Task Counts lags, its agreement speaks of what was, and nobody outside the
@@ -27,6 +27,8 @@ _FAULTS = 10  # a cycle, one after another
 _BETWEEN_FAULTS = (0.3, 2.5)  # seconds
 _BETWEEN_KILLS = (0.5, 4.0)
 _DOWN = (0.0, 1.0)  # seconds that a host stays away
+_FROZEN = (0.3, 4.0)  # seconds
+_FREEZES = 0.4  # share of kills before which some host is frozen for a while
 _LONG_WAITS = 4  # every so many cycles ends in throttling that doesn't say for how long: 30 s to the app
 _ALL_AT_ONCE = 0.15
 _KINDS = {"reset": "connection reset", "truncate": "body truncated", "delaySeconds": "answer delayed"}
@@ -89,12 +91,14 @@ def post_faults(stack: Stack, plan: Plan, closing: Event) -> None:
 
 
 def kill_hosts(rig: Rig, kills: int, closing: Event, *, seed: str) -> None:
-    """Kills hosts so many times, one or all at once, and starts each again, until `closing`.
+    """Kills hosts so many times, one or all at once, and starts each again, until `closing`; freezes some in between.
 
     Raises Failure if one doesn't come up.
     """
     chance = random.Random(seed)
     while kills > 0 and not closing.wait(chance.uniform(*_BETWEEN_KILLS)):
+        if chance.random() < _FREEZES:
+            rig.freeze(chance.choice(rig.seats), chance.uniform(*_FROZEN))
         everyone = len(rig.seats) <= kills and chance.random() < _ALL_AT_ONCE
         seats = rig.seats if everyone else (chance.choice(rig.seats),)
         for seat in seats:

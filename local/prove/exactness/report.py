@@ -20,10 +20,11 @@ runs one.
 _WHAT = f"""## exact
 
 `python3 dev.py prove exact` runs real hosts on one storage against the emulator, while a seeded driver changes jobs and
-tasks and everything around goes wrong: hosts killed by `kill -9`, throttling, broken connections, truncated bodies,
-short and empty pages, unordered lists, odd orders of ids, a lagging Get Task Counts, late reports, deleted tasks.
-Several times a cycle the clock is paused, and every count that is `exact` as of the pause is compared with the truth.
-After each cycle nothing goes wrong any more, and every job must be exact, and right, within {ROUNDS} rounds.
+tasks and everything around goes wrong: hosts killed by `kill -9` or frozen amid a poll, throttling, broken connections,
+truncated bodies, short and empty pages, unordered lists, odd orders of ids, a lagging Get Task Counts, late reports,
+deleted tasks. Several times a cycle the clock is paused, and every count that is `exact` as of the pause is compared
+with the truth. After each cycle nothing goes wrong any more, and every job must be exact, and right, within {ROUNDS}
+rounds.
 
 Get Task Counts doesn't lag in the cycles that delete tasks or report late: while it lags, its agreement speaks of what
 was, and nobody outside the service could know better.
@@ -53,6 +54,7 @@ def rows(run: Run) -> list[tuple[str, str]]:
         ("hosts", str(run.hosts)),
         ("cycles", f"{found.cycles}, {found.late_cycles} of them with late reports"),
         ("hosts killed", f"{run.kills.get('all', 0)}, {run.kills.get('amid', 0)} of them amid a poll on demand"),
+        ("hosts frozen for a while", str(run.kills.get("frozen", 0))),
         ("faults that struck", _counted(found.struck)),
         ("changes", _counted(run.done)),
         ("polls on demand, by how they ended", _counted(run.polls)),

@@ -5,10 +5,14 @@ own, so that what a killed one had to say isn't lost.
 """
 
 import http.client
+import os
 import random
 import secrets
 import shutil
+import signal
+import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,7 +39,10 @@ class Seat:
 
 @dataclass(slots=True)
 class Rig:
-    """`emulator` is good for its controls only; ask a seat for the API. `kills` counts all, and those amid a poll."""
+    """`emulator` is good for its controls only; ask a seat for the API.
+
+    `kills` counts `all`, those `amid` a poll, and the hosts `frozen`.
+    """
 
     children: Children
     account: Emulated
@@ -60,6 +67,21 @@ class Rig:
             seat.stack = None
             self.kills.update(all=1, amid=int(seat.polls > 0))
             self.children.kill(seat.name)
+
+    def freeze(self, seat: Seat, seconds: float) -> None:
+        """Stops the host in the midst of whatever it does and lets it go on, as a machine does that was suspended.
+
+        Where the system can't do that nothing happens.
+        """
+        group = self.children.pids.get(seat.name)
+        if group is None or sys.platform == "win32":
+            return
+        self.kills.update(frozen=1)
+        os.killpg(group, signal.SIGSTOP)
+        try:
+            time.sleep(seconds)
+        finally:
+            os.killpg(group, signal.SIGCONT)
 
     def start(self, seat: Seat) -> None:
         """A new life on a port of its own. Raises Failure where it doesn't come up."""
