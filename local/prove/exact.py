@@ -27,7 +27,7 @@ from local.prove.exactness.ids import JOBS
 from local.prove.exactness.judging import histogram
 from local.prove.exactness.pollers import running_pollers
 from local.prove.exactness.report import Run, text, write
-from local.prove.exactness.rig import Rig, running_rig
+from local.prove.exactness.rig import UNANSWERED, Rig, running_rig
 
 _SPEED = 20.0
 _KILLS_PER_CYCLE = 6
@@ -45,6 +45,9 @@ def main() -> int:
             run = _prove(rig, options, began, clock)
     except Failure as failure:
         complain(str(failure))
+        return 1
+    except UNANSWERED as error:
+        complain(f"The stack doesn't answer any more ({error}); its logs are in {HERE.logs / 'exact'}.")
         return 1
     except KeyboardInterrupt:
         say("Stopped.")

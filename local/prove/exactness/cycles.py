@@ -130,11 +130,10 @@ class Cycles:
     def _whole_round(self) -> None:
         """A poll of all jobs, let finish. One that the service asked to put off beforehand doesn't count."""
         deadline = time.monotonic() + _LONGEST_BACKOFF
-        while True:
+        while time.monotonic() < deadline:
             stack = self._chance.choice([seat.stack for seat in self._rig.seats if seat.stack])
-            answer = stack.poll_all()
-            put_off = any(_THROTTLED in reason["message"] for reason in answer["reasons"])
-            if not put_off or time.monotonic() > deadline:
+            answer = _try_poll(stack)
+            if not any(_THROTTLED in reason["message"] for reason in answer["reasons"]):
                 return
             time.sleep(0.5)
 
@@ -172,11 +171,12 @@ class Cycles:
             say(f"     {title} in cycle {plan.number}: {sentence}")
 
 
-def _try_poll(stack: Stack) -> None:
+def _try_poll(stack: Stack) -> Any:
+    """The poll as it ended; without reasons where nothing came of it."""
     try:
-        stack.poll_all()
+        return stack.poll_all()
     except UNANSWERED:
-        return
+        return {"reasons": []}
 
 
 def _time(answer: Any) -> datetime:
