@@ -15,14 +15,14 @@ from local.dev.console import say
 from local.prove.counts import Stack
 from local.prove.exactness.chaos import CALM, Plan, kill_hosts, post_faults, struck
 from local.prove.exactness.driver import Driver
-from local.prove.exactness.judging import Shown, judge, next_whole_second, read_job, rounds_taken, unsettled
+from local.prove.exactness.judging import Shown, Truth, judge, next_whole_second, read_job, rounds_taken, unsettled
 from local.prove.exactness.pollers import Poller, resting
 from local.prove.exactness.rig import UNANSWERED, Rig
 
 ROUNDS = 3  # within which every job is to be exact again
 _LEAST_CHECKS = 3
 _BETWEEN_CHECKS = (1.5, 3.5)  # seconds of life between two pauses
-_LOOKS = 2  # in a pause
+_POLLS = 2  # in a pause
 _AFTER_LATE_REPORTS = 0.5
 _LONGEST_BACKOFF = 40.0
 _THROTTLED = "is throttling"
@@ -52,7 +52,7 @@ class Cycles:
         self._seed = seed
         self._chance = random.Random(f"{seed}/cycles")
         self._closing = Event()
-        self._threads = ThreadPoolExecutor(2, thread_name_prefix="chaos")
+        self._threads = ThreadPoolExecutor(3, thread_name_prefix="chaos")
 
     def close(self) -> None:
         """Ends kills and faults; what is being started is waited for."""
@@ -90,16 +90,22 @@ class Cycles:
     def _check(self, plan: Plan) -> None:
         """Compares while things still go wrong; polls that fail are part of it."""
         with self._paused() as since:
-            for _ in range(_LOOKS):
+            truth, seen = self._rig.controls.truth(), set[Shown]()
+            for _ in range(_POLLS):
                 stack = self._rig.alive(self._chance)
-                if stack:
-                    _try_poll(stack)
-                shown = self._look()
-                truth = self._rig.controls.truth()
-                verdicts = judge(shown or (), truth, since)
-                self.findings.compared += verdicts.compared
-                self._note(self.findings.wrong, "WRONG EXACT", plan, verdicts.wrong)
+                poll = self._threads.submit(_try_poll, stack) if stack else None
+                while poll and not poll.done():  # what readers see amid polls counts, too
+                    self._compare(plan, self._look(), truth, since, seen)
+                self._compare(plan, self._look(), truth, since, seen)
         self.findings.checks += 1
+
+    def _compare(self, plan: Plan, shown: list[Shown] | None, truth: Truth, since: datetime, seen: set[Shown]) -> None:
+        """Holds what wasn't `seen` in this pause yet against its truth."""
+        news = set(shown or ()) - seen
+        seen |= news
+        verdicts = judge(news, truth, since)
+        self.findings.compared += verdicts.compared
+        self._note(self.findings.wrong, "WRONG EXACT", plan, verdicts.wrong)
 
     def _calm(self, plan: Plan) -> None:
         """Nothing goes wrong from here on: even the last late report is in."""
@@ -114,14 +120,14 @@ class Cycles:
     def _settle(self, plan: Plan) -> None:
         """Counts the rounds that each job takes to be exact, and right, for good."""
         with self._paused() as since:
-            truth = self._rig.controls.truth()
+            truth, seen = self._rig.controls.truth(), set[Shown]()
             looks = [unsettled(self._look() or (), truth)]
             before = self._rounds_begun()
             while looks[-1] and len(looks) <= ROUNDS:
                 self._whole_round()
-                shown = self._look() or ()
-                looks.append(unsettled(shown, truth))
-                self._note(self.findings.wrong, "WRONG EXACT", plan, judge(shown, truth, since).wrong)
+                shown = self._look()
+                looks.append(unsettled(shown or (), truth))
+                self._compare(plan, shown, truth, since, seen)
             self.findings.begun.append(self._rounds_begun() - before)
             taken = rounds_taken(looks, (job.lower() for job in truth))
         self.findings.rounds += taken.values()

@@ -161,7 +161,9 @@ class Driver:
     async def _meddle(self, client: BatchClient, life: _Life) -> None:
         job, chance = odd_case(life.name, life.chance), life.chance
         some = [odd_case(name, chance) for name in _drawn(life, (1, 1, 8))]
-        match chance.randrange(8):
+        match chance.randrange(9):
+            case 8:
+                await self._flash(client, life)
             case 0 | 1 | 2:
                 await self._delete_tasks(client, job, some)
             case 3 | 4:
@@ -176,6 +178,15 @@ class Driver:
                 await self._each("jobs disabled", client.begin_disable_job(job, options))
                 await asyncio.sleep(chance.uniform(0.0, 1.0))
                 await self._try(client.begin_enable_job(job))
+
+    async def _flash(self, client: BatchClient, life: _Life) -> None:
+        """Tasks that are deleted again right after they were added: some reads see them and others don't."""
+        start = 10_000 + len(life.tasks)
+        names = [task_id(0, number, life.chance) for number in range(start, start + life.chance.randint(1, 3))]
+        if self._may_delete:
+            await self._add(client, life, names)
+            await asyncio.sleep(life.chance.uniform(0.05, 1.5))
+            await self._delete_tasks(client, life.name, names)
 
     async def _delete_tasks(self, client: BatchClient, job: str, tasks: list[str]) -> None:
         if not self._may_delete:

@@ -13,20 +13,19 @@ from typing import Any
 from local.prove.counts import FIELDS
 
 VALIDATED_TASKS = 200_000  # above them the service validates no counts, so that `unverified` is the most there is
-type Counts = Mapping[str, int]
 type Truth = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A job as the API shows it. `counts` is None where it says nothing of them yet, `as_of` likewise."""
+    """A job as the API shows it. `counts`, in the order of FIELDS, and `as_of` are None where it says nothing yet."""
 
     id: str
     is_deleted: bool
     level: str
     as_of: datetime | None
     reason: str
-    counts: Counts | None
+    counts: tuple[int, ...] | None
 
     @property
     def key(self) -> str:
@@ -49,7 +48,7 @@ def read_job(answer: Mapping[str, Any]) -> Shown:
     """A job of the API's list."""
     verdict, counts = answer["verdict"], answer.get("taskCounts")
     as_of = datetime.fromisoformat(verdict["asOf"]) if verdict.get("asOf") else None
-    told = {name: int(counts[name]) for name in FIELDS} if counts else None
+    told = tuple(int(counts[name]) for name in FIELDS) if counts else None
     return Shown(answer["id"], bool(answer.get("deleted")), verdict["level"], as_of, verdict["reason"], told)
 
 
@@ -110,10 +109,10 @@ def _flaw(job: Shown | None, name: str, counts: Mapping[str, Any]) -> str | None
 
 def _difference(job: Shown, counts: Mapping[str, Any] | None) -> str | None:
     """A sentence with all particulars, or None where the counts are those of the truth."""
-    if counts is not None and job.counts == {name: counts[name] for name in FIELDS}:
+    if counts is not None and job.counts == tuple(counts[name] for name in FIELDS):
         return None
     truth = _told(counts) if counts else "there is no such job"
-    ours = _told(job.counts) if job.counts else "nothing"
+    ours = _told(dict(zip(FIELDS, job.counts, strict=True))) if job.counts else "nothing"
     return f"{job.id}: {job.level} as of {job.as_of} ({job.reason}) it says {ours}; in truth {truth}"
 
 
