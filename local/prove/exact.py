@@ -20,13 +20,14 @@ from pathlib import Path
 
 from local.dev.checkout import HERE
 from local.dev.console import Failure, complain, say, step
+from local.prove._proofs_page import write_section
 from local.prove.exactness.chaos import Kinds, plan_cycle
 from local.prove.exactness.cycles import Cycles
 from local.prove.exactness.driver import Driver
 from local.prove.exactness.ids import JOBS
 from local.prove.exactness.judging import histogram
 from local.prove.exactness.pollers import running_pollers
-from local.prove.exactness.report import Run, text, write
+from local.prove.exactness.report import Run, section, text
 from local.prove.exactness.rig import UNANSWERED, Rig, running_rig
 
 _SPEED = 20.0
@@ -56,7 +57,7 @@ def main() -> int:
     for line in run.broke[:20]:
         say(f"  {line}")
     if options.write:
-        write(run, HERE.root)
+        write_section("exact", section(run, HERE.root))
     return _verdict(run, options.kills)
 
 

@@ -2,8 +2,9 @@
 
 from datetime import UTC, datetime
 
+from local.dev.checkout import HERE
 from local.prove.exactness.cycles import Findings
-from local.prove.exactness.report import Run, rows, text, with_section
+from local.prove.exactness.report import Run, rows, section, text
 
 
 def _run() -> Run:
@@ -21,12 +22,8 @@ def test_figures_tell_what_was_wrong_and_how_many_rounds_it_took() -> None:
     assert "*" not in text(_run())
 
 
-def test_the_section_is_added_to_what_there_is() -> None:
-    assert with_section("", "## exact\nnew\n").startswith("# Proofs\n")
-    assert with_section("# Proofs\n\n## other\nx\n", "## exact\nnew\n") == "# Proofs\n\n## other\nx\n\n## exact\nnew\n"
-
-
-def test_the_section_is_replaced_and_others_stay() -> None:
-    before = "# Proofs\n\n## exact\nold\n\n## other\nx\n"
-    assert with_section(before, "## exact\nnew\n") == "# Proofs\n\n## exact\nnew\n\n## other\nx\n"
-    assert with_section("# Proofs\n\n## exact\nold\n", "## exact\nnew\n") == "# Proofs\n\n## exact\nnew\n"
+def test_the_section_names_the_command_the_version_and_every_figure() -> None:
+    told = section(_run(), HERE.root)
+    assert "`dev.py prove exact`" in told
+    assert "2026-01-05, version 0." in told
+    assert all(f"| {name} | {value} |" in told for name, value in rows(_run()))

@@ -25,7 +25,7 @@ _BETWEEN_CHECKS = (1.5, 3.5)  # seconds of life between two pauses
 _POLLS = 2  # in a pause
 _AFTER_LATE_REPORTS = 0.5
 _LONGEST_BACKOFF = 40.0
-_THROTTLED = "is throttling"
+_PUT_OFF = "the next try is in"
 
 
 @dataclass(slots=True)
@@ -139,7 +139,7 @@ class Cycles:
         while time.monotonic() < deadline:
             stack = self._chance.choice([seat.stack for seat in self._rig.seats if seat.stack])
             answer = _try_poll(stack)
-            if not any(_THROTTLED in reason["message"] for reason in answer["reasons"]):
+            if not any(_PUT_OFF in reason["message"] for reason in answer["reasons"]):
                 return
             time.sleep(0.5)
 

@@ -1,6 +1,5 @@
-"""The report of a run, and the section of docs/proofs.md that keeps the last one."""
+"""The report of a run, for the terminal and for docs/proofs.md."""
 
-import re
 import subprocess
 import tomllib
 from collections import Counter
@@ -12,22 +11,16 @@ from pathlib import Path
 from local.prove.exactness.cycles import ROUNDS, Findings
 from local.prove.exactness.judging import histogram
 
-INTRODUCTION = """# Proofs
+_WHAT = f"""
+Real hosts on one storage watch the emulator while a seeded driver changes jobs and tasks, and everything around
+goes wrong: hosts killed by `kill -9` or frozen amid a poll, throttling, broken connections, truncated bodies,
+short and empty pages, unordered lists, odd orders of ids, a lagging Get Task Counts, late reports, deleted
+tasks. Several times a cycle the clock is paused, and every count that is `exact` as of the pause is compared
+with the truth. After each cycle nothing goes wrong any more, and every job must be exact, and right, within
+{ROUNDS} rounds.
 
-Long runs that are too slow for `test`: what they do, and what the last one of each found. `python3 dev.py prove NAME`
-runs one.
-"""
-_WHAT = f"""## exact
-
-`python3 dev.py prove exact` runs real hosts on one storage against the emulator, while a seeded driver changes jobs and
-tasks and everything around goes wrong: hosts killed by `kill -9` or frozen amid a poll, throttling, broken connections,
-truncated bodies, short and empty pages, unordered lists, odd orders of ids, a lagging Get Task Counts, late reports,
-deleted tasks. Several times a cycle the clock is paused, and every count that is `exact` as of the pause is compared
-with the truth. After each cycle nothing goes wrong any more, and every job must be exact, and right, within {ROUNDS}
-rounds.
-
-Get Task Counts doesn't lag in the cycles that delete tasks or report late: while it lags, its agreement speaks of what
-was, and nobody outside the service could know better.
+Get Task Counts doesn't lag in the cycles that delete tasks or report late: while it lags, its agreement speaks
+of what was, and nobody outside the service could know better.
 """
 
 
@@ -80,22 +73,6 @@ def section(run: Run, root: Path) -> str:
     lines = "\n".join(f"| {name} | {value} |" for name, value in rows(run))
     when = f"{run.began:%Y-%m-%d}, version {_version(root)}, commit {_commit(root)}, `{run.options}`"
     return f"{_WHAT}\nThe last run: {when}.\n\n| figure | value |\n|---|---|\n{lines}\n"
-
-
-def with_section(document: str, new: str) -> str:
-    """The document with its section `exact` replaced, or added."""
-    document = document or INTRODUCTION
-    found = re.search(r"(?ms)^## exact\n.*?(?=^## |\Z)", document)
-    if found is None:
-        return f"{document.rstrip()}\n\n{new}"
-    rest = document[found.end() :]
-    return document[: found.start()] + new + (f"\n{rest}" if rest else "")
-
-
-def write(run: Run, root: Path) -> None:
-    path = root / "docs/proofs.md"
-    before = path.read_text(encoding="utf-8") if path.exists() else ""
-    path.write_text(with_section(before, section(run, root)), encoding="utf-8")
 
 
 def _counted(counts: Mapping[str, int]) -> str:
