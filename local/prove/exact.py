@@ -31,7 +31,7 @@ from local.prove.exactness.report import Run, section, text
 from local.prove.exactness.rig import UNANSWERED, Rig, running_rig
 
 _SPEED = 20.0
-_KILLS_PER_CYCLE = 6
+_KILLS_PER_CYCLE = 7
 _WARM_UP = 4.0  # seconds, until there is something to see
 
 
