@@ -1,6 +1,6 @@
 """The order of ids. The service documents none, so knobs make it odd, and clients that rely on one are found out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from zlib import crc32
 
@@ -19,11 +19,9 @@ def comparison_key(knobs: Knobs) -> Key:
     return _linguistic if knobs.idCollation == "linguistic" else fold
 
 
-def order_key(knobs: Knobs) -> Key:
-    """How lists are ordered; a list goes on after an id's key, whatever changes meanwhile."""
-    if knobs.unorderedLists:
-        return _scattered
-    return _reversed if knobs.idCollation == "reversed" else comparison_key(knobs)
+def order_name(knobs: Knobs) -> str:
+    """The order, one of ORDERS, of lists that begin now. A list keeps it to its end, whatever is turned meanwhile."""
+    return "scattered" if knobs.unorderedLists else knobs.idCollation
 
 
 def _linguistic(name: str) -> tuple[str, str]:
@@ -39,3 +37,6 @@ def _reversed(name: str) -> list[int]:
 def _scattered(name: str) -> tuple[int, str]:
     folded = fold(name)
     return crc32(folded.encode()), folded
+
+
+ORDERS: Mapping[str, Key] = {"ordinal": fold, "linguistic": _linguistic, "reversed": _reversed, "scattered": _scattered}

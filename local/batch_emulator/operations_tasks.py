@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from local.batch_emulator import bodies
-from local.batch_emulator.collation import comparison_key, fold, order_key
+from local.batch_emulator.collation import comparison_key, fold
 from local.batch_emulator.entities import Job, Json, Task
 from local.batch_emulator.errors import NOT_DONE, RefusedError, bad_property, conflict, exists
 from local.batch_emulator.filters import TASKS, compile_filter
@@ -43,9 +43,9 @@ def create_task_collection(request: Request) -> Response:
 
 
 def list_tasks(request: Request) -> Response:
-    job, knobs = request.job(), request.knobs
-    found = compile_filter(request.query.get("$filter"), TASKS, comparison_key(knobs))
-    tasks = job.tasks.listed(order_key(knobs), place_of(request).after, found.since)
+    job, place = request.job(), place_of(request)
+    found = compile_filter(request.query.get("$filter"), TASKS, comparison_key(request.knobs))
+    tasks = job.tasks.listed(place.key, place.after, found.since)
     return page(request, "tasks", tasks, found.matches, task_renderers(request.url, job))
 
 

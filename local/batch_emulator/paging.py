@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
-from local.batch_emulator.collation import order_key
+from local.batch_emulator.collation import ORDERS, Key, order_name
 from local.batch_emulator.entities import Json
 from local.batch_emulator.errors import bad_query, out_of_range, undone
 from local.batch_emulator.filters import Predicate
@@ -26,24 +26,29 @@ _MOST = 1000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a list goes on: after an id (None: at its start), and how many pages there were."""
+    """Where a list goes on: after an id (None: at its start), in the order it began in, after so many pages."""
 
+    order: str
     after: str | None = None
     pages: int = 0
 
+    @property
+    def key(self) -> Key:
+        return ORDERS[self.order]
+
     def encoded(self) -> str:
-        return base64.urlsafe_b64encode(orjson.dumps([self.pages, self.after])).decode().rstrip("=")
+        return base64.urlsafe_b64encode(orjson.dumps([self.pages, self.after, self.order])).decode().rstrip("=")
 
 
 def place_of(request: Request) -> Place:
     """Raises RefusedError."""
     token = request.query.get("$skiptoken")
     if token is None:
-        return Place()
+        return Place(order_name(request.knobs))
     try:
         match orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))):
-            case [int() as pages, (str() | None) as after]:
-                return Place(after, pages)
+            case [int() as pages, (str() | None) as after, str() as order] if order in ORDERS:
+                return Place(order, after, pages)
     except (binascii.Error, ValueError):
         pass
     raise bad_query("$skiptoken", token, "it is not one of this service's")
@@ -64,13 +69,14 @@ def page(request: Request, kind: str, entities: Iterator[Any], matches: Predicat
         "value": [rendered(entity, chosen) for entity in found],
     }
     if more:
-        body["odata.nextLink"] = _link(request, Place(found[-1].id if found else place.after, number))
+        body["odata.nextLink"] = _link(request, Place(place.order, found[-1].id if found else place.after, number))
     return Response(200, body, items=len(found))
 
 
 def in_order(request: Request, entities: Mapping[str, Any]) -> Iterator[Any]:
     """Small collections in list order, from the request's place on. Large ones keep their own order."""
-    key, after = order_key(request.knobs), place_of(request).after
+    place = place_of(request)
+    key, after = place.key, place.after
     ordered = sorted(entities.values(), key=lambda entity: key(entity.id))
     return iter([each for each in ordered if after is None or key(each.id) > key(after)])
 

@@ -109,6 +109,19 @@ class Children:
         self._tell("keep", popen.pid)
         return self._wait_until_ready(child)
 
+    def kill(self, name: str) -> None:
+        """End a program, with all that it started, by SIGKILL and on purpose: it isn't missed. A Failure if none runs.
+
+        Any thread may kill and start while others wait, but nothing may be started once the block is left.
+        """
+        child = next((child for child in self._children if child.program.name == name), None)
+        if child is None:
+            raise Failure(f"No {name} is running.")
+        self._children.remove(child)
+        leash.end_group(child.popen.pid, by_force=True)
+        child.popen.wait()
+        self._tell("drop", child.popen.pid)
+
     def wait_for(self, is_ready: Callable[[], bool], *, complaint: str, patience_seconds: float) -> None:
         """Wait for a condition while watching every child; a Failure with the complaint when patience ends."""
         deadline = time.monotonic() + patience_seconds
@@ -122,7 +135,7 @@ class Children:
         """Raise a Failure if a child has ended, StopRequested if a person wants an end."""
         if self._is_stopping():
             raise StopRequested
-        for child in self._children:
+        for child in tuple(self._children):
             if crash := child.crash():
                 raise crash
 

@@ -33,35 +33,39 @@ class Stack:
     account: str
 
     def get(self, path: str) -> Any:
-        return _call("GET", f"{self.api}{path}")
+        return call("GET", f"{self.api}{path}")
 
     def poll_all(self) -> Any:
-        return _call("POST", f"{self.api}/accounts/{self.account}/poll?wait=true", {"all": True})
+        return call("POST", f"{self.api}/accounts/{self.account}/poll?wait=true", {"all": True})
 
     def jobs(self) -> dict[str, Any]:
         """All jobs by id, following next links."""
         found: dict[str, Any] = {}
         url: str | None = f"{self.api}/accounts/{self.account}/jobs?maxpagesize=50"
         while url:
-            page = _call("GET", url)
+            page = call("GET", url)
             found |= {job["id"]: job for job in page["value"]}
             url = page.get("nextLink")
         return found
 
     def truth(self) -> dict[str, Any]:
-        jobs: dict[str, Any] = _call("GET", f"{self.emulator}/_emulator/truth")["accounts"][self.account]["jobs"]
+        jobs: dict[str, Any] = self.control("GET", "truth")["accounts"][self.account]["jobs"]
         return jobs
 
     def time(self) -> str:
-        found: str = _call("GET", f"{self.emulator}/_emulator/clock")["time"]
+        found: str = self.control("GET", "clock")["time"]
         return found
 
     def pause(self, *, paused: bool) -> None:
-        _call("POST", f"{self.emulator}/_emulator/clock", {"paused": paused})
+        self.control("POST", "clock", {"paused": paused})
 
     def counters(self) -> dict[str, Any]:
-        counters: dict[str, Any] = _call("GET", f"{self.emulator}/_emulator/counters")
+        counters: dict[str, Any] = self.control("GET", "counters")
         return counters
+
+    def control(self, method: str, name: str, body: Any = None) -> Any:
+        """One of the emulator's controls."""
+        return call(method, f"{self.emulator}/_emulator/{name}", body)
 
 
 def compare(stack: Stack) -> list[str]:
@@ -145,7 +149,8 @@ def changed_tasks(client: BatchClient, jobs: Iterable[str], since: str) -> dict[
     }
 
 
-def _call(method: str, url: str, body: Any = None) -> Any:
+def call(method: str, url: str, body: Any = None) -> Any:
+    """The JSON that is answered. Raises OSError, http.client.HTTPException or ValueError where none is."""
     payload = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, payload, {"Content-Type": "application/json"}, method=method)  # noqa: S310
     with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310

@@ -88,6 +88,16 @@ async def test_a_reversed_order_pages_too(stepped: Driver) -> None:
     assert await _ids(stepped) == wanted[::-1]
 
 
+async def test_a_list_ends_in_the_order_in_which_it_began(stepped: Driver) -> None:
+    wanted = await _twelve(stepped)
+    for knobs in ({"idCollation": "reversed"}, {"unorderedLists": True}):
+        await stepped.control("POST", "settings", {"idCollation": "ordinal", "unorderedLists": False})
+        first = await stepped.call("GET", "/jobs/job/tasks", maxresults=5)
+        await stepped.control("POST", "settings", knobs)
+        second = await stepped.follow("GET", first.body["odata.nextLink"])
+        assert [row["id"] for page in (first, second) for row in page.body["value"]] == wanted[:10]
+
+
 async def test_a_delta_is_paged_in_list_order_and_leaves_nothing_out(stepped: Driver) -> None:
     await stepped.control("POST", "settings", {"nodeClockSkewSeconds": 20.0})
     await stepped.add_pool(nodes=4, taskSlotsPerNode=4)

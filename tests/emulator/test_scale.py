@@ -3,11 +3,10 @@
 import time
 
 from local.batch_emulator.auth import DEVELOPMENT_KEY
-from local.batch_emulator.collation import order_key
+from local.batch_emulator.collation import ORDERS
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Job, Task
 from local.batch_emulator.filters import TASKS, compile_filter
-from local.batch_emulator.settings import Knobs
 from local.batch_emulator.stamps import SECOND
 from local.batch_emulator.tally import Tally
 from local.batch_emulator.task_set import TaskSet
@@ -26,7 +25,7 @@ def _full(size: int) -> TaskSet:
 
 
 def test_a_scan_of_a_large_job_and_a_delta_are_fast() -> None:
-    tasks, order = _full(_MANY), order_key(Knobs())
+    tasks, order = _full(_MANY), ORDERS["ordinal"]
     next(tasks.listed(order, None, None))
     scan = compile_filter("state ne 'active' and id ge 'task-0'", TASKS, order)
     began = time.perf_counter()

@@ -1,0 +1,189 @@
+"""One cycle after another: chaos with looks at what is claimed meanwhile, then calm and a count of rounds."""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Event
+from typing import Any
+
+from local.dev.console import say
+from local.prove.counts import Stack
+from local.prove.exactness.chaos import CALM, Plan, kill_hosts, post_faults, struck
+from local.prove.exactness.driver import Driver
+from local.prove.exactness.judging import Shown, Truth, judge, next_whole_second, read_job, rounds_taken, unsettled
+from local.prove.exactness.pollers import Poller, resting
+from local.prove.exactness.rig import UNANSWERED, Rig
+
+ROUNDS = 3  # within which every job is to be exact again
+_LEAST_CHECKS = 3
+_BETWEEN_CHECKS = (1.5, 3.5)  # seconds of life between two pauses
+_POLLS = 2  # in a pause
+_AFTER_LATE_REPORTS = 0.5
+_LONGEST_BACKOFF = 40.0
+_PUT_OFF = "the next try is in"
+
+
+@dataclass(slots=True)
+class Findings:
+    """What was found so far. `wrong` and `failures` are sentences; `rounds` are those of each job in each cycle."""
+
+    cycles: int = 0
+    checks: int = 0
+    compared: int = 0
+    late_cycles: int = 0
+    wrong: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    rounds: list[int | None] = field(default_factory=list)
+    begun: list[int] = field(default_factory=list)
+    struck: Counter[str] = field(default_factory=Counter)
+
+
+class Cycles:
+    """Runs cycles on a rig whose driver and pollers are at work; `seed` draws whom it asks, and when."""
+
+    def __init__(self, rig: Rig, driver: Driver, pollers: Sequence[Poller], *, seed: int) -> None:
+        self.findings = Findings()
+        self._rig, self._driver, self._pollers = rig, driver, pollers
+        self._seed = seed
+        self._chance = random.Random(f"{seed}/cycles")
+        self._closing = Event()
+        self._threads = ThreadPoolExecutor(3, thread_name_prefix="chaos")
+
+    def close(self) -> None:
+        """Ends kills and faults; what is being started is waited for."""
+        self._closing.set()
+        self._threads.shutdown(cancel_futures=True)
+
+    def run(self, plan: Plan, kills: int) -> None:
+        """One cycle. Raises Failure where the stack itself broke."""
+        controls = self._rig.controls
+        controls.control("POST", "settings", dict(plan.knobs))
+        if plan.deletions:
+            self._driver.allow_deletions()
+        killer = self._threads.submit(
+            kill_hosts, self._rig, kills, self._closing, seed=f"{self._seed}/kills/{plan.number}"
+        )
+        faults = self._threads.submit(post_faults, controls, plan, self._closing)
+        checks = 0
+        while checks < _LEAST_CHECKS or not (killer.done() and faults.done()):
+            time.sleep(self._chance.uniform(*_BETWEEN_CHECKS))
+            self._check(plan)
+            checks += 1
+            self._watch(killer, faults)
+        with resting(self._pollers):
+            self._calm(plan)
+            self._settle(plan)
+        self.findings.cycles += 1
+        self.findings.late_cycles += bool(plan.late_seconds)
+
+    def _watch(self, *chaos: Future[None]) -> None:
+        self._rig.children.check()
+        self._driver.check()
+        for future in wait(chaos, timeout=0).done:
+            future.result()
+
+    def _check(self, plan: Plan) -> None:
+        """Compares while things still go wrong; polls that fail are part of it."""
+        with self._paused() as since:
+            truth, seen = self._rig.controls.truth(), set[Shown]()
+            for _ in range(_POLLS):
+                stack = self._rig.alive(self._chance)
+                poll = self._threads.submit(_try_poll, stack) if stack else None
+                while poll and not poll.done():  # what readers see amid polls counts, too
+                    self._compare(plan, self._look(), truth, since, seen)
+                self._compare(plan, self._look(), truth, since, seen)
+        self.findings.checks += 1
+
+    def _compare(self, plan: Plan, shown: list[Shown] | None, truth: Truth, since: datetime, seen: set[Shown]) -> None:
+        """Holds what wasn't `seen` in this pause yet against its truth."""
+        news = set(shown or ()) - seen
+        seen |= news
+        verdicts = judge(news, truth, since)
+        self.findings.compared += verdicts.compared
+        self._note(self.findings.wrong, "WRONG EXACT", plan, verdicts.wrong)
+
+    def _calm(self, plan: Plan) -> None:
+        """Nothing goes wrong from here on: even the last late report is in."""
+        self._driver.end_deletions()
+        controls = self._rig.controls
+        self.findings.struck += struck(plan.faults, controls.control("GET", "faults")["faults"])
+        controls.control("DELETE", "faults")
+        controls.control("POST", "settings", dict(CALM))
+        if plan.late_seconds:
+            time.sleep(plan.late_seconds + _AFTER_LATE_REPORTS)
+
+    def _settle(self, plan: Plan) -> None:
+        """Counts the rounds that each job takes to be exact, and right, for good."""
+        with self._paused() as since:
+            truth, seen = self._rig.controls.truth(), set[Shown]()
+            looks = [unsettled(self._look() or (), truth)]
+            before = self._rounds_begun()
+            while looks[-1] and len(looks) <= ROUNDS:
+                self._whole_round()
+                shown = self._look()
+                looks.append(unsettled(shown or (), truth))
+                self._compare(plan, shown, truth, since, seen)
+            self.findings.begun.append(self._rounds_begun() - before)
+            taken = rounds_taken(looks, (job.lower() for job in truth))
+        self.findings.rounds += taken.values()
+        self._note(self.findings.failures, f"NOT EXACT AFTER {ROUNDS} ROUNDS", plan, tuple(looks[-1].values()))
+
+    def _whole_round(self) -> None:
+        """A poll of all jobs, let finish. One that the service asked to put off beforehand doesn't count."""
+        deadline = time.monotonic() + _LONGEST_BACKOFF
+        while time.monotonic() < deadline:
+            stack = self._chance.choice([seat.stack for seat in self._rig.seats if seat.stack])
+            answer = _try_poll(stack)
+            if not any(_PUT_OFF in reason["message"] for reason in answer["reasons"]):
+                return
+            time.sleep(0.5)
+
+    def _rounds_begun(self) -> int:
+        """Rounds begun by all hosts so far, ticks included: each lists the jobs, on one page while it is calm."""
+        return int(self._rig.controls.counters()["routes"].get("GET /jobs", {}).get("requests", 0))
+
+    def _look(self) -> list[Shown] | None:
+        """The jobs as some host shows them; None where none answers."""
+        for _ in range(20):
+            stack = self._rig.alive(self._chance)
+            try:
+                if stack:
+                    return [read_job(job) for job in stack.jobs().values()]
+            except UNANSWERED:
+                pass
+            time.sleep(0.1)
+        return None
+
+    @contextmanager
+    def _paused(self) -> Iterator[datetime]:
+        """From when on a T0 is one of this pause."""
+        controls = self._rig.controls
+        since = next_whole_second(_time(controls.control("POST", "clock", {"paused": True})))
+        try:
+            while _time(controls.control("GET", "clock")) < since:
+                time.sleep(0.02)
+            yield since
+        finally:
+            controls.pause(paused=False)
+
+    def _note(self, kind_list: list[str], title: str, plan: Plan, sentences: tuple[str, ...]) -> None:
+        for sentence in sentences:
+            kind_list.append(sentence)
+            say(f"     {title} in cycle {plan.number}: {sentence}")
+
+
+def _try_poll(stack: Stack) -> Any:
+    """The poll as it ended; without reasons where nothing came of it."""
+    try:
+        return stack.poll_all()
+    except UNANSWERED:
+        return {"reasons": []}
+
+
+def _time(answer: Any) -> datetime:
+    return datetime.fromisoformat(answer["time"])
