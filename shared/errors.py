@@ -83,5 +83,12 @@ class CacheConflictError(BatchscopeError):
     """Another poll of the same job wrote meanwhile; this one gives way and the next one converges."""
 
 
+class OvertakenError(CacheConflictError):
+    """Other processes were first each time that a job's poll was tried: it is theirs for now."""
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"Another process is reading '{job_id}' meanwhile.")
+
+
 class StorageError(BatchscopeError):
     """Table Storage didn't do what was asked for."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from typing import Literal
 
 from shared.domain.keys import key_of
@@ -73,9 +74,9 @@ def _steady(counts: TaskCounts) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """A later poll of `generation` that found nothing changed: the picture holds as of then, too."""
+    """A later poll that found nothing changed: the picture of that `version` holds as of then, too."""
 
-    generation: str
+    version: str
     as_of: datetime
     agreement: Agreement
 
@@ -98,6 +99,12 @@ class Picture:
     live_read_at: datetime
     agreement: Agreement = Agreement()
 
+    @property
+    def version(self) -> str:
+        """What a confirmation names: any poll that changes what is stored, even one that was overtaken, changes it."""
+        told = (self.generation, self.moved_at.timestamp(), self.live_read_at.timestamp(), self.counts)
+        return blake2b(repr(told).encode(), digest_size=8).hexdigest()
+
     def watermark(self, overlap: timedelta) -> datetime:
         """The instant from which the next delta asks for changes, inclusive."""
         return self.as_of - overlap
@@ -109,7 +116,7 @@ class Picture:
         return replace(self, as_of=before.as_of, source=before.source, agreement=before.agreement) != before
 
     def confirmed(self, confirmation: Confirmation | None) -> "Picture":
-        if confirmation is None or confirmation.generation != self.generation or confirmation.as_of < self.as_of:
+        if confirmation is None or confirmation.version != self.version or confirmation.as_of < self.as_of:
             return self
         return replace(self, as_of=confirmation.as_of, source="delta", agreement=confirmation.agreement)
 

@@ -15,7 +15,7 @@ type Reading = Literal["repair", "fullRead"]
 
 LASTING = 2  # comparisons in a row; Get Task Counts lags, so a single difference may pass
 _PAGE = 1000
-_GAP = timedelta(seconds=5)  # for each page of a full read, between two full reads of one job
+_GAP = timedelta(seconds=2)  # for each page of a full read, after one that didn't help
 
 
 def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
@@ -26,7 +26,7 @@ def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
     picture = job.picture
     if picture is None or job.deleted or job.sealed:
         return None
-    affordable = picture.as_of - picture.full_read_at >= _GAP * pages_of(picture.counts.total)
+    affordable = _helped(picture) or picture.as_of - picture.full_read_at >= _GAP * pages_of(picture.counts.total)
     if picture.agreement.disagreements >= LASTING or _is_unconfirmed(picture):
         if picture.agreement.disagreements <= LASTING and 2 * pages_of(live_of(picture.counts)) <= pages_of(
             picture.counts.total
@@ -45,6 +45,11 @@ def live_of(counts: TaskCounts) -> int:
 def pages_of(tasks: int) -> int:
     """Pages of a list of so many tasks; an empty list has one, too."""
     return max(1, -(-tasks // _PAGE))
+
+
+def _helped(picture: Picture) -> bool:
+    """True where counts agreed since the last full read: a difference now is another one."""
+    return picture.agreement.at is not None and picture.agreement.at >= picture.full_read_at
 
 
 def _is_unconfirmed(picture: Picture) -> bool:

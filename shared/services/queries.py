@@ -60,18 +60,18 @@ class Queries:
     async def jobs(self, account_id: str) -> list[JobReport]:
         """Every job of an account in key order, deleted ones too. Raises NotFoundError."""
         account = self._account(account_id)
-        jobs = await self._jobs.load_all(account.key)
         monitoring, last = await self._monitoring.load_with_round(account.key)
+        jobs = await self._jobs.load_all(account.key)
         now = await self._clock.now()
         return [self._report(account, jobs[key], last, monitoring, now) for key in sorted(jobs)]
 
     async def job(self, account_id: str, job_id: str) -> JobReport:
         """Raises NotFoundError."""
         account = self._account(account_id)
+        monitoring, last = await self._monitoring.load_with_round(account.key)
         job = await self._jobs.load(account.key, job_id)
         if job is None:
             raise NotFoundError("job", job_id, f" in the account '{account.id}'")
-        monitoring, last = await self._monitoring.load_with_round(account.key)
         return self._report(account, job, last, monitoring, await self._clock.now())
 
     async def tasks(

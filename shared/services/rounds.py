@@ -17,7 +17,7 @@ from shared.domain.jobs import Confirmation, Job
 from shared.domain.keys import key_of
 from shared.domain.operations import Reason
 from shared.domain.rounds import Found, Round
-from shared.errors import BatchscopeError, BatchThrottledError, CacheConflictError, MonitoringOffError
+from shared.errors import BatchscopeError, BatchThrottledError, CacheConflictError, MonitoringOffError, OvertakenError
 from shared.services.discovery import Discovery, discover, recheck_sealed
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount
@@ -54,6 +54,7 @@ class _Pass:
     confirmations: dict[str, Confirmation] = field(default_factory=dict)
     wanting: list[Polled] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
+    overtaken: dict[str, str] = field(default_factory=dict)
     polled: set[str] = field(default_factory=set)
     etag: str | None = None
     throttled: BatchThrottledError | None = None
@@ -224,11 +225,14 @@ class AccountRounds:
         _confirm(this, await self._task_poll.reconcile(self.source, polled, date))
 
     async def _guarded(self, this: _Pass, job: Job, work: Coroutine[Any, Any, None]) -> bool:
-        """Work on one job, whose failure is noted and spoils nothing else; False where the account is throttling."""
+        """Work on one job, whose failure is noted and spoils nothing else; False where it was left undone."""
         try:
             await work
         except BatchThrottledError as error:
             this.throttled, this.reason = error, str(error)
+            return False
+        except OvertakenError as error:  # whoever is reading the job says how that went
+            this.overtaken[job.key] = str(error)
             return False
         except BatchscopeError as error:
             this.failures[job.key] = str(error)
@@ -299,7 +303,10 @@ def _reasons(this: _Pass, wanted: Collection[str] | None) -> tuple[Reason, ...]:
     late = [
         Reason(job.facts.id, "The time of this round was over before its turn came; the next round begins with it.")
         for job in this.discovery.live()
-        if not this.reason and job.key not in this.polled and (this.wanted is None or job.key in this.wanted)
+        if not this.reason
+        and job.key not in this.polled | this.overtaken.keys()
+        and (this.wanted is None or job.key in this.wanted)
     ]
+    failed += [Reason(jobs[key].facts.id, message) for key, message in sorted(this.overtaken.items())]
     unknown = [Reason(name, f"There is no job '{name}'.") for name in wanted or () if key_of(name) not in jobs]
     return (*whole, *failed, *late, *unknown)

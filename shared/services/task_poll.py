@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from shared.domain.jobs import Confirmation, Job, Picture
 from shared.domain.reconciliation import wanted_reading
-from shared.errors import BatchMissingError, CacheConflictError
+from shared.errors import BatchMissingError, CacheConflictError, OvertakenError
 from shared.services.comparison import fold_and_compare
 from shared.services.generations import Generations
 from shared.services.reading import read_pages
@@ -43,22 +43,22 @@ class TaskPoll:
         """Brings a job's picture up to T0, the date of a response received before now; None doesn't advance it.
 
         A conflict with another poll, or a job that was re-created meanwhile, starts the poll again from what is
-        stored by then. Raises BatchError, StorageError, and CacheConflictError where others are always first or
-        have begun another first read.
+        stored by then. Raises BatchError, StorageError, and OvertakenError where others are always first or have
+        begun another first read.
         """
-        for _ in range(_ATTEMPTS - 1):
+        for _ in range(_ATTEMPTS):
             try:
                 return await self._poll_once(source, job, t0)
-            except CacheConflictError as conflict:
-                job = await self._reloaded(source, job)
-                if job.picture is None and job.building:  # two first reads that took turns would never end
-                    raise CacheConflictError(f"Another process is reading '{job.facts.id}' meanwhile.") from conflict
+            except CacheConflictError:
+                found = await self._seen_again(source, job, t0)
+                if found.picture is None and found.building:  # two first reads that took turns would never end
+                    raise OvertakenError(job.facts.id) from None
             except BatchMissingError:
                 found = await self._seen_again(source, job, t0)
-                if found.deleted:
-                    return Polled(found)
-                job = found
-        return await self._poll_once(source, job, t0)
+            if found.deleted:
+                return Polled(found)
+            job = found
+        raise OvertakenError(job.facts.id)
 
     def wants_reconciling(self, polled: Polled) -> bool:
         """Whether a job that was just polled needs what deltas can't see."""
@@ -111,7 +111,7 @@ class TaskPoll:
         """A picture that only holds longer is a confirmation; any other is written, and sealed if it is final."""
         settled = self._sealed(replace(job, picture=picture))
         if not settled.sealed and not picture.is_news(job.picture):
-            return Polled(settled, Confirmation(picture.generation, picture.as_of, picture.agreement))
+            return Polled(settled, Confirmation(picture.version, picture.as_of, picture.agreement))
         return Polled(await self._saved(source, settled))
 
     def _sealed(self, job: Job) -> Job:
@@ -120,16 +120,14 @@ class TaskPoll:
     async def _saved(self, source: BatchAccount, job: Job) -> Job:
         return replace(job, etag=await self._jobs.save(source.account.key, job))
 
-    async def _reloaded(self, source: BatchAccount, job: Job) -> Job:
+    async def _seen_again(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
+        """The job as it is now that a poll of it met another, or found something of it missing.
+
+        It may have been re-created, or is marked as deleted by a GET's 404.
+        """
         if job.picture:
             self._cache.forget(generation_partition(source.account.key, job.key, job.picture.generation))
-        stored = await self._jobs.load(source.account.key, job.facts.id)
-        facts = await source.fetch_job(job.facts.id)
-        return (stored or Job(facts)).seen(facts)
-
-    async def _seen_again(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
-        """The job as it is now that something of it was missing: re-created, or marked as deleted by a GET's 404."""
-        stored = await self._jobs.load(source.account.key, job.facts.id) or job
+        stored = await self._jobs.load(source.account.key, job.facts.id) or Job(job.facts)
         try:
             return stored.seen(await source.fetch_job(job.facts.id))
         except BatchMissingError:

@@ -83,11 +83,11 @@ def _confirmation_json(confirmation: Confirmation) -> list[Any]:
         [service.active, service.running, service.completed, service.succeeded, service.failed] if service else None
     )
     at = agreement.at.timestamp() if agreement.at else None
-    return [confirmation.generation, confirmation.as_of.timestamp(), at, agreement.disagreements, counts]
+    return [confirmation.version, confirmation.as_of.timestamp(), at, agreement.disagreements, counts]
 
 
 def _confirmation(values: list[Any]) -> Confirmation:
-    generation, as_of, agreed_at, disagreements, counts = values
+    version, as_of, agreed_at, disagreements, counts = values
     service = TaskCounts(counts[0], 0, *counts[1:]) if counts else None
     at = datetime.fromtimestamp(agreed_at, UTC) if agreed_at is not None else None
-    return Confirmation(generation, datetime.fromtimestamp(as_of, UTC), Agreement(at, disagreements, service))
+    return Confirmation(version, datetime.fromtimestamp(as_of, UTC), Agreement(at, disagreements, service))

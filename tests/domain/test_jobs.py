@@ -120,14 +120,26 @@ def test_the_watermark_lies_an_overlap_before_the_read_began() -> None:
 
 def test_a_later_confirmation_makes_a_picture_hold_longer() -> None:
     agreement = Agreement(T0 + SECOND)
-    confirmed = PICTURE.confirmed(Confirmation("g1", T0 + SECOND, agreement))
+    confirmed = PICTURE.confirmed(Confirmation(PICTURE.version, T0 + SECOND, agreement))
     assert confirmed == replace(PICTURE, as_of=T0 + SECOND, source="delta", agreement=agreement)
 
 
 @pytest.mark.parametrize(
     "confirmation",
-    [None, Confirmation("g0", T0 + SECOND, Agreement()), Confirmation("g1", T0 - SECOND, Agreement())],
-    ids=["none", "of another generation", "older"],
+    [
+        None,
+        *(
+            Confirmation(replace(PICTURE, **change).version, T0 + SECOND, Agreement())
+            for change in (
+                {"generation": "g0"},
+                {"counts": TaskCounts(active=2)},
+                {"moved_at": T0 - SECOND},
+                {"live_read_at": T0 - SECOND},
+            )
+        ),
+        Confirmation(PICTURE.version, T0 - SECOND, Agreement()),
+    ],
+    ids=["none", "of another generation", "of other counts", "moved elsewhen", "repaired elsewhen", "older"],
 )
 def test_other_confirmations_change_nothing(confirmation: Confirmation | None) -> None:
     assert PICTURE.confirmed(confirmation) is PICTURE

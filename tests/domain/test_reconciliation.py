@@ -37,8 +37,15 @@ WANTED: dict[str, tuple[Picture, Reading | None]] = {
     "differing twice with few live tasks": (picture(MOSTLY_DONE, disagreements=2), "repair"),
     "differing twice with many live tasks": (picture(MOSTLY_LIVE, disagreements=2), "fullRead"),
     "differing even after the repair": (picture(MOSTLY_DONE, disagreements=3), "fullRead"),
-    "differing even after a full read": (picture(MOSTLY_DONE, disagreements=9, full=49 * timedelta(seconds=1)), None),
-    "differing long after a full read": (picture(MOSTLY_DONE, disagreements=9, full=MINUTE), "fullRead"),
+    "differing even after a full read": (
+        picture(MOSTLY_DONE, disagreements=9, full=19 * timedelta(seconds=1), agreed=HOUR),
+        None,
+    ),
+    "differing long after a full read": (picture(MOSTLY_DONE, disagreements=9, full=MINUTE, agreed=HOUR), "fullRead"),
+    "differing again soon after a full read that helped": (
+        picture(MOSTLY_DONE, disagreements=3, full=timedelta(seconds=1)),
+        "fullRead",
+    ),
     "unconfirmed while it moves": (picture(MOSTLY_DONE, agreed=6 * MINUTE), "repair"),
     "unconfirmed, but listed since": (picture(MOSTLY_DONE, agreed=6 * MINUTE, live=MINUTE), None),
     "never confirmed": (picture(MOSTLY_DONE, agreed=None), "repair"),

@@ -138,7 +138,7 @@ class World:
         reports = self.reports()
         ends = [process.rounds.ended for process in processes]
         done = done and all(end is not None and not end.reason for end in ends)
-        failed = {key for end in ends if end for key in end.failures}
+        failed = {key for end in ends if end for key in (*end.failures, *end.overtaken)}
         for name, report in reports.items():
             if not report.job.deleted:
                 self._check_claim(name, report, done=done and report.job.key not in failed)
@@ -180,7 +180,11 @@ class World:
         if t0 is None or ended is None or ended.reason:
             return
         for name, jobs in self.truth.jobs.items():
-            if self.truth.is_unsettled(name, t0, now) or key_of(name) in ended.failures:
+            if (
+                self.truth.is_unsettled(name, t0, now)
+                or key_of(name) in ended.failures
+                or key_of(name) in ended.overtaken
+            ):
                 continue
             report = reports.get(name)
             if any(job.is_there(t0) for job in jobs):
