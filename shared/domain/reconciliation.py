@@ -15,7 +15,7 @@ type Reading = Literal["repair", "fullRead"]
 
 LASTING = 2  # comparisons in a row; Get Task Counts lags, so a single difference may pass
 _PAGE = 1000
-_GAP = timedelta(seconds=2)  # for each page of a full read, after one that didn't help
+_GAP = timedelta(seconds=1)  # for each page of a full read, after one that didn't help
 
 
 def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:

@@ -38,7 +38,7 @@ WANTED: dict[str, tuple[Picture, Reading | None]] = {
     "differing twice with many live tasks": (picture(MOSTLY_LIVE, disagreements=2), "fullRead"),
     "differing even after the repair": (picture(MOSTLY_DONE, disagreements=3), "fullRead"),
     "differing even after a full read": (
-        picture(MOSTLY_DONE, disagreements=9, full=19 * timedelta(seconds=1), agreed=HOUR),
+        picture(MOSTLY_DONE, disagreements=9, full=9 * timedelta(seconds=1), agreed=HOUR),
         None,
     ),
     "differing long after a full read": (picture(MOSTLY_DONE, disagreements=9, full=MINUTE, agreed=HOUR), "fullRead"),

@@ -23,6 +23,7 @@ ROUNDS = 3  # within which every job is to be exact again
 _LEAST_CHECKS = 3
 _BETWEEN_CHECKS = (1.5, 3.5)  # seconds of life between two pauses
 _POLLS = 2  # in a pause
+_INTERVAL = 2.0  # seconds between rounds, as the local stack polls its account
 _AFTER_LATE_REPORTS = 0.5
 _LONGEST_BACKOFF = 40.0
 _PUT_OFF = "the next try is in"
@@ -123,7 +124,10 @@ class Cycles:
             truth, seen = self._rig.controls.truth(), set[Shown]()
             looks = [unsettled(self._look() or (), truth)]
             before = self._rounds_begun()
+            turn = time.monotonic()
             while looks[-1] and len(looks) <= ROUNDS:
+                time.sleep(max(0.0, turn - time.monotonic()))
+                turn = time.monotonic() + _INTERVAL
                 self._whole_round()
                 shown = self._look()
                 looks.append(unsettled(shown or (), truth))

@@ -17,7 +17,7 @@ goes wrong: hosts killed by `kill -9` or frozen amid a poll, throttling, broken 
 short and empty pages, unordered lists, odd orders of ids, a lagging Get Task Counts, late reports, deleted
 tasks. Several times a cycle the clock is paused, and every count that is `exact` as of the pause is compared
 with the truth. After each cycle nothing goes wrong any more, and every job must be exact, and right, within
-{ROUNDS} rounds.
+{ROUNDS} rounds at the account's interval of 2 s.
 
 Get Task Counts doesn't lag in the cycles that delete tasks or report late: while it lags, its agreement speaks
 of what was, and nobody outside the service could know better.
