@@ -7,7 +7,8 @@ from local.batch_emulator.backlog import ReadyTasks
 from local.batch_emulator.collation import comparison_key, fold
 from local.batch_emulator.entities import Job
 from local.batch_emulator.errors import absent_property, bad_property, conflict, exists, undone
-from local.batch_emulator.filters import JOBS, compile_filter
+from local.batch_emulator.filter_rows import JOBS
+from local.batch_emulator.filters import compile_filter
 from local.batch_emulator.paging import in_order, page, rendered, selected
 from local.batch_emulator.requests import Request, Response, checked_id, nested, one, written
 from local.batch_emulator.tally import Tally

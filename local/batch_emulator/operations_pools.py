@@ -5,7 +5,8 @@ from local.batch_emulator.backlog import Backlog
 from local.batch_emulator.collation import comparison_key, fold
 from local.batch_emulator.entities import Pool
 from local.batch_emulator.errors import absent_property, bad_property, conflict, exists
-from local.batch_emulator.filters import NODE_COUNTS, NODES, POOLS, compile_filter
+from local.batch_emulator.filter_rows import NODE_COUNTS, NODES, POOLS
+from local.batch_emulator.filters import compile_filter
 from local.batch_emulator.paging import in_order, page, rendered, selected
 from local.batch_emulator.pool_life import TARGETS
 from local.batch_emulator.requests import Request, Response, checked_id, nested, one, written

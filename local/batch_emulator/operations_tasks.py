@@ -7,7 +7,8 @@ from local.batch_emulator import bodies
 from local.batch_emulator.collation import comparison_key, fold, order_key
 from local.batch_emulator.entities import Job, Json, Task
 from local.batch_emulator.errors import NOT_DONE, RefusedError, bad_property, conflict, exists
-from local.batch_emulator.filters import TASKS, compile_filter
+from local.batch_emulator.filter_rows import TASKS
+from local.batch_emulator.filters import compile_filter
 from local.batch_emulator.operations_jobs import must_be_open
 from local.batch_emulator.paging import page, place_of, rendered, selected
 from local.batch_emulator.requests import Request, Response, checked_id, nested, one, written

@@ -11,7 +11,7 @@ from functools import lru_cache
 SECOND = 10_000_000
 _NET_1970 = 621_355_968_000_000_000
 _NODE_DIGIT = 10
-_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d{1,7}))?)?(Z|[+-]\d\d:\d\d)?")
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,7}))?)?(Z|[+-]\d\d:\d\d)?")
 
 
 def ticks(seconds: float) -> int:
