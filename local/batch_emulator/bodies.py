@@ -72,6 +72,17 @@ POOL = Shape(
     ("id", "vmSize"),
     frozenset(["enableAutoScale", "autoScaleFormula", "autoScaleEvaluationInterval"]),
 )
+_WHILE_EMPTY = (
+    "displayName vmSize enableInterNodeCommunication virtualMachineConfiguration taskSlotsPerNode taskSchedulingPolicy "
+    "networkConfiguration userAccounts mountConfiguration upgradePolicy"
+)
+POOL_WHILE_EMPTY = frozenset(_WHILE_EMPTY.split())
+POOL_PATCH = Shape(POOL_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"})
+POOL_PROPERTIES = Shape(
+    frozenset({"startTask", "applicationPackageReferences", "metadata", "certificateReferences"}),
+    undone=frozenset({"certificateReferences"}),
+)
+REMOVE = Shape(frozenset({"nodeList", "resizeTimeout", "nodeDeallocationOption"}), ("nodeList",))
 RESIZE = Shape(frozenset(["targetDedicatedNodes", "targetLowPriorityNodes", "resizeTimeout", "nodeDeallocationOption"]))
 DISABLE = Shape(frozenset({"disableTasks"}), ("disableTasks",))
 TERMINATE = Shape(frozenset({"terminateReason"}))

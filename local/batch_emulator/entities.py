@@ -107,7 +107,10 @@ class Job:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """`life` changes at every boot and loss, so that what was planned for an earlier life does nothing."""
+    """`life` changes at every boot and loss, so that what was planned for an earlier life does nothing.
+
+    `away` is the state that it enters as soon as it is free: rebooting, reimaging, deallocating.
+    """
 
     id: str
     pool: "Pool"
@@ -121,12 +124,24 @@ class Node:
     booted: int | None = None
     life: int = 0
     leaving: bool = False
+    away: str = ""
+    scheduling: str = "enabled"
     start_task: "StartTask | None" = None
     runs: dict["Run", None] = field(default_factory=dict)
     shown: dict["Run", None] = field(default_factory=dict)
     total: int = 0
     succeeded: int = 0
     recent: deque[tuple[str, Task]] = field(default_factory=lambda: deque(maxlen=10))
+
+    @property
+    def resting(self) -> str:
+        """The state of a node that could run tasks and has none."""
+        return "idle" if self.scheduling == "enabled" else "offline"
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it may take tasks."""
+        return self.state in LIVE and self.scheduling == "enabled" and not (self.leaving or self.away)
 
     @property
     def running(self) -> list["Run"]:
@@ -172,6 +187,7 @@ class Pool:
     state: str = "active"
     allocation: str = "resizing"
     resizes: int = 0
+    errors: list[Json] = field(default_factory=list)
     nodes: dict[str, Node] = field(default_factory=dict)
     is_dispatch_planned: bool = False
 
@@ -199,9 +215,20 @@ class Pool:
         return sum(node.dedicated == dedicated for node in self.nodes.values())
 
 
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A node's stay in a pool, over; times are ticks."""
+
+    pool_id: str
+    vm_size: str
+    start: int
+    end: int
+
+
 @dataclass(slots=True, eq=False)
 class Account:
     name: str
     key: str
     jobs: dict[str, Job] = field(default_factory=dict)
     pools: dict[str, Pool] = field(default_factory=dict)
+    leases: list[Lease] = field(default_factory=list)

@@ -16,7 +16,7 @@ from local.batch_emulator.task_set import TaskSet
 from local.batch_emulator.wire_jobs import job_renderers, task_counts
 
 _CLOSED = {
-    "terminating": ("JobTerminating", "The specified job is being terminated."),
+    "terminating": ("JobBeingTerminated", "The specified job is being terminated."),
     "completed": ("JobCompleted", "The specified job is already in a completed state."),
     "deleting": ("JobBeingDeleted", "The specified job is being deleted."),
 }
@@ -145,3 +145,16 @@ def _check_pool(info: Any) -> None:
         raise absent_property("poolInfo.poolId")
     if not isinstance(info["poolId"], str):
         raise bad_property("poolInfo.poolId", info["poolId"], "It is a string.")
+
+
+ACTIONS = (
+    create_job,
+    list_jobs,
+    get_job,
+    update_job,
+    delete_job,
+    terminate_job,
+    disable_job,
+    enable_job,
+    get_job_task_counts,
+)

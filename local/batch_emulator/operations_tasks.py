@@ -78,8 +78,10 @@ def reactivate_task(request: Request) -> Response:
     job, task = request.task()
     request.check(task.modified)
     must_be_open(job)
-    if task.state != "completed" or task.result == "success":
-        raise conflict("OperationInvalidForCurrentState", "Only a completed task that failed can be reactivated.")
+    if task.state != "completed":
+        raise conflict("TaskNotCompleted", "The specified task is not in a completed state.")
+    if task.result == "success":
+        raise conflict("TaskSucceeded", "The specified task has already completed successfully.")
     request.simulation.tasks.reactivate(job, task)
     return written(request, 204, f"jobs/{job.id}/tasks/{task.id}/reactivate", task.modified)
 
@@ -132,3 +134,14 @@ def _new_task(request: Request, job: Job, body: Any) -> Task:
         created=request.now,
         changed=request.now,
     )
+
+
+ACTIONS = (
+    create_task,
+    create_task_collection,
+    list_tasks,
+    get_task,
+    delete_task,
+    terminate_task,
+    reactivate_task,
+)

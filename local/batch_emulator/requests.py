@@ -84,14 +84,14 @@ class Response:
 def one(request: Request, kind: str, body: Json, modified: int | None = None) -> Response:
     """An answer with one entity; those that have an ETag show it in the headers too."""
     payload = {"odata.metadata": f"{request.url}/$metadata#{kind}/@Element", **body}
-    return Response(200, payload, _marks(modified) if modified is not None else {}, items=1)
+    return Response(200, payload, marks(modified) if modified is not None else {}, items=1)
 
 
 def written(request: Request, status: int, path: str, modified: int) -> Response:
     """An accepted write."""
     where = f"{request.url}/{path}"
     created = {"Location": where} if status == 201 else {}  # noqa: PLR2004 - Created
-    return Response(status, None, {**_marks(modified), "DataServiceId": where, **created})
+    return Response(status, None, {**marks(modified), "DataServiceId": where, **created})
 
 
 def checked_id(value: object) -> str:
@@ -101,7 +101,8 @@ def checked_id(value: object) -> str:
     return value
 
 
-def _marks(modified: int) -> dict[str, str]:
+def marks(modified: int) -> dict[str, str]:
+    """The headers of what has an ETag."""
     return {"ETag": etag(modified), "Last-Modified": http_date(modified)}
 
 

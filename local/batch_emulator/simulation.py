@@ -25,8 +25,8 @@ class Simulation:
         self.tasks = TaskLife(self.stage, left=self._run_ended, waiting=self._dispatch.waiting)
         self._dispatch.attach(self.tasks)
         self.pools = PoolLife(account, self.stage)
-        self._nodes = NodeLife(self.stage, self.tasks, ready=self._dispatch.plan, settled=self.pools.settle)
-        self.pools.attach(self._nodes)
+        self.nodes = NodeLife(self.stage, self.tasks, ready=self._dispatch.plan, settled=self.pools.settle)
+        self.pools.attach(self.nodes)
         self.jobs = JobLife(account, self.stage)
         self.jobs.attach(self.tasks)
         self._serial = 0
@@ -37,6 +37,6 @@ class Simulation:
         return self._serial
 
     def _run_ended(self, node: Node, job: Job) -> None:
-        self._nodes.leave_when_free(node)
+        self.nodes.leave_when_free(node)
         self._dispatch.plan(node.pool)
         self.jobs.look(job)

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from local.batch_emulator import operations_account as account
 from local.batch_emulator import operations_jobs as jobs
+from local.batch_emulator import operations_nodes as nodes
 from local.batch_emulator import operations_pools as pools
 from local.batch_emulator import operations_tasks as tasks
 from local.batch_emulator.errors import RefusedError, bad_query, undone
@@ -20,33 +22,7 @@ _COMMON = {"api-version", "timeout"}
 _MARKS = ("if", "paged")
 type Action = Callable[[Request], Response]
 _ACTIONS: Mapping[str, Action] = {
-    action.__name__: action
-    for action in (
-        jobs.create_job,
-        jobs.list_jobs,
-        jobs.get_job,
-        jobs.update_job,
-        jobs.delete_job,
-        jobs.terminate_job,
-        jobs.disable_job,
-        jobs.enable_job,
-        jobs.get_job_task_counts,
-        tasks.create_task,
-        tasks.create_task_collection,
-        tasks.list_tasks,
-        tasks.get_task,
-        tasks.delete_task,
-        tasks.terminate_task,
-        tasks.reactivate_task,
-        pools.create_pool,
-        pools.list_pools,
-        pools.get_pool,
-        pools.delete_pool,
-        pools.resize_pool,
-        pools.list_nodes,
-        pools.get_node,
-        pools.list_pool_node_counts,
-    )
+    action.__name__: action for module in (account, jobs, nodes, pools, tasks) for action in module.ACTIONS
 }
 
 
@@ -120,7 +96,12 @@ def _check_version(version: str | None) -> None:
         )
     if version not in API_VERSIONS:
         known = ", ".join(API_VERSIONS)
-        raise bad_query("api-version", version, f"the specified api version is invalid; known here: {known}")
+        raise RefusedError(
+            400,
+            "UnsupportedRequestVersion",
+            f"The specified request version is not supported; the emulator knows {known}.",
+            {"QueryParameterName": "api-version", "QueryParameterValue": version},
+        )
 
 
 def _unsupported(name: str, value: str) -> RefusedError:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from local.batch_emulator.command_lines import outcome_of
-from local.batch_emulator.entities import LIVE, Failure, Job, Node, Run, Task
+from local.batch_emulator.entities import Failure, Job, Node, Run, Task
 from local.batch_emulator.failures import ENDED, download_failure, exit_failure
 from local.batch_emulator.stage import Stage
 
@@ -37,7 +37,7 @@ class TaskLife:
         task.run = run
         job.runs[run] = node.runs[run] = None
         node.free -= task.slots
-        node.pool.backlog.place(node, usable=True)
+        node.pool.backlog.place(node, usable=node.is_usable)
         self._stage.between(_ASSIGNED, partial(self._prepare, run))
 
     def requeue(self, run: Run, *, counted: bool) -> None:
@@ -163,8 +163,8 @@ class TaskLife:
         run.job.runs.pop(run, None)
         node.free += run.task.slots
         if node.state == "running" and not node.shown:
-            node.state, node.changed = "idle", self._stage.node_now(node)
-        node.pool.backlog.place(node, usable=node.state in LIVE and not node.leaving)
+            node.state, node.changed = node.resting, self._stage.node_now(node)
+        node.pool.backlog.place(node, usable=node.is_usable)
 
     def _set(self, job: Job, task: Task, state: str, moment: int, *, result: str | None = None) -> None:
         before = task.kind
