@@ -37,11 +37,16 @@ class Shape:
 
 _EVERYWHERE = "id displayName metadata networkConfiguration"
 _JOB_CHANGES = "priority allowTaskPreemption maxParallelTasks constraints onAllTasksComplete poolInfo"
-JOB = Shape(
-    frozenset(f"{_EVERYWHERE} {_JOB_CHANGES} commonEnvironmentSettings onTaskFailure".split()),
-    ("id", "poolInfo"),
-    frozenset(["usesTaskDependencies", "jobManagerTask", "jobPreparationTask", "jobReleaseTask"]),
+_JOB_STARTS = (
+    "commonEnvironmentSettings onTaskFailure usesTaskDependencies jobManagerTask jobPreparationTask jobReleaseTask"
 )
+JOB = Shape(frozenset(f"{_EVERYWHERE} {_JOB_CHANGES} {_JOB_STARTS}".split()), ("id", "poolInfo"))
+SPECIFICATION = Shape(JOB.known - {"id"}, ("poolInfo",))
+JOB_PUT = Shape(frozenset(f"metadata {_JOB_CHANGES}".split()), ("poolInfo",))
+SCHEDULE_RULES = Shape(frozenset(["doNotRunUntil", "doNotRunAfter", "startWindow", "recurrenceInterval"]))
+SCHEDULE_PATCH = Shape(frozenset(["schedule", "jobSpecification", "metadata"]))
+SCHEDULE_PUT = Shape(SCHEDULE_PATCH.known, ("schedule", "jobSpecification"))
+SCHEDULE = Shape(SCHEDULE_PUT.known | {"id", "displayName"}, ("id", "schedule", "jobSpecification"))
 JOB_PATCH = Shape(frozenset(f"metadata networkConfiguration {_JOB_CHANGES}".split()))
 TASK = Shape(
     frozenset(
@@ -58,11 +63,14 @@ TASK = Shape(
             "requiredSlots",
             "userIdentity",
             "applicationPackageReferences",
+            "dependsOn",
+            "exitConditions",
         ]
     ),
     ("id", "commandLine"),
-    frozenset(["dependsOn", "multiInstanceSettings", "exitConditions"]),
+    frozenset(["multiInstanceSettings"]),
 )
+TASK_PUT = Shape(frozenset({"constraints"}))
 POOL = Shape(
     frozenset(
         f"{_EVERYWHERE} vmSize virtualMachineConfiguration resizeTimeout targetDedicatedNodes targetLowPriorityNodes "

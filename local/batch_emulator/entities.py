@@ -4,12 +4,13 @@ Nothing here decides anything: `happenings` of jobs, tasks, pools and nodes chan
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from local.batch_emulator.backlog import Backlog, ReadyTasks
+    from local.batch_emulator.links import Links
     from local.batch_emulator.tally import Tally
     from local.batch_emulator.task_set import TaskSet
 
@@ -29,7 +30,10 @@ class Failure:
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """`run` is set from its assignment to a node until that run ends; `ticket` outdates its places in queues."""
+    """`run` is set from its assignment to a node until that run ends; `ticket` outdates its places in queues.
+
+    `waits` counts the tasks and ranges that it still depends on; `updated` is when a user last changed it, 0 never.
+    """
 
     id: str
     key: str
@@ -55,10 +59,12 @@ class Task:
     node_id: str | None = None
     run: "Run | None" = None
     ticket: int = 0
+    waits: int = 0
+    updated: int = 0
 
     @property
     def modified(self) -> int:
-        return self.created
+        return self.updated or self.created
 
     @property
     def kind(self) -> str:
@@ -70,7 +76,11 @@ class Task:
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """`turn` counts requested transitions, so that an overtaken one does nothing."""
+    """`turn` counts requested transitions, so that an overtaken one does nothing.
+
+    `sides` are its preparation and release tasks by node, `unfit` the nodes where preparation
+    failed, with the image that they had then.
+    """
 
     id: str
     key: str
@@ -83,6 +93,8 @@ class Job:
     tasks: "TaskSet"
     tally: "Tally"
     ready: "ReadyTasks"
+    links: "Links"
+    schedule: "Schedule | None" = None
     state: str = "active"
     previous: str | None = None
     previous_changed: int | None = None
@@ -90,6 +102,8 @@ class Job:
     reason: str | None = None
     turn: int = 0
     runs: dict["Run", None] = field(default_factory=dict)
+    sides: dict[str, "Side"] = field(default_factory=dict)
+    unfit: dict["Node", int] = field(default_factory=dict)
 
     @property
     def pool_id(self) -> str:
@@ -109,7 +123,8 @@ class Job:
 class Node:
     """`life` changes at every boot and loss, so that what was planned for an earlier life does nothing.
 
-    `away` is the state that it enters as soon as it is free: rebooting, reimaging, deallocating.
+    `image` counts reimages; `away` is the state that it enters as soon as it is free (rebooting, reimaging,
+    deallocating).
     """
 
     id: str
@@ -126,6 +141,7 @@ class Node:
     leaving: bool = False
     away: str = ""
     scheduling: str = "enabled"
+    image: int = 0
     start_task: "StartTask | None" = None
     runs: dict["Run", None] = field(default_factory=dict)
     shown: dict["Run", None] = field(default_factory=dict)
@@ -159,6 +175,50 @@ class StartTask:
     retries: int = 0
     failure: Failure | None = None
     result: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Side:
+    """A job's preparation and release on one node; `life` and `image` are the node's when preparation began."""
+
+    id: str
+    pool_id: str
+    node: Node
+    life: int
+    image: int
+    preparation: StartTask
+    release: StartTask | None = None
+    has_run: bool = False
+    waiting: list[tuple["Run", "Callable[[Run], None]"]] = field(default_factory=list)
+
+    @property
+    def node_id(self) -> str:
+        return self.node.id
+
+
+@dataclass(slots=True, eq=False)
+class Schedule:
+    """A job schedule. `next_run` is when the next job is due, `due` since when one is that could not begin yet."""
+
+    id: str
+    key: str
+    number: int
+    spec: Json
+    created: int
+    modified: int
+    changed: int
+    not_before: int | None = None
+    not_after: int | None = None
+    state: str = "active"
+    previous: str | None = None
+    previous_changed: int | None = None
+    ended: int | None = None
+    next_run: int | None = None
+    due: int | None = None
+    jobs_made: int = 0
+    job: Job | None = None
+    recent: str | None = None
+    turn: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -231,4 +291,5 @@ class Account:
     key: str
     jobs: dict[str, Job] = field(default_factory=dict)
     pools: dict[str, Pool] = field(default_factory=dict)
+    schedules: dict[str, Schedule] = field(default_factory=dict)
     leases: list[Lease] = field(default_factory=list)

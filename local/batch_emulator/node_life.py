@@ -57,6 +57,7 @@ class NodeLife:
     def send_away(self, node: Node, state: str, option: str) -> None:
         """Makes a node rebooting, reimaging or deallocating as soon as the option lets it."""
         node.away = state
+        node.image += state == "reimaging"
         self._free(node, option, counted=False)
         self.leave_when_free(node)
 

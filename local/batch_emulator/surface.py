@@ -12,6 +12,7 @@ from local.batch_emulator import operations_account as account
 from local.batch_emulator import operations_jobs as jobs
 from local.batch_emulator import operations_nodes as nodes
 from local.batch_emulator import operations_pools as pools
+from local.batch_emulator import operations_schedules as schedules
 from local.batch_emulator import operations_tasks as tasks
 from local.batch_emulator.errors import RefusedError, bad_query, undone
 from local.batch_emulator.requests import Request, Response
@@ -22,7 +23,7 @@ _COMMON = {"api-version", "timeout"}
 _MARKS = ("if", "paged")
 type Action = Callable[[Request], Response]
 _ACTIONS: Mapping[str, Action] = {
-    action.__name__: action for module in (account, jobs, nodes, pools, tasks) for action in module.ACTIONS
+    action.__name__: action for module in (account, jobs, nodes, pools, schedules, tasks) for action in module.ACTIONS
 }
 
 
