@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from local.batch_emulator.errors import RefusedError, absent_property, bad_property, undone
+from local.batch_emulator.versions import has_certificates, has_communication_mode
 
 type Body = Mapping[str, Any]
 _MOST_SLOTS = 256
@@ -86,15 +87,30 @@ _WHILE_EMPTY = (
 )
 POOL_WHILE_EMPTY = frozenset(_WHILE_EMPTY.split())
 POOL_PATCH = Shape(POOL_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"})
-POOL_PROPERTIES = Shape(
-    frozenset({"startTask", "applicationPackageReferences", "metadata", "certificateReferences"}),
-    undone=frozenset({"certificateReferences"}),
-)
+_PROPERTIES = Shape(frozenset({"startTask", "applicationPackageReferences", "metadata"}))
+POOL_SPECIFICATION = Shape(POOL.known - {"id"}, ("vmSize",), POOL.undone)
+_AUTO = ("poolLifetimeOption", "pool")
+AUTO_POOL = Shape(frozenset(["autoPoolIdPrefix", "keepAlive", *_AUTO]), _AUTO)
 REMOVE = Shape(frozenset({"nodeList", "resizeTimeout", "nodeDeallocationOption"}), ("nodeList",))
 RESIZE = Shape(frozenset(["targetDedicatedNodes", "targetLowPriorityNodes", "resizeTimeout", "nodeDeallocationOption"]))
 DISABLE = Shape(frozenset({"disableTasks"}), ("disableTasks",))
 TERMINATE = Shape(frozenset({"terminateReason"}))
 COLLECTION = Shape(frozenset({"value"}), ("value",))
+
+
+def pool(version: str) -> Shape:
+    """What a pool may have in an api-version."""
+    return _older(POOL, version)
+
+
+def pool_properties(version: str) -> Shape:
+    return _older(_PROPERTIES, version)
+
+
+def _older(shape: Shape, version: str) -> Shape:
+    mode = {"targetNodeCommunicationMode"} if has_communication_mode(version) else set()
+    certificates = {"certificateReferences"} if has_certificates(version) else set()
+    return Shape(shape.known | mode, shape.required, shape.undone | certificates)
 
 
 def number(body: Body, name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:

@@ -95,6 +95,7 @@ class Job:
     ready: "ReadyTasks"
     links: "Links"
     schedule: "Schedule | None" = None
+    auto_pool: str = ""
     state: str = "active"
     previous: str | None = None
     previous_changed: int | None = None
@@ -107,7 +108,7 @@ class Job:
 
     @property
     def pool_id(self) -> str:
-        return str((self.spec.get("poolInfo") or {}).get("poolId") or "")
+        return self.auto_pool or str((self.spec.get("poolInfo") or {}).get("poolId") or "")
 
     @property
     def pool(self) -> "Pool | None":
@@ -216,6 +217,7 @@ class Schedule:
     next_run: int | None = None
     due: int | None = None
     jobs_made: int = 0
+    auto_pool: str = ""
     job: Job | None = None
     recent: str | None = None
     turn: int = 0

@@ -20,7 +20,7 @@ from local.batch_emulator.entities import Json
 from local.batch_emulator.errors import RefusedError
 from local.batch_emulator.injection import Fault
 from local.batch_emulator.requests import Request, Response
-from local.batch_emulator.stamps import http_date, stamp
+from local.batch_emulator.stamps import full_stamp, http_date
 from local.batch_emulator.surface import find_operation
 
 _LOG = logging.getLogger("emulator")
@@ -102,7 +102,7 @@ class Front:
     def _refusal(self, refusal: RefusedError, url: str, request_id: str) -> Response:
         if refusal.status == _NOT_MODIFIED:
             return Response(_NOT_MODIFIED)
-        text = f"{refusal.message}\nRequestId:{request_id}\nTime:{stamp(self._emulator.clock.now)}"
+        text = f"{refusal.message}\nRequestId:{request_id}\nTime:{full_stamp(self._emulator.clock.now)}"
         body: Json = {
             "odata.metadata": f"{url}/$metadata#{_ERROR_KIND}",
             "code": refusal.code,

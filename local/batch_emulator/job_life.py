@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from local.batch_emulator.auto_pools import AutoPools
 from local.batch_emulator.backlog import ReadyTasks
 from local.batch_emulator.collation import fold
 from local.batch_emulator.durations import seconds_of
@@ -20,10 +21,11 @@ _LOOKING = 1.0
 
 
 class JobLife:
-    def __init__(self, account: Account, stage: Stage, number: Callable[[], int]) -> None:
+    def __init__(self, account: Account, stage: Stage, number: Callable[[], int], pools: AutoPools) -> None:
         self._account = account
         self._stage = stage
         self._number = number
+        self._pools = pools
 
     def attach(self, tasks: TaskLife, ended: Callable[[Job], None]) -> None:
         """`ended` is called with jobs that have completed or are gone."""
@@ -49,6 +51,7 @@ class JobLife:
             schedule=schedule,
         )
         self._account.jobs[job.key] = job
+        self._pools.begin(job)
         if manager := spec.get("jobManagerTask"):
             self._tasks.add(job, [manager_task(manager, self._number(), now)])
         self._limit(job)
@@ -146,6 +149,7 @@ class JobLife:
             job.ended = self._stage.now
             self._set(job, "completed")
             self._ended(job)
+            self._pools.end(job)
 
     def _disabled(self, job: Job, turn: int) -> None:
         if job.turn == turn and job.state == "disabling" and not job.runs:
@@ -161,6 +165,7 @@ class JobLife:
         if self._account.jobs.get(job.key) is job:
             del self._account.jobs[job.key]
             self._ended(job)
+            self._pools.end(job)
 
     def _turn(self, job: Job, state: str) -> None:
         job.turn += 1

@@ -5,7 +5,8 @@ from typing import Any
 from local.batch_emulator import bodies
 from local.batch_emulator.durations import seconds_of
 from local.batch_emulator.entities import Job
-from local.batch_emulator.errors import absent_property, bad_property, conflict, undone
+from local.batch_emulator.errors import absent_property, bad_property, conflict
+from local.batch_emulator.pool_rules import check_pool_values
 from local.batch_emulator.requests import checked_id, nested
 
 CLOSED = {
@@ -80,9 +81,18 @@ def _check_side(spec: bodies.Body, name: str) -> None:
     bodies.number(nested(spec, "constraints"), "maxTaskRetryCount", 0, least=-1)
 
 
+def _check_auto_pool(rules: bodies.Body) -> None:
+    bodies.AUTO_POOL.check(rules)
+    bodies.choice(rules, "poolLifetimeOption", "", ("job", "jobschedule"))
+    specification = nested(rules, "pool")
+    bodies.POOL_SPECIFICATION.check(specification)
+    check_pool_values(specification)
+
+
 def _check_pool(info: Any) -> None:
     if info.get("autoPoolSpecification"):
-        raise undone("property autoPoolSpecification")
+        _check_auto_pool(nested(info, "autoPoolSpecification"))
+        return
     if not info.get("poolId"):
         raise absent_property("poolInfo.poolId")
     if not isinstance(info["poolId"], str):

@@ -39,7 +39,7 @@ def get_node(request: Request) -> Response:
 def list_pool_node_counts(request: Request) -> Response:
     found = compile_filter(request.query.get("$filter"), NODE_COUNTS, comparison_key(request.knobs))
     pools = in_order(request, request.account.pools)
-    return page(request, "poolnodecounts", pools, found.matches, node_count_renderers())
+    return page(request, "poolnodecounts", pools, found.matches, node_count_renderers(request.version))
 
 
 def reboot_node(request: Request) -> Response:

@@ -1,7 +1,6 @@
 """Operations on pools."""
 
 from local.batch_emulator import bodies
-from local.batch_emulator.backlog import Backlog
 from local.batch_emulator.collation import comparison_key, fold
 from local.batch_emulator.entities import Pool
 from local.batch_emulator.errors import absent_property, bad_property, conflict, exists, missing
@@ -9,48 +8,42 @@ from local.batch_emulator.filter_rows import POOLS
 from local.batch_emulator.filters import compile_filter
 from local.batch_emulator.paging import in_order, page, rendered, selected
 from local.batch_emulator.pool_life import TARGETS
-from local.batch_emulator.requests import Request, Response, checked_id, marks, nested, one, written
+from local.batch_emulator.pool_rules import MOST_NODES, check_pool_values
+from local.batch_emulator.requests import Request, Response, checked_id, marks, one, written
 from local.batch_emulator.wire_pools import pool_renderers
 
-_MOST_NODES = 2500
 _MOST_REMOVED = 100
 _OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
 
 
 def create_pool(request: Request) -> Response:
     body = request.body
-    bodies.POOL.check(body)
+    bodies.pool(request.version).check(body)
     name = checked_id(body["id"])
-    _check_values(body)
+    check_pool_values(body)
     if fold(name) in request.account.pools:
         raise exists("Pool")
-    now = request.now
-    pool = Pool(
-        id=name,
-        key=fold(name),
-        number=request.simulation.next_number(),
-        account=request.account,
-        spec=body,
-        created=now,
-        modified=now,
-        changed=now,
-        allocation_changed=now,
-        backlog=Backlog(),
-    )
-    request.account.pools[pool.key] = pool
-    request.simulation.pools.begin(pool)
+    pool = request.simulation.pools.create(name, body)
     return written(request, 201, f"pools/{pool.id}", pool.modified)
 
 
 def list_pools(request: Request) -> Response:
     found = compile_filter(request.query.get("$filter"), POOLS, comparison_key(request.knobs))
-    return page(request, "pools", in_order(request, request.account.pools), found.matches, pool_renderers(request.url))
+    return page(
+        request,
+        "pools",
+        in_order(request, request.account.pools),
+        found.matches,
+        pool_renderers(request.url, request.version),
+    )
 
 
 def get_pool(request: Request) -> Response:
     pool = request.pool()
     request.check(pool.modified)
-    return one(request, "pools", rendered(pool, selected(request, pool_renderers(request.url))), pool.modified)
+    return one(
+        request, "pools", rendered(pool, selected(request, pool_renderers(request.url, request.version))), pool.modified
+    )
 
 
 def delete_pool(request: Request) -> Response:
@@ -62,7 +55,7 @@ def delete_pool(request: Request) -> Response:
 def resize_pool(request: Request) -> Response:
     pool, body = _open_pool(request), request.body
     bodies.RESIZE.check(body)
-    targets = {name: bodies.number(body, name, -1, most=_MOST_NODES) for name in TARGETS.values()}
+    targets = {name: bodies.number(body, name, -1, most=MOST_NODES) for name in TARGETS.values()}
     wanted = {name: count for name, count in targets.items() if count >= 0}
     if not wanted:
         raise absent_property("targetDedicatedNodes")
@@ -84,7 +77,7 @@ def update_pool(request: Request) -> Response:
     """Properties that shape nodes can change while there are none only (documented)."""
     pool, body = _open_pool(request), request.body
     bodies.POOL_PATCH.check(body)
-    _check_values(body)
+    check_pool_values(body)
     if pool.nodes and (shaping := sorted(bodies.POOL_WHILE_EMPTY & body.keys())):
         raise conflict("OperationNotValidOnPool", f"{shaping[0]} can be changed while the pool is empty only.")
     pool.spec |= body
@@ -94,8 +87,8 @@ def update_pool(request: Request) -> Response:
 def replace_pool_properties(request: Request) -> Response:
     """What is left out is removed (documented)."""
     pool, body = _open_pool(request), request.body
-    bodies.POOL_PROPERTIES.check(body)
-    _check_values(body)
+    bodies.pool_properties(request.version).check(body)
+    check_pool_values(body)
     for name in ("startTask", "applicationPackageReferences", "metadata"):
         pool.spec.pop(name, None)
         if body.get(name):
@@ -139,20 +132,6 @@ def _open_pool(request: Request) -> Pool:
 def _changed(request: Request, pool: Pool, verb: str, status: int) -> Response:
     pool.modified = max(request.now, pool.modified + 1)
     return written(request, status, f"pools/{pool.id}{verb}", pool.modified)
-
-
-def _check_values(body: bodies.Body) -> None:
-    if "vmSize" in body and not isinstance(body["vmSize"], str):
-        raise bad_property("vmSize", body["vmSize"], "It is a string.")
-    for name in TARGETS.values():
-        bodies.number(body, name, 0, most=_MOST_NODES)
-    bodies.slots(body, "taskSlotsPerNode")
-    policy = nested(body, "taskSchedulingPolicy")
-    bodies.choice(policy, "nodeFillType", "spread", ("spread", "pack"))
-    start_task = nested(body, "startTask")
-    if start_task and not isinstance(start_task.get("commandLine"), str):
-        raise absent_property("startTask.commandLine")
-    bodies.number(start_task, "maxTaskRetryCount", 0, least=-1)
 
 
 ACTIONS = (

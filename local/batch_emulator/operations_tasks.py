@@ -70,6 +70,12 @@ def replace_task(request: Request) -> Response:
     return written(request, 200, f"jobs/{job.id}/tasks/{task.id}", task.modified)
 
 
+def list_subtasks(request: Request) -> Response:
+    """Always empty, since multi-instance tasks are refused when they are added."""
+    request.task()
+    return Response(200, {"odata.metadata": f"{request.url}/$metadata#subtasks", "value": []})
+
+
 def delete_task(request: Request) -> Response:
     job, task = request.task()
     request.check(task.modified)
@@ -173,6 +179,7 @@ ACTIONS = (
     list_tasks,
     get_task,
     replace_task,
+    list_subtasks,
     delete_task,
     terminate_task,
     reactivate_task,

@@ -1,9 +1,11 @@
 """The life of a pool: allocation up to its targets, resizing, deletion."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from local.batch_emulator.entities import Account, Node, Pool
+from local.batch_emulator.backlog import Backlog
+from local.batch_emulator.collation import fold
+from local.batch_emulator.entities import Account, Json, Node, Pool
 from local.batch_emulator.node_life import NodeLife
 from local.batch_emulator.stage import Stage
 
@@ -18,19 +20,38 @@ _UNSETTLED = ("creating", "leavingpool")
 
 
 class PoolLife:
-    def __init__(self, account: Account, stage: Stage) -> None:
+    def __init__(self, account: Account, stage: Stage, number: Callable[[], int]) -> None:
         self._account = account
         self._stage = stage
+        self._number = number
 
     def attach(self, nodes: NodeLife) -> None:
         self._nodes = nodes
 
-    def begin(self, pool: Pool) -> None:
-        """A pool was created; jobs that named it before can run now."""
+    def create(self, name: str, spec: Json) -> Pool:
+        """Creates a pool; jobs that named it before can run now. One without nodes to get is steady at once."""
+        now = self._stage.now
+        pool = Pool(
+            id=name,
+            key=fold(name),
+            number=self._number(),
+            account=self._account,
+            spec=spec,
+            created=now,
+            modified=now,
+            changed=now,
+            allocation_changed=now,
+            backlog=Backlog(),
+        )
+        self._account.pools[pool.key] = pool
+        if not any(spec.get(target) for target in TARGETS.values()):
+            pool.allocation = "steady"
         for job in self._account.jobs.values():
             if job.pool is pool:
                 pool.backlog.enlist(job)
-        self._plan(pool, "requeue")
+        if pool.allocation != "steady":
+            self._plan(pool, "requeue")
+        return pool
 
     def resize(self, pool: Pool, option: str) -> None:
         """Brings the pool to the targets in its specification, after a while."""

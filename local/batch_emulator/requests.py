@@ -39,6 +39,10 @@ class Request:
         return self.simulation.account
 
     @property
+    def version(self) -> str:
+        return self.query["api-version"]
+
+    @property
     def now(self) -> int:
         return self.simulation.stage.now
 

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 
 from local.batch_emulator.agenda import Agenda
+from local.batch_emulator.auto_pools import AutoPools
 from local.batch_emulator.clock import Clock
 from local.batch_emulator.dispatch import Dispatch
 from local.batch_emulator.entities import Account, Job, Node, Task
@@ -21,17 +22,17 @@ class Simulation:
         self, account: Account, clock: Clock, agenda: Agenda, knobs: Knobs, *, seed: str, late: Callable[[], float]
     ) -> None:
         self.account = account
+        self._serial = 0
         self.stage = Stage(clock, agenda, knobs, random.Random(f"{seed}/{account.name}"), late)
         self._dispatch = Dispatch(self.stage)
         self.tasks = TaskLife(self.stage, left=self._run_ended, waiting=self._dispatch.waiting, done=self._completed)
         self._dispatch.attach(self.tasks)
-        self.pools = PoolLife(account, self.stage)
+        self.pools = PoolLife(account, self.stage, self.next_number)
         self.nodes = NodeLife(self.stage, self.tasks, ready=self._dispatch.plan, settled=self.pools.settle)
         self.pools.attach(self.nodes)
-        self.jobs = JobLife(account, self.stage, self.next_number)
+        self.jobs = JobLife(account, self.stage, self.next_number, AutoPools(account, self.stage, self.pools))
         self.schedules = ScheduleLife(account, self.stage, self.jobs)
         self.jobs.attach(self.tasks, self.schedules.job_ended)
-        self._serial = 0
 
     def next_number(self) -> int:
         """Numbers entities in the order of their creation."""

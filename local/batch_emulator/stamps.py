@@ -26,6 +26,12 @@ def stamp(moment: int) -> str:
     return f"{_second(seconds)}.{f'{fraction:07}'.rstrip('0')}Z"
 
 
+def full_stamp(moment: int) -> str:
+    """The same with all seven digits, as errors have it."""
+    seconds, fraction = divmod(moment, SECOND)
+    return f"{_second(seconds)}.{fraction:07}Z"
+
+
 def parse_stamp(text: str) -> int:
     """Raises ValueError. Without an offset the time is UTC, without a time of day midnight."""
     found = _STAMP.fullmatch(text)

@@ -17,8 +17,8 @@ from local.batch_emulator import operations_tasks as tasks
 from local.batch_emulator.errors import RefusedError, bad_query, undone
 from local.batch_emulator.requests import Request, Response
 from local.batch_emulator.surface_rows import ROWS
+from local.batch_emulator.versions import VERSIONS
 
-API_VERSIONS = ("2025-06-01",)
 _COMMON = {"api-version", "timeout"}
 _MARKS = ("if", "paged")
 type Action = Callable[[Request], Response]
@@ -95,8 +95,8 @@ def _check_version(version: str | None) -> None:
             "A query parameter that is required for this request was not specified.",
             {"QueryParameterName": "api-version"},
         )
-    if version not in API_VERSIONS:
-        known = ", ".join(API_VERSIONS)
+    if version not in VERSIONS:
+        known = ", ".join(VERSIONS)
         raise RefusedError(
             400,
             "UnsupportedRequestVersion",

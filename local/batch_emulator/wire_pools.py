@@ -1,12 +1,13 @@
 """Pools, nodes and node counts as JSON. Shapes follow recordings."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from local.batch_emulator.entities import Json, Node, Pool, StartTask
 from local.batch_emulator.paging import Renderers
 from local.batch_emulator.stamps import etag, stamp
+from local.batch_emulator.versions import has_communication_mode, hidden_node_states
 from local.batch_emulator.wire_tasks import execution_info, failure_json, moment
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -26,6 +27,10 @@ _DEFAULTS: Mapping[str, Any] = {
     "metadata": None,
     "mountConfiguration": None,
     "upgradePolicy": None,
+}
+_COMMUNICATION: Renderers = {
+    "targetNodeCommunicationMode": lambda pool: pool.spec.get("targetNodeCommunicationMode", "default"),
+    "currentNodeCommunicationMode": lambda _: "simplified",
 }
 _COUNTED = [
     "creating",
@@ -47,7 +52,8 @@ _COUNTED = [
 ]
 
 
-def pool_renderers(url: str) -> Renderers:
+def pool_renderers(url: str, version: str) -> Renderers:
+    modes = _COMMUNICATION if has_communication_mode(version) else {}
     return {
         "id": lambda pool: pool.id,
         "url": lambda pool: f"{url}/pools/{pool.id}",
@@ -63,6 +69,7 @@ def pool_renderers(url: str) -> Renderers:
         "currentDedicatedNodes": lambda pool: pool.current(dedicated=True),
         "currentLowPriorityNodes": lambda pool: pool.current(dedicated=False),
         **{name: _sent(name, default) for name, default in _DEFAULTS.items()},
+        **modes,
     }
 
 
@@ -87,6 +94,7 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
         "startTask": lambda _: pool.spec.get("startTask"),
         "startTaskInfo": lambda node: _start_task_info(node.start_task) if node.start_task else None,
         "isDedicated": lambda node: node.dedicated,
+        "endpointConfiguration": _endpoints,
         "nodeAgentInfo": lambda node: (
             {"version": "1.12.3", "lastUpdateTime": stamp(node.booted)} if node.booted else None
         ),
@@ -94,11 +102,13 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
     }
 
 
-def node_count_renderers() -> Renderers:
+def node_count_renderers(version: str) -> Renderers:
+    hidden = hidden_node_states(version)
+    shown = [name for name in _COUNTED if name not in hidden]
     return {
         "poolId": lambda pool: pool.id,
-        "dedicated": lambda pool: _node_counts(pool, dedicated=True),
-        "lowPriority": lambda pool: _node_counts(pool, dedicated=False),
+        "dedicated": lambda pool: _node_counts(pool, shown, dedicated=True),
+        "lowPriority": lambda pool: _node_counts(pool, shown, dedicated=False),
     }
 
 
@@ -119,9 +129,9 @@ def true_nodes(pool: Pool) -> Json:
     }
 
 
-def _node_counts(pool: Pool, *, dedicated: bool) -> Json:
+def _node_counts(pool: Pool, shown: Sequence[str], *, dedicated: bool) -> Json:
     found = Counter(node.state for node in pool.nodes.values() if node.dedicated == dedicated)
-    return {**{name: found[name.lower()] for name in _COUNTED}, "total": found.total()}
+    return {**{name: found[name.lower()] for name in shown}, "total": found.total()}
 
 
 def _sent(name: str, default: Any) -> Any:
@@ -152,4 +162,18 @@ def _start_task_info(run: StartTask) -> Json:
 
 def _image(pool: Pool) -> Json:
     image = (pool.spec.get("virtualMachineConfiguration") or {}).get("imageReference") or {}
-    return {"version": "latest", **image}
+    return {"version": "latest", **image, "exactVersion": "1.0.0"}
+
+
+def _endpoints(node: Node) -> Json:
+    """How the node could be reached from outside: addresses that are reserved for examples."""
+    is_windows = "windows" in str(_image(node.pool).get("offer", "")).lower()
+    endpoint = {
+        "name": "SSHRule.0",
+        "protocol": "tcp",
+        "publicIPAddress": "192.0.2.1",
+        "publicFQDN": f"{node.pool.id}.example.org",
+        "frontendPort": 50000 + int(node.ip.rpartition(".")[2]) - 4,
+        "backendPort": 3389 if is_windows else 22,
+    }
+    return {"inboundEndpoints": [endpoint]}

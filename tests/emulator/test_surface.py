@@ -85,12 +85,12 @@ async def test_what_the_emulator_does_not_pretend_to_is_501(stepped: Driver) -> 
     for path, body in (
         ("/jobs/job/addtaskcollection", tasks),
         ("/jobs/job/tasks", tasks["value"][0]),
-        ("/jobs", {"id": "auto", "poolInfo": {"autoPoolSpecification": {"poolLifetimeOption": "job"}}}),
         ("/pools", {"id": "p", "vmSize": "s", "enableAutoScale": True, "autoScaleFormula": "x"}),
     ):
         answer = await stepped.call("POST", path, body)
         assert (answer.status, answer.code) == (501, "NotImplemented"), body
-    assert (await stepped.call("GET", "/jobs", _expand="stats")).status == 501
+    assert (await stepped.call("GET", "/jobs", _expand="stats")).status == 200
+    assert (await stepped.call("GET", "/jobs", _expand="all")).status == 400
 
 
 async def test_a_collection_tells_of_each_task_by_itself(stepped: Driver) -> None:
