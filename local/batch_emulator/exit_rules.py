@@ -9,6 +9,7 @@ from typing import Any
 
 from local.batch_emulator.entities import Job, Task
 from local.batch_emulator.errors import RefusedError, absent_property, bad_property
+from local.batch_emulator.failures import ENDED
 
 JOB_ACTIONS = ("none", "disable", "terminate")
 _DEPENDENCY_ACTIONS = ("satisfy", "block")
@@ -23,8 +24,11 @@ def satisfies(task: Task) -> bool:
 
 
 def job_action(job: Job, task: Task) -> str:
-    """What a completed task does to its job: none, disable or terminate."""
-    if str(job.spec.get("onTaskFailure", "")).lower() != _PERFORM:
+    """What a completed task does to its job: none, disable or terminate.
+
+    A task that a user ended met no exit condition (observed: its job goes on, and it can be reactivated).
+    """
+    if task.failure is ENDED or str(job.spec.get("onTaskFailure", "")).lower() != _PERFORM:
         return "none"
     return str(_option(task, "jobAction", "terminate" if task.failure else "none"))
 

@@ -40,7 +40,7 @@ class Front:
         await self._wait(incoming, fault)
         if fault and fault.reset:
             return _cut_off(incoming)
-        url, headers = f"http://{incoming.headers.get('Host', 'localhost')}", self._usual_headers(incoming)
+        url, headers = f"{incoming.scheme}://{incoming.headers.get('Host', 'localhost')}", self._usual_headers(incoming)
         try:
             response = self._run(incoming, raw, url, fault)
         except RefusedError as refusal:
@@ -94,6 +94,8 @@ class Front:
             "X-Content-Type-Options": "nosniff",
             "request-id": str(uuid.uuid4()),
         }
+        if incoming.secure:
+            headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
         own = incoming.headers.get("client-request-id")
         if own and incoming.headers.get("return-client-request-id", "").lower() == "true":
             headers["client-request-id"] = own

@@ -8,7 +8,7 @@ from local.batch_emulator.filter_rows import POOLS
 from local.batch_emulator.filters import compile_filter
 from local.batch_emulator.paging import in_order, page, rendered, selected
 from local.batch_emulator.pool_life import TARGETS
-from local.batch_emulator.pool_rules import MOST_NODES, check_pool_values
+from local.batch_emulator.pool_rules import MOST_NODES, check_pool_values, check_without_entra
 from local.batch_emulator.requests import Request, Response, checked_id, marks, one, written
 from local.batch_emulator.wire_pools import pool_renderers
 
@@ -23,6 +23,8 @@ def create_pool(request: Request) -> Response:
     check_pool_values(body)
     if fold(name) in request.account.pools:
         raise exists("Pool")
+    if request.headers.get("authorization", "").startswith("SharedKey"):
+        check_without_entra(body)
     pool = request.simulation.pools.create(name, body)
     return written(request, 201, f"pools/{pool.id}", pool.modified)
 

@@ -21,3 +21,12 @@ def check_pool_values(body: bodies.Body) -> None:
     if start_task and not isinstance(start_task.get("commandLine"), str):
         raise absent_property("startTask.commandLine")
     bodies.number(start_task, "maxTaskRetryCount", 0, least=-1)
+
+
+def check_without_entra(body: bodies.Body) -> None:
+    """Raises RefusedError for what takes Microsoft Entra authentication: own networks and own images (documented)."""
+    subnet = nested(body, "networkConfiguration").get("subnetId")
+    image = nested(nested(body, "virtualMachineConfiguration"), "imageReference").get("virtualMachineImageId")
+    for name, value in (("subnetId", subnet), ("virtualMachineImageId", image)):
+        if value:
+            raise bad_property(name, value, "It can't be used with shared key authentication.")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from local.batch_emulator import operations_access as access
 from local.batch_emulator import operations_account as account
 from local.batch_emulator import operations_jobs as jobs
 from local.batch_emulator import operations_nodes as nodes
@@ -22,8 +23,11 @@ from local.batch_emulator.versions import VERSIONS
 _COMMON = {"api-version", "timeout"}
 _MARKS = ("if", "paged")
 type Action = Callable[[Request], Response]
+_MODULES = (access, account, jobs, nodes, pools, schedules, tasks)
 _ACTIONS: Mapping[str, Action] = {
-    action.__name__: action for module in (account, jobs, nodes, pools, schedules, tasks) for action in module.ACTIONS
+    action.__name__: action
+    for module in (access, account, jobs, nodes, pools, schedules, tasks)
+    for action in module.ACTIONS
 }
 
 

@@ -8,6 +8,7 @@ from local.batch_emulator.entities import Json, Node, Pool, StartTask
 from local.batch_emulator.paging import Renderers
 from local.batch_emulator.stamps import etag, stamp
 from local.batch_emulator.versions import has_communication_mode, hidden_node_states
+from local.batch_emulator.wire_endpoints import endpoints, ipv6_address
 from local.batch_emulator.wire_tasks import execution_info, failure_json, moment
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -84,6 +85,7 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
         "lastBootTime": lambda node: moment(node.booted),
         "allocationTime": lambda node: stamp(node.allocated),
         "ipAddress": lambda node: node.ip,
+        "ipv6Address": ipv6_address,
         "affinityId": lambda node: f"TVM:{node.id}",
         "vmSize": lambda _: pool.vm_size,
         "totalTasksRun": lambda node: node.total,
@@ -94,7 +96,7 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
         "startTask": lambda _: pool.spec.get("startTask"),
         "startTaskInfo": lambda node: _start_task_info(node.start_task) if node.start_task else None,
         "isDedicated": lambda node: node.dedicated,
-        "endpointConfiguration": _endpoints,
+        "endpointConfiguration": endpoints,
         "nodeAgentInfo": lambda node: (
             {"version": "1.12.3", "lastUpdateTime": stamp(node.booted)} if node.booted else None
         ),
@@ -163,17 +165,3 @@ def _start_task_info(run: StartTask) -> Json:
 def _image(pool: Pool) -> Json:
     image = (pool.spec.get("virtualMachineConfiguration") or {}).get("imageReference") or {}
     return {"version": "latest", **image, "exactVersion": "1.0.0"}
-
-
-def _endpoints(node: Node) -> Json:
-    """How the node could be reached from outside: addresses that are reserved for examples."""
-    is_windows = "windows" in str(_image(node.pool).get("offer", "")).lower()
-    endpoint = {
-        "name": "SSHRule.0",
-        "protocol": "tcp",
-        "publicIPAddress": "192.0.2.1",
-        "publicFQDN": f"{node.pool.id}.example.org",
-        "frontendPort": 50000 + int(node.ip.rpartition(".")[2]) - 4,
-        "backendPort": 3389 if is_windows else 22,
-    }
-    return {"inboundEndpoints": [endpoint]}

@@ -163,3 +163,12 @@ async def test_a_job_ends_with_its_manager_and_at_its_time(stepped: Driver) -> N
     await stepped.advance(240)
     timed = (await stepped.call("GET", "/jobs/timed")).body
     assert timed["executionInfo"]["terminateReason"] == "MaxWallClockTimeExpiry"
+
+
+async def test_a_task_that_a_user_ended_does_nothing_to_its_job(stepped: Driver) -> None:
+    await _job(stepped, onTaskFailure="performexitoptionsjobaction")
+    await _add(stepped, "ended", "sleep 500")
+    await stepped.call("POST", "/jobs/job/tasks/ended/terminate")
+    await stepped.advance(60)
+    assert (await stepped.call("GET", "/jobs/job")).body["state"] == "active"
+    assert (await stepped.call("POST", "/jobs/job/tasks/ended/reactivate")).status == 204

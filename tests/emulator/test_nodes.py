@@ -170,3 +170,31 @@ async def test_usage_counts_the_core_hours_of_half_hours_that_are_over(stepped: 
     assert len(await stepped.rows("/poolusagemetrics", startTime="2026-01-05T08:00:00Z")) == 3
     assert await stepped.rows("/poolusagemetrics", _filter="startswith(poolId,'x')") == []
     assert (await stepped.call("GET", "/poolusagemetrics", startTime="2026-01-05T08:10:00Z")).status == 400
+
+
+async def test_nodes_have_users_and_an_address_to_log_in(stepped: Driver) -> None:
+    first, _ = await _pool(stepped)
+    users = f"/pools/pool/nodes/{first}/users"
+    assert (await stepped.call("POST", users, {"name": "me"})).code == "MissingRequiredProperty"
+    assert (await stepped.call("POST", users, {"name": "me", "password": "p"})).status == 201
+    assert (await stepped.call("POST", users, {"name": "me", "password": "p"})).code == "NodeUserExists"
+    assert (await stepped.call("PUT", f"{users}/me", {"password": "q"})).status == 200
+    assert (await stepped.call("DELETE", f"{users}/me")).status == 200
+    gone = await stepped.call("PUT", f"{users}/me", {"password": "q"})
+    assert (gone.status, gone.code) == (404, "NodeUserNotFound")
+    login = (await stepped.call("GET", f"/pools/pool/nodes/{first}/remoteloginsettings")).body
+    assert login["remoteLoginIPAddress"] == "192.0.2.1"
+    assert login["remoteLoginPort"] in (50000, 50001)
+
+
+async def test_nodes_show_the_endpoints_that_their_pool_asks_for(stepped: Driver) -> None:
+    ports = {"name": "web", "protocol": "tcp", "backendPort": 80, "frontendPortRangeStart": 15000}
+    network = {
+        "endpointConfiguration": {"inboundNATPools": [ports]},
+        "publicIPAddressConfiguration": {"ipFamilies": ["IPv4", "IPv6"]},
+    }
+    await _pool(stepped, networkConfiguration=network)
+    shown = (await stepped.rows("/pools/pool/nodes", _filter="state eq 'idle'"))[0]
+    names = [each["name"].partition(".")[0] for each in shown["endpointConfiguration"]["inboundEndpoints"]]
+    assert names == ["web", "SSHRule"]
+    assert shown["ipv6Address"].startswith("2001:db8::")

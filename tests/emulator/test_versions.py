@@ -82,3 +82,13 @@ async def test_a_pool_may_stay_or_live_as_long_as_its_schedule(stepped: Driver) 
 async def test_a_wrong_pool_of_a_job_is_refused(stepped: Driver, rules: dict[str, Any], code: str) -> None:
     answer = await stepped.call("POST", "/jobs", {"id": "job", "poolInfo": _auto(**rules)})
     assert (answer.status, answer.code) == (400, code)
+
+
+async def test_networks_and_images_of_ones_own_take_entra(stepped: Driver) -> None:
+    network = {"id": "p", "vmSize": "s", "networkConfiguration": {"subnetId": "/subscriptions/x"}}
+    image = {"imageReference": {"virtualMachineImageId": "/subscriptions/x"}, "nodeAgentSKUId": "a"}
+    for body in (network, {"id": "p", "vmSize": "s", "virtualMachineConfiguration": image}):
+        refused = await stepped.call("POST", "/pools", body)
+        assert (refused.status, refused.code) == (400, "InvalidPropertyValue")
+    bearer = {"authorization": "Bearer batchscope-development-token"}
+    assert (await stepped.call("POST", "/pools", network, headers=bearer)).status == 201
