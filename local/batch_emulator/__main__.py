@@ -5,8 +5,10 @@ import asyncio
 import contextlib
 import signal
 import sys
+from pathlib import Path
 
 from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN, is_key
+from local.batch_emulator.certificate import context
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.server import Server
 from local.batch_emulator.settings import Knobs
@@ -49,9 +51,10 @@ async def _serve(options: argparse.Namespace) -> None:
         knobs=Knobs(nodeClockSkewSeconds=options.node_clock_skew, preemptionSeconds=options.preemption),
     )
     server = Server(emulator)
+    tls = context(options.https) if options.https else None
     try:
-        port = await server.start(options.host, options.port)
-        print(f"listening on http://{options.host}:{port}", flush=True)
+        port = await server.start(options.host, options.port, tls)
+        print(f"listening on {'https' if tls else 'http'}://{options.host}:{port}", flush=True)
         await server.run(stop)
     finally:
         await server.stop()
@@ -59,14 +62,16 @@ async def _serve(options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m local.batch_emulator",
+        prog="dev.py emulator",
         description="Emulates the Azure Batch REST service on this machine.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--port", type=_port, required=True, help="0 lets the system choose")
+    add("--port", type=_port, default=10180, help="0 lets the system choose (default: %(default)s)")
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    https = "serve https with a certificate made in DIR; clients trust DIR/certificate.pem"
+    add("--https", type=Path, metavar="DIR", help=https)
     account = "an account to serve, repeatable; the key is base64 (default: demo with the development key)"
     add("--account", action="append", type=_account, metavar="NAME[=KEY]", help=account)
     add("--token", default=DEVELOPMENT_TOKEN, help="the one bearer token that is accepted (default: %(default)s)")

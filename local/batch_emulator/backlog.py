@@ -1,6 +1,7 @@
 """What waits for slots, and which nodes have some: finding the next task and its node costs no look at the others."""
 
 from collections import deque
+from collections.abc import Mapping
 
 from local.batch_emulator.entities import Job, Node, Task
 
@@ -48,6 +49,7 @@ class Backlog:
         self._jobs: dict[Job, None] = {}
         self._nodes: dict[int, dict[Node, None]] = {}
         self._placed: dict[Node, int] = {}
+        self._held: dict[Job, None] = {}
 
     def enlist(self, job: Job) -> None:
         self._jobs[job] = None
@@ -70,10 +72,22 @@ class Backlog:
         """The most free slots that one node has."""
         return max(self._nodes, default=0)
 
-    def node_for(self, slots: int, *, pack: bool) -> Node:
-        """The emptiest node, or the fullest that has room. There must be one."""
-        sizes = [size for size in self._nodes if size >= slots]
-        return next(iter(self._nodes[min(sizes) if pack else max(sizes)]))
+    def hold(self, job: Job) -> None:
+        """Strikes a job until `look_again`: no node that has room is fit for it."""
+        self.strike(job)
+        self._held[job] = None
+
+    def look_again(self) -> None:
+        self._jobs |= self._held
+        self._held.clear()
+
+    def node_for(self, slots: int, *, pack: bool, unfit: Mapping[Node, int]) -> Node | None:
+        """The emptiest node, or the fullest that has room, and none that is unfit with its present image."""
+        for size in sorted((size for size in self._nodes if size >= slots), reverse=not pack):
+            for node in self._nodes[size]:
+                if unfit.get(node) != node.image:
+                    return node
+        return None
 
     def pop(self) -> tuple[Job, Task] | None:
         """The next task that fits, by the priority and age of jobs."""

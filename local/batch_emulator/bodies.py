@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from local.batch_emulator.errors import RefusedError, absent_property, bad_property, undone
+from local.batch_emulator.versions import has_certificates, has_communication_mode
 
 type Body = Mapping[str, Any]
 _MOST_SLOTS = 256
@@ -37,11 +38,16 @@ class Shape:
 
 _EVERYWHERE = "id displayName metadata networkConfiguration"
 _JOB_CHANGES = "priority allowTaskPreemption maxParallelTasks constraints onAllTasksComplete poolInfo"
-JOB = Shape(
-    frozenset(f"{_EVERYWHERE} {_JOB_CHANGES} commonEnvironmentSettings onTaskFailure".split()),
-    ("id", "poolInfo"),
-    frozenset(["usesTaskDependencies", "jobManagerTask", "jobPreparationTask", "jobReleaseTask"]),
+_JOB_STARTS = (
+    "commonEnvironmentSettings onTaskFailure usesTaskDependencies jobManagerTask jobPreparationTask jobReleaseTask"
 )
+JOB = Shape(frozenset(f"{_EVERYWHERE} {_JOB_CHANGES} {_JOB_STARTS}".split()), ("id", "poolInfo"))
+SPECIFICATION = Shape(JOB.known - {"id"}, ("poolInfo",))
+JOB_PUT = Shape(frozenset(f"metadata {_JOB_CHANGES}".split()), ("poolInfo",))
+SCHEDULE_RULES = Shape(frozenset(["doNotRunUntil", "doNotRunAfter", "startWindow", "recurrenceInterval"]))
+SCHEDULE_PATCH = Shape(frozenset(["schedule", "jobSpecification", "metadata"]))
+SCHEDULE_PUT = Shape(SCHEDULE_PATCH.known, ("schedule", "jobSpecification"))
+SCHEDULE = Shape(SCHEDULE_PUT.known | {"id", "displayName"}, ("id", "schedule", "jobSpecification"))
 JOB_PATCH = Shape(frozenset(f"metadata networkConfiguration {_JOB_CHANGES}".split()))
 TASK = Shape(
     frozenset(
@@ -58,11 +64,14 @@ TASK = Shape(
             "requiredSlots",
             "userIdentity",
             "applicationPackageReferences",
+            "dependsOn",
+            "exitConditions",
         ]
     ),
     ("id", "commandLine"),
-    frozenset(["dependsOn", "multiInstanceSettings", "exitConditions"]),
+    frozenset(["multiInstanceSettings"]),
 )
+TASK_PUT = Shape(frozenset({"constraints"}))
 POOL = Shape(
     frozenset(
         f"{_EVERYWHERE} vmSize virtualMachineConfiguration resizeTimeout targetDedicatedNodes targetLowPriorityNodes "
@@ -72,10 +81,36 @@ POOL = Shape(
     ("id", "vmSize"),
     frozenset(["enableAutoScale", "autoScaleFormula", "autoScaleEvaluationInterval"]),
 )
+_WHILE_EMPTY = (
+    "displayName vmSize enableInterNodeCommunication virtualMachineConfiguration taskSlotsPerNode taskSchedulingPolicy "
+    "networkConfiguration userAccounts mountConfiguration upgradePolicy"
+)
+POOL_WHILE_EMPTY = frozenset(_WHILE_EMPTY.split())
+POOL_PATCH = Shape(POOL_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"})
+_PROPERTIES = Shape(frozenset({"startTask", "applicationPackageReferences", "metadata"}))
+POOL_SPECIFICATION = Shape(POOL.known - {"id"}, ("vmSize",), POOL.undone)
+_AUTO = ("poolLifetimeOption", "pool")
+AUTO_POOL = Shape(frozenset(["autoPoolIdPrefix", "keepAlive", *_AUTO]), _AUTO)
+REMOVE = Shape(frozenset({"nodeList", "resizeTimeout", "nodeDeallocationOption"}), ("nodeList",))
 RESIZE = Shape(frozenset(["targetDedicatedNodes", "targetLowPriorityNodes", "resizeTimeout", "nodeDeallocationOption"]))
 DISABLE = Shape(frozenset({"disableTasks"}), ("disableTasks",))
 TERMINATE = Shape(frozenset({"terminateReason"}))
 COLLECTION = Shape(frozenset({"value"}), ("value",))
+
+
+def pool(version: str) -> Shape:
+    """What a pool may have in an api-version."""
+    return _older(POOL, version)
+
+
+def pool_properties(version: str) -> Shape:
+    return _older(_PROPERTIES, version)
+
+
+def _older(shape: Shape, version: str) -> Shape:
+    mode = {"targetNodeCommunicationMode"} if has_communication_mode(version) else set()
+    certificates = {"certificateReferences"} if has_certificates(version) else set()
+    return Shape(shape.known | mode, shape.required, shape.undone | certificates)
 
 
 def number(body: Body, name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:

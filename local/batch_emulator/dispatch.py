@@ -33,6 +33,13 @@ class Dispatch:
         if pool.is_gone or pool.state != "active":
             return
         pack = str((pool.spec.get("taskSchedulingPolicy") or {}).get("nodeFillType", "")).lower() == "pack"
-        while pool.backlog.room and (next_one := pool.backlog.pop()):
+        backlog = pool.backlog
+        backlog.look_again()
+        while backlog.room and (next_one := backlog.pop()):
             job, task = next_one
-            self._tasks.assign(job, task, pool.backlog.node_for(task.slots, pack=pack))
+            node = backlog.node_for(task.slots, pack=pack, unfit=job.unfit)
+            if node:
+                self._tasks.assign(job, task, node)
+            else:
+                job.ready.push(task, first=True)
+                backlog.hold(job)

@@ -4,12 +4,13 @@ Nothing here decides anything: `happenings` of jobs, tasks, pools and nodes chan
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from local.batch_emulator.backlog import Backlog, ReadyTasks
+    from local.batch_emulator.links import Links
     from local.batch_emulator.tally import Tally
     from local.batch_emulator.task_set import TaskSet
 
@@ -29,7 +30,10 @@ class Failure:
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """`run` is set from its assignment to a node until that run ends; `ticket` outdates its places in queues."""
+    """`run` is set from its assignment to a node until that run ends; `ticket` outdates its places in queues.
+
+    `waits` counts the tasks and ranges that it still depends on; `updated` is when a user last changed it, 0 never.
+    """
 
     id: str
     key: str
@@ -55,10 +59,12 @@ class Task:
     node_id: str | None = None
     run: "Run | None" = None
     ticket: int = 0
+    waits: int = 0
+    updated: int = 0
 
     @property
     def modified(self) -> int:
-        return self.created
+        return self.updated or self.created
 
     @property
     def kind(self) -> str:
@@ -70,7 +76,11 @@ class Task:
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """`turn` counts requested transitions, so that an overtaken one does nothing."""
+    """`turn` counts requested transitions, so that an overtaken one does nothing.
+
+    `sides` are its preparation and release tasks by node, `unfit` the nodes where preparation
+    failed, with the image that they had then.
+    """
 
     id: str
     key: str
@@ -83,6 +93,9 @@ class Job:
     tasks: "TaskSet"
     tally: "Tally"
     ready: "ReadyTasks"
+    links: "Links"
+    schedule: "Schedule | None" = None
+    auto_pool: str = ""
     state: str = "active"
     previous: str | None = None
     previous_changed: int | None = None
@@ -90,10 +103,12 @@ class Job:
     reason: str | None = None
     turn: int = 0
     runs: dict["Run", None] = field(default_factory=dict)
+    sides: dict[str, "Side"] = field(default_factory=dict)
+    unfit: dict["Node", int] = field(default_factory=dict)
 
     @property
     def pool_id(self) -> str:
-        return str((self.spec.get("poolInfo") or {}).get("poolId") or "")
+        return self.auto_pool or str((self.spec.get("poolInfo") or {}).get("poolId") or "")
 
     @property
     def pool(self) -> "Pool | None":
@@ -107,7 +122,11 @@ class Job:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """`life` changes at every boot and loss, so that what was planned for an earlier life does nothing."""
+    """`life` changes at every boot and loss, so that what was planned for an earlier life does nothing.
+
+    `image` counts reimages; `away` is the state that it enters as soon as it is free (rebooting, reimaging,
+    deallocating).
+    """
 
     id: str
     pool: "Pool"
@@ -121,12 +140,26 @@ class Node:
     booted: int | None = None
     life: int = 0
     leaving: bool = False
+    away: str = ""
+    scheduling: str = "enabled"
+    users: set[str] = field(default_factory=set)
+    image: int = 0
     start_task: "StartTask | None" = None
     runs: dict["Run", None] = field(default_factory=dict)
     shown: dict["Run", None] = field(default_factory=dict)
     total: int = 0
     succeeded: int = 0
     recent: deque[tuple[str, Task]] = field(default_factory=lambda: deque(maxlen=10))
+
+    @property
+    def resting(self) -> str:
+        """The state of a node that could run tasks and has none."""
+        return "idle" if self.scheduling == "enabled" else "offline"
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it may take tasks."""
+        return self.state in LIVE and self.scheduling == "enabled" and not (self.leaving or self.away)
 
     @property
     def running(self) -> list["Run"]:
@@ -144,6 +177,51 @@ class StartTask:
     retries: int = 0
     failure: Failure | None = None
     result: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Side:
+    """A job's preparation and release on one node; `life` and `image` are the node's when preparation began."""
+
+    id: str
+    pool_id: str
+    node: Node
+    life: int
+    image: int
+    preparation: StartTask
+    release: StartTask | None = None
+    has_run: bool = False
+    waiting: list[tuple["Run", "Callable[[Run], None]"]] = field(default_factory=list)
+
+    @property
+    def node_id(self) -> str:
+        return self.node.id
+
+
+@dataclass(slots=True, eq=False)
+class Schedule:
+    """A job schedule. `next_run` is when the next job is due, `due` since when one is that could not begin yet."""
+
+    id: str
+    key: str
+    number: int
+    spec: Json
+    created: int
+    modified: int
+    changed: int
+    not_before: int | None = None
+    not_after: int | None = None
+    state: str = "active"
+    previous: str | None = None
+    previous_changed: int | None = None
+    ended: int | None = None
+    next_run: int | None = None
+    due: int | None = None
+    jobs_made: int = 0
+    auto_pool: str = ""
+    job: Job | None = None
+    recent: str | None = None
+    turn: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -172,6 +250,7 @@ class Pool:
     state: str = "active"
     allocation: str = "resizing"
     resizes: int = 0
+    errors: list[Json] = field(default_factory=list)
     nodes: dict[str, Node] = field(default_factory=dict)
     is_dispatch_planned: bool = False
 
@@ -199,9 +278,21 @@ class Pool:
         return sum(node.dedicated == dedicated for node in self.nodes.values())
 
 
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A node's stay in a pool, over; times are ticks."""
+
+    pool_id: str
+    vm_size: str
+    start: int
+    end: int
+
+
 @dataclass(slots=True, eq=False)
 class Account:
     name: str
     key: str
     jobs: dict[str, Job] = field(default_factory=dict)
     pools: dict[str, Pool] = field(default_factory=dict)
+    schedules: dict[str, Schedule] = field(default_factory=dict)
+    leases: list[Lease] = field(default_factory=list)

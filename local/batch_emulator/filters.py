@@ -1,6 +1,6 @@
-"""Compiles filters to predicates over entities: which properties may be filtered, by which operators.
+"""Compiles filters to predicates over entities. What `filter_rows` doesn't list is the documented 400.
 
-Source: the page "OData filters in Batch" (the rows that this emulator's lists have). Anything else is a documented 400.
+Names of properties and operators have case, as in OData; ids and words such as states have none.
 """
 
 import operator
@@ -11,20 +11,21 @@ from typing import Any
 
 from local.batch_emulator.collation import Key, fold
 from local.batch_emulator.errors import bad_query
-from local.batch_emulator.odata import OPERATORS, Both, Comparison, Either, FilterError, Node, StartsWith, parse
+from local.batch_emulator.filter_rows import Property, Rows
+from local.batch_emulator.odata import (
+    OPERATORS,
+    STARTSWITH,
+    Both,
+    Comparison,
+    Either,
+    FilterError,
+    Node,
+    StartsWith,
+    parse,
+)
 
 type Predicate = Callable[[Any], bool]
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {name: getattr(operator, name) for name in OPERATORS}
-
-
-@dataclass(frozen=True, slots=True)
-class Property:
-    """A property's attribute path, its kind (String, Id, DateTime, Int, Boolean) and the operators it allows."""
-
-    attribute: str
-    kind: str
-    operators: tuple[str, ...] = OPERATORS
-    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,75 +37,9 @@ class Filter:
 
 
 EVERYTHING = Filter(lambda _: True)
-_SAME = ("eq", "ne")
-_TASK_STATES = ("active", "preparing", "running", "completed")
-_JOB_STATES = ("active", "disabling", "disabled", "enabling", "terminating", "completed", "deleting")
-_NODE_STATES = [
-    "idle",
-    "rebooting",
-    "reimaging",
-    "running",
-    "unusable",
-    "creating",
-    "starting",
-    "waitingforstarttask",
-    "starttaskfailed",
-    "unknown",
-    "leavingpool",
-    "offline",
-    "preempted",
-    "upgradingos",
-    "deallocated",
-    "deallocating",
-]
-_RESULTS = ("success", "failure")
-_MOMENTS = {
-    "stateTransitionTime": Property("changed", "DateTime"),
-    "creationTime": Property("created", "DateTime"),
-}
-_MODIFIED = Property("modified", "DateTime")
-TASKS = _MOMENTS | {
-    "id": Property("id", "Id"),
-    "state": Property("state", "String", _SAME, _TASK_STATES),
-    "lastModifiedTime": _MODIFIED,
-    "executionInfo/startTime": Property("started", "DateTime"),
-    "executionInfo/endTime": Property("ended", "DateTime"),
-    "executionInfo/exitCode": Property("exit_code", "Int"),
-    "executionInfo/result": Property("result", "String", _SAME, _RESULTS),
-}
-JOBS = _MOMENTS | {
-    "id": Property("id", "Id"),
-    "state": Property("state", "String", _SAME, _JOB_STATES),
-    "lastModified": _MODIFIED,
-    "executionInfo/startTime": Property("created", "DateTime"),
-    "executionInfo/endTime": Property("ended", "DateTime"),
-    "executionInfo/poolId": Property("pool_id", "Id"),
-}
-POOLS = _MOMENTS | {
-    "id": Property("id", "Id"),
-    "state": Property("state", "String", _SAME, ("active", "deleting")),
-    "allocationState": Property("allocation", "String", ("eq",), ("steady", "resizing", "stopping")),
-    "allocationStateTransitionTime": Property("allocation_changed", "DateTime"),
-    "lastModified": _MODIFIED,
-    "enableAutoScale": Property("is_autoscaled", "Boolean", _SAME),
-    "enableInterNodeCommunication": Property("is_interconnected", "Boolean", _SAME),
-    "vmSize": Property("vm_size", "String", _SAME),
-}
-NODES = {
-    "state": Property("state", "String", _SAME, tuple(_NODE_STATES)),
-    "stateTransitionTime": Property("changed", "DateTime"),
-    "lastBootTime": Property("booted", "DateTime"),
-    "allocationTime": Property("allocated", "DateTime"),
-    "startTaskInfo/state": Property("start_task.state", "String", ("eq",), ("running", "completed")),
-    "startTaskInfo/result": Property("start_task.result", "String", _SAME, _RESULTS),
-    "startTaskInfo/exitCode": Property("start_task.exit_code", "Int"),
-    "startTaskInfo/startTime": Property("start_task.started", "DateTime"),
-    "startTaskInfo/endTime": Property("start_task.ended", "DateTime"),
-}
-NODE_COUNTS = {"poolId": Property("id", "String", ("eq",))}
 
 
-def compile_filter(text: str | None, properties: Mapping[str, Property], collate: Key) -> Filter:
+def compile_filter(text: str | None, properties: Rows, collate: Key) -> Filter:
     """Raises RefusedError (400 InvalidQueryParameterValue). `collate` is how ids compare."""
     if not text:
         return EVERYTHING
@@ -115,7 +50,7 @@ def compile_filter(text: str | None, properties: Mapping[str, Property], collate
         raise bad_query("$filter", text, str(error)) from None
 
 
-def _compile(node: Node, properties: Mapping[str, Property], collate: Key) -> Predicate:
+def _compile(node: Node, properties: Rows, collate: Key) -> Predicate:
     match node:
         case Both():
             return _all([_compile(part, properties, collate) for part in node.parts])
@@ -136,15 +71,15 @@ def _any(parts: list[Predicate]) -> Predicate:
     return lambda entity: any(part(entity) for part in parts)
 
 
-def _startswith(node: StartsWith, properties: Mapping[str, Property]) -> Predicate:
+def _startswith(node: StartsWith, properties: Rows) -> Predicate:
     found, prefix = _property(node.name, properties), fold(node.prefix)
-    if found.kind != "Id":
-        raise FilterError(f"startswith is not supported for {node.name}")
+    if STARTSWITH not in found.operators:
+        raise FilterError(f"{STARTSWITH} is not supported for {node.name}")
     read = attrgetter(found.attribute)
     return lambda entity: fold(read(entity)).startswith(prefix)
 
 
-def _comparison(node: Comparison, properties: Mapping[str, Property], collate: Key) -> Predicate:
+def _comparison(node: Comparison, properties: Rows, collate: Key) -> Predicate:
     found = _property(node.name, properties)
     if node.operator not in found.operators:
         raise FilterError(f"the operator {node.operator} is not supported for {node.name}")
@@ -174,7 +109,7 @@ def _reader(found: Property) -> Callable[[Any], Any]:
     return lambda entity: getattr(getattr(entity, first), second, None)
 
 
-def _property(name: str, properties: Mapping[str, Property]) -> Property:
+def _property(name: str, properties: Rows) -> Property:
     found = properties.get(name)
     if found is None:
         raise FilterError(f"{name} is not a property to filter by")

@@ -20,7 +20,7 @@ from local.batch_emulator.entities import Json
 from local.batch_emulator.errors import RefusedError
 from local.batch_emulator.injection import Fault
 from local.batch_emulator.requests import Request, Response
-from local.batch_emulator.stamps import http_date, stamp
+from local.batch_emulator.stamps import full_stamp, http_date
 from local.batch_emulator.surface import find_operation
 
 _LOG = logging.getLogger("emulator")
@@ -40,7 +40,7 @@ class Front:
         await self._wait(incoming, fault)
         if fault and fault.reset:
             return _cut_off(incoming)
-        url, headers = f"http://{incoming.headers.get('Host', 'localhost')}", self._usual_headers(incoming)
+        url, headers = f"{incoming.scheme}://{incoming.headers.get('Host', 'localhost')}", self._usual_headers(incoming)
         try:
             response = self._run(incoming, raw, url, fault)
         except RefusedError as refusal:
@@ -94,6 +94,8 @@ class Front:
             "X-Content-Type-Options": "nosniff",
             "request-id": str(uuid.uuid4()),
         }
+        if incoming.secure:
+            headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
         own = incoming.headers.get("client-request-id")
         if own and incoming.headers.get("return-client-request-id", "").lower() == "true":
             headers["client-request-id"] = own
@@ -102,7 +104,7 @@ class Front:
     def _refusal(self, refusal: RefusedError, url: str, request_id: str) -> Response:
         if refusal.status == _NOT_MODIFIED:
             return Response(_NOT_MODIFIED)
-        text = f"{refusal.message}\nRequestId:{request_id}\nTime:{stamp(self._emulator.clock.now)}"
+        text = f"{refusal.message}\nRequestId:{request_id}\nTime:{full_stamp(self._emulator.clock.now)}"
         body: Json = {
             "odata.metadata": f"{url}/$metadata#{_ERROR_KIND}",
             "code": refusal.code,

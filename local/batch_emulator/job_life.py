@@ -1,22 +1,81 @@
 """The life of a job: active, disabled and enabled again, terminated by a user or by its last task, deleted."""
 
+from collections.abc import Callable
 from functools import partial
 
-from local.batch_emulator.entities import Account, Job
+from local.batch_emulator.auto_pools import AutoPools
+from local.batch_emulator.backlog import ReadyTasks
+from local.batch_emulator.collation import fold
+from local.batch_emulator.durations import seconds_of
+from local.batch_emulator.entities import Account, Job, Json, Schedule, Task
+from local.batch_emulator.exit_rules import job_action
+from local.batch_emulator.links import Links
 from local.batch_emulator.stage import Stage
+from local.batch_emulator.tally import Tally
 from local.batch_emulator.task_life import TaskLife
+from local.batch_emulator.task_set import TaskSet
 
+_NO_LIMIT = 10 * 365 * 86_400.0
 _PASSING = (0.5, 2.0)
 _LOOKING = 1.0
 
 
 class JobLife:
-    def __init__(self, account: Account, stage: Stage) -> None:
+    def __init__(self, account: Account, stage: Stage, number: Callable[[], int], pools: AutoPools) -> None:
         self._account = account
         self._stage = stage
+        self._number = number
+        self._pools = pools
 
-    def attach(self, tasks: TaskLife) -> None:
+    def attach(self, tasks: TaskLife, ended: Callable[[Job], None]) -> None:
+        """`ended` is called with jobs that have completed or are gone."""
         self._tasks = tasks
+        self._ended = ended
+
+    def begin(self, name: str, spec: Json, schedule: Schedule | None = None) -> Job:
+        """Creates a job, with its job manager task if it has one."""
+        now = self._stage.now
+        job = Job(
+            id=name,
+            key=fold(name),
+            number=self._number(),
+            account=self._account,
+            spec=spec,
+            created=now,
+            modified=now,
+            changed=now,
+            tasks=TaskSet(),
+            tally=Tally(),
+            ready=ReadyTasks(),
+            links=Links(),
+            schedule=schedule,
+        )
+        self._account.jobs[job.key] = job
+        self._pools.begin(job)
+        if manager := spec.get("jobManagerTask"):
+            self._tasks.add(job, [manager_task(manager, self._number(), now)])
+        self._limit(job)
+        self.look(job)
+        return job
+
+    def changed(self, job: Job) -> None:
+        """A user changed a job: more of it may run, it may end, its time may be another."""
+        self._limit(job)
+        self._tasks.resume(job)
+        self.look(job)
+
+    def task_completed(self, job: Job, task: Task) -> None:
+        """What a task's end does to its job: that of its manager ends it, exit conditions may."""
+        manager = job.spec.get("jobManagerTask") or {}
+        if job.state != "active":
+            return
+        action = job_action(job, task)
+        if fold(str(manager.get("id", ""))) == task.key and manager.get("killJobOnCompletion", True):
+            self._stage.agenda.after(0, partial(self._end, job, job.turn, "JMComplete"))
+        elif action == "terminate":
+            self._stage.agenda.after(0, partial(self._end, job, job.turn, "TaskFailed"))
+        elif action == "disable":
+            self._stage.agenda.after(0, partial(self._disable_after, job, job.turn))
 
     def look(self, job: Job) -> None:
         """To be called when a job may have nothing left to do: after its creation, a change, a run's end."""
@@ -31,7 +90,7 @@ class JobLife:
         job.reason = reason
         for run in list(job.runs):
             self._tasks.end(job, run.task)
-        self._stage.between(_PASSING, partial(self._terminated, job, job.turn))
+        self._after_release(job, partial(self._terminated, job, job.turn))
 
     def disable(self, job: Job, what: str) -> None:
         self._turn(job, "disabling")
@@ -47,10 +106,35 @@ class JobLife:
         self._stage.between(_PASSING, partial(self._enabled, job, job.turn))
 
     def delete(self, job: Job) -> None:
+        was_open = job.ended is None and job.state != "terminating"
         self._turn(job, "deleting")
         for run in list(job.runs):
             self._tasks.drop(run)
-        self._stage.between(_PASSING, partial(self._gone, job))
+        if was_open:
+            self._after_release(job, partial(self._gone, job))
+        else:
+            self._stage.between(_PASSING, partial(self._gone, job))
+
+    def _after_release(self, job: Job, then: Callable[[], None]) -> None:
+        self._stage.agenda.after(self._tasks.release(job) + self._stage.chance.uniform(*_PASSING), then)
+
+    def _limit(self, job: Job) -> None:
+        text = (job.spec.get("constraints") or {}).get("maxWallClockTime")
+        if text and (seconds := seconds_of(text)) < _NO_LIMIT:
+            self._stage.agenda.after(seconds, partial(self._expire, job, str(text)))
+
+    def _expire(self, job: Job, text: str) -> None:
+        is_same = (job.spec.get("constraints") or {}).get("maxWallClockTime") == text
+        if is_same and job.state in ("active", "disabled", "disabling", "enabling"):
+            self.terminate(job, "MaxWallClockTimeExpiry")
+
+    def _end(self, job: Job, turn: int, reason: str) -> None:
+        if job.turn == turn and job.state == "active":
+            self.terminate(job, reason)
+
+    def _disable_after(self, job: Job, turn: int) -> None:
+        if job.turn == turn and job.state == "active":
+            self.disable(job, "requeue")
 
     def _is_done(self, job: Job) -> bool:
         wanted = str(job.spec.get("onAllTasksComplete", "")).lower() == "terminatejob"
@@ -64,6 +148,8 @@ class JobLife:
         if job.turn == turn:
             job.ended = self._stage.now
             self._set(job, "completed")
+            self._ended(job)
+            self._pools.end(job)
 
     def _disabled(self, job: Job, turn: int) -> None:
         if job.turn == turn and job.state == "disabling" and not job.runs:
@@ -78,6 +164,8 @@ class JobLife:
     def _gone(self, job: Job) -> None:
         if self._account.jobs.get(job.key) is job:
             del self._account.jobs[job.key]
+            self._ended(job)
+            self._pools.end(job)
 
     def _turn(self, job: Job, state: str) -> None:
         job.turn += 1
@@ -86,3 +174,18 @@ class JobLife:
     def _set(self, job: Job, state: str) -> None:
         job.previous, job.previous_changed = job.state, job.changed
         job.state, job.changed = state, self._stage.now
+
+
+def manager_task(spec: Json, number: int, now: int) -> Task:
+    """A job manager task as the task that it is, under the id that it names."""
+    name, retries = str(spec["id"]), (spec.get("constraints") or {}).get("maxTaskRetryCount")
+    return Task(
+        id=name,
+        key=fold(name),
+        number=number,
+        spec=spec,
+        slots=int(spec.get("requiredSlots") or 1),
+        max_retries=int(retries or 0),
+        created=now,
+        changed=now,
+    )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 
 from local.batch_emulator.command_lines import outcome_of
-from local.batch_emulator.entities import Node, Pool, StartTask
+from local.batch_emulator.entities import Lease, Node, Pool, StartTask
 from local.batch_emulator.failures import exit_failure
 from local.batch_emulator.stage import Stage
 from local.batch_emulator.task_life import TaskLife
@@ -17,6 +17,7 @@ _CREATING = (8.0, 20.0)
 _STARTING = (8.0, 20.0)
 _AWAY = (40.0, 120.0)
 _LEAVING = (2.0, 5.0)
+_RESTARTING = (10.0, 30.0)
 
 
 class NodeLife:
@@ -50,24 +51,72 @@ class NodeLife:
     def remove(self, node: Node, option: str) -> None:
         """Takes a node out as the deallocation option says: requeue, terminate or taskcompletion."""
         node.leaving = True
-        node.pool.backlog.place(node, usable=False)
-        if option != "taskcompletion":
-            for run in list(node.runs):
-                if option == "terminate":
-                    self._tasks.end(run.job, run.task)
-                else:
-                    self._tasks.requeue(run, counted=True)
+        self._free(node, option, counted=True)
         self.leave_when_free(node)
 
+    def send_away(self, node: Node, state: str, option: str) -> None:
+        """Makes a node rebooting, reimaging or deallocating as soon as the option lets it."""
+        node.away = state
+        node.image += state == "reimaging"
+        self._free(node, option, counted=False)
+        self.leave_when_free(node)
+
+    def start_again(self, node: Node) -> None:
+        """Starts a deallocated node."""
+        node.life += 1
+        self._start(node, node.life)
+
+    def disable(self, node: Node, option: str) -> None:
+        node.scheduling = "disabled"
+        self._free(node, option, counted=False)
+        if node.state == "idle":
+            self._set(node, "offline", self._stage.now)
+
+    def enable(self, node: Node) -> None:
+        node.scheduling = "enabled"
+        if node.state == "offline":
+            self._set(node, "idle", self._stage.now)
+        node.pool.backlog.place(node, usable=node.is_usable)
+        self._ready(node.pool)
+
     def leave_when_free(self, node: Node) -> None:
-        if node.leaving and not node.runs and node.state != "leavingpool":
-            node.life += 1
-            self._set(node, "leavingpool", self._stage.now)
+        if node.runs:
+            return
+        if node.leaving and node.state != "leavingpool":
+            self._end_life(node, "leavingpool")
             self._stage.between(_LEAVING, partial(self._go, node))
+        elif node.away and not node.leaving and node.state != node.away:
+            self._end_life(node, node.away)
+            self._stage.between(_RESTARTING, partial(self._restart, node, node.life))
+
+    def _free(self, node: Node, option: str, *, counted: bool) -> None:
+        """Ends or requeues what runs on a node; `taskcompletion` and `retaineddata` let it run to its end."""
+        node.pool.backlog.place(node, usable=False)
+        for run in list(node.runs) if option in ("requeue", "terminate") else ():
+            if option == "terminate":
+                self._tasks.end(run.job, run.task)
+            else:
+                self._tasks.requeue(run, counted=counted)
+
+    def _end_life(self, node: Node, state: str) -> None:
+        node.life += 1
+        self._set(node, state, self._stage.now)
+
+    def _restart(self, node: Node, life: int) -> None:
+        if node.life != life:
+            return
+        state, node.away = node.away, ""
+        if state == "deallocating":
+            self._set(node, "deallocated", self._stage.now)
+        else:
+            self._start(node, life)
 
     def _go(self, node: Node) -> None:
-        node.pool.nodes.pop(node.id, None)
-        self._settled(node.pool)
+        pool = node.pool
+        if pool.nodes.pop(node.id, None):
+            lease = Lease(pool.id, pool.vm_size, node.allocated, self._stage.now)
+            pool.account.leases.append(lease)
+        self._settled(pool)
 
     def _start(self, node: Node, life: int) -> None:
         if node.life != life:
@@ -115,8 +164,8 @@ class NodeLife:
     def _show_ready(self, node: Node, life: int, moment: int) -> None:
         if node.life != life:
             return
-        self._set(node, "idle", moment)
-        node.pool.backlog.place(node, usable=not node.leaving)
+        self._set(node, node.resting, moment)
+        node.pool.backlog.place(node, usable=node.is_usable)
         self._ready(node.pool)
         knobs = self._stage.knobs
         mean = knobs.nodeLossSeconds if node.dedicated else knobs.preemptionSeconds
@@ -127,8 +176,8 @@ class NodeLife:
         """A preemption, or a dedicated node that broke."""
         if node.life != life:
             return
-        node.life += 1
-        self._set(node, "unusable" if node.dedicated else "preempted", self._stage.now)
+        node.away = ""
+        self._end_life(node, "unusable" if node.dedicated else "preempted")
         node.pool.backlog.place(node, usable=False)
         for run in list(node.runs):
             self._tasks.requeue(run, counted=False)

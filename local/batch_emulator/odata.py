@@ -14,6 +14,9 @@ _TOKEN = re.compile(
     r"|(?P<word>[A-Za-z][\w/]*)|(?P<mark>[(),]))"
 )
 OPERATORS = ("eq", "ne", "ge", "gt", "le", "lt")
+STARTSWITH = "startswith"
+_MOST_DEPTH = 50
+_MOST_DIGITS = 10
 
 
 class FilterError(Exception):
@@ -58,6 +61,7 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self._tokens = _scan(text)
         self._at = 0
+        self._depth = 0
 
     def whole(self) -> Node:
         node = self._either()
@@ -79,16 +83,23 @@ class _Parser:
 
     def _one(self) -> Node:
         if self._takes("mark", "("):
-            node = self._either()
-            self._need("mark", ")")
-            return node
+            return self._inner()
         name = self._need("word")
-        if name == "startswith" and self._takes("mark", "("):
+        if name == STARTSWITH and self._takes("mark", "("):
             return self._startswith()
         operator = self._need("word")
         if operator not in OPERATORS:
             raise FilterError(f"'{operator}' is not an operator")
         return Comparison(name, operator, *self._literal())
+
+    def _inner(self) -> Node:
+        self._depth += 1
+        if self._depth > _MOST_DEPTH:
+            raise FilterError(f"parentheses stand more than {_MOST_DEPTH} deep")
+        node = self._either()
+        self._need("mark", ")")
+        self._depth -= 1
+        return node
 
     def _startswith(self) -> Node:
         name = self._need("word")
@@ -107,6 +118,8 @@ class _Parser:
         if kind == "text":
             return "String", text
         if kind == "number":
+            if len(text.lstrip("-0")) > _MOST_DIGITS or not -(2**31) <= int(text) < 2**31:
+                raise FilterError(f"'{text}' is no 32-bit integer")
             return "Int", int(text)
         if kind == "word" and text in ("true", "false"):
             return "Boolean", text == "true"

@@ -1,56 +1,28 @@
 """Operations on jobs. A job may name a pool that doesn't exist: its tasks then stay active (documented)."""
 
-from typing import Any
-
 from local.batch_emulator import bodies
-from local.batch_emulator.backlog import ReadyTasks
 from local.batch_emulator.collation import comparison_key, fold
-from local.batch_emulator.entities import Job
-from local.batch_emulator.errors import absent_property, bad_property, conflict, exists, undone
-from local.batch_emulator.filters import JOBS, compile_filter
+from local.batch_emulator.entities import Job, Json
+from local.batch_emulator.errors import conflict, exists
+from local.batch_emulator.filter_rows import JOBS, PREPARATIONS
+from local.batch_emulator.filters import compile_filter
+from local.batch_emulator.job_rules import CLOSED, check_change, check_values, must_be_open
 from local.batch_emulator.paging import in_order, page, rendered, selected
-from local.batch_emulator.requests import Request, Response, checked_id, nested, one, written
-from local.batch_emulator.tally import Tally
-from local.batch_emulator.task_set import TaskSet
+from local.batch_emulator.requests import Request, Response, checked_id, one, written
 from local.batch_emulator.wire_jobs import job_renderers, task_counts
-
-_CLOSED = {
-    "terminating": ("JobTerminating", "The specified job is being terminated."),
-    "completed": ("JobCompleted", "The specified job is already in a completed state."),
-    "deleting": ("JobBeingDeleted", "The specified job is being deleted."),
-}
-_ALL_COMPLETE = ("noaction", "terminatejob")
-
-
-def must_be_open(job: Job) -> None:
-    """Raises RefusedError for jobs that have ended or are about to."""
-    if job.state in _CLOSED:
-        raise conflict(*_CLOSED[job.state])
+from local.batch_emulator.wire_sides import side_renderers
 
 
 def create_job(request: Request) -> Response:
     body = request.body
     bodies.JOB.check(body)
     name = checked_id(body["id"])
-    _check_values(body)
+    check_values(body)
     if fold(name) in request.account.jobs:
         raise exists("Job")
-    simulation, now = request.simulation, request.now
-    job = Job(
-        id=name,
-        key=fold(name),
-        number=simulation.next_number(),
-        account=request.account,
-        spec=body,
-        created=now,
-        modified=now,
-        changed=now,
-        tasks=TaskSet(),
-        tally=Tally(),
-        ready=ReadyTasks(),
-    )
-    request.account.jobs[job.key] = job
-    simulation.jobs.look(job)
+    if fold(name) in request.account.schedules:
+        raise conflict("JobScheduleWithSameIdExists", "A job schedule with the specified job id exists.")
+    job = request.simulation.jobs.begin(name, body)
     return written(request, 201, f"jobs/{job.id}", job.modified)
 
 
@@ -70,14 +42,27 @@ def update_job(request: Request) -> Response:
     request.check(job.modified)
     must_be_open(job)
     bodies.JOB_PATCH.check(body)
-    _check_values(body)
-    if "poolInfo" in body and job.state != "disabled":
-        raise conflict(
-            "OperationInvalidForCurrentState", "The job's pool can be changed while the job is disabled only."
-        )
-    job.spec |= body
+    check_values(body)
+    check_change(job, body)
+    return _changed(request, job, job.spec | body)
+
+
+def replace_job(request: Request) -> Response:
+    """What is left out gets its default (documented), but what can't be changed stays."""
+    job, body = request.job(), request.body
+    request.check(job.modified)
+    must_be_open(job)
+    bodies.JOB_PUT.check(body)
+    check_values(body)
+    check_change(job, {"onAllTasksComplete": "noaction", **body})
+    kept = {name: value for name, value in job.spec.items() if name not in bodies.JOB_PUT.known}
+    return _changed(request, job, kept | body)
+
+
+def _changed(request: Request, job: Job, spec: Json) -> Response:
+    job.spec = spec
     job.modified = max(request.now, job.modified + 1)
-    request.simulation.jobs.look(job)
+    request.simulation.jobs.changed(job)
     return written(request, 200, f"jobs/{job.id}", job.modified)
 
 
@@ -85,7 +70,7 @@ def delete_job(request: Request) -> Response:
     job = request.job()
     request.check(job.modified)
     if job.state == "deleting":
-        raise conflict(*_CLOSED["deleting"])
+        raise conflict(*CLOSED["deleting"])
     request.simulation.jobs.delete(job)
     return Response(202)
 
@@ -126,21 +111,26 @@ def get_job_task_counts(request: Request) -> Response:
     return one(request, "taskcountsresult", task_counts(counts))
 
 
-def _check_values(body: bodies.Body) -> None:
-    bodies.choice(body, "onAllTasksComplete", "noaction", _ALL_COMPLETE)
-    if bodies.choice(body, "onTaskFailure", "noaction", ("noaction", "performexitoptionsjobaction")) != "noaction":
-        raise undone("onTaskFailure=performexitoptionsjobaction")
-    bodies.number(body, "priority", 0, least=-1000, most=1000)
-    bodies.number(body, "maxParallelTasks", -1, least=-1)
-    bodies.number(nested(body, "constraints"), "maxTaskRetryCount", 0, least=-1)
-    if "poolInfo" in body:
-        _check_pool(nested(body, "poolInfo"))
+def list_job_preparation_and_release_task_status(request: Request) -> Response:
+    job = request.job()
+    rows = compile_filter(request.query.get("$filter"), PREPARATIONS, comparison_key(request.knobs))
+    if not job.spec.get("jobPreparationTask"):
+        raise conflict("JobPreparationTaskNotSpecified", "The specified job does not have a job preparation task.")
+    sides = in_order(request, job.sides)
+    kind = "jobpreparationandreleasetaskstatuslist"
+    return page(request, kind, sides, rows.matches, side_renderers(request.url, job))
 
 
-def _check_pool(info: Any) -> None:
-    if info.get("autoPoolSpecification"):
-        raise undone("property autoPoolSpecification")
-    if not info.get("poolId"):
-        raise absent_property("poolInfo.poolId")
-    if not isinstance(info["poolId"], str):
-        raise bad_property("poolInfo.poolId", info["poolId"], "It is a string.")
+ACTIONS = (
+    create_job,
+    list_jobs,
+    get_job,
+    update_job,
+    replace_job,
+    delete_job,
+    terminate_job,
+    disable_job,
+    enable_job,
+    get_job_task_counts,
+    list_job_preparation_and_release_task_status,
+)

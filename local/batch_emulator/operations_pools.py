@@ -1,54 +1,51 @@
-"""Operations on pools and nodes."""
+"""Operations on pools."""
 
 from local.batch_emulator import bodies
-from local.batch_emulator.backlog import Backlog
 from local.batch_emulator.collation import comparison_key, fold
 from local.batch_emulator.entities import Pool
-from local.batch_emulator.errors import absent_property, bad_property, conflict, exists
-from local.batch_emulator.filters import NODE_COUNTS, NODES, POOLS, compile_filter
+from local.batch_emulator.errors import absent_property, bad_property, conflict, exists, missing
+from local.batch_emulator.filter_rows import POOLS
+from local.batch_emulator.filters import compile_filter
 from local.batch_emulator.paging import in_order, page, rendered, selected
 from local.batch_emulator.pool_life import TARGETS
-from local.batch_emulator.requests import Request, Response, checked_id, nested, one, written
-from local.batch_emulator.wire_pools import node_count_renderers, node_renderers, pool_renderers
+from local.batch_emulator.pool_rules import MOST_NODES, check_pool_values, check_without_entra
+from local.batch_emulator.requests import Request, Response, checked_id, marks, one, written
+from local.batch_emulator.wire_pools import pool_renderers
 
-_MOST_NODES = 2500
-_OPTIONS = ("requeue", "terminate", "taskcompletion")
+_MOST_REMOVED = 100
+_OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
 
 
 def create_pool(request: Request) -> Response:
     body = request.body
-    bodies.POOL.check(body)
+    bodies.pool(request.version).check(body)
     name = checked_id(body["id"])
-    _check_values(body)
+    check_pool_values(body)
     if fold(name) in request.account.pools:
         raise exists("Pool")
-    now = request.now
-    pool = Pool(
-        id=name,
-        key=fold(name),
-        number=request.simulation.next_number(),
-        account=request.account,
-        spec=body,
-        created=now,
-        modified=now,
-        changed=now,
-        allocation_changed=now,
-        backlog=Backlog(),
-    )
-    request.account.pools[pool.key] = pool
-    request.simulation.pools.begin(pool)
+    if request.headers.get("authorization", "").startswith("SharedKey"):
+        check_without_entra(body)
+    pool = request.simulation.pools.create(name, body)
     return written(request, 201, f"pools/{pool.id}", pool.modified)
 
 
 def list_pools(request: Request) -> Response:
     found = compile_filter(request.query.get("$filter"), POOLS, comparison_key(request.knobs))
-    return page(request, "pools", in_order(request, request.account.pools), found.matches, pool_renderers(request.url))
+    return page(
+        request,
+        "pools",
+        in_order(request, request.account.pools),
+        found.matches,
+        pool_renderers(request.url, request.version),
+    )
 
 
 def get_pool(request: Request) -> Response:
     pool = request.pool()
     request.check(pool.modified)
-    return one(request, "pools", rendered(pool, selected(request, pool_renderers(request.url))), pool.modified)
+    return one(
+        request, "pools", rendered(pool, selected(request, pool_renderers(request.url, request.version))), pool.modified
+    )
 
 
 def delete_pool(request: Request) -> Response:
@@ -60,7 +57,7 @@ def delete_pool(request: Request) -> Response:
 def resize_pool(request: Request) -> Response:
     pool, body = _open_pool(request), request.body
     bodies.RESIZE.check(body)
-    targets = {name: bodies.number(body, name, -1, most=_MOST_NODES) for name in TARGETS.values()}
+    targets = {name: bodies.number(body, name, -1, most=MOST_NODES) for name in TARGETS.values()}
     wanted = {name: count for name, count in targets.items() if count >= 0}
     if not wanted:
         raise absent_property("targetDedicatedNodes")
@@ -68,26 +65,62 @@ def resize_pool(request: Request) -> Response:
     if pool.allocation != "steady":
         raise conflict("PoolBeingResized", "The specified pool is being resized.")
     pool.spec |= wanted
-    pool.modified = max(request.now, pool.modified + 1)
     request.simulation.pools.resize(pool, option)
-    return written(request, 202, f"pools/{pool.id}/resize", pool.modified)
+    return _changed(request, pool, "/resize", 202)
 
 
-def list_nodes(request: Request) -> Response:
+def pool_exists(request: Request) -> Response:
     pool = request.pool()
-    found = compile_filter(request.query.get("$filter"), NODES, comparison_key(request.knobs))
-    return page(request, "nodes", in_order(request, pool.nodes), found.matches, node_renderers(request.url, pool))
+    request.check(pool.modified)
+    return Response(200, None, marks(pool.modified))
 
 
-def get_node(request: Request) -> Response:
-    node = request.node()
-    return one(request, "nodes", rendered(node, selected(request, node_renderers(request.url, node.pool))))
+def update_pool(request: Request) -> Response:
+    """Properties that shape nodes can change while there are none only (documented)."""
+    pool, body = _open_pool(request), request.body
+    bodies.POOL_PATCH.check(body)
+    check_pool_values(body)
+    if pool.nodes and (shaping := sorted(bodies.POOL_WHILE_EMPTY & body.keys())):
+        raise conflict("OperationNotValidOnPool", f"{shaping[0]} can be changed while the pool is empty only.")
+    pool.spec |= body
+    return _changed(request, pool, "", 200)
 
 
-def list_pool_node_counts(request: Request) -> Response:
-    found = compile_filter(request.query.get("$filter"), NODE_COUNTS, comparison_key(request.knobs))
-    pools = in_order(request, request.account.pools)
-    return page(request, "poolnodecounts", pools, found.matches, node_count_renderers())
+def replace_pool_properties(request: Request) -> Response:
+    """What is left out is removed (documented)."""
+    pool, body = _open_pool(request), request.body
+    bodies.pool_properties(request.version).check(body)
+    check_pool_values(body)
+    for name in ("startTask", "applicationPackageReferences", "metadata"):
+        pool.spec.pop(name, None)
+        if body.get(name):
+            pool.spec[name] = body[name]
+    return _changed(request, pool, "/updateproperties", 204)
+
+
+def stop_pool_resize(request: Request) -> Response:
+    pool = _open_pool(request)
+    if pool.allocation != "resizing":
+        raise conflict("OperationInvalidForCurrentState", "The specified pool is not being resized.")
+    request.simulation.pools.stop(pool)
+    return _changed(request, pool, "/stopresize", 202)
+
+
+def remove_nodes(request: Request) -> Response:
+    pool, body = _open_pool(request), request.body
+    bodies.REMOVE.check(body)
+    names = body["nodeList"]
+    if not isinstance(names, list) or not 1 <= len(names) <= _MOST_REMOVED:
+        raise bad_property("nodeList", names, f"It is a list of 1 to {_MOST_REMOVED} ids.")
+    option = bodies.choice(body, "nodeDeallocationOption", "requeue", _OPTIONS)
+    if pool.allocation != "steady":
+        raise conflict("PoolBeingResized", "The specified pool is being resized.")
+    nodes = {fold(str(name)): pool.nodes.get(fold(str(name))) for name in names}
+    found = [node for node in nodes.values() if node]
+    if len(found) < len(nodes):
+        raise missing("Node")
+    request.simulation.pools.take_out(pool, found, option)
+    return _changed(request, pool, "/removenodes", 202)
 
 
 def _open_pool(request: Request) -> Pool:
@@ -98,15 +131,20 @@ def _open_pool(request: Request) -> Pool:
     return pool
 
 
-def _check_values(body: bodies.Body) -> None:
-    if not isinstance(body["vmSize"], str):
-        raise bad_property("vmSize", body["vmSize"], "It is a string.")
-    for name in TARGETS.values():
-        bodies.number(body, name, 0, most=_MOST_NODES)
-    bodies.slots(body, "taskSlotsPerNode")
-    policy = nested(body, "taskSchedulingPolicy")
-    bodies.choice(policy, "nodeFillType", "spread", ("spread", "pack"))
-    start_task = nested(body, "startTask")
-    if start_task and not isinstance(start_task.get("commandLine"), str):
-        raise absent_property("startTask.commandLine")
-    bodies.number(start_task, "maxTaskRetryCount", 0, least=-1)
+def _changed(request: Request, pool: Pool, verb: str, status: int) -> Response:
+    pool.modified = max(request.now, pool.modified + 1)
+    return written(request, status, f"pools/{pool.id}{verb}", pool.modified)
+
+
+ACTIONS = (
+    create_pool,
+    list_pools,
+    get_pool,
+    pool_exists,
+    update_pool,
+    replace_pool_properties,
+    delete_pool,
+    resize_pool,
+    stop_pool_resize,
+    remove_nodes,
+)

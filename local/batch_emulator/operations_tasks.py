@@ -7,8 +7,10 @@ from local.batch_emulator import bodies
 from local.batch_emulator.collation import comparison_key, fold
 from local.batch_emulator.entities import Job, Json, Task
 from local.batch_emulator.errors import NOT_DONE, RefusedError, bad_property, conflict, exists
-from local.batch_emulator.filters import TASKS, compile_filter
-from local.batch_emulator.operations_jobs import must_be_open
+from local.batch_emulator.exit_rules import check_dependencies, check_exit_conditions
+from local.batch_emulator.filter_rows import TASKS
+from local.batch_emulator.filters import compile_filter
+from local.batch_emulator.job_rules import check_duration, must_be_open, side_id
 from local.batch_emulator.paging import page, place_of, rendered, selected
 from local.batch_emulator.requests import Request, Response, checked_id, nested, one, written
 from local.batch_emulator.stamps import etag, stamp
@@ -55,6 +57,25 @@ def get_task(request: Request) -> Response:
     return one(request, "tasks", rendered(task, selected(request, task_renderers(request.url, job))), task.modified)
 
 
+def replace_task(request: Request) -> Response:
+    """Constraints that are left out get their defaults (documented)."""
+    job, task = request.task()
+    request.check(task.modified)
+    bodies.TASK_PUT.check(request.body)
+    if task.state == "completed":
+        raise conflict("TaskCompleted", "The specified task is already in a completed state.")
+    task.max_retries = _retries(job, request.body)
+    task.spec = {**task.spec, "constraints": nested(request.body, "constraints")}
+    task.updated = max(request.now, task.modified + 1)
+    return written(request, 200, f"jobs/{job.id}/tasks/{task.id}", task.modified)
+
+
+def list_subtasks(request: Request) -> Response:
+    """Always empty, since multi-instance tasks are refused when they are added."""
+    request.task()
+    return Response(200, {"odata.metadata": f"{request.url}/$metadata#subtasks", "value": []})
+
+
 def delete_task(request: Request) -> Response:
     job, task = request.task()
     request.check(task.modified)
@@ -77,8 +98,10 @@ def reactivate_task(request: Request) -> Response:
     job, task = request.task()
     request.check(task.modified)
     must_be_open(job)
-    if task.state != "completed" or task.result == "success":
-        raise conflict("OperationInvalidForCurrentState", "Only a completed task that failed can be reactivated.")
+    if task.state != "completed":
+        raise conflict("TaskNotCompleted", "The specified task is not in a completed state.")
+    if task.result == "success":
+        raise conflict("TaskSucceeded", "The specified task has already completed successfully.")
     request.simulation.tasks.reactivate(job, task)
     return written(request, 204, f"jobs/{job.id}/tasks/{task.id}/reactivate", task.modified)
 
@@ -116,11 +139,13 @@ def _new_task(request: Request, job: Job, body: Any) -> Task:
     if not isinstance(body["commandLine"], str):
         raise bad_property("commandLine", body["commandLine"], "It is a string.")
     bodies.objects(body, "resourceFiles")
-    inherited = int((job.spec.get("constraints") or {}).get("maxTaskRetryCount") or 0)
-    retries = bodies.number(nested(body, "constraints"), "maxTaskRetryCount", inherited, least=-1)
+    check_dependencies(job, nested(body, "dependsOn"))
+    check_exit_conditions(job, nested(body, "exitConditions"))
+    retries = _retries(job, body)
     slots = bodies.slots(body, "requiredSlots")
     if fold(name) in job.tasks:
         raise exists("Task")
+    _check_sides(job, name)
     return Task(
         id=name,
         key=fold(name),
@@ -131,3 +156,31 @@ def _new_task(request: Request, job: Job, body: Any) -> Task:
         created=request.now,
         changed=request.now,
     )
+
+
+def _retries(job: Job, body: Json) -> int:
+    inherited = int((job.spec.get("constraints") or {}).get("maxTaskRetryCount") or 0)
+    constraints = nested(body, "constraints")
+    for name in ("maxWallClockTime", "retentionTime"):
+        check_duration(constraints, name)
+    return bodies.number(constraints, "maxTaskRetryCount", inherited, least=-1)
+
+
+def _check_sides(job: Job, name: str) -> None:
+    for side, code in (("jobPreparationTask", "Preparation"), ("jobReleaseTask", "Release")):
+        if job.spec.get(side) and fold(side_id(job, side)) == fold(name):
+            text = f"The specified task id is that of the job {code.lower()} task."
+            raise conflict(f"TaskIdSameAsJob{code}Task", text)
+
+
+ACTIONS = (
+    create_task,
+    create_task_collection,
+    list_tasks,
+    get_task,
+    replace_task,
+    list_subtasks,
+    delete_task,
+    terminate_task,
+    reactivate_task,
+)

@@ -15,7 +15,7 @@ import orjson
 
 from local.batch_emulator.collation import ORDERS, Key, order_name
 from local.batch_emulator.entities import Json
-from local.batch_emulator.errors import bad_query, out_of_range, undone
+from local.batch_emulator.errors import bad_query, out_of_range
 from local.batch_emulator.filters import Predicate
 from local.batch_emulator.requests import Request, Response
 
@@ -92,9 +92,13 @@ def page_size(request: Request) -> int:
 
 
 def selected(request: Request, renderers: Renderers) -> Renderers:
-    """The properties that `$select` leaves. Raises RefusedError."""
-    if request.query.get("$expand"):
-        raise undone(f"$expand={request.query['$expand']}")
+    """The properties that `$select` leaves. Raises RefusedError.
+
+    `$expand=stats` adds nothing: statistics are rolled up now and then, and may be absent (documented).
+    """
+    expand = request.query.get("$expand")
+    if expand not in (None, "", "stats"):
+        raise bad_query("$expand", str(expand), "only stats can be expanded")
     text = request.query.get("$select")
     if not text:
         return renderers

@@ -1,36 +1,77 @@
 """The life of a pool: allocation up to its targets, resizing, deletion."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from local.batch_emulator.entities import Account, Node, Pool
+from local.batch_emulator.backlog import Backlog
+from local.batch_emulator.collation import fold
+from local.batch_emulator.entities import Account, Json, Node, Pool
 from local.batch_emulator.node_life import NodeLife
 from local.batch_emulator.stage import Stage
 
 _ALLOCATING = (3.0, 8.0)
 _GOING = (3.0, 8.0)
 TARGETS = {True: "targetDedicatedNodes", False: "targetLowPriorityNodes"}
+_STOPPED = {
+    "code": "ResizeStopped",
+    "message": "Desired number of nodes could not be allocated as the resize operation was stopped",
+}
 _UNSETTLED = ("creating", "leavingpool")
 
 
 class PoolLife:
-    def __init__(self, account: Account, stage: Stage) -> None:
+    def __init__(self, account: Account, stage: Stage, number: Callable[[], int]) -> None:
         self._account = account
         self._stage = stage
+        self._number = number
 
     def attach(self, nodes: NodeLife) -> None:
         self._nodes = nodes
 
-    def begin(self, pool: Pool) -> None:
-        """A pool was created; jobs that named it before can run now."""
+    def create(self, name: str, spec: Json) -> Pool:
+        """Creates a pool; jobs that named it before can run now. One without nodes to get is steady at once."""
+        now = self._stage.now
+        pool = Pool(
+            id=name,
+            key=fold(name),
+            number=self._number(),
+            account=self._account,
+            spec=spec,
+            created=now,
+            modified=now,
+            changed=now,
+            allocation_changed=now,
+            backlog=Backlog(),
+        )
+        self._account.pools[pool.key] = pool
+        if not any(spec.get(target) for target in TARGETS.values()):
+            pool.allocation = "steady"
         for job in self._account.jobs.values():
             if job.pool is pool:
                 pool.backlog.enlist(job)
-        self._plan(pool, "requeue")
+        if pool.allocation != "steady":
+            self._plan(pool, "requeue")
+        return pool
 
     def resize(self, pool: Pool, option: str) -> None:
         """Brings the pool to the targets in its specification, after a while."""
         self._set_allocation(pool, "resizing")
         self._plan(pool, option)
+
+    def stop(self, pool: Pool) -> None:
+        """Ends a resize where it stands; what was not reached is told as resize errors."""
+        pool.resizes += 1
+        self._set_allocation(pool, "stopping")
+        self._stage.between(_ALLOCATING, partial(self._stopped, pool, pool.resizes))
+
+    def take_out(self, pool: Pool, nodes: Sequence[Node], option: str) -> None:
+        """Removes certain nodes, and lowers the targets by them."""
+        for node in nodes:
+            name = TARGETS[node.dedicated]
+            pool.spec[name] = max(0, int(pool.spec.get(name) or 0) - 1)
+        pool.resizes += 1
+        self._set_allocation(pool, "resizing")
+        self._stage.between(_ALLOCATING, partial(self._take_out, pool, pool.resizes, nodes, option))
 
     def delete(self, pool: Pool) -> None:
         pool.state, pool.changed = "deleting", self._stage.now
@@ -45,6 +86,7 @@ class PoolLife:
             self._set_allocation(pool, "steady")
 
     def _plan(self, pool: Pool, option: str) -> None:
+        pool.errors.clear()
         pool.resizes += 1
         self._stage.between(_ALLOCATING, partial(self._allocate, pool, pool.resizes, option))
 
@@ -58,6 +100,23 @@ class PoolLife:
                 self._nodes.remove(node, option)
             for _ in range(-surplus):
                 self._nodes.add(pool, dedicated=dedicated)
+        self.settle(pool)
+
+    def _stopped(self, pool: Pool, number: int) -> None:
+        if pool.resizes != number:
+            return
+        for kind, name in TARGETS.items():
+            if pool.current(dedicated=kind) != int(pool.spec.get(name) or 0):
+                pool.errors.append(_STOPPED)
+                break
+        self._set_allocation(pool, "steady")
+
+    def _take_out(self, pool: Pool, number: int, nodes: Sequence[Node], option: str) -> None:
+        if pool.resizes != number:
+            return
+        for node in nodes:
+            if node.id in pool.nodes and not node.leaving:
+                self._nodes.remove(node, option)
         self.settle(pool)
 
     def _is_settled(self, pool: Pool) -> bool:

@@ -39,6 +39,10 @@ class Request:
         return self.simulation.account
 
     @property
+    def version(self) -> str:
+        return self.query["api-version"]
+
+    @property
     def now(self) -> int:
         return self.simulation.stage.now
 
@@ -46,25 +50,25 @@ class Request:
     def body(self) -> Json:
         """The JSON object that was sent. Raises RefusedError."""
         try:
-            found = orjson.loads(self.raw or b"{}")
+            body = orjson.loads(self.raw or b"{}")
         except orjson.JSONDecodeError as error:
             raise _unreadable(str(error)) from None
-        if not isinstance(found, dict):
+        if not isinstance(body, dict):
             raise _unreadable("it is not an object")
-        return found
+        return body
 
     def job(self) -> Job:
-        return _found(self.account.jobs.get(fold(self.ids["jobId"])), "Job")
+        return found(self.account.jobs.get(fold(self.ids["jobId"])), "Job")
 
     def task(self) -> tuple[Job, Task]:
         job = self.job()
-        return job, _found(job.tasks.get(fold(self.ids["taskId"])), "Task")
+        return job, found(job.tasks.get(fold(self.ids["taskId"])), "Task")
 
     def pool(self) -> Pool:
-        return _found(self.account.pools.get(fold(self.ids["poolId"])), "Pool")
+        return found(self.account.pools.get(fold(self.ids["poolId"])), "Pool")
 
     def node(self) -> Node:
-        return _found(self.pool().nodes.get(fold(self.ids["nodeId"])), "Node")
+        return found(self.pool().nodes.get(fold(self.ids["nodeId"])), "Node")
 
     def check(self, modified: int) -> None:
         """Honours conditional headers. Raises RefusedError."""
@@ -84,14 +88,14 @@ class Response:
 def one(request: Request, kind: str, body: Json, modified: int | None = None) -> Response:
     """An answer with one entity; those that have an ETag show it in the headers too."""
     payload = {"odata.metadata": f"{request.url}/$metadata#{kind}/@Element", **body}
-    return Response(200, payload, _marks(modified) if modified is not None else {}, items=1)
+    return Response(200, payload, marks(modified) if modified is not None else {}, items=1)
 
 
 def written(request: Request, status: int, path: str, modified: int) -> Response:
     """An accepted write."""
     where = f"{request.url}/{path}"
     created = {"Location": where} if status == 201 else {}  # noqa: PLR2004 - Created
-    return Response(status, None, {**_marks(modified), "DataServiceId": where, **created})
+    return Response(status, None, {**marks(modified), "DataServiceId": where, **created})
 
 
 def checked_id(value: object) -> str:
@@ -101,11 +105,13 @@ def checked_id(value: object) -> str:
     return value
 
 
-def _marks(modified: int) -> dict[str, str]:
+def marks(modified: int) -> dict[str, str]:
+    """The headers of what has an ETag."""
     return {"ETag": etag(modified), "Last-Modified": http_date(modified)}
 
 
-def _found[E](entity: E | None, kind: str) -> E:
+def found[E](entity: E | None, kind: str) -> E:
+    """Raises RefusedError (404) where there is none."""
     if entity is None:
         raise missing(kind)
     return entity
@@ -117,9 +123,9 @@ def _unreadable(reason: str) -> RefusedError:
 
 def nested(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """An object inside a body, empty where there is none. Raises RefusedError."""
-    found = body.get(name)
-    if found is None:
+    inner = body.get(name)
+    if inner is None:
         return {}
-    if not isinstance(found, dict):
-        raise bad_property(name, found, "It is an object.")
-    return found
+    if not isinstance(inner, dict):
+        raise bad_property(name, inner, "It is an object.")
+    return inner

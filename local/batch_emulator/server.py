@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from ssl import SSLContext
 
 from aiohttp import web
 
@@ -20,12 +21,12 @@ class Server:
         self._runner: web.ServerRunner | None = None
         self._happening: asyncio.Task[None] | None = None
 
-    async def start(self, host: str = "127.0.0.1", port: int = 0) -> int:
-        """Listens, and gives the port. Raises OSError where it can't be had."""
+    async def start(self, host: str = "127.0.0.1", port: int = 0, tls: SSLContext | None = None) -> int:
+        """Listens, with https where there is a context, and gives the port. Raises OSError where it can't be had."""
         runner = web.ServerRunner(web.Server(self._serve, access_log=None), shutdown_timeout=_PATIENCE)
         await runner.setup()
         self._runner = runner
-        await web.TCPSite(runner, host, port).start()
+        await web.TCPSite(runner, host, port, ssl_context=tls).start()
         if not self._emulator.clock.stepped:
             self._happening = asyncio.create_task(self._emulator.agenda.run())
         chosen: int = runner.addresses[0][1]

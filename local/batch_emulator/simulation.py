@@ -4,12 +4,14 @@ import random
 from collections.abc import Callable
 
 from local.batch_emulator.agenda import Agenda
+from local.batch_emulator.auto_pools import AutoPools
 from local.batch_emulator.clock import Clock
 from local.batch_emulator.dispatch import Dispatch
-from local.batch_emulator.entities import Account, Job, Node
+from local.batch_emulator.entities import Account, Job, Node, Task
 from local.batch_emulator.job_life import JobLife
 from local.batch_emulator.node_life import NodeLife
 from local.batch_emulator.pool_life import PoolLife
+from local.batch_emulator.schedule_life import ScheduleLife
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.stage import Stage
 from local.batch_emulator.task_life import TaskLife
@@ -20,23 +22,27 @@ class Simulation:
         self, account: Account, clock: Clock, agenda: Agenda, knobs: Knobs, *, seed: str, late: Callable[[], float]
     ) -> None:
         self.account = account
+        self._serial = 0
         self.stage = Stage(clock, agenda, knobs, random.Random(f"{seed}/{account.name}"), late)
         self._dispatch = Dispatch(self.stage)
-        self.tasks = TaskLife(self.stage, left=self._run_ended, waiting=self._dispatch.waiting)
+        self.tasks = TaskLife(self.stage, left=self._run_ended, waiting=self._dispatch.waiting, done=self._completed)
         self._dispatch.attach(self.tasks)
-        self.pools = PoolLife(account, self.stage)
-        self._nodes = NodeLife(self.stage, self.tasks, ready=self._dispatch.plan, settled=self.pools.settle)
-        self.pools.attach(self._nodes)
-        self.jobs = JobLife(account, self.stage)
-        self.jobs.attach(self.tasks)
-        self._serial = 0
+        self.pools = PoolLife(account, self.stage, self.next_number)
+        self.nodes = NodeLife(self.stage, self.tasks, ready=self._dispatch.plan, settled=self.pools.settle)
+        self.pools.attach(self.nodes)
+        self.jobs = JobLife(account, self.stage, self.next_number, AutoPools(account, self.stage, self.pools))
+        self.schedules = ScheduleLife(account, self.stage, self.jobs)
+        self.jobs.attach(self.tasks, self.schedules.job_ended)
 
     def next_number(self) -> int:
         """Numbers entities in the order of their creation."""
         self._serial += 1
         return self._serial
 
+    def _completed(self, job: Job, task: Task) -> None:
+        self.jobs.task_completed(job, task)
+
     def _run_ended(self, node: Node, job: Job) -> None:
-        self._nodes.leave_when_free(node)
+        self.nodes.leave_when_free(node)
         self._dispatch.plan(node.pool)
         self.jobs.look(job)

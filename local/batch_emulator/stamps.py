@@ -11,7 +11,7 @@ from functools import lru_cache
 SECOND = 10_000_000
 _NET_1970 = 621_355_968_000_000_000
 _NODE_DIGIT = 10
-_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d{1,7}))?)?(Z|[+-]\d\d:\d\d)?")
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,7}))?)?(Z|[+-]\d\d:\d\d)?")
 
 
 def ticks(seconds: float) -> int:
@@ -24,6 +24,12 @@ def stamp(moment: int) -> str:
     if not fraction:
         return f"{_second(seconds)}Z"
     return f"{_second(seconds)}.{f'{fraction:07}'.rstrip('0')}Z"
+
+
+def full_stamp(moment: int) -> str:
+    """The same with all seven digits, as errors have it."""
+    seconds, fraction = divmod(moment, SECOND)
+    return f"{_second(seconds)}.{fraction:07}Z"
 
 
 def parse_stamp(text: str) -> int:

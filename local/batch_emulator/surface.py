@@ -8,45 +8,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from local.batch_emulator import operations_access as access
+from local.batch_emulator import operations_account as account
 from local.batch_emulator import operations_jobs as jobs
+from local.batch_emulator import operations_nodes as nodes
 from local.batch_emulator import operations_pools as pools
+from local.batch_emulator import operations_schedules as schedules
 from local.batch_emulator import operations_tasks as tasks
 from local.batch_emulator.errors import RefusedError, bad_query, undone
 from local.batch_emulator.requests import Request, Response
 from local.batch_emulator.surface_rows import ROWS
+from local.batch_emulator.versions import VERSIONS
 
-API_VERSIONS = ("2025-06-01",)
 _COMMON = {"api-version", "timeout"}
 _MARKS = ("if", "paged")
 type Action = Callable[[Request], Response]
+_MODULES = (access, account, jobs, nodes, pools, schedules, tasks)
 _ACTIONS: Mapping[str, Action] = {
     action.__name__: action
-    for action in (
-        jobs.create_job,
-        jobs.list_jobs,
-        jobs.get_job,
-        jobs.update_job,
-        jobs.delete_job,
-        jobs.terminate_job,
-        jobs.disable_job,
-        jobs.enable_job,
-        jobs.get_job_task_counts,
-        tasks.create_task,
-        tasks.create_task_collection,
-        tasks.list_tasks,
-        tasks.get_task,
-        tasks.delete_task,
-        tasks.terminate_task,
-        tasks.reactivate_task,
-        pools.create_pool,
-        pools.list_pools,
-        pools.get_pool,
-        pools.delete_pool,
-        pools.resize_pool,
-        pools.list_nodes,
-        pools.get_node,
-        pools.list_pool_node_counts,
-    )
+    for module in (access, account, jobs, nodes, pools, schedules, tasks)
+    for action in module.ACTIONS
 }
 
 
@@ -118,9 +99,14 @@ def _check_version(version: str | None) -> None:
             "A query parameter that is required for this request was not specified.",
             {"QueryParameterName": "api-version"},
         )
-    if version not in API_VERSIONS:
-        known = ", ".join(API_VERSIONS)
-        raise bad_query("api-version", version, f"the specified api version is invalid; known here: {known}")
+    if version not in VERSIONS:
+        known = ", ".join(VERSIONS)
+        raise RefusedError(
+            400,
+            "UnsupportedRequestVersion",
+            f"The specified request version is not supported; the emulator knows {known}.",
+            {"QueryParameterName": "api-version", "QueryParameterValue": version},
+        )
 
 
 def _unsupported(name: str, value: str) -> RefusedError:

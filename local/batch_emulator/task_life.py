@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from local.batch_emulator.command_lines import outcome_of
-from local.batch_emulator.entities import LIVE, Failure, Job, Node, Run, Task
+from local.batch_emulator.entities import Failure, Job, Node, Run, Task
+from local.batch_emulator.exit_rules import satisfies
 from local.batch_emulator.failures import ENDED, download_failure, exit_failure
+from local.batch_emulator.side_life import SideLife
 from local.batch_emulator.stage import Stage
 
 _ASSIGNED = (0.1, 0.5)
@@ -18,18 +20,33 @@ _DOWNLOADING = (0.3, 2.0)
 
 
 class TaskLife:
-    """`left` is called with the node and the job whenever a run has ended, `waiting` when a job has tasks to run."""
+    """`left` is called with the node and the job whenever a run has ended, `waiting` when a job has tasks to run.
 
-    def __init__(self, stage: Stage, *, left: Callable[[Node, Job], None], waiting: Callable[[Job], None]) -> None:
+    `done` is called with every task that has completed and its job.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        *,
+        left: Callable[[Node, Job], None],
+        waiting: Callable[[Job], None],
+        done: Callable[[Job, Task], None],
+    ) -> None:
         self._stage = stage
         self._left = left
         self._waiting = waiting
+        self._done = done
+        self._sides = SideLife(stage, refused=self._refused)
 
     def add(self, job: Job, tasks: Iterable[Task]) -> None:
         for task in tasks:
             job.tasks.add(task)
             job.tally.move(task.slots, before=None, after=task.kind, now=self._stage.now, lag=self._stage.lag)
-            job.ready.push(task)
+            if task.spec.get("dependsOn"):
+                job.links.hold(task)
+            if not task.waits:
+                job.ready.push(task)
         self._waiting(job)
 
     def assign(self, job: Job, task: Task, node: Node) -> None:
@@ -37,7 +54,7 @@ class TaskLife:
         task.run = run
         job.runs[run] = node.runs[run] = None
         node.free -= task.slots
-        node.pool.backlog.place(node, usable=True)
+        node.pool.backlog.place(node, usable=node.is_usable)
         self._stage.between(_ASSIGNED, partial(self._prepare, run))
 
     def requeue(self, run: Run, *, counted: bool) -> None:
@@ -81,10 +98,22 @@ class TaskLife:
         self._leave(run)
         self._left(run.node, run.job)
 
+    def release(self, job: Job) -> float:
+        """Runs the release tasks of a job that ends; gives the seconds until the last is over."""
+        return self._sides.release(job)
+
     def _prepare(self, run: Run) -> None:
         if run.task.run is run:
             self._stage.tell(run.node, partial(self._show_preparing, run))
-            self._stage.between(_PREPARING, partial(self._begin, run))
+            self._sides.before(run, self._prepared)
+
+    def _prepared(self, run: Run) -> None:
+        self._stage.between(_PREPARING, partial(self._begin, run))
+
+    def _refused(self, run: Run) -> None:
+        """Job preparation failed on the node: the task goes elsewhere."""
+        self._back(run)
+        self._left(run.node, run.job)
 
     def _begin(self, run: Run) -> None:
         if run.task.run is not run:
@@ -149,12 +178,25 @@ class TaskLife:
         task.pool_id = task.node_id = None
         if task.state != "active":
             self._set(job, task, "active", self._stage.now)
-        job.ready.push(task, first=True)
-        self._waiting(job)
+        if not task.waits:
+            job.ready.push(task, first=True)
+            self._waiting(job)
 
     def _complete(self, job: Job, task: Task, moment: int, *, exit_code: int | None, failure: Failure | None) -> None:
         task.exit_code, task.failure, task.ended = exit_code, failure, moment
         self._set(job, task, "completed", moment, result="failure" if failure else "success")
+        if job.spec.get("usesTaskDependencies") and satisfies(task):
+            self._free(job, task)
+        self._done(job, task)
+
+    def _free(self, job: Job, done: Task) -> None:
+        """Queues the tasks that waited for the last time, unless they were deleted or ended meanwhile."""
+        freed = [task for task in job.links.satisfy(done.key) if job.tasks.get(task.key) is task]
+        for task in freed:
+            if task.state == "active" and task.run is None:
+                job.ready.push(task)
+        if freed:
+            self._waiting(job)
 
     def _leave(self, run: Run) -> None:
         node, run.task.run = run.node, None
@@ -163,8 +205,8 @@ class TaskLife:
         run.job.runs.pop(run, None)
         node.free += run.task.slots
         if node.state == "running" and not node.shown:
-            node.state, node.changed = "idle", self._stage.node_now(node)
-        node.pool.backlog.place(node, usable=node.state in LIVE and not node.leaving)
+            node.state, node.changed = node.resting, self._stage.node_now(node)
+        node.pool.backlog.place(node, usable=node.is_usable)
 
     def _set(self, job: Job, task: Task, state: str, moment: int, *, result: str | None = None) -> None:
         before = task.kind

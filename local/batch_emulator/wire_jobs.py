@@ -15,6 +15,9 @@ _DEFAULTS: Mapping[str, Any] = {
     "maxParallelTasks": -1,
     "allowTaskPreemption": False,
     "usesTaskDependencies": False,
+    "jobManagerTask": None,
+    "jobPreparationTask": None,
+    "jobReleaseTask": None,
     "poolInfo": None,
     "commonEnvironmentSettings": None,
     "networkConfiguration": None,
@@ -22,6 +25,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "onAllTasksComplete": "noaction",
     "onTaskFailure": "noaction",
 }
+FIXED_DEFAULTS = {name: value for name, value in _DEFAULTS.items() if value is not None}
 _CONSTRAINTS = {"maxWallClockTime": FOREVER, "maxTaskRetryCount": 0}
 
 
@@ -37,7 +41,7 @@ def job_renderers(url: str) -> Renderers:
         "previousState": lambda job: job.previous,
         "previousStateTransitionTime": lambda job: moment(job.previous_changed),
         **{name: _sent(name, default) for name, default in _DEFAULTS.items()},
-        "constraints": lambda job: _CONSTRAINTS | (job.spec.get("constraints") or {}),
+        "constraints": lambda job: constraints(job.spec),
         "executionInfo": _execution_info,
     }
 
@@ -65,6 +69,11 @@ def _as_documented(found: Mapping[str, int]) -> Json:
 
 def _sent(name: str, default: Any) -> Any:
     return lambda job: job.spec.get(name, default)
+
+
+def constraints(spec: Mapping[str, Any]) -> Json:
+    """A job's constraints with the defaults of what was not sent."""
+    return _CONSTRAINTS | (spec.get("constraints") or {})
 
 
 def _execution_info(job: Job) -> Json:

@@ -1,12 +1,14 @@
 """Pools, nodes and node counts as JSON. Shapes follow recordings."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from local.batch_emulator.entities import Json, Node, Pool, StartTask
 from local.batch_emulator.paging import Renderers
 from local.batch_emulator.stamps import etag, stamp
+from local.batch_emulator.versions import has_communication_mode, hidden_node_states
+from local.batch_emulator.wire_endpoints import endpoints, ipv6_address
 from local.batch_emulator.wire_tasks import execution_info, failure_json, moment
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -26,6 +28,10 @@ _DEFAULTS: Mapping[str, Any] = {
     "metadata": None,
     "mountConfiguration": None,
     "upgradePolicy": None,
+}
+_COMMUNICATION: Renderers = {
+    "targetNodeCommunicationMode": lambda pool: pool.spec.get("targetNodeCommunicationMode", "default"),
+    "currentNodeCommunicationMode": lambda _: "simplified",
 }
 _COUNTED = [
     "creating",
@@ -47,7 +53,8 @@ _COUNTED = [
 ]
 
 
-def pool_renderers(url: str) -> Renderers:
+def pool_renderers(url: str, version: str) -> Renderers:
+    modes = _COMMUNICATION if has_communication_mode(version) else {}
     return {
         "id": lambda pool: pool.id,
         "url": lambda pool: f"{url}/pools/{pool.id}",
@@ -59,9 +66,11 @@ def pool_renderers(url: str) -> Renderers:
         "allocationState": lambda pool: pool.allocation,
         "allocationStateTransitionTime": lambda pool: stamp(pool.allocation_changed),
         "vmSize": lambda pool: pool.vm_size,
+        "resizeErrors": lambda pool: pool.errors or None,
         "currentDedicatedNodes": lambda pool: pool.current(dedicated=True),
         "currentLowPriorityNodes": lambda pool: pool.current(dedicated=False),
         **{name: _sent(name, default) for name, default in _DEFAULTS.items()},
+        **modes,
     }
 
 
@@ -71,11 +80,12 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
         "id": lambda node: node.id,
         "url": lambda node: base + node.id,
         "state": lambda node: node.state,
-        "schedulingState": lambda _: "enabled",
+        "schedulingState": lambda node: node.scheduling,
         "stateTransitionTime": lambda node: stamp(node.changed),
         "lastBootTime": lambda node: moment(node.booted),
         "allocationTime": lambda node: stamp(node.allocated),
         "ipAddress": lambda node: node.ip,
+        "ipv6Address": ipv6_address,
         "affinityId": lambda node: f"TVM:{node.id}",
         "vmSize": lambda _: pool.vm_size,
         "totalTasksRun": lambda node: node.total,
@@ -86,6 +96,7 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
         "startTask": lambda _: pool.spec.get("startTask"),
         "startTaskInfo": lambda node: _start_task_info(node.start_task) if node.start_task else None,
         "isDedicated": lambda node: node.dedicated,
+        "endpointConfiguration": endpoints,
         "nodeAgentInfo": lambda node: (
             {"version": "1.12.3", "lastUpdateTime": stamp(node.booted)} if node.booted else None
         ),
@@ -93,11 +104,13 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
     }
 
 
-def node_count_renderers() -> Renderers:
+def node_count_renderers(version: str) -> Renderers:
+    hidden = hidden_node_states(version)
+    shown = [name for name in _COUNTED if name not in hidden]
     return {
         "poolId": lambda pool: pool.id,
-        "dedicated": lambda pool: _node_counts(pool, dedicated=True),
-        "lowPriority": lambda pool: _node_counts(pool, dedicated=False),
+        "dedicated": lambda pool: _node_counts(pool, shown, dedicated=True),
+        "lowPriority": lambda pool: _node_counts(pool, shown, dedicated=False),
     }
 
 
@@ -118,9 +131,9 @@ def true_nodes(pool: Pool) -> Json:
     }
 
 
-def _node_counts(pool: Pool, *, dedicated: bool) -> Json:
+def _node_counts(pool: Pool, shown: Sequence[str], *, dedicated: bool) -> Json:
     found = Counter(node.state for node in pool.nodes.values() if node.dedicated == dedicated)
-    return {**{name: found[name.lower()] for name in _COUNTED}, "total": found.total()}
+    return {**{name: found[name.lower()] for name in shown}, "total": found.total()}
 
 
 def _sent(name: str, default: Any) -> Any:
@@ -151,4 +164,4 @@ def _start_task_info(run: StartTask) -> Json:
 
 def _image(pool: Pool) -> Json:
     image = (pool.spec.get("virtualMachineConfiguration") or {}).get("imageReference") or {}
-    return {"version": "latest", **image}
+    return {"version": "latest", **image, "exactVersion": "1.0.0"}

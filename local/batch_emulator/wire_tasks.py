@@ -10,6 +10,7 @@ FOREVER = "P10675199DT2H48M5.4775807S"
 _WEEK = "P7D"
 _SENT = (
     "displayName",
+    "dependsOn",
     "exitConditions",
     "containerSettings",
     "resourceFiles",
@@ -31,9 +32,9 @@ def task_renderers(url: str, job: Job) -> Renderers:
     return {
         "id": lambda task: task.id,
         "url": lambda task: base + task.id,
-        "eTag": lambda task: etag(task.created),
+        "eTag": lambda task: etag(task.modified),
         "creationTime": lambda task: stamp(task.created),
-        "lastModified": lambda task: stamp(task.created),
+        "lastModified": lambda task: stamp(task.modified),
         "state": lambda task: task.state,
         "stateTransitionTime": lambda task: stamp(task.changed),
         "previousState": lambda task: task.previous,

@@ -16,13 +16,14 @@ from local.dev.clean import clean
 from local.dev.console import Failure, StopRequested, complain, say
 from local.dev.install import prepare
 from local.dev.pins import lock_all
-from local.dev.scripts import run_script, test
+from local.dev.scripts import emulator, run_script, test
 from local.dev.stack import Options
 from local.dev.up import up
 
 type Command = Callable[[Checkout, argparse.Namespace], int]
 ACCOUNT = re.compile(r"https://[a-z0-9]+\.[a-z0-9]+\.batch\.azure\.com/?")
-OWN_ARGUMENTS = {"test": 1, "bench": 2, "prove": 2}
+OWN_ARGUMENTS = {"test": 1, "emulator": 1, "bench": 2, "prove": 2}
+OWN_HELP = frozenset({"emulator"})
 INTERRUPTED = 130
 LAST_PORT = 65535
 
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
 def split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Arguments for dev.py itself, and those that it passes on untouched to pytest or a script."""
     own = OWN_ARGUMENTS.get(arguments[0], len(arguments)) if arguments else 0
-    if arguments[1:2] in (["-h"], ["--help"]):
+    if arguments[1:2] in (["-h"], ["--help"]) and arguments[0] not in OWN_HELP:
         own = 2
     return arguments[:own], arguments[own:]
 
@@ -60,6 +61,8 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="dev.py", description="Batchscope on this machine: run it, test it, build it.")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     _add_up(commands.add_parser("up", help="start everything and open for business; Ctrl-C stops it"))
+    alone = commands.add_parser("emulator", help="serve the Batch emulator alone; --help lists its options")
+    _add(alone, lambda checkout, options: emulator(checkout, options.further))
     tests = commands.add_parser("test", help="run the tests", usage="dev.py test [-h] [PYTEST ARGUMENT ...]")
     _add(tests, lambda checkout, options: test(checkout, options.further))
     _add(commands.add_parser("check", help="lint, types, import rules, workflows, lock files"), lambda c, _: check(c))

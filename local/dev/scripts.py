@@ -1,4 +1,4 @@
-"""`test`, `bench` and `prove`: hand over to a program in `.venv`, whose exit code and terminal become this command's.
+"""`test`, `emulator`, `bench`, `prove`: hand over to a program in `.venv`, whose exit code and terminal become theirs.
 
 On POSIX the program takes this process's place, so Ctrl-C, debuggers and signals work as if it had been called.
 """
@@ -22,6 +22,12 @@ def test(checkout: Checkout, arguments: Sequence[str]) -> int:
     conformance = checkout.root.parent / "shared/conformance"
     found = {"CONFORMANCE_DIR": str(conformance)} if conformance.is_dir() else {}
     return _hand_over(checkout, ("pytest", *arguments), {**found, **os.environ})
+
+
+def emulator(checkout: Checkout, arguments: Sequence[str]) -> int:
+    """Serve the Batch emulator alone, until Ctrl-C; the arguments are its own."""
+    prepare(checkout, node=False)
+    return _hand_over(checkout, ("local.batch_emulator", *arguments), {**os.environ, "PYTHONUNBUFFERED": "1"})
 
 
 def run_script(checkout: Checkout, kind: str, name: str | None, arguments: Sequence[str]) -> int:

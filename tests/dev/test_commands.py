@@ -9,7 +9,7 @@ import pytest
 from local.dev.checkout import HERE
 from local.dev.commands import split
 
-COMMANDS = ("up", "test", "check", "bench", "prove", "build", "clean", "lock")
+COMMANDS = ("up", "emulator", "test", "check", "bench", "prove", "build", "clean", "lock")
 
 
 def dev(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -56,4 +56,5 @@ def test_arguments_of_tests_and_scripts_pass_through_untouched() -> None:
     assert split(["bench", "cold", "--json", "x"]) == (["bench", "cold"], ["--json", "x"])
     assert split(["bench", "cold", "--help"]) == (["bench", "cold"], ["--help"])
     assert split(["test", "--help"]) == (["test", "--help"], [])
+    assert split(["emulator", "--help"]) == (["emulator"], ["--help"])
     assert split(["up", "--port", "0"]) == (["up", "--port", "0"], [])

@@ -118,5 +118,10 @@ class Driver:
             answer = await self.call("POST", f"/jobs/{job}/addtaskcollection", {"value": tasks[start : start + 100]})
             assert {row["status"] for row in answer.body["value"]} == {"Success"}, answer.body
 
+    async def truth_jobs(self) -> dict[str, Any]:
+        """The account's jobs, as the controls know them."""
+        found: dict[str, Any] = (await self.control("GET", "truth"))["accounts"][self.account]["jobs"]
+        return found
+
     async def task(self, name: str = "t000", job: str = "job") -> Any:
         return (await self.call("GET", f"/jobs/{job}/tasks/{name}")).body

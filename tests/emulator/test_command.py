@@ -47,7 +47,7 @@ def test_a_taken_port_is_one_plain_sentence() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--port", "x"], ["--port", "0", "--speed", "0"], ["--port", "0", "--account", "a=???"], []],
+    [["--port", "x"], ["--port", "0", "--speed", "0"], ["--port", "0", "--account", "a=???"], ["--https"]],
 )
 def test_wrong_arguments_are_named(arguments: list[str]) -> None:
     emulator = _start(*arguments)

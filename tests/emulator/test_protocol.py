@@ -102,16 +102,16 @@ async def test_conditions_elsewhere_are_refused_and_never_ignored(emulator: Runn
 
 
 async def test_what_is_not_done_yet_answers_501_with_its_name(emulator: Running) -> None:
-    status, body, _ = await emulator.get(f"/applications?{_VERSION}")
+    status, body, _ = await emulator.get(f"/pools/pool/nodes/node/extensions?{_VERSION}")
     assert status == 501
-    assert "list_applications" in body["message"]["value"]
+    assert "list_node_extensions" in body["message"]["value"]
 
 
 @pytest.mark.parametrize(
     ("query", "code"),
     [
         ("", "MissingRequiredQueryParameter"),
-        ("api-version=1999-01-01", "InvalidQueryParameterValue"),
+        ("api-version=1999-01-01", "UnsupportedRequestVersion"),
         (f"{_VERSION}&nonsense=1", "UnsupportedQueryParameter"),
         (f"{_VERSION}&maxresults=0", "OutOfRangeQueryParameterValue"),
         (f"{_VERSION}&maxresults=1001", "OutOfRangeQueryParameterValue"),

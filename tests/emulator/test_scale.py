@@ -6,7 +6,8 @@ from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.collation import ORDERS
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Job, Task
-from local.batch_emulator.filters import TASKS, compile_filter
+from local.batch_emulator.filter_rows import TASKS
+from local.batch_emulator.filters import compile_filter
 from local.batch_emulator.stamps import SECOND
 from local.batch_emulator.tally import Tally
 from local.batch_emulator.task_set import TaskSet

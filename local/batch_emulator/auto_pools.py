@@ -1,0 +1,45 @@
+"""Pools that come with a job or a schedule and go with it.
+
+Source: the reference of AutoPoolSpecification. Such a pool's id is the prefix and a GUID; `keepAlive` lets it stay.
+"""
+
+import uuid
+
+from local.batch_emulator.entities import Account, Job, Json
+from local.batch_emulator.pool_life import PoolLife
+from local.batch_emulator.stage import Stage
+
+
+class AutoPools:
+    def __init__(self, account: Account, stage: Stage, pools: PoolLife) -> None:
+        self._account = account
+        self._stage = stage
+        self._pools = pools
+
+    def begin(self, job: Job) -> None:
+        """Gives a new job its pool: one of its own, or its schedule's."""
+        rules = _rules(job)
+        if not rules:
+            return
+        owner = job.schedule if job.schedule and _is_of_schedule(rules) else job
+        if owner.auto_pool.lower() not in self._account.pools:
+            guid = uuid.UUID(int=self._stage.chance.getrandbits(128), version=4)
+            owner.auto_pool = f"{rules.get('autoPoolIdPrefix') or ''}{guid}"
+            self._pools.create(owner.auto_pool, {**rules["pool"], "id": owner.auto_pool})
+        job.auto_pool = owner.auto_pool
+
+    def end(self, job: Job) -> None:
+        """Deletes the pool of a job that has ended, unless it is kept or its schedule goes on."""
+        rules = _rules(job)
+        is_shared = job.schedule and _is_of_schedule(rules) and job.schedule.state not in ("completed", "deleting")
+        pool = self._account.pools.get(job.auto_pool.lower())
+        if pool and pool.state == "active" and not rules.get("keepAlive") and not is_shared:
+            self._pools.delete(pool)
+
+
+def _rules(job: Job) -> Json:
+    return dict((job.spec.get("poolInfo") or {}).get("autoPoolSpecification") or {})
+
+
+def _is_of_schedule(rules: Json) -> bool:
+    return str(rules.get("poolLifetimeOption", "")).lower() == "jobschedule"

@@ -1,0 +1,15 @@
+"""ISO 8601 durations as clients send them, such as PT10M or P1DT2H. Years and months have no fixed length: refused."""
+
+import re
+
+_PART = r"(?:(\d+(?:\.\d+)?)%s)?"
+_DURATION = re.compile("P" + _PART % "W" + _PART % "D" + "(?:T" + "".join(_PART % unit for unit in "HMS") + ")?")
+_SECONDS = (604_800, 86_400, 3600, 60, 1)
+
+
+def seconds_of(text: object) -> float:
+    """Raises ValueError."""
+    found = _DURATION.fullmatch(text) if isinstance(text, str) else None
+    if found is None or not any(found.groups()):
+        raise ValueError(f"'{text}' is no duration such as PT10M")
+    return sum(float(part or 0) * unit for part, unit in zip(found.groups(), _SECONDS, strict=True))

@@ -1,0 +1,49 @@
+"""Lists of an account as a whole: images, applications (there are none), usage of pools."""
+
+from local.batch_emulator.collation import comparison_key
+from local.batch_emulator.errors import bad_query, missing
+from local.batch_emulator.filter_rows import IMAGES as IMAGE_ROWS
+from local.batch_emulator.filter_rows import POOL_USAGE
+from local.batch_emulator.filters import EVERYTHING, compile_filter
+from local.batch_emulator.images import IMAGES, image_renderers
+from local.batch_emulator.paging import in_order, page
+from local.batch_emulator.requests import Request, Response
+from local.batch_emulator.stamps import parse_stamp
+from local.batch_emulator.usage import INTERVAL, usage, usage_renderers
+
+
+def list_supported_images(request: Request) -> Response:
+    found = compile_filter(request.query.get("$filter"), IMAGE_ROWS, comparison_key(request.knobs))
+    return page(request, "supportedimages", in_order(request, IMAGES), found.matches, image_renderers())
+
+
+def list_applications(request: Request) -> Response:
+    """Always empty: packages are uploaded through Azure Resource Manager, which is not emulated."""
+    return page(request, "applications", iter(()), EVERYTHING.matches, {})
+
+
+def get_application(_: Request) -> Response:
+    raise missing("Application")
+
+
+def list_pool_usage_metrics(request: Request) -> Response:
+    """Without times, the last interval that is over (documented)."""
+    found = compile_filter(request.query.get("$filter"), POOL_USAGE, comparison_key(request.knobs))
+    last = request.now // INTERVAL * INTERVAL
+    start, end = _time(request, "starttime", last - INTERVAL), _time(request, "endtime", last)
+    if start % INTERVAL or end % INTERVAL:
+        name = "starttime" if start % INTERVAL else "endtime"
+        raise bad_query(name, request.query[name], "it is not on the half hour")
+    rows = usage(request.account, start, end, request.now)
+    return page(request, "poolusagemetrics", in_order(request, rows), found.matches, usage_renderers())
+
+
+def _time(request: Request, name: str, default: int) -> int:
+    text = request.query.get(name)
+    try:
+        return parse_stamp(text) if text else default
+    except ValueError as error:
+        raise bad_query(name, str(text), str(error)) from None
+
+
+ACTIONS = (list_supported_images, list_applications, get_application, list_pool_usage_metrics)

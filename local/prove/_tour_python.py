@@ -1,0 +1,130 @@
+"""A tour of the emulator by azure-batch 14.2.0, in an environment of its own: ADDRESS ACCOUNT KEY.
+
+It imports nothing of this repository, since that environment has nothing but the client.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from importlib import import_module
+from typing import Any
+
+_PATIENCE_SECONDS = 60.0
+_MANY = 250
+
+
+def main() -> None:
+    address, account, key = sys.argv[1:]
+    batch: Any = import_module("azure.batch")
+    models: Any = import_module("azure.batch.models")
+    credentials = import_module("azure.batch.batch_auth").SharedKeyCredentials(account, key)
+    client = batch.BatchServiceClient(credentials, batch_url=address)
+    for step in (_pools, _jobs, _tasks, _lists, _schedules, _refusals, _deletes):
+        step(client, models)
+        print(f"ok {step.__name__.strip('_')}", flush=True)
+
+
+def _pools(client: Any, models: Any) -> None:
+    image = models.ImageReference(publisher="canonical", offer="ubuntu-24_04-lts", sku="server")
+    machine = models.VirtualMachineConfiguration(image_reference=image, node_agent_sku_id="batch.node.ubuntu 24.04")
+    pool = models.PoolAddParameter(
+        id="pool", vm_size="standard_d2s_v5", virtual_machine_configuration=machine, target_dedicated_nodes=2
+    )
+    client.pool.add(pool)
+    _wait(lambda: client.pool.get("pool").allocation_state == "steady")
+    nodes = list(client.compute_node.list("pool"))
+    assert len(nodes) == 2, nodes
+    assert client.pool.exists("pool")
+    client.pool.patch("pool", models.PoolPatchParameter(metadata=[models.MetadataItem(name="a", value="b")]))
+    assert client.pool.get("pool").metadata[0].value == "b"
+    assert list(client.account.list_supported_images())
+    (counts,) = client.account.list_pool_node_counts()
+    assert counts.dedicated.total == 2, counts
+
+
+def _jobs(client: Any, models: Any) -> None:
+    client.job.add(models.JobAddParameter(id="job", pool_info=models.PoolInformation(pool_id="pool"), priority=5))
+    client.job.patch("job", models.JobPatchParameter(priority=7))
+    job = client.job.get("job")
+    assert (job.priority, job.state, job.execution_info.pool_id) == (7, "active", "pool")
+    client.job.disable("job", "requeue")
+    _wait(lambda: client.job.get("job").state == "disabled")
+    client.job.enable("job")
+    _wait(lambda: client.job.get("job").state == "active")
+
+
+def _tasks(client: Any, models: Any) -> None:
+    tasks = [models.TaskAddParameter(id=f"t{number:03}", command_line="sleep 1") for number in range(_MANY)]
+    for start in range(0, _MANY, 100):
+        added = client.task.add_collection("job", tasks[start : start + 100])
+        assert {row.status.lower() for row in added.value} == {"success"}
+    client.task.add("job", models.TaskAddParameter(id="bad", command_line="sleep 1; exit 3"))
+    _wait(lambda: client.task.get("job", "bad").state == "completed")
+    assert client.task.get("job", "bad").execution_info.failure_info.code == "FailureExitCode"
+    client.task.reactivate("job", "bad")
+    client.task.add("job", models.TaskAddParameter(id="long", command_line="sleep 100000"))
+    client.task.terminate("job", "long")
+    counts = client.job.get_task_counts("job").task_counts
+    assert counts.active + counts.running + counts.completed == _MANY + 2, counts
+
+
+def _lists(client: Any, models: Any) -> None:
+    options = models.TaskListOptions(max_results=40, select="id,state")
+    assert len(list(client.task.list("job", options))) == _MANY + 2
+    options = models.TaskListOptions(filter="startswith(id,'t00') and state ne 'preparing'", max_results=3)
+    assert {task.id[:3] for task in client.task.list("job", options)} <= {"t00"}
+    assert [job.id for job in client.job.list(models.JobListOptions(filter="state eq 'active'"))] == ["job"]
+    assert list(client.application.list()) == []
+
+
+def _schedules(client: Any, models: Any) -> None:
+    specification = models.JobSpecification(pool_info=models.PoolInformation(pool_id="pool"))
+    schedule = models.Schedule(recurrence_interval=timedelta(days=1))
+    client.job_schedule.add(
+        models.JobScheduleAddParameter(id="daily", schedule=schedule, job_specification=specification)
+    )
+    _wait(lambda: [job.id for job in client.job.list_from_job_schedule("daily")] == ["daily:job-1"])
+    client.job_schedule.disable("daily")
+    client.job_schedule.enable("daily")
+    client.job_schedule.delete("daily")
+    _wait(lambda: not client.job_schedule.exists("daily"))
+
+
+def _refusals(client: Any, models: Any) -> None:
+    for wanted, act in (
+        ("JobNotFound", lambda: client.job.get("nothing")),
+        ("TaskExists", lambda: client.task.add("job", models.TaskAddParameter(id="t000", command_line="x"))),
+        ("InvalidQueryParameterValue", lambda: list(client.job.list(models.JobListOptions(filter="priority eq 1")))),
+        ("ConditionNotMet", lambda: client.job.delete("job", models.JobDeleteOptions(if_match="0x1"))),
+    ):
+        assert _code(models, act) == wanted, wanted
+
+
+def _deletes(client: Any, _: Any) -> None:
+    client.task.delete("job", "t001")
+    client.job.terminate("job")
+    _wait(lambda: client.job.get("job").state == "completed")
+    client.job.delete("job")
+    client.pool.delete("pool")
+    _wait(lambda: not list(client.job.list()) and not client.pool.exists("pool"))
+
+
+def _code(models: Any, act: Callable[[], object]) -> str:
+    try:
+        act()
+    except models.BatchErrorException as error:
+        return str(error.error.code)
+    return "no error"
+
+
+def _wait(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Every property of a filter row with every operator and every kind of literal, and whether the service takes it."""
+
+from collections.abc import Iterator, Mapping
+
+LITERALS = {
+    "String": "'active'",
+    "DateTime": "DateTime'2026-01-05T08:00:00.1234567Z'",
+    "Int": "5",
+    "Boolean": "true",
+}
+WORDS = {
+    "allocationState": "'steady'",
+    "osType": "'linux'",
+    "verificationType": "'verified'",
+    "nodeAgentSKUId": "'batch.node.ubuntu 22.04'",
+    "state": "'active'",
+    "result": "'success'",
+}
+NODE_WORDS = {"state": "'idle'"}
+RUN_WORDS = {"state": "'completed'"}
+COMPARISONS = ("eq", "ne", "ge", "gt", "le", "lt")
+
+
+def word_for(path: str, resource: str) -> str:
+    """A literal that a String property takes."""
+    last = path.rpartition("/")[2]
+    if path.startswith(("startTaskInfo", "jobPreparation", "jobRelease")) and last == "state":
+        return RUN_WORDS["state"]
+    if resource == "nodes" and last == "state":
+        return NODE_WORDS["state"]
+    return WORDS.get(last, "'x'")
+
+
+def conditions(resource: str, path: str, row: str) -> Iterator[tuple[str, bool]]:
+    """Filters over one property, and whether a row such as `eq ne:String` lets each in."""
+    listed, _, kind = row.partition(":")
+    allowed = set(COMPARISONS if listed == "all6" else listed.split())
+    own = word_for(path, resource) if kind == "String" else LITERALS[kind]
+    for operator in COMPARISONS:
+        yield f"{path} {operator} {own}", operator in allowed
+    yield f"startswith({path}, 'a')", "startswith" in allowed
+    for other, literal in LITERALS.items():
+        if other != kind:
+            yield f"{path} {min(allowed - {'startswith'})} {literal}", False
+    yield f"{path.swapcase()} {min(allowed - {'startswith'})} {own}", False
+
+
+def expanded(rows: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Rows by whole path; `a/b|c` stands for two paths, and `z/*: same` repeats the paths under the one before."""
+    before: list[tuple[str, str]] = []
+    for name, row in rows.items():
+        head, _, tail = name.rpartition("/")
+        if row == "same":
+            yield from ((f"{head}/{path.rpartition('/')[2]}", each) for path, each in before)
+            continue
+        found = [(f"{head}/{each}" if head else each, row) for each in tail.split("|")]
+        before += [each for each in found if "/" in each[0]]
+        yield from found
