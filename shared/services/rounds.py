@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Collection, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,9 +16,10 @@ from shared.clock import Clock
 from shared.domain.jobs import Confirmation, Job
 from shared.domain.keys import key_of
 from shared.domain.operations import Reason
-from shared.domain.rounds import Found, Round
+from shared.domain.rounds import Round
 from shared.errors import BatchscopeError, BatchThrottledError, CacheConflictError, MonitoringOffError, OvertakenError
 from shared.services.discovery import Discovery, discover, recheck_sealed
+from shared.services.round_under_way import RoundUnderWay
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount
 from shared.stores.jobs import JobStore
@@ -38,27 +39,6 @@ class RoundRules:
     overlap: timedelta
     full_list_interval: timedelta
     horizon: timedelta
-
-
-@dataclass(slots=True)
-class _Pass:
-    """A round under way. Keys are job keys; `wanted` None means every live job, `deadline` is in loop time.
-
-    `wanting` are jobs that were polled and want more than that; `etag` is that of the round's row once it was written.
-    """
-
-    last: Round | None
-    wanted: frozenset[str] | None
-    deadline: float
-    discovery: Discovery | None = None
-    confirmations: dict[str, Confirmation] = field(default_factory=dict)
-    wanting: list[Polled] = field(default_factory=list)
-    failures: dict[str, str] = field(default_factory=dict)
-    overtaken: dict[str, str] = field(default_factory=dict)
-    polled: set[str] = field(default_factory=set)
-    etag: str | None = None
-    throttled: BatchThrottledError | None = None
-    reason: str | None = None
 
 
 class AccountRounds:
@@ -122,7 +102,7 @@ class AccountRounds:
             if wanted is None and last is not None:
                 last = replace(last, full_list_at=None)
             done = await self._run(last, wanted=wanted, budget=budget)
-        return len(done.polled) - len(done.failures), _reasons(done, wanted)
+        return len(done.polled) - len(done.failures), done.reasons(wanted)
 
     async def _breathe(self) -> None:
         """Keeps a moment between rounds, however often polls are asked for."""
@@ -130,12 +110,12 @@ class AccountRounds:
         if wait > 0:
             await asyncio.sleep(wait)
 
-    async def _run(self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta) -> _Pass:
+    async def _run(self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta) -> RoundUnderWay:
         started, calls = await self._clock.now(), self.source.calls
         self.began = asyncio.get_running_loop().time()
         deadline = self.began + budget.total_seconds()
         keys = None if wanted is None else frozenset(map(key_of, wanted))
-        this = _Pass(last, keys, deadline)
+        this = RoundUnderWay(last, keys, deadline)
         try:
             await self._discover(this, started)
             await self._poll_jobs(this)
@@ -153,12 +133,12 @@ class AccountRounds:
         await self._note(this, started, calls)
         return this
 
-    async def _note(self, this: _Pass, started: datetime, calls: int) -> str:
+    async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> str:
         """Writes the round's row as things stand; gives its ETag. `calls` are those of before the round."""
-        done = _round_of(this, started, await self._clock.now(), self.source.calls - calls)
+        done = this.as_round(started, await self._clock.now(), self.source.calls - calls)
         return await self._rounds.save(self.source.account.key, replace(done, etag=this.etag or done.etag))
 
-    async def _discover(self, this: _Pass, now: datetime) -> None:
+    async def _discover(self, this: RoundUnderWay, now: datetime) -> None:
         known = await self._jobs.load_all(self.source.account.key)
         full = this.last is None or this.last.full_list_is_due(now, self._rules.full_list_interval)
         found = await discover(
@@ -166,7 +146,7 @@ class AccountRounds:
         )
         this.discovery = await recheck_sealed(self.source, found) if found.was_full else found
 
-    async def _poll_jobs(self, this: _Pass) -> None:
+    async def _poll_jobs(self, this: RoundUnderWay) -> None:
         """Polls live jobs, stalest first, until the deadline; sealed ones, too, where they are asked for by name."""
         discovery = this.discovery
         if discovery is None:
@@ -186,7 +166,7 @@ class AccountRounds:
         ]
         await asyncio.gather(*map(poll, sorted(live, key=_age_order)))
 
-    async def _reconcile_jobs(self, this: _Pass) -> None:
+    async def _reconcile_jobs(self, this: RoundUnderWay) -> None:
         """When all were polled: reads that take longer, for jobs whose counts want more than a delta."""
         gate = asyncio.Semaphore(_RECONCILED_AT_ONCE)
 
@@ -195,11 +175,11 @@ class AccountRounds:
                 if asyncio.get_running_loop().time() < this.deadline and this.throttled is None:
                     await self._guarded(this, polled.job, self._reconcile_job(this, polled))
                 else:
-                    _confirm(this, polled)
+                    this.confirm(polled)
 
         await asyncio.gather(*map(reconcile, this.wanting))
 
-    async def _save_listed(self, this: _Pass) -> None:
+    async def _save_listed(self, this: RoundUnderWay) -> None:
         """Writes what the list told of jobs that no poll has written."""
         discovery = this.discovery
         if discovery is None:
@@ -207,7 +187,7 @@ class AccountRounds:
         for key in sorted(discovery.changed - (this.polled - this.failures.keys())):
             await self._save(discovery.jobs[key])
 
-    async def _poll_job(self, this: _Pass, job: Job, discovery: Discovery) -> None:
+    async def _poll_job(self, this: RoundUnderWay, job: Job, discovery: Discovery) -> None:
         async def poll() -> None:
             polled = await self._task_poll.poll(self.source, job, discovery.date)
             if polled.confirmation and job.key in discovery.changed:
@@ -215,16 +195,16 @@ class AccountRounds:
             if self._task_poll.wants_reconciling(polled):
                 this.wanting.append(polled)
             else:
-                _confirm(this, polled)
+                this.confirm(polled)
 
         if await self._guarded(this, job, poll()):
             this.polled.add(job.key)
 
-    async def _reconcile_job(self, this: _Pass, polled: Polled) -> None:
+    async def _reconcile_job(self, this: RoundUnderWay, polled: Polled) -> None:
         date = this.discovery.date if this.discovery else None
-        _confirm(this, await self._task_poll.reconcile(self.source, polled, date))
+        this.confirm(await self._task_poll.reconcile(self.source, polled, date))
 
-    async def _guarded(self, this: _Pass, job: Job, work: Coroutine[Any, Any, None]) -> bool:
+    async def _guarded(self, this: RoundUnderWay, job: Job, work: Coroutine[Any, Any, None]) -> bool:
         """Work on one job, whose failure is noted and spoils nothing else; False where it was left undone."""
         try:
             await work
@@ -259,54 +239,9 @@ class AccountRounds:
         return None
 
 
-def _confirm(this: _Pass, polled: Polled) -> None:
-    if polled.confirmation:
-        this.confirmations[polled.job.key] = polled.confirmation
-
-
 def _confirmed(job: Job, confirmations: Mapping[str, Confirmation]) -> Job:
     return replace(job, picture=job.picture.confirmed(confirmations.get(job.key))) if job.picture else job
 
 
 def _age_order(job: Job) -> tuple[float, str]:
     return (job.picture.as_of.timestamp() if job.picture else 0.0, job.key)
-
-
-def _round_of(this: _Pass, started: datetime, now: datetime, calls: int) -> Round:
-    discovery = this.discovery
-    found = Found(
-        date=discovery.date if discovery else None,
-        was_full=discovery.was_full if discovery else False,
-        live=frozenset(job.key for job in discovery.live()) if discovery else None,
-        polled=frozenset(this.polled),
-        confirmations=this.confirmations,
-        failures=this.failures,
-    )
-    backoff = now + this.throttled.retry_after if this.throttled else None
-    whole = started if this.wanted is None else (this.last.whole_round_at if this.last else None)
-    return Round(
-        started_at=started,
-        whole_round_at=whole,
-        finished_at=now,
-        reason=this.reason,
-        batch_calls=calls,
-        backoff_until=backoff,
-    ).after(this.last, found)
-
-
-def _reasons(this: _Pass, wanted: Collection[str] | None) -> tuple[Reason, ...]:
-    whole = (Reason(None, this.reason),) if this.reason else ()
-    if this.discovery is None:
-        return whole
-    jobs = this.discovery.jobs
-    failed = [Reason(jobs[key].facts.id, message) for key, message in sorted(this.failures.items())]
-    late = [
-        Reason(job.facts.id, "The time of this round was over before its turn came; the next round begins with it.")
-        for job in this.discovery.live()
-        if not this.reason
-        and job.key not in this.polled | this.overtaken.keys()
-        and (this.wanted is None or job.key in this.wanted)
-    ]
-    failed += [Reason(jobs[key].facts.id, message) for key, message in sorted(this.overtaken.items())]
-    unknown = [Reason(name, f"There is no job '{name}'.") for name in wanted or () if key_of(name) not in jobs]
-    return (*whole, *failed, *late, *unknown)

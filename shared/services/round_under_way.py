@@ -1,0 +1,79 @@
+"""What a round under way has found so far; what its row and a poll on demand are told of it at the end."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from shared.domain.jobs import Confirmation
+from shared.domain.keys import key_of
+from shared.domain.operations import Reason
+from shared.domain.rounds import Found, Round
+from shared.errors import BatchThrottledError
+from shared.services.discovery import Discovery
+from shared.services.task_poll import Polled
+
+
+@dataclass(slots=True)
+class RoundUnderWay:
+    """Keys are job keys; `wanted` None means every live job, `deadline` is in loop time.
+
+    `wanting` are jobs that were polled and want more than that; `etag` is that of the round's row once it was written.
+    """
+
+    last: Round | None
+    wanted: frozenset[str] | None
+    deadline: float
+    discovery: Discovery | None = None
+    confirmations: dict[str, Confirmation] = field(default_factory=dict)
+    wanting: list[Polled] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
+    overtaken: dict[str, str] = field(default_factory=dict)
+    polled: set[str] = field(default_factory=set)
+    etag: str | None = None
+    throttled: BatchThrottledError | None = None
+    reason: str | None = None
+
+    def confirm(self, polled: Polled) -> None:
+        """Notes that a job holds as it is stored, if that is what its poll found."""
+        if polled.confirmation:
+            self.confirmations[polled.job.key] = polled.confirmation
+
+    def as_round(self, started: datetime, now: datetime, calls: int) -> Round:
+        """As its row is to hold it, if it ended `now`; `calls` are those to Batch since it `started`."""
+        discovery = self.discovery
+        found = Found(
+            date=discovery.date if discovery else None,
+            was_full=discovery.was_full if discovery else False,
+            live=frozenset(job.key for job in discovery.live()) if discovery else None,
+            polled=frozenset(self.polled),
+            confirmations=self.confirmations,
+            failures=self.failures,
+        )
+        backoff = now + self.throttled.retry_after if self.throttled else None
+        whole = started if self.wanted is None else (self.last.whole_round_at if self.last else None)
+        return Round(
+            started_at=started,
+            whole_round_at=whole,
+            finished_at=now,
+            reason=self.reason,
+            batch_calls=calls,
+            backoff_until=backoff,
+        ).after(self.last, found)
+
+    def reasons(self, wanted: Collection[str] | None) -> tuple[Reason, ...]:
+        """Why a poll on demand of the ids `wanted` (None: all) didn't come to a good end, job by job."""
+        whole = (Reason(None, self.reason),) if self.reason else ()
+        if self.discovery is None:
+            return whole
+        jobs = self.discovery.jobs
+        failed = [Reason(jobs[key].facts.id, message) for key, message in sorted(self.failures.items())]
+        late = [
+            Reason(job.facts.id, "The time of this round was over before its turn came; the next round begins with it.")
+            for job in self.discovery.live()
+            if not self.reason
+            and job.key not in self.polled | self.overtaken.keys()
+            and (self.wanted is None or job.key in self.wanted)
+        ]
+        failed += [Reason(jobs[key].facts.id, message) for key, message in sorted(self.overtaken.items())]
+        unknown = [Reason(name, f"There is no job '{name}'.") for name in wanted or () if key_of(name) not in jobs]
+        return (*whole, *failed, *late, *unknown)
