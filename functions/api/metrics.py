@@ -83,6 +83,6 @@ def _job_families(jobs: Sequence[JobReport]) -> list[Metric]:
             tasks.add_metric([*labels, state], getattr(picture.counts, state))
         results.add_metric([*labels, "success"], picture.counts.succeeded)
         results.add_metric([*labels, "failure"], picture.counts.failed)
-        as_of.add_metric(labels, picture.as_of.timestamp())
+        as_of.add_metric(labels, (report.verdict.as_of or picture.as_of).timestamp())
         exact.add_metric(labels, 1 if report.verdict.level == "exact" else 0)
     return [tasks, results, as_of, exact]

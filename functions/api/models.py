@@ -27,12 +27,13 @@ class TaskCountsAnswer(Answer):
 
 
 class VerdictAnswer(Answer):
-    """How sure the counts are: as of when, read by what, how sure, and why."""
+    """How sure the counts are: as of when, read by what, how sure, and why; and when Batch was last asked."""
 
     as_of: datetime | None
     source: Literal["firstRead", "delta", "repair", "fullRead", "none"]
     level: Literal["exact", "unverified", "catchingUp", "stale"]
     reason: str
+    checked_at: datetime | None
 
 
 class RoundAnswer(Answer):
@@ -203,7 +204,11 @@ def job_answer(report: JobReport) -> JobAnswer:
         deleted=report.job.deleted,
         task_counts=counts_answer(picture.counts) if picture else None,
         verdict=VerdictAnswer(
-            as_of=_time(verdict.as_of), source=verdict.source, level=verdict.level, reason=verdict.reason
+            as_of=_time(verdict.as_of),
+            source=verdict.source,
+            level=verdict.level,
+            reason=verdict.reason,
+            checked_at=_time(verdict.checked_at),
         ),
     )
 

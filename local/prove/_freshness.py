@@ -1,4 +1,4 @@
-"""How old the counts that the API shows are, sampled for every job of some accounts."""
+"""How long ago the jobs that the API shows were looked at, sampled for every job of some accounts."""
 
 import asyncio
 from collections import Counter
@@ -36,12 +36,12 @@ class Freshness:
         """What the API showed of an account's jobs when it answered at `now`."""
         for job in jobs:
             verdict = job["verdict"]
-            age = (now - datetime.fromisoformat(verdict["asOf"])).total_seconds()
+            age = (now - datetime.fromisoformat(verdict["checkedAt"])).total_seconds()
             self.ages.append(age)
             self.levels[verdict["level"]] += 1
-            self.seen.setdefault(account, set()).add(verdict["asOf"])
+            self.seen.setdefault(account, set()).add(verdict["checkedAt"])
             if age > self.oldest.get(account, (0.0, ""))[0]:
-                self.oldest[account] = (age, f"{job['id']} as of {verdict['asOf']}, seen at {now:%H:%M:%S}")
+                self.oldest[account] = (age, f"{job['id']} checked at {verdict['checkedAt']}, seen at {now:%H:%M:%S}")
 
 
 async def jobs_of(session: ClientSession, api: str, account: str) -> list[dict[str, Any]]:

@@ -197,7 +197,7 @@ def _report(plan: Plan, freshness: Freshness, said: list[Said], added: int) -> t
         "",
         "| measure | value |",
         "|---|---|",
-        f"| oldest counts of a healthy account | {freshness.worst:.1f} s (allowed: {plan.bound:g} s) |",
+        f"| longest that a healthy job wasn't checked | {freshness.worst:.1f} s (allowed: {plan.bound:g} s) |",
         f"| 99th percentile, median | {freshness.percentile(0.99):.1f} s, {freshness.percentile(0.5):.1f} s |",
         f"| looks at a job | {len(freshness.ages):,}, at each every {plan.sample_every:g} s |",
         f"| rounds of healthy accounts seen | {sum(map(len, freshness.seen.values())):,} |",

@@ -49,17 +49,19 @@ class JobFacts:
 class Agreement:
     """How Get Task Counts compared with the cache.
 
-    `at` is the last agreement; `disagreements` how many comparisons in a row differed since, though nothing moved that
-    would explain it; `service_counts` what the service said when it last differed.
+    `at` is the last agreement, `as_of` the T0 of the read whose counts it confirmed; `disagreements` how many
+    comparisons in a row differed since, though nothing moved that would explain it; `service_counts` what the service
+    said when it last differed.
     """
 
     at: datetime | None = None
     disagreements: int = 0
     service_counts: TaskCounts | None = None
+    as_of: datetime | None = None
 
     def differed(self, service: TaskCounts) -> "Agreement":
         """After one more comparison that nothing explains."""
-        return Agreement(self.at, self.disagreements + 1, service)
+        return replace(self, disagreements=self.disagreements + 1, service_counts=service)
 
 
 def lies_between(service: TaskCounts, before: TaskCounts, after: TaskCounts) -> bool:
@@ -79,6 +81,11 @@ class Confirmation:
     version: str
     as_of: datetime
     agreement: Agreement
+
+    @property
+    def looked_at(self) -> tuple[datetime, datetime]:
+        """Orders confirmations of one version: by what was read, then by what was counted."""
+        return self.as_of, self.agreement.at or self.as_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,31 @@ class Picture:
         """What a confirmation names: any poll that changes what is stored, even one that was overtaken, changes it."""
         told = (self.generation, self.moved_at.timestamp(), self.live_read_at.timestamp(), self.counts)
         return blake2b(repr(told).encode(), digest_size=8).hexdigest()
+
+    @property
+    def looked_at(self) -> datetime:
+        """When Batch was last asked about the job's tasks, be it for their counts alone."""
+        return max(self.as_of, self.agreement.at or self.as_of)
+
+    @property
+    def agreed_since_it_moved(self) -> bool:
+        """True where the counts that agreed are these: whatever was read since was nothing new."""
+        return self.agreement.as_of is not None and self.moved_at <= self.agreement.as_of
+
+    @property
+    def confirmed_as_of(self) -> datetime:
+        """As of when the counts are known to be right: a read that found nothing new waits for its confirmation."""
+        return self.agreement.as_of if self.agreement.as_of and self.agreed_since_it_moved else self.as_of
+
+    def is_settled(self, overlap: timedelta) -> bool:
+        """True where nothing moved for so long that the service's own counts can't lag behind it, and they agreed.
+
+        Preparing tasks are told from running ones by a list only.
+        """
+        agreement = self.agreement
+        if agreement.disagreements or agreement.at is None or self.counts.preparing:
+            return False
+        return self.agreed_since_it_moved and agreement.at >= self.moved_at + overlap
 
     def watermark(self, overlap: timedelta) -> datetime:
         """The instant from which the next delta asks for changes, inclusive."""

@@ -33,7 +33,7 @@ def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
         ):
             return "repair"
         return "fullRead" if affordable else None
-    due = picture.as_of - picture.full_read_at >= age * _spread(job.key)
+    due = picture.looked_at - picture.full_read_at >= age * _spread(job.key)
     return "fullRead" if due and affordable else None
 
 
@@ -54,7 +54,8 @@ def _helped(picture: Picture) -> bool:
 
 def _is_unconfirmed(picture: Picture) -> bool:
     """True where tasks move so fast that Get Task Counts wasn't seen to agree for long, nor were they listed since."""
-    if picture.counts.total > VALIDATED_TASKS:
+    settled = picture.agreed_since_it_moved and not picture.agreement.disagreements
+    if picture.counts.total > VALIDATED_TASKS or settled:
         return False
     last = max(picture.agreement.at or picture.full_read_at, picture.live_read_at)
     return picture.as_of - last > AGREEMENT_LASTS

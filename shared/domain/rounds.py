@@ -55,11 +55,11 @@ class Round:
     def succeeded(self) -> bool:
         return self.reason is None
 
-    def failure_of(self, key: str, as_of: datetime | None) -> str | None:
-        """Why the job `key`, whose picture is of `as_of`, isn't up to date: its own failure, or that of the round."""
+    def failure_of(self, key: str, looked_at: datetime | None) -> str | None:
+        """Why the job `key`, last looked at then, isn't up to date: its own failure, or that of the round."""
         if key in self.failures:
             return self.failures[key]
-        reached = self.as_of is not None and as_of is not None and as_of >= self.as_of
+        reached = self.as_of is not None and looked_at is not None and looked_at >= self.as_of
         return None if reached else self.reason
 
     def wait(self, now: datetime) -> timedelta | None:
@@ -116,7 +116,7 @@ class Round:
         confirmations = dict(stored.confirmations)
         for key, confirmation in self.confirmations.items():
             other = confirmations.get(key)
-            if other is None or other.as_of <= confirmation.as_of:
+            if other is None or other.looked_at <= confirmation.looked_at:
                 confirmations[key] = confirmation
         failures = {key: reason for key, reason in stored.failures.items() if key not in self.reached}
         failures |= {key: reason for key, reason in self.failures.items() if key in self.reached}

@@ -18,12 +18,16 @@ _GRACE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`source` is what the counts were read by, `none` where they weren't."""
+    """`source` is what the counts were read by, `none` where they weren't.
+
+    `checked_at` is when Batch was last asked, be it in vain for anything new: never before `as_of`.
+    """
 
     as_of: datetime | None
     source: Source | Literal["none"]
     level: Level
     reason: str
+    checked_at: datetime | None = None
 
 
 def verdict_of(
@@ -44,9 +48,10 @@ def verdict_of(
         )
         return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
     if off_reason and not (job.deleted or job.sealed):
-        return Verdict(picture.as_of, picture.source, "stale", off_reason)
+        return Verdict(picture.as_of, picture.source, "stale", off_reason, picture.looked_at)
     level, reason = _judge(job, picture, failure=failure, now=now, interval=interval)
-    return Verdict(picture.as_of, picture.source, level, reason)
+    as_of = picture.confirmed_as_of if level == "exact" else picture.as_of
+    return Verdict(as_of, picture.source, level, reason, picture.looked_at)
 
 
 def _judge(job: Job, picture: Picture, *, failure: str | None, now: datetime, interval: timedelta) -> tuple[Level, str]:
@@ -54,8 +59,8 @@ def _judge(job: Job, picture: Picture, *, failure: str | None, now: datetime, in
         return "unverified", "The job was deleted; these are its last known counts."
     if failure:
         return "stale", f"The last poll failed: {failure}"
-    if not job.sealed and now - picture.as_of > 3 * interval + _GRACE:
-        return "stale", f"Not polled for {_words(now - picture.as_of)}."
+    if not job.sealed and now - picture.looked_at > 3 * interval + _GRACE:
+        return "stale", f"Not polled for {_words(now - picture.looked_at)}."
     if picture.counts.total > VALIDATED_TASKS:
         age = _words(max(now - picture.full_read_at, timedelta()))
         return (
@@ -72,6 +77,8 @@ def _judge_agreement(picture: Picture) -> tuple[Level, str]:
         return "unverified", _difference(picture.counts, agreement)
     if agreement.at is None:
         return "unverified", "Get Task Counts hasn't agreed with these counts yet."
+    if picture.agreed_since_it_moved:
+        return "exact", "Get Task Counts agrees; nothing has changed since."
     if picture.as_of - agreement.at > AGREEMENT_LASTS:
         return "unverified", f"Get Task Counts last agreed {_words(picture.as_of - agreement.at)} ago."
     if agreement.at < picture.as_of:

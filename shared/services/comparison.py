@@ -45,7 +45,7 @@ async def fold_and_compare(
         await finish(cache, reading)
         counts, moved = reading.directory.counts, moved or reading.moved
         if counts.as_service_counts() == service.as_service_counts() and await _split_holds(source, job, reading):
-            return Compared(reading.directory, moved, Agreement(at=date or as_of))
+            return Compared(reading.directory, moved, Agreement(at=date or as_of, as_of=as_of))
         explained = before is not None and before[0] != counts and lies_between(before[1], before[0], counts)
         if look == _LOOKS - 1 or (before and before[0] == counts):
             break

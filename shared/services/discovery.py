@@ -116,7 +116,9 @@ async def _rechecked(source: BatchAccount, job: Job) -> Job:
     counts, date = await source.fetch_task_counts(job.facts.id)
     if counts.as_service_counts() != picture.counts.as_service_counts():
         return job.unsealed()
-    return replace(job, picture=replace(picture, agreement=Agreement(date or picture.agreement.at)))
+    return replace(
+        job, picture=replace(picture, agreement=Agreement(date or picture.agreement.at, as_of=picture.as_of))
+    )
 
 
 def _agreed_order(job: Job) -> tuple[float, str]:

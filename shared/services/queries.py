@@ -114,8 +114,8 @@ class Queries:
     ) -> JobReport:
         if last is not None and job.picture:
             job = replace(job, picture=job.picture.confirmed(last.confirmations.get(job.key)))
-        as_of = job.picture.as_of if job.picture else None
-        failure = last.failure_of(job.key, as_of) if last and not job.sealed else None
+        looked_at = job.picture.looked_at if job.picture else None
+        failure = last.failure_of(job.key, looked_at) if last and not job.sealed else None
         interval = monitoring.interval(self._interval)
         verdict = verdict_of(job, failure=failure, now=now, interval=interval, off_reason=monitoring.off_reason)
         return JobReport(account, job, verdict)

@@ -17,12 +17,15 @@ from shared.services.task_poll import Polled
 class RoundUnderWay:
     """Keys are job keys; `wanted` None means every live job, `deadline` is in loop time.
 
+    `thorough` rounds look at settled jobs as at any other: somebody asked for them.
+
     `wanting` are jobs that were polled and want more than that; `etag` is that of the round's row once it was written.
     """
 
     last: Round | None
     wanted: frozenset[str] | None
     deadline: float
+    thorough: bool = False
     discovery: Discovery | None = None
     confirmations: dict[str, Confirmation] = field(default_factory=dict)
     wanting: list[Polled] = field(default_factory=list)

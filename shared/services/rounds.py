@@ -101,7 +101,7 @@ class AccountRounds:
                 return 0, (Reason(None, str(BatchThrottledError(self.source.account.endpoint, wait))),)
             if wanted is None and last is not None:
                 last = replace(last, full_list_at=None)
-            done = await self._run(last, wanted=wanted, budget=budget)
+            done = await self._run(last, wanted=wanted, budget=budget, thorough=True)
         return len(done.polled) - len(done.failures), done.reasons(wanted)
 
     async def _breathe(self) -> None:
@@ -110,12 +110,14 @@ class AccountRounds:
         if wait > 0:
             await asyncio.sleep(wait)
 
-    async def _run(self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta) -> RoundUnderWay:
+    async def _run(
+        self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta, thorough: bool = False
+    ) -> RoundUnderWay:
         started, calls = await self._clock.now(), self.source.calls
         self.began = asyncio.get_running_loop().time()
         deadline = self.began + budget.total_seconds()
         keys = None if wanted is None else frozenset(map(key_of, wanted))
-        this = RoundUnderWay(last, keys, deadline)
+        this = RoundUnderWay(last, keys, deadline, thorough=thorough)
         try:
             await self._discover(this, started)
             await self._poll_jobs(this)
@@ -189,7 +191,7 @@ class AccountRounds:
 
     async def _poll_job(self, this: RoundUnderWay, job: Job, discovery: Discovery) -> None:
         async def poll() -> None:
-            polled = await self._task_poll.poll(self.source, job, discovery.date)
+            polled = await self._task_poll.poll(self.source, job, discovery.date, thorough=this.thorough)
             if polled.confirmation and job.key in discovery.changed:
                 polled = replace(polled, job=await self._save(polled.job) or polled.job)
             if self._task_poll.wants_reconciling(polled):
@@ -244,4 +246,4 @@ def _confirmed(job: Job, confirmations: Mapping[str, Confirmation]) -> Job:
 
 
 def _age_order(job: Job) -> tuple[float, str]:
-    return (job.picture.as_of.timestamp() if job.picture else 0.0, job.key)
+    return (job.picture.looked_at.timestamp() if job.picture else 0.0, job.key)

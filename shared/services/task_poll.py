@@ -7,7 +7,7 @@ leaves a state from which the next poll converges.
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from shared.domain.jobs import Confirmation, Job, Picture
+from shared.domain.jobs import COMPLETED, Agreement, Confirmation, Job, Picture
 from shared.domain.reconciliation import wanted_reading
 from shared.errors import BatchMissingError, CacheConflictError, OvertakenError
 from shared.services.comparison import fold_and_compare
@@ -39,8 +39,11 @@ class TaskPoll:
         self._full_read_age = full_read_age
         self._generations = Generations(cache, jobs, overlap=overlap)
 
-    async def poll(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
+    async def poll(self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool = False) -> Polled:
         """Brings a job's picture up to T0, the date of a response received before now; None doesn't advance it.
+
+        A job whose counts are settled is asked for its changes and for its counts in turns, one request a poll, unless
+        that is to be `thorough`.
 
         A conflict with another poll, or a job that was re-created meanwhile, starts the poll again from what is
         stored by then. Raises BatchError, StorageError, and OvertakenError where others are always first or have
@@ -48,7 +51,7 @@ class TaskPoll:
         """
         for _ in range(_ATTEMPTS):
             try:
-                return await self._poll_once(source, job, t0)
+                return await self._poll_once(source, job, t0, thorough=thorough)
             except CacheConflictError:
                 found = await self._seen_again(source, job, t0)
                 if found.picture is None and found.building:  # two first reads that took turns would never end
@@ -83,17 +86,41 @@ class TaskPoll:
             return Polled(await self._seen_again(source, job, t0))
         return polled
 
-    async def _poll_once(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
-        if job.picture is None:
+    async def _poll_once(self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool) -> Polled:
+        picture = job.picture
+        if picture is None:
             return Polled(await self._generations.read_anew(source, job, t0))
-        return await self._delta(source, job, job.picture, t0)
+        if not thorough and job.facts.state != COMPLETED and picture.is_settled(self._overlap):
+            counts_turn = picture.agreement.as_of != picture.as_of
+            look = self._counted if counts_turn else self._unchanged
+            polled = await look(source, job, picture, _later(t0, picture))
+            if polled:
+                return polled
+        return await self._delta(source, job, picture, _later(t0, picture))
 
-    async def _delta(self, source: BatchAccount, job: Job, picture: Picture, t0: datetime | None) -> Polled:
+    async def _counted(self, source: BatchAccount, job: Job, picture: Picture, _: datetime) -> Polled | None:
+        """A settled job whose last delta showed nothing new, if its counts agree."""
+        service, date = await source.fetch_task_counts(job.facts.id)
+        if service.as_service_counts() != picture.counts.as_service_counts():
+            return None
+        agreement = Agreement(date or picture.as_of, as_of=picture.as_of)
+        confirmed = replace(job, picture=replace(picture, agreement=agreement))
+        return Polled(confirmed, Confirmation(picture.version, picture.as_of, agreement))
+
+    async def _unchanged(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime) -> Polled | None:
+        """A settled job, if its delta is empty. What it shows else came before the ETags, and is asked for again."""
+        changes = source.fetch_task_pages(job.facts.id, changed_since=picture.watermark(self._overlap))
+        async for page in changes:
+            if page.tasks:
+                return None
+        later = replace(picture, as_of=as_of, source="delta")
+        return Polled(replace(job, picture=later), Confirmation(picture.version, as_of, picture.agreement))
+
+    async def _delta(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime) -> Polled:
         partition = generation_partition(source.account.key, job.key, picture.generation)
         directory = await self._cache.load_directory(partition)  # before listing: see ETags in folding
         pages = source.fetch_task_pages(job.facts.id, changed_since=picture.watermark(self._overlap))
         reading = await read_pages(self._cache, pages, directory)
-        as_of = max(t0, picture.as_of) if t0 else picture.as_of
         compared = await fold_and_compare(self._cache, source, job, reading, picture.agreement, as_of=as_of)
         directory = compared.directory
         if compared.moved or directory.counts != picture.counts:
@@ -132,3 +159,8 @@ class TaskPoll:
             return stored.seen(await source.fetch_job(job.facts.id))
         except BatchMissingError:
             return await self._saved(source, stored.gone(t0 or job.facts.state_transition_time))
+
+
+def _later(t0: datetime | None, picture: Picture) -> datetime:
+    """T0, unless the picture is of later, or the service didn't say."""
+    return max(t0, picture.as_of) if t0 else picture.as_of

@@ -81,6 +81,7 @@ def _picture_row(picture: Picture) -> Row:
         "movedAt": picture.moved_at,
         "liveReadAt": picture.live_read_at,
         "agreedAt": agreement.at,
+        "agreedAsOf": agreement.as_of,
         "disagreements": agreement.disagreements,
         **_counts_row(picture.counts, ""),
         **(_counts_row(agreement.service_counts, "service_") if agreement.service_counts else {}),
@@ -115,6 +116,7 @@ def _picture(row: Row) -> Picture:
         live_read_at=row["liveReadAt"],
         agreement=Agreement(
             at=row.get("agreedAt"),
+            as_of=row.get("agreedAsOf"),
             disagreements=row["disagreements"],
             service_counts=_counts(row, "service_") if "service_active" in row else None,
         ),

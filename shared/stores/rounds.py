@@ -83,11 +83,16 @@ def _confirmation_json(confirmation: Confirmation) -> list[Any]:
         [service.active, service.running, service.completed, service.succeeded, service.failed] if service else None
     )
     at = agreement.at.timestamp() if agreement.at else None
-    return [confirmation.version, confirmation.as_of.timestamp(), at, agreement.disagreements, counts]
+    agreed_as_of = agreement.as_of.timestamp() if agreement.as_of else None
+    return [confirmation.version, confirmation.as_of.timestamp(), at, agreement.disagreements, counts, agreed_as_of]
 
 
 def _confirmation(values: list[Any]) -> Confirmation:
-    version, as_of, agreed_at, disagreements, counts = values
+    version, as_of, agreed_at, disagreements, counts, *later = values
     service = TaskCounts(counts[0], 0, *counts[1:]) if counts else None
-    at = datetime.fromtimestamp(agreed_at, UTC) if agreed_at is not None else None
-    return Confirmation(version, datetime.fromtimestamp(as_of, UTC), Agreement(at, disagreements, service))
+    agreement = Agreement(_moment(agreed_at), disagreements, service, _moment(later[0] if later else None))
+    return Confirmation(version, datetime.fromtimestamp(as_of, UTC), agreement)
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -24,7 +24,13 @@ def counts(
 
 
 def job(name: str, *, account: str = "demo", state: str = "active", **changes: Any) -> dict[str, Any]:
-    verdict = {"asOf": stamp(3), "source": "delta", "level": "exact", "reason": "Get Task Counts agrees."}
+    verdict = {
+        "asOf": stamp(3),
+        "source": "delta",
+        "level": "exact",
+        "reason": "Get Task Counts agrees.",
+        "checkedAt": stamp(3),
+    }
     return {
         "id": name,
         "account": account,

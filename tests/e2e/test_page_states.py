@@ -131,7 +131,13 @@ def test_characters_that_disguise_a_name_are_shown(page: Page, canned: Canned) -
 
 
 def test_a_reason_shows_when_its_badge_has_the_focus(page: Page, canned: Canned) -> None:
-    verdict = {"asOf": stamp(90), "source": "delta", "level": "stale", "reason": "The last poll failed: 503."}
+    verdict = {
+        "asOf": stamp(90),
+        "source": "delta",
+        "level": "stale",
+        "reason": "The last poll failed: 503.",
+        "checkedAt": stamp(90),
+    }
     fill(canned, job("render", verdict=verdict))
     page.goto(canned.url)
     page.locator("[data-level=stale]").focus()

@@ -83,10 +83,9 @@ class NewestChangePoll(DeltaPoll):
 
 class WatermarkFirstPoll(TaskPoll):
     @override
-    async def _delta(self, source: BatchAccount, job: Job, picture: Picture, t0: datetime | None) -> Polled:
-        if t0:
-            job = await self._saved(source, replace(job, picture=replace(picture, as_of=t0)))
-        return await super()._delta(source, job, picture, t0)
+    async def _delta(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime) -> Polled:
+        job = await self._saved(source, replace(job, picture=replace(picture, as_of=as_of)))
+        return await super()._delta(source, job, picture, as_of)
 
 
 class HoldingCache(TaskCache):
@@ -228,7 +227,10 @@ MUTANTS = (
     Mutant(
         "exact while a repair is pending",
         a_report_that_comes_too_late,
-        patches=((verdicts, "_judge_agreement", exact_while_agreed_lately),),
+        patches=(
+            (verdicts, "_judge_agreement", exact_while_agreed_lately),
+            (Picture, "confirmed_as_of", property(lambda picture: picture.as_of)),
+        ),
     ),
     Mutant("sealed at once", a_report_after_the_end_of_its_job, patches=((Job, "is_final", final_at_once),)),
 )

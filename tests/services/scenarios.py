@@ -71,6 +71,8 @@ def a_page_received_after_a_later_one(world: World) -> None:
     job = world.create("Render", "a", "b")
     world.wait(60)
     for call in range(1, 10):
+        job.change("b", (ACTIVE, RUNNING)[call % 2], at=world.now(), lag=NO_TIME, skew=NO_TIME)
+        world.wait(1)
         world.poll()
         job.change("a", RUNNING, at=world.now(), lag=NO_TIME, skew=NO_TIME)
         job.change("a", COMPLETED, at=world.now() + 61 * SECOND, lag=NO_TIME, skew=NO_TIME)

@@ -45,14 +45,15 @@ def ticks(world: World, processes: list[Process], *, seconds: float, every: floa
 
 
 def oldest(world: World, watched: Process, *, while_: list[Process], every: float, interval: timedelta) -> timedelta:
-    """How old a job's counts got at most within ten minutes of ticks."""
+    """How long ago a job was looked at, at most, within ten minutes of ticks."""
     ages: list[timedelta] = []
 
     async def look() -> None:
         while True:
             await asyncio.sleep(1)
             reports = await watched.queries.jobs(watched.rounds.source.account.id)
-            ages.extend(world.now() - report.verdict.as_of for report in reports if report.verdict.as_of)
+            pictures = [report.job.picture for report in reports if report.job.picture]
+            ages.extend(world.now() - picture.looked_at for picture in pictures)
 
     looking = world.loop.create_task(look())
     ticks(world, while_, seconds=600, every=every, interval=interval)

@@ -8,13 +8,19 @@ import pytest
 from shared.domain.jobs import Retired
 from shared.errors import BatchAnswerError, BatchRefusedError, BatchUnreachableError
 from tests.services.memory_tables import Fault
-from tests.services.process import INTERVAL
+from tests.services.process import BUDGET, INTERVAL
 from tests.services.telling import last_round, polled_for_a_while, requests_of, verdict
 from tests.services.truth import COMPLETED, RUNNING
 from tests.services.world import SECOND, World
 
 NOW = timedelta()
 ENDPOINT = "http://127.0.0.1:1"
+
+
+def one_round(world: World) -> list[str]:
+    """What the next round asks of Batch."""
+    world.wait(61)
+    return requests_of(world, world.poll)
 
 
 def test_a_change_seen_late_is_still_reported(world: World) -> None:
@@ -30,14 +36,47 @@ def test_a_change_seen_late_is_still_reported(world: World) -> None:
     assert verdict(world, "Render").level == "exact"
 
 
-def test_a_job_whose_tasks_are_unchanged_writes_no_row_and_costs_a_delta_and_a_count(world: World) -> None:
+def test_a_job_whose_tasks_are_unchanged_writes_no_row_and_costs_one_request_a_round(world: World) -> None:
     world.create("Render", *"abcdef")
     polled_for_a_while(world)
     world.storage.writes.clear()
+    calls = [one_round(world) for _ in range(4)]
+    counts, delta = ["jobs", "jobs/Render/counts"], ["jobs", "jobs/Render/tasks"]
+    assert calls == [counts, delta, counts, delta]
+    assert world.storage.writes == ["accounts"] * 4
+    picture = world.report("Render").job.picture
+    assert picture
+    assert picture.looked_at == world.now()
+
+
+def test_a_job_whose_tasks_are_unchanged_is_exact_as_of_the_last_delta_that_counts_confirmed(world: World) -> None:
+    world.create("Render", *"abcdef")
+    polled_for_a_while(world)
+    one_round(world)
+    one_round(world)
+    delta = world.now()
+    one_round(world)
+    assert (verdict(world, "Render").level, verdict(world, "Render").as_of) == ("exact", delta)
+    one_round(world)
+    assert (verdict(world, "Render").level, verdict(world, "Render").as_of) == ("exact", delta)
+
+
+def test_a_change_that_counts_show_is_read_in_the_same_round(world: World) -> None:
+    job = world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    job.change("a", RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    assert one_round(world) == ["jobs", "jobs/Render/counts", "jobs/Render/tasks", "jobs/Render/counts"]
+    assert world.cached("Render")["a"].state == RUNNING
+    assert verdict(world, "Render").as_of == world.now()
+
+
+def test_a_poll_on_demand_asks_for_changes_and_counts_even_of_a_settled_job(world: World) -> None:
+    world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    process = world.processes[0]
     world.wait(61)
-    calls = requests_of(world, world.poll)
+    calls = requests_of(world, lambda: world.run(process.rounds.run_now(["Render"], budget=BUDGET)))
     assert calls == ["jobs", "jobs/Render/tasks", "jobs/Render/counts"]
-    assert world.storage.writes == ["accounts"]
     assert verdict(world, "Render").as_of == world.now()
 
 
@@ -92,7 +131,7 @@ def test_a_deleted_job_is_marked_after_a_404_and_keeps_what_was_known(world: Wor
     job.deleted = world.now() + SECOND
     world.wait(61)
     calls = requests_of(world, world.poll)
-    assert calls == ["jobs", "jobs/Render/tasks", "jobs/Render"]
+    assert calls == ["jobs", "jobs/Render/counts", "jobs/Render"]
     report = world.report("Render")
     assert report.job.deleted
     assert report.verdict.level == "unverified"

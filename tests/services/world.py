@@ -170,7 +170,8 @@ class World:
     def _check_exact(self, name: str, report: JobReport, job: TrueJob) -> None:
         """Of what deltas can't show, `exact` still promises: where nothing moved since asOf, the counts are right."""
         picture, now = report.job.picture, self.now()
-        if picture and report.verdict.level == "exact" and job.is_still(picture.as_of, now):
+        as_of = report.verdict.as_of
+        if picture and as_of and report.verdict.level == "exact" and job.is_still(as_of, now):
             truth = job.counts(now)
             assert picture.counts == truth, f"the counts of {name} are said to be exactly {picture.counts}, are {truth}"
 
@@ -192,7 +193,9 @@ class World:
                 assert not report.job.deleted, f"{name} is there and said to be deleted"
                 picture = report.job.picture
                 since = first if picture and picture.source == "fullRead" else t0
-                assert report.job.sealed or (picture and picture.as_of >= since), f"{name} was polled and is not fresh"
+                assert report.job.sealed or (picture and picture.looked_at >= since), (
+                    f"{name} was polled and is not fresh"
+                )
             elif full and report is not None:
                 assert report.job.deleted, f"{name} is gone and said to be there"
 

@@ -36,7 +36,7 @@ JOBS = {
         BARE_FACTS, building="g2", building_since=T0, retired=(Retired("g0", T0), Retired("g1", T0 + MICROSECOND))
     ),
     "with a picture": Job(BARE_FACTS, PICTURE),
-    "agreed": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(T0 + 9 * MICROSECOND))),
+    "agreed": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(T0 + 9 * MICROSECOND, as_of=T0))),
     "disagreeing": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
     "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), sealed=True, deleted_at=T0),
     "empty words": Job(replace(BARE_FACTS, pool_id="", display_name="")),
@@ -131,7 +131,10 @@ def confirmations(count: int) -> dict[str, Confirmation]:
             secrets.token_hex(8),
             T0 + number * MICROSECOND,
             Agreement(
-                T0 + MICROSECOND if number % 2 else None, number, TaskCounts(1, 0, 2, 3, 1, 2) if number % 3 else None
+                T0 + MICROSECOND if number % 2 else None,
+                number,
+                TaskCounts(1, 0, 2, 3, 1, 2) if number % 3 else None,
+                T0 if number % 5 else None,
             ),
         )
         for number in range(count)

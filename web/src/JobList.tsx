@@ -88,7 +88,7 @@ function JobTable({ jobs, many }: { jobs: Job[]; many: boolean }) {
           ))}
           <Head kind="number">Total</Head>
           <Head>Counts are</Head>
-          <Head kind="number">As of</Head>
+          <Head kind="number">Checked</Head>
         </tr>
       </thead>
       <tbody role="rowgroup">
@@ -142,8 +142,8 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
         <Badge verdict={job.verdict} />
       </td>
       <td role="cell" class="number age">
-        <span class="label">as of </span>
-        <Age at={job.verdict.asOf} none="–" />
+        <span class="label">checked </span>
+        <Age at={job.verdict.checkedAt} none="–" />
       </td>
     </tr>
   );

@@ -37,6 +37,7 @@ export type Level = "exact" | "unverified" | "catchingUp" | "stale";
 
 export interface Verdict {
   asOf: string | null;
+  checkedAt: string | null;
   source: string;
   level: Level;
   reason: string;
