@@ -6,6 +6,7 @@ import azure.functions as func
 
 from functions.api import api_blueprint
 from functions.housekeeping import housekeeping_blueprint
+from functions.job_queue import job_queue_blueprint
 from functions.polling import polling_blueprint
 from functions.web import web_blueprint
 from shared.runtime import Runtime
@@ -16,6 +17,7 @@ _runtime = Runtime(read_settings(os.environ))
 app = func.FunctionApp()
 for blueprint in (
     polling_blueprint(_runtime),
+    job_queue_blueprint(_runtime),
     housekeeping_blueprint(_runtime),
     api_blueprint(_runtime),
     web_blueprint(),

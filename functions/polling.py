@@ -1,6 +1,7 @@
 """The timer `tick` and the queue of polls on demand."""
 
 import logging
+from typing import List  # noqa: UP035 - the worker takes no other way of saying a list
 
 import azure.functions as func
 from msgspec import json
@@ -17,7 +18,8 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
 
     @blueprint.function_name("tick")
     @blueprint.timer_trigger(arg_name="timer", schedule=runtime.settings.tick_schedule, use_monitor=True)
-    async def tick(timer: func.TimerRequest) -> None:
+    @blueprint.queue_output(arg_name="jobs", queue_name=runtime.settings.job_queue, connection="AzureWebJobsStorage")
+    async def tick(timer: func.TimerRequest, jobs: func.Out[List[str]]) -> None:  # noqa: UP006
         """Polls every account that is due. A failure raises, which the platform logs; the next tick tries again."""
         if timer.past_due:
             _LOG.info("This tick comes late.")
@@ -27,6 +29,8 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             _LOG.error("Nothing is polled: %s", error)
             return
         await services.polling.tick()
+        if messages := services.polling.take_messages():
+            jobs.set([json.encode(message).decode() for message in messages])
 
     @blueprint.function_name("poll_requested")
     @blueprint.queue_trigger(

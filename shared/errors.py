@@ -90,5 +90,12 @@ class OvertakenError(CacheConflictError):
         super().__init__(f"Another process is reading '{job_id}' meanwhile.")
 
 
+class LongReadError(BatchscopeError):
+    """A job's tasks are too many to be read within a round."""
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"The tasks of '{job_id}' take longer to read than a round may; that goes on by itself.")
+
+
 class StorageError(BatchscopeError):
     """Table Storage didn't do what was asked for."""

@@ -52,6 +52,7 @@ class Runtime:
 
 async def _open(settings: Settings) -> Services:
     from shared.services.housekeeping import Housekeeping, Retention
+    from shared.services.long_reads import LongReads
     from shared.services.polling import Polling
     from shared.services.queries import Queries
     from shared.services.registry import Registry
@@ -60,6 +61,7 @@ async def _open(settings: Settings) -> Services:
     from shared.stores.jobs import JobStore
     from shared.stores.monitoring import MonitoringStore
     from shared.stores.operations import OperationStore
+    from shared.stores.read_plans import ReadPlanStore
     from shared.stores.rounds import RoundStore
     from shared.stores.task_cache import TaskCache
 
@@ -68,11 +70,20 @@ async def _open(settings: Settings) -> Services:
     tables = await _open_tables(settings, credential)
     jobs, rounds, cache = JobStore(tables), RoundStore(tables), TaskCache(tables)
     monitoring = MonitoringStore(tables)
-    task_poll = TaskPoll(cache, jobs, overlap=settings.overlap, full_read_age=settings.full_read_age)
+    plans = ReadPlanStore(tables)
+    task_poll = TaskPoll(cache, jobs, plans, overlap=settings.overlap, full_read_age=settings.full_read_age)
+    long_reads = LongReads(cache, jobs, plans, task_poll)
     rules = RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon)
     accounts = {
         source.account.id: AccountRounds(
-            source, jobs=jobs, rounds=rounds, monitoring=monitoring, task_poll=task_poll, clock=clock, rules=rules
+            source,
+            jobs=jobs,
+            rounds=rounds,
+            monitoring=monitoring,
+            task_poll=task_poll,
+            long_reads=long_reads,
+            clock=clock,
+            rules=rules,
         )
         for source in _sources(settings, credential)
     }
@@ -81,11 +92,11 @@ async def _open(settings: Settings) -> Services:
         accounts, operations, monitoring, clock, interval=settings.poll_interval, budget=settings.tick_budget
     )
     by_id = {account.id: account for account in settings.accounts}
-    queries = Queries(by_id, jobs, monitoring, cache, clock, interval=settings.poll_interval)
+    queries = Queries(by_id, jobs, monitoring, cache, plans=plans, clock=clock, interval=settings.poll_interval)
     registry = Registry(by_id, monitoring, clock, interval=settings.poll_interval)
     retention = Retention(settings.deleted_job_retention, settings.operation_retention)
     housekeeping = Housekeeping(
-        settings.accounts, jobs=jobs, cache=cache, operations=operations, clock=clock, retention=retention
+        settings.accounts, jobs=jobs, cache=cache, plans=plans, operations=operations, clock=clock, retention=retention
     )
     return Services(polling, queries, registry, housekeeping, clock)
 

@@ -49,6 +49,11 @@ class Settings:
         """The queue of polls on demand; like the tables it bears the prefix, so that two apps can share storage."""
         return f"{self.table_prefix.lower()}-batchscope-polls".lstrip("-")
 
+    @property
+    def job_queue(self) -> str:
+        """The queue of jobs whose reads take longer than a round may."""
+        return f"{self.table_prefix.lower()}-batchscope-jobs".lstrip("-")
+
     def require(self) -> None:
         """Raises SettingsError, naming every problem, unless all is well."""
         if self.problems:

@@ -60,8 +60,8 @@ def _problem(report: AccountReport, now: datetime) -> str | None:
         return f"{report.account.id}: {last.reason}"
     if now - last.finished_at > 3 * report.watch.interval + _LATE:
         return f"{report.account.id}: last polled at {last.finished_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC."
-    if last.jobs_failed:
-        return f"{report.account.id}: {last.jobs_failed} jobs couldn't be polled; their verdicts say why."
+    if last.failures:
+        return f"{report.account.id}: {len(last.failures)} jobs couldn't be polled; their verdicts say why."
     return None
 
 

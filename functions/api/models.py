@@ -26,6 +26,13 @@ class TaskCountsAnswer(Answer):
     total: int
 
 
+class ProgressAnswer(Answer):
+    """How many tasks a first read has taken in, of about how many."""
+
+    tasks: int
+    expected: int
+
+
 class VerdictAnswer(Answer):
     """How sure the counts are: as of when, read by what, how sure, and why; and when Batch was last asked."""
 
@@ -90,6 +97,7 @@ class JobAnswer(Answer):
     deleted: bool
     task_counts: TaskCountsAnswer | None
     verdict: VerdictAnswer
+    progress: ProgressAnswer | None
 
 
 class TaskAnswer(Answer):
@@ -210,6 +218,9 @@ def job_answer(report: JobReport) -> JobAnswer:
             reason=verdict.reason,
             checked_at=_time(verdict.checked_at),
         ),
+        progress=ProgressAnswer(tasks=report.progress.tasks, expected=report.progress.expected)
+        if report.progress
+        else None,
     )
 
 

@@ -19,6 +19,7 @@ from local.batch_emulator.odata import (
     Comparison,
     Either,
     FilterError,
+    Literal,
     Node,
     StartsWith,
     parse,
@@ -30,10 +31,15 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {name: getattr(operator, na
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """`since`: what matches has changed at or after it (ticks), where the filter says so."""
+    """`since`: what matches has changed at or after it (ticks), where the filter says so.
+
+    `lowest` and `highest`: no id that matches comes before the one or after the other, as the filter compares ids.
+    """
 
     matches: Predicate
     since: int | None = None
+    lowest: str | None = None
+    highest: str | None = None
 
 
 EVERYTHING = Filter(lambda _: True)
@@ -45,7 +51,8 @@ def compile_filter(text: str | None, properties: Rows, collate: Key) -> Filter:
         return EVERYTHING
     try:
         tree = parse(text)
-        return Filter(_compile(tree, properties, collate), _since(tree))
+        bounds = [_id_bound(tree, operators, collate) for operators in (("ge", "gt", "eq"), ("le", "lt", "eq"))]
+        return Filter(_compile(tree, properties, collate), _since(tree), *bounds)
     except FilterError as error:
         raise bad_query("$filter", text, str(error)) from None
 
@@ -118,10 +125,21 @@ def _property(name: str, properties: Rows) -> Property:
 
 def _since(node: Node) -> int | None:
     """The latest lower bound of stateTransitionTime that everything that matches keeps."""
+    bounds = _bounds(node, "stateTransitionTime", ("ge", "gt", "eq"))
+    return max((bound for bound in bounds if isinstance(bound, int)), default=None)
+
+
+def _id_bound(node: Node, operators: tuple[str, ...], collate: Key) -> str | None:
+    """The narrowest bound of ids, from below or above as the operators say, that everything that matches keeps."""
+    names = [bound for bound in _bounds(node, "id", operators) if isinstance(bound, str)]
+    narrowest = max if "ge" in operators else min
+    return narrowest(names, key=collate, default=None)
+
+
+def _bounds(node: Node, name: str, operators: tuple[str, ...]) -> list[Literal]:
     parts = node.parts if isinstance(node, Both) else (node,)
-    bounds = [
+    return [
         part.literal
         for part in parts
-        if isinstance(part, Comparison) and part.name == "stateTransitionTime" and part.operator in ("ge", "gt", "eq")
+        if isinstance(part, Comparison) and part.name == name and part.operator in operators
     ]
-    return max((bound for bound in bounds if isinstance(bound, int)), default=None)

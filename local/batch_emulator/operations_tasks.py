@@ -46,8 +46,10 @@ def create_task_collection(request: Request) -> Response:
 
 def list_tasks(request: Request) -> Response:
     job, place = request.job(), place_of(request)
-    found = compile_filter(request.query.get("$filter"), TASKS, comparison_key(request.knobs))
-    tasks = job.tasks.listed(place.key, place.after, found.since)
+    comparison = comparison_key(request.knobs)
+    found = compile_filter(request.query.get("$filter"), TASKS, comparison)
+    lowest, highest = (found.lowest, found.highest) if place.key is comparison else (None, None)
+    tasks = job.tasks.listed(place.key, place.after, found.since, lowest=lowest, highest=highest)
     return page(request, "tasks", tasks, found.matches, task_renderers(request.url, job))
 
 

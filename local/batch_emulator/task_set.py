@@ -5,7 +5,7 @@ the highest stamp so far, so walking back may stop at the first whose high water
 could not tell, since node clocks differ.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Any
 
@@ -52,14 +52,22 @@ class TaskSet:
         self._log.pop(task.key, None)
         self._log[task.key] = (self._high_water, task)
 
-    def listed(self, order: Key, after: str | None, since: int | None) -> Iterator[Task]:
-        """Tasks in list order behind an id; with `since`, tasks that changed earlier may be left out."""
+    def listed(
+        self, order: Key, after: str | None, since: int | None, *, lowest: str | None = None, highest: str | None = None
+    ) -> Iterator[Task]:
+        """Tasks in list order behind an id; with `since`, tasks that changed earlier may be left out.
+
+        So may those before the id `lowest` and behind `highest`, which are bounds in that order.
+        """
         changed = None if since is None else self._changed(since)
         if changed is not None:
             return _behind(sorted(changed, key=lambda task: order(task.id)), order, after)
         self._sort(order)
         start = 0 if after is None else bisect_right(self._keys, order(after))
-        return (self._ordered[place] for place in range(start, len(self._ordered)))
+        if lowest is not None:
+            start = max(start, bisect_left(self._keys, order(lowest)))
+        end = len(self._ordered) if highest is None else bisect_right(self._keys, order(highest))
+        return (self._ordered[place] for place in range(start, end))
 
     def _changed(self, since: int) -> list[Task] | None:
         found: list[Task] = []

@@ -43,3 +43,11 @@ class PollOperation:
             failed=len(reasons),
             reasons=reasons[:MAX_REASONS],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class JobMessage:
+    """A job to be carried on with, by account id and job id: what a message of the queue says."""
+
+    account: str
+    job: str

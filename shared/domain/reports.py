@@ -7,6 +7,7 @@ from datetime import timedelta
 from shared.domain.accounts import Account
 from shared.domain.jobs import Job
 from shared.domain.monitoring import Monitoring
+from shared.domain.read_plans import Progress
 from shared.domain.rounds import Round
 from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import Verdict
@@ -14,11 +15,12 @@ from shared.domain.verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """A job with the verdict on its counts."""
+    """A job with the verdict on its counts, and the progress of a first read that takes long."""
 
     account: Account
     job: Job
     verdict: Verdict
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ class Found:
     polled: frozenset[str]
     confirmations: Mapping[str, Confirmation]
     failures: Mapping[str, str]
+    queued: Mapping[str, datetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,9 @@ class Round:
     `as_of` is the date of its job list, None where that failed; `jobs_as_of` that of the last list whose jobs were all
     noted, from which the next delta of jobs starts; `full_list_at` is when the last full list was. `confirmations` and
     `failures` are by job key: jobs that a poll found unchanged cost no row of their own. No call goes out before
-    `backoff_until`; `failed_rounds` is how many in a row have failed, which puts off the next. `reached` are the jobs
-    that this round itself polled; it isn't stored.
+    `backoff_until`; `failed_rounds` is how many in a row have failed, which puts off the next. `queued` are jobs
+    for which a message is on its way, or being worked on, until then; no round sends another meanwhile. `reached` are
+    the jobs that this round itself polled or queued; it isn't stored.
     """
 
     started_at: datetime
@@ -48,6 +50,7 @@ class Round:
     confirmations: Mapping[str, Confirmation] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     failed_rounds: int = 0
+    queued: Mapping[str, datetime] = field(default_factory=dict)
     reached: frozenset[str] = frozenset()
     etag: str | None = None
 
@@ -83,18 +86,34 @@ class Round:
     def full_list_is_due(self, now: datetime, interval: timedelta) -> bool:
         return self.full_list_at is None or self.jobs_as_of is None or now - self.full_list_at >= interval
 
+    def is_queued(self, key: str, now: datetime) -> bool:
+        """True while a message about the job is on its way or being worked on."""
+        return key in self.queued and now < self.queued[key]
+
+    def told(self, key: str, *, failure: str | None, queued_until: datetime | None) -> "Round":
+        """After a message about a job was worked on: what went wrong, and whether more is to be done."""
+        failures = {name: reason for name, reason in self.failures.items() if name != key}
+        queued = {name: until for name, until in self.queued.items() if name != key}
+        return replace(
+            self,
+            failures={**failures, key: failure} if failure else failures,
+            queued={**queued, key: queued_until} if queued_until else queued,
+        )
+
     def after(self, last: "Round | None", found: Found) -> "Round":
         """This round completed by what it found, and by what the last one knew of jobs that it didn't reach."""
         succeeded = found.polled - found.failures.keys()
         failures = {**(last.failures if last else {}), **found.failures}
         confirmations = {**(last.confirmations if last else {}), **found.confirmations}
+        waiting = {key: until for key, until in last.queued.items() if until > self.finished_at} if last else {}
         return replace(
             self,
             as_of=found.date,
             failed_rounds=0 if self.succeeded else 1 + (last.failed_rounds if last else 0),
             jobs_as_of=found.date or (last.jobs_as_of if last else None),
             full_list_at=self.finished_at if found.was_full else (last.full_list_at if last else None),
-            reached=found.polled,
+            queued={**waiting, **found.queued},
+            reached=found.polled | found.queued.keys(),
             jobs_polled=len(found.polled),
             jobs_failed=len(found.failures),
             confirmations={
@@ -120,12 +139,16 @@ class Round:
                 confirmations[key] = confirmation
         failures = {key: reason for key, reason in stored.failures.items() if key not in self.reached}
         failures |= {key: reason for key, reason in self.failures.items() if key in self.reached}
+        queued = {key: until for key, until in stored.queued.items() if key not in self.reached}
+        queued |= {key: until for key, until in self.queued.items() if key in self.reached}
         waits = [wait for wait in (self.backoff_until, stored.backoff_until) if wait]
         wholes = [began for began in (self.whole_round_at, stored.whole_round_at) if began]
         return replace(
             self,
             whole_round_at=max(wholes, default=None),
             confirmations=confirmations,
+            failures=failures,
+            queued=queued,
             backoff_until=max(waits, default=None),
             etag=stored.etag,
         )

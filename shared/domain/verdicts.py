@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from shared.domain.jobs import AGREEMENT_LASTS, Agreement, Job, Picture, Source
+from shared.domain.read_plans import Progress
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 
 type Level = Literal["exact", "unverified", "catchingUp", "stale"]
@@ -31,11 +32,18 @@ class Verdict:
 
 
 def verdict_of(
-    job: Job, *, failure: str | None, now: datetime, interval: timedelta, off_reason: str | None = None
+    job: Job,
+    *,
+    failure: str | None,
+    now: datetime,
+    interval: timedelta,
+    off_reason: str | None = None,
+    progress: Progress | None = None,
 ) -> Verdict:
     """The verdict on a job's counts; `failure` is why its last poll failed, `interval` the account's poll interval.
 
-    `off_reason` is a sentence that says since when the account isn't watched, None while it is.
+    `off_reason` is a sentence that says since when the account isn't watched, None while it is; `progress` is that of a
+    first read which takes long.
     """
     picture = job.picture
     if picture is None and job.deleted:
@@ -43,9 +51,7 @@ def verdict_of(
     if picture is None and off_reason:
         return Verdict(None, "none", "stale", off_reason)
     if picture is None:
-        reason = (
-            f"Its tasks couldn't be read yet: {failure}" if failure else "Its tasks are being read for the first time."
-        )
+        reason = f"Its tasks couldn't be read yet: {failure}" if failure else _first_read(progress)
         return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
     if off_reason and not (job.deleted or job.sealed):
         return Verdict(picture.as_of, picture.source, "stale", off_reason, picture.looked_at)
@@ -84,6 +90,12 @@ def _judge_agreement(picture: Picture) -> tuple[Level, str]:
     if agreement.at < picture.as_of:
         return "exact", f"Get Task Counts agreed {_words(picture.as_of - agreement.at)} ago; tasks only moved since."
     return "exact", "Get Task Counts agrees."
+
+
+def _first_read(progress: Progress | None) -> str:
+    if progress is None:
+        return "Its tasks are being read for the first time."
+    return f"Its tasks are being read for the first time: {progress.tasks:,} of about {progress.expected:,} so far."
 
 
 def _difference(counts: TaskCounts, agreement: Agreement) -> str:

@@ -10,7 +10,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.domain.jobs import Agreement, Job, Picture, Source
-from shared.errors import BatchAnswerError, CacheConflictError
+from shared.domain.read_plans import ReadPlan
+from shared.errors import BatchAnswerError, CacheConflictError, LongReadError
 from shared.services.comparison import Compared, fold_and_compare
 from shared.services.reading import Reading, finish, read_pages
 from shared.stores.batch import BatchAccount, TaskPage
@@ -21,31 +22,44 @@ _ATTEMPTS = 4
 
 
 class Generations:
-    def __init__(self, cache: TaskCache, jobs: JobStore, *, overlap: timedelta) -> None:
+    """`short_read` is how many tasks a listing may take within a round."""
+
+    def __init__(self, cache: TaskCache, jobs: JobStore, *, overlap: timedelta, short_read: int) -> None:
         self._cache = cache
         self._jobs = jobs
         self._overlap = overlap
+        self._short_read = short_read
 
     async def read_anew(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
         """One listing into a new generation, a catch-up delta if it took more than a page, then the pointer.
 
-        T0 is the date of a response received before now. Raises CacheConflictError where another process began a full
-        read of the job meanwhile, BatchError, StorageError.
+        T0 is the date of a response received before now. Raises LongReadError where there are too many tasks for that,
+        CacheConflictError where another process began a full read of the job meanwhile, BatchError, StorageError.
         """
-        if t0 is None:
-            raise BatchAnswerError(f"{source.account.endpoint} answers without a Date header; counts can't be dated.")
+        t0 = dated(source, t0)
         pages = source.fetch_task_pages(job.facts.id)
         first = await anext(pages)  # a list that can't be had leaves no trace
+        if not first.is_last and (await source.fetch_task_counts(job.facts.id))[0].total > self._short_read:
+            raise LongReadError(job.facts.id)
         kind: Source = "fullRead" if job.picture else "firstRead"
-        job = await self._begun(source, job, t0)
+        job = await self.begin(source, job, t0)
         directory = Directory(generation_partition(source.account.key, job.key, job.building or ""))
-        reading, as_of = await read_pages(self._cache, _resumed(first, pages), directory), t0
+        most = 2 * self._short_read  # counts lag
+        reading, as_of = await read_pages(self._cache, _resumed(first, pages), directory, most=most), t0
+        if reading.next_link:
+            raise LongReadError(job.facts.id)
         if not first.is_last:
             reading, as_of = await self._caught_up(source, job, reading, since=t0 - self._overlap, as_of=t0)
         picture = await self._pictured(source, job, reading, kind=kind, as_of=as_of, t0=t0)
         return await self._switched(source, job, picture)
 
-    async def _begun(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
+    async def complete(self, source: BatchAccount, job: Job, reading: Reading, plan: ReadPlan) -> Job:
+        """After a long read: points the job to the generation. Raises CacheConflictError, BatchError, StorageError."""
+        kind: Source = "fullRead" if job.picture else "firstRead"
+        picture = await self._pictured(source, job, reading, kind=kind, as_of=plan.as_of, t0=plan.begun_at)
+        return await self._switched(source, job, picture)
+
+    async def begin(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
         """Notes the new generation before its first leaf is written, so that a crash leaves nothing unknown behind."""
         begun = job.begun(f"{int(t0.timestamp()):x}-{secrets.token_hex(4)}", t0)
         return replace(begun, etag=await self._jobs.save(source.account.key, begun))
@@ -113,6 +127,13 @@ class Generations:
         switched = job.switched(picture)
         switched = replace(switched, sealed=switched.may_be_sealed(self._overlap))
         return replace(switched, etag=await self._jobs.save(source.account.key, switched))
+
+
+def dated(source: BatchAccount, date: datetime | None) -> datetime:
+    """A date of the service's. Raises BatchAnswerError where it gave none."""
+    if date is None:
+        raise BatchAnswerError(f"{source.account.endpoint} answers without a Date header; counts can't be dated.")
+    return date
 
 
 async def _resumed(first: TaskPage, rest: AsyncIterator[TaskPage]) -> AsyncIterator[TaskPage]:

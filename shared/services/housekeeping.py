@@ -16,6 +16,7 @@ from shared.domain.jobs import Job
 from shared.errors import CacheConflictError, StorageError
 from shared.stores.jobs import JobStore, generation_partition
 from shared.stores.operations import OperationStore
+from shared.stores.read_plans import ReadPlanStore
 from shared.stores.task_cache import TaskCache
 
 _LOG = logging.getLogger(__name__)
@@ -37,6 +38,7 @@ class Housekeeping:
         *,
         jobs: JobStore,
         cache: TaskCache,
+        plans: ReadPlanStore,
         operations: OperationStore,
         clock: Clock,
         retention: Retention,
@@ -44,6 +46,7 @@ class Housekeeping:
         self._accounts = accounts
         self._jobs = jobs
         self._cache = cache
+        self._plans = plans
         self._operations = operations
         self._clock = clock
         self._retention = retention
@@ -71,13 +74,20 @@ class Housekeeping:
         if job.deleted_at and now - job.deleted_at >= self._retention.deleted_jobs:
             await self._forget(account, job)
             return
-        kept = job.abandoned(now - _GRACE)
+        kept = job if await self._goes_on(account, job, now) else job.abandoned(now - _GRACE)
         old = [retired for retired in kept.retired if now - retired.since >= _GRACE]
         for retired in old:
             await self._cache.delete_generation(generation_partition(account.key, job.key, retired.generation))
         kept = replace(kept, retired=tuple(retired for retired in kept.retired if retired not in old))
         if kept != job:
             await self._jobs.save(account.key, kept)
+
+    async def _goes_on(self, account: Account, job: Job, now: datetime) -> bool:
+        """True where a long read of the job has received anything lately."""
+        if not job.building:
+            return False
+        plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
+        return plan is not None and plan.newest is not None and now - plan.newest < _GRACE
 
     async def _forget(self, account: Account, job: Job) -> None:
         """A deleted job past its time goes with everything that bears its name, its row last."""

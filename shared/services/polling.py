@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from shared.clock import Clock
-from shared.domain.operations import PollOperation, Reason
+from shared.domain.operations import JobMessage, PollOperation, Reason
 from shared.errors import BatchscopeError, CacheConflictError, MonitoringOffError, NotFoundError
 from shared.services.dispatch import Dispatch
 from shared.services.registry import found
 from shared.services.rounds import AccountRounds
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.operations import OperationStore
+
+_QUEUED_BUDGET = timedelta(minutes=4)  # of the ten that a function call may take
 
 
 class Polling:
@@ -35,9 +37,26 @@ class Polling:
         self._budget = budget
 
     async def tick(self) -> None:
-        """Rounds of every account that is due. Raises what went wrong with storage, after those of all accounts."""
+        """Rounds of every account that is due. Raises what went wrong with storage, after those of all accounts.
+
+        What didn't fit `take_messages` gives, also after an error.
+        """
         dispatch = Dispatch(self._accounts.values(), self._clock, interval=self._interval, budget=self._budget)
         await dispatch.run()
+
+    def take_messages(self) -> list[JobMessage]:
+        """Jobs that rounds left to the queue since this was called last."""
+        return [
+            JobMessage(account, job) for account, rounds in self._accounts.items() for job in rounds.take_messages()
+        ]
+
+    async def run_queued(self, message: JobMessage) -> bool:
+        """Carries on with a job. True where more is left: the message is to be sent again. Raises NotFoundError."""
+        return await self._rounds(message.account).run_queued(message.job, budget=_QUEUED_BUDGET)
+
+    async def give_up(self, message: JobMessage) -> None:
+        """After a job's message failed each time. Raises NotFoundError, StorageError."""
+        await self._rounds(message.account).give_up(message.job)
 
     async def request(self, account_id: str, jobs: tuple[str, ...] | None) -> PollOperation:
         """Notes a poll on demand of some jobs, or of all (None). Raises NotFoundError, MonitoringOffError."""

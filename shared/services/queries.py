@@ -11,6 +11,7 @@ from shared.domain.accounts import Account
 from shared.domain.jobs import Job
 from shared.domain.keys import key_of
 from shared.domain.monitoring import Monitoring
+from shared.domain.read_plans import Progress
 from shared.domain.reports import AccountReport, JobReport, MonitoringReport
 from shared.domain.rounds import Round
 from shared.domain.tasks import STATES, Task, TaskCounts
@@ -19,6 +20,7 @@ from shared.errors import CacheConflictError, NotFoundError
 from shared.services.registry import found
 from shared.stores.jobs import JobStore, generation_partition
 from shared.stores.monitoring import MonitoringStore
+from shared.stores.read_plans import ReadPlanStore
 from shared.stores.task_cache import TaskCache
 
 _LISTING_TRIES = 5
@@ -33,14 +35,16 @@ class Queries:
         jobs: JobStore,
         monitoring: MonitoringStore,
         cache: TaskCache,
-        clock: Clock,
         *,
+        plans: ReadPlanStore,
+        clock: Clock,
         interval: timedelta,
     ) -> None:
         self._accounts = accounts
         self._jobs = jobs
         self._monitoring = monitoring
         self._cache = cache
+        self._plans = plans
         self._clock = clock
         self._interval = interval
 
@@ -63,7 +67,11 @@ class Queries:
         monitoring, last = await self._monitoring.load_with_round(account.key)
         jobs = await self._jobs.load_all(account.key)
         now = await self._clock.now()
-        return [self._report(account, jobs[key], last, monitoring, now) for key in sorted(jobs)]
+        progress = await asyncio.gather(*(self._progress(account, jobs[key]) for key in sorted(jobs)))
+        return [
+            self._report(account, jobs[key], last, monitoring, now, done)
+            for key, done in zip(sorted(jobs), progress, strict=True)
+        ]
 
     async def job(self, account_id: str, job_id: str) -> JobReport:
         """Raises NotFoundError."""
@@ -72,7 +80,8 @@ class Queries:
         job = await self._jobs.load(account.key, job_id)
         if job is None:
             raise NotFoundError("job", job_id, f" in the account '{account.id}'")
-        return self._report(account, job, last, monitoring, await self._clock.now())
+        progress = await self._progress(account, job)
+        return self._report(account, job, last, monitoring, await self._clock.now(), progress)
 
     async def tasks(
         self, account_id: str, job_id: str, *, after: str, wanted: Callable[[Task], bool], state: str | None
@@ -109,13 +118,28 @@ class Queries:
     def _account(self, account_id: str) -> Account:
         return found(self._accounts, account_id)
 
-    def _report(
-        self, account: Account, job: Job, last: Round | None, monitoring: Monitoring, now: datetime
+    async def _progress(self, account: Account, job: Job) -> Progress | None:
+        """That of a first read under way, where it takes long enough to have a plan."""
+        if job.picture or job.deleted or not job.building:
+            return None
+        plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
+        return Progress(plan.tasks, plan.expected) if plan and plan.since is None else None
+
+    def _report(  # noqa: PLR0917 - what is known of a job, in the order in which it is loaded
+        self,
+        account: Account,
+        job: Job,
+        last: Round | None,
+        monitoring: Monitoring,
+        now: datetime,
+        progress: Progress | None,
     ) -> JobReport:
         if last is not None and job.picture:
             job = replace(job, picture=job.picture.confirmed(last.confirmations.get(job.key)))
         looked_at = job.picture.looked_at if job.picture else None
         failure = last.failure_of(job.key, looked_at) if last and not job.sealed else None
         interval = monitoring.interval(self._interval)
-        verdict = verdict_of(job, failure=failure, now=now, interval=interval, off_reason=monitoring.off_reason)
-        return JobReport(account, job, verdict)
+        verdict = verdict_of(
+            job, failure=failure, now=now, interval=interval, off_reason=monitoring.off_reason, progress=progress
+        )
+        return JobReport(account, job, verdict, progress)

@@ -1,18 +1,20 @@
 """Takes a task list in page by page: rows go into the leaves in passes, so that memory stays bounded.
 
 The last pass is left to the caller: Get Task Counts is to be asked right after the last page, before time goes into
-writing.
+writing. A list of more than SHORT_READ tasks is none for a round: see long_reads.
 """
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 
 from shared.domain.tasks import PREPARING, Task
 from shared.services.folding import fold
 from shared.stores.batch import TaskPage
 from shared.stores.task_cache import Directory, TaskCache
 
+SHORT_READ = 20_000
 _PASS = 20_000
 
 
@@ -21,7 +23,8 @@ class Reading:
     """A list that was received whole.
 
     `directory` has taken in all but `rest`; `moved` says whether that changed anything, `date` is that of the last
-    page. `preparing` are the ids of tasks that it showed last as preparing.
+    page. `preparing` are the ids of tasks that it showed last as preparing. `next_link` goes on behind what was
+    received, where that wasn't all.
     """
 
     directory: Directory
@@ -29,24 +32,34 @@ class Reading:
     moved: bool = False
     date: datetime | None = None
     preparing: set[str] = field(default_factory=set)
+    received: int = 0
+    next_link: str | None = None
 
     def receive(self, page: TaskPage) -> None:
         self.date = page.date
+        self.next_link = page.next_link
+        self.received += len(page.tasks)
         self.rest += page.tasks
         for task in page.tasks:
             (self.preparing.add if task.state == PREPARING else self.preparing.discard)(task.id)
 
 
-async def read_pages(cache: TaskCache, pages: AsyncIterator[TaskPage], directory: Directory) -> Reading:
+async def read_pages(
+    cache: TaskCache, pages: AsyncIterator[TaskPage], directory: Directory, *, most: float = inf
+) -> Reading:
     """Receives a list. `directory` must have been loaded before its first page was asked for.
 
-    Raises BatchError, StorageError, CacheConflictError.
+    After `most` tasks it ends, with all taken in and a next link. Raises BatchError, StorageError, CacheConflictError.
     """
     reading = Reading(directory)
     async for page in pages:
         reading.receive(page)
-        if len(reading.rest) >= _PASS and not page.is_last:
+        if page.is_last:
+            break
+        if len(reading.rest) >= min(_PASS, most):
             await finish(cache, reading)
+        if reading.received >= most:
+            break
     return reading
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from shared.domain.jobs import Confirmation
+from shared.domain.jobs import Confirmation, Job
 from shared.domain.keys import key_of
 from shared.domain.operations import Reason
 from shared.domain.rounds import Found, Round
@@ -12,13 +12,15 @@ from shared.errors import BatchThrottledError
 from shared.services.discovery import Discovery
 from shared.services.task_poll import Polled
 
+MESSAGE_LASTS = timedelta(minutes=10)  # until it was worked on, or is taken for lost
+
 
 @dataclass(slots=True)
 class RoundUnderWay:
     """Keys are job keys; `wanted` None means every live job, `deadline` is in loop time.
 
-    `thorough` rounds look at settled jobs as at any other: somebody asked for them.
-
+    `thorough` rounds look at settled jobs as at any other: somebody asked for them. `queued` are jobs that a message is
+    to be sent about, each until when no other is.
     `wanting` are jobs that were polled and want more than that; `etag` is that of the round's row once it was written.
     """
 
@@ -32,9 +34,24 @@ class RoundUnderWay:
     failures: dict[str, str] = field(default_factory=dict)
     overtaken: dict[str, str] = field(default_factory=dict)
     polled: set[str] = field(default_factory=set)
+    queued: dict[str, datetime] = field(default_factory=dict)
     etag: str | None = None
     throttled: BatchThrottledError | None = None
     reason: str | None = None
+
+    def is_elsewhere(self, job: Job, now: datetime) -> bool:
+        """True where a message about the job is on its way: but deltas go on while a new generation is filled."""
+        filling = job.picture is not None and job.building is not None
+        return self.last is not None and self.last.is_queued(job.key, now) and not (filling or self.thorough)
+
+    def queue(self, job: Job, now: datetime) -> None:
+        """Leaves a job to the queue, unless it is there already; rounds that somebody asked for leave that to ticks."""
+        if not self.thorough and not (self.last and self.last.is_queued(job.key, now)):
+            self.queued[job.key] = now + MESSAGE_LASTS
+
+    def messages(self) -> list[str]:
+        """The ids of jobs that messages are to be sent about."""
+        return [self.discovery.jobs[key].facts.id for key in sorted(self.queued)] if self.discovery else []
 
     def confirm(self, polled: Polled) -> None:
         """Notes that a job holds as it is stored, if that is what its poll found."""
@@ -51,6 +68,7 @@ class RoundUnderWay:
             polled=frozenset(self.polled),
             confirmations=self.confirmations,
             failures=self.failures,
+            queued=self.queued if discovery else {},
         )
         backoff = now + self.throttled.retry_after if self.throttled else None
         whole = started if self.wanted is None else (self.last.whole_round_at if self.last else None)

@@ -17,9 +17,19 @@ from shared.domain.jobs import Confirmation, Job
 from shared.domain.keys import key_of
 from shared.domain.operations import Reason
 from shared.domain.rounds import Round
-from shared.errors import BatchscopeError, BatchThrottledError, CacheConflictError, MonitoringOffError, OvertakenError
+from shared.errors import (
+    BatchError,
+    BatchscopeError,
+    BatchThrottledError,
+    CacheConflictError,
+    LongReadError,
+    MonitoringOffError,
+    NotFoundError,
+    OvertakenError,
+)
 from shared.services.discovery import Discovery, discover, recheck_sealed
-from shared.services.round_under_way import RoundUnderWay
+from shared.services.long_reads import LongReads
+from shared.services.round_under_way import MESSAGE_LASTS, RoundUnderWay
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount
 from shared.stores.jobs import JobStore
@@ -55,6 +65,7 @@ class AccountRounds:
         rounds: RoundStore,
         monitoring: MonitoringStore,
         task_poll: TaskPoll,
+        long_reads: LongReads,
         clock: Clock,
         rules: RoundRules,
     ) -> None:
@@ -65,7 +76,9 @@ class AccountRounds:
         self._task_poll = task_poll
         self._clock = clock
         self._rules = rules
+        self._long_reads = long_reads
         self._turn = asyncio.Lock()
+        self._messages: list[str] = []
         self.began = 0.0
 
     async def run_if_due(self, interval: timedelta, *, budget: timedelta) -> datetime | None:
@@ -84,7 +97,49 @@ class AccountRounds:
             if last is not None and not last.is_due(now, interval):
                 return last.due_at(interval) if last.succeeded else None
             done = await self._run(last, wanted=None, budget=budget)
+            self._messages += done.messages()
             return None if done.reason else now + interval * 0.9
+
+    def take_messages(self) -> list[str]:
+        """The ids of jobs that rounds left to the queue since this was called last."""
+        messages, self._messages = self._messages, []
+        return messages
+
+    async def run_queued(self, job_id: str, *, budget: timedelta) -> bool:
+        """Carries on with one job, beside whatever rounds there are. True where more is left: to be queued again.
+
+        What Batch refuses is noted. Raises StorageError, CacheConflictError.
+        """
+        account, key = self.source.account, key_of(job_id)
+        monitoring, last = await self._monitoring.load_with_round(account.key)
+        now = await self._clock.now()
+        if monitoring.off_reason or last is None or last.wait(now):
+            return False
+        failure, more = None, False
+        deadline = asyncio.get_running_loop().time() + budget.total_seconds()
+        try:
+            polled = await self._long_reads.carry_on(self.source, job_id, last.as_of, deadline=deadline)
+            more = polled is None
+            if polled and polled.confirmation:
+                await self._save(polled.job)
+        except (OvertakenError, NotFoundError) as error:  # whoever is reading the job says how that went
+            _LOG.info("%s", error)
+        except BatchError as error:
+            failure = str(error)
+            _LOG.warning("Reading %s in %s failed: %s", job_id, account.id, error)
+        until = await self._clock.now() + MESSAGE_LASTS if more else None
+        await self._rounds.change(account.key, lambda stored: stored.told(key, failure=failure, queued_until=until))
+        return more
+
+    async def give_up(self, job_id: str) -> None:
+        """Notes that a job's message failed each time: its verdict and `health` say so until the job is polled again.
+
+        Raises StorageError, CacheConflictError.
+        """
+        reason = "Reading it failed several times in a row; the app's log tells why."
+        await self._rounds.change(
+            self.source.account.key, lambda stored: stored.told(key_of(job_id), failure=reason, queued_until=None)
+        )
 
     async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
         """A round of all live jobs, or of those whose ids are `wanted`; how many were polled, and what failed.
@@ -154,11 +209,16 @@ class AccountRounds:
         if discovery is None:
             return
         gate = asyncio.Semaphore(_JOBS_AT_ONCE)
+        now = await self._clock.now()
 
         async def poll(job: Job) -> None:
             async with gate:
-                if asyncio.get_running_loop().time() < this.deadline and this.throttled is None:
+                if this.throttled is not None or this.is_elsewhere(job, now):
+                    return
+                if asyncio.get_running_loop().time() < this.deadline:
                     await self._poll_job(this, job, discovery)
+                else:
+                    this.queue(job, now)
 
         confirmations = this.last.confirmations if this.last else {}
         live = [
@@ -174,10 +234,9 @@ class AccountRounds:
 
         async def reconcile(polled: Polled) -> None:
             async with gate:
+                this.confirm(polled)
                 if asyncio.get_running_loop().time() < this.deadline and this.throttled is None:
                     await self._guarded(this, polled.job, self._reconcile_job(this, polled))
-                else:
-                    this.confirm(polled)
 
         await asyncio.gather(*map(reconcile, this.wanting))
 
@@ -215,6 +274,10 @@ class AccountRounds:
             return False
         except OvertakenError as error:  # whoever is reading the job says how that went
             this.overtaken[job.key] = str(error)
+            return False
+        except LongReadError as error:
+            this.overtaken[job.key] = str(error)
+            this.queue(job, await self._clock.now())
             return False
         except BatchscopeError as error:
             this.failures[job.key] = str(error)

@@ -4,18 +4,22 @@ The order of steps is what makes counts exact; docs/architecture.md tells it ste
 leaves a state from which the next poll converges.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import COMPLETED, Agreement, Confirmation, Job, Picture
+from shared.domain.read_plans import ReadPlan
 from shared.domain.reconciliation import wanted_reading
-from shared.errors import BatchMissingError, CacheConflictError, OvertakenError
+from shared.errors import BatchMissingError, CacheConflictError, LongReadError, OvertakenError
 from shared.services.comparison import fold_and_compare
 from shared.services.generations import Generations
-from shared.services.reading import read_pages
+from shared.services.reading import SHORT_READ, Reading, read_pages
 from shared.services.repair import repair
 from shared.stores.batch import BatchAccount
 from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.read_plans import ReadPlanStore
 from shared.stores.task_cache import TaskCache
 
 _ATTEMPTS = 4
@@ -30,14 +34,28 @@ class Polled:
 
 
 class TaskPoll:
-    """`overlap` is how late reports may come; a job is read whole again once that is `full_read_age` ago."""
+    """`overlap` is how late reports may come; a job is read whole again once that is `full_read_age` ago.
 
-    def __init__(self, cache: TaskCache, jobs: JobStore, *, overlap: timedelta, full_read_age: timedelta) -> None:
+    A list of more than `short_read` tasks is left to long_reads: LongReadError.
+    """
+
+    def __init__(
+        self,
+        cache: TaskCache,
+        jobs: JobStore,
+        plans: ReadPlanStore,
+        *,
+        overlap: timedelta,
+        full_read_age: timedelta,
+        short_read: int = SHORT_READ,
+    ) -> None:
         self._cache = cache
         self._jobs = jobs
-        self._overlap = overlap
+        self._plans = plans
         self._full_read_age = full_read_age
-        self._generations = Generations(cache, jobs, overlap=overlap)
+        self.overlap = overlap
+        self.short_read = short_read
+        self.generations = Generations(cache, jobs, overlap=overlap, short_read=short_read)
 
     async def poll(self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool = False) -> Polled:
         """Brings a job's picture up to T0, the date of a response received before now; None doesn't advance it.
@@ -46,8 +64,8 @@ class TaskPoll:
         that is to be `thorough`.
 
         A conflict with another poll, or a job that was re-created meanwhile, starts the poll again from what is
-        stored by then. Raises BatchError, StorageError, and OvertakenError where others are always first or have
-        begun another first read.
+        stored by then. Raises BatchError, StorageError, LongReadError, and OvertakenError where others are always
+        first or have begun another first read.
         """
         for _ in range(_ATTEMPTS):
             try:
@@ -68,7 +86,7 @@ class TaskPoll:
         return wanted_reading(polled.job, age=self._full_read_age) is not None
 
     async def reconcile(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
-        """Reads what deltas can't see of a job that wants it. Raises BatchError, StorageError.
+        """Reads what deltas can't see of a job that wants it. Raises BatchError, StorageError, LongReadError.
 
         Where another process is first the job stays as it is: whatever is still amiss shows with the next comparison.
         """
@@ -78,7 +96,9 @@ class TaskPoll:
                 polled = await self._repaired(source, job, t0)
             if wanted_reading(polled.job, age=self._full_read_age) == "fullRead":
                 job = polled.job
-                polled = Polled(await self._generations.read_anew(source, job, t0))
+                if job.picture and job.picture.counts.total > self.short_read:
+                    raise LongReadError(job.facts.id)
+                polled = Polled(await self.generations.read_anew(source, job, t0))
         except CacheConflictError:
             if job.picture:
                 self._cache.forget(generation_partition(source.account.key, job.key, job.picture.generation))
@@ -89,8 +109,10 @@ class TaskPoll:
     async def _poll_once(self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool) -> Polled:
         picture = job.picture
         if picture is None:
-            return Polled(await self._generations.read_anew(source, job, t0))
-        if not thorough and job.facts.state != COMPLETED and picture.is_settled(self._overlap):
+            if job.building and await self._plans.load(generation_partition(source.account.key, job.key, job.building)):
+                raise LongReadError(job.facts.id)
+            return Polled(await self.generations.read_anew(source, job, t0))
+        if not thorough and job.facts.state != COMPLETED and picture.is_settled(self.overlap):
             counts_turn = picture.agreement.as_of != picture.as_of
             look = self._counted if counts_turn else self._unchanged
             polled = await look(source, job, picture, _later(t0, picture))
@@ -109,7 +131,7 @@ class TaskPoll:
 
     async def _unchanged(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime) -> Polled | None:
         """A settled job, if its delta is empty. What it shows else came before the ETags, and is asked for again."""
-        changes = source.fetch_task_pages(job.facts.id, changed_since=picture.watermark(self._overlap))
+        changes = source.fetch_task_pages(job.facts.id, changed_since=picture.watermark(self.overlap))
         async for page in changes:
             if page.tasks:
                 return None
@@ -119,11 +141,34 @@ class TaskPoll:
     async def _delta(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime) -> Polled:
         partition = generation_partition(source.account.key, job.key, picture.generation)
         directory = await self._cache.load_directory(partition)  # before listing: see ETags in folding
-        pages = source.fetch_task_pages(job.facts.id, changed_since=picture.watermark(self._overlap))
-        reading = await read_pages(self._cache, pages, directory)
+        since = picture.watermark(self.overlap)
+        pages = source.fetch_task_pages(job.facts.id, changed_since=since)
+        reading = await read_pages(self._cache, pages, directory, most=self.short_read)
+        if reading.next_link:
+            left = (IdRange(cursor=reading.next_link),)
+            plan = ReadPlan(picture.generation, as_of, as_of, since, left, reading.received, newest=reading.date)
+            await self._leave(partition, plan)
+            raise LongReadError(job.facts.id)
+        return await self.followed(source, job, reading, as_of=as_of, moved=False)
+
+    async def _leave(self, partition: str, plan: ReadPlan) -> None:
+        """Stores what is left of a delta, unless one is waiting to be carried on already."""
+        with suppress(CacheConflictError):
+            await self._plans.save(partition, plan)
+
+    async def followed(
+        self, source: BatchAccount, job: Job, reading: Reading, *, as_of: datetime, moved: bool
+    ) -> Polled:
+        """The job after a delta was received; `moved` where that took in before what `reading` doesn't tell.
+
+        Raises BatchError, StorageError, CacheConflictError.
+        """
+        picture = job.picture
+        if picture is None:
+            raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was polled.")
         compared = await fold_and_compare(self._cache, source, job, reading, picture.agreement, as_of=as_of)
         directory = compared.directory
-        if compared.moved or directory.counts != picture.counts:
+        if moved or compared.moved or directory.counts != picture.counts:
             directory = await self._cache.save_head(directory, as_of)
             picture = replace(picture, moved_at=as_of)
         picture = replace(picture, as_of=as_of, source="delta", counts=directory.counts, agreement=compared.agreement)
@@ -131,7 +176,7 @@ class TaskPoll:
 
     async def _repaired(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
         """After a repair; one that can't make good what is amiss leaves a difference, which a full read follows."""
-        repaired = await repair(self._cache, source, job, overlap=self._overlap, t0=t0)
+        repaired = await repair(self._cache, source, job, overlap=self.overlap, t0=t0)
         return Polled(await self._saved(source, self._sealed(repaired)))
 
     async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
@@ -142,7 +187,7 @@ class TaskPoll:
         return Polled(await self._saved(source, settled))
 
     def _sealed(self, job: Job) -> Job:
-        return replace(job, sealed=job.may_be_sealed(self._overlap))
+        return replace(job, sealed=job.may_be_sealed(self.overlap))
 
     async def _saved(self, source: BatchAccount, job: Job) -> Job:
         return replace(job, etag=await self._jobs.save(source.account.key, job))

@@ -18,6 +18,7 @@ from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.rest import HttpRequest
 
 from shared.domain.accounts import Account
+from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import JobFacts
 from shared.domain.stamps import format_stamp, parse_http_date
 from shared.domain.tasks import Task, TaskCounts
@@ -52,11 +53,15 @@ class JobPage:
 
 @dataclass(frozen=True, slots=True)
 class TaskPage:
-    """One page of a task list and its response's date (None where it bore none)."""
+    """One page of a task list, its response's date (None where it bore none), and the link to the next (None: last)."""
 
     tasks: list[Task]
     date: datetime | None
-    is_last: bool
+    next_link: str | None
+
+    @property
+    def is_last(self) -> bool:
+        return self.next_link is None
 
 
 class BatchAccount:
@@ -150,11 +155,22 @@ class BatchAccount:
 
         Short and empty pages are normal. Raises BatchError; BatchMissingError where the job is gone.
         """
-        url: str | None = _tasks_url(job_id, changed_since, state)
-        while url:
-            body, date = await self._get(url, f"list the tasks of '{job_id}'")
-            tasks, url = self._parse(body, job_id)
-            yield TaskPage(tasks, date, is_last=url is None)
+        ids = IdRange()
+        while True:
+            page = await self.fetch_task_page(job_id, ids, changed_since=changed_since, state=state)
+            yield page
+            if page.is_last:
+                return
+            ids = IdRange(cursor=page.next_link)
+
+    async def fetch_task_page(
+        self, job_id: str, ids: IdRange, *, changed_since: datetime | None = None, state: StateFilter | None = None
+    ) -> TaskPage:
+        """The next page of a range of ids, as far as it was listed. Raises as the above does."""
+        url = ids.cursor or _tasks_url(job_id, changed_since, state, ids)
+        body, date = await self._get(url, f"list the tasks of '{job_id}'")
+        tasks, next_link = self._parse(body, job_id)
+        return TaskPage(tasks, date, next_link)
 
     async def _get(self, url: str, intent: str) -> tuple[bytes, datetime | None]:
         """A body and its date, past the SDK's models."""
@@ -184,12 +200,16 @@ class BatchAccount:
         return keep
 
 
-def _tasks_url(job_id: str, changed_since: datetime | None, state: StateFilter | None) -> str:
+def _tasks_url(job_id: str, changed_since: datetime | None, state: StateFilter | None, ids: IdRange) -> str:
     query = {"maxresults": str(_PAGE)}
-    if changed_since:
-        query["$filter"] = f"stateTransitionTime ge {_literal(changed_since)}"
-    elif state:
-        query["$filter"] = _STATES[state]
+    conditions = [
+        f"stateTransitionTime ge {_literal(changed_since)}" if changed_since else None,
+        _STATES[state] if state else None,
+        f"id ge {_quoted(ids.low)}" if ids.low is not None else None,
+        f"id lt {_quoted(ids.high)}" if ids.high is not None else None,
+    ]
+    if any(conditions):
+        query["$filter"] = " and ".join(filter(None, conditions))
     return f"/jobs/{quote(job_id, safe='')}/tasks?{_query(query)}"
 
 
@@ -199,6 +219,10 @@ def _query(further: dict[str, str]) -> str:
 
 def _literal(moment: datetime) -> str:
     return f"DateTime'{format_stamp(moment)}'"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _date(text: str | None) -> datetime | None:

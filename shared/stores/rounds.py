@@ -1,5 +1,7 @@
 """The round row of each account in the table `accounts`: what the last round did, and which jobs it found unchanged."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +13,7 @@ from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, s
 
 ROUND_ROW = "round"
 _TRIES = 5
+_PATIENCE = 40
 
 
 class RoundStore:
@@ -32,6 +35,17 @@ class RoundStore:
                     latest = latest.merged(stored)
         raise CacheConflictError("Too many processes write the round of one account at once.")
 
+    async def change(self, account_key: str, change: Callable[[Round], Round]) -> None:
+        """Changes the row that there is, whoever else writes it meanwhile. Raises StorageError, CacheConflictError."""
+        for _ in range(_PATIENCE):
+            stored = await self.load(account_key)
+            if stored is None:
+                return
+            with suppress(CacheConflictError):
+                await save_row(self._table, _row(account_key, change(stored)), stored.etag)
+                return
+        raise CacheConflictError("Too many processes write the round of one account at once.")
+
 
 def _row(account_key: str, latest: Round) -> Row:
     row: Row = {
@@ -51,6 +65,7 @@ def _row(account_key: str, latest: Round) -> Row:
         "failedRounds": latest.failed_rounds,
         **json_columns("confirmations", {key: _confirmation_json(c) for key, c in latest.confirmations.items()}),
         **json_columns("failures", dict(latest.failures)),
+        **json_columns("queued", {key: until.timestamp() for key, until in latest.queued.items()}),
     }
     return {name: value for name, value in row.items() if value is not None}
 
@@ -73,6 +88,7 @@ def round_of(row: Row) -> Round:
         failed_rounds=row.get("failedRounds", 0),
         confirmations={key: _confirmation(values) for key, values in confirmations.items()},
         failures=json_of(row, "failures") or {},
+        queued={key: datetime.fromtimestamp(at, UTC) for key, at in (json_of(row, "queued") or {}).items()},
         etag=row["etag"],
     )
 

@@ -94,7 +94,7 @@ class TaskCache:
         for row in await load_rows(self._table, partition, ["RowKey", *COUNT_FIELDS]):
             if row["RowKey"] == HEAD:
                 head = row["etag"]
-            else:
+            elif row["RowKey"].startswith("s"):
                 counts = TaskCounts(*(row[field] for field in COUNT_FIELDS))
                 leaves.append(LeafEntry(row["RowKey"], counts, row["etag"]))
         return Directory(partition, tuple(sorted(leaves, key=lambda leaf: leaf.row)), head)

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from shared.domain import reconciliation
+from shared.domain import id_ranges, reconciliation
 from shared.services import reading
 from shared.services.folding import fold
 from tests.domain.profiles import load_profile
@@ -24,6 +24,7 @@ def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves of four tasks and pages of two, so that a handful of tasks fills several."""
     monkeypatch.setattr(reading, "fold", partial(fold, leaf_rows=4))
     monkeypatch.setattr(reconciliation, "_PAGE", 2)
+    monkeypatch.setattr(id_ranges, "_LEAST_PART", 1)
 
 
 @pytest.fixture

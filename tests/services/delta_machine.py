@@ -10,6 +10,7 @@ from tests.services.process import OVERLAP, Recipe
 from tests.services.truth import PREPARING, RUNNING, TrueJob
 from tests.services.world import SECOND, World
 
+SHORT = 3
 NAMES = ("Render", "nightly:job-1")
 pick = st.integers(0, 30)
 seconds_between = st.sampled_from([0, 1, 7, 29, 30, 31, 61, 300])
@@ -34,9 +35,15 @@ class DeltaMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.world.close()
 
-    @initialize(page_size=st.sampled_from([2, 5, 1000]), count_lag=st.sampled_from([0, 0, 20]))
-    def begin(self, page_size: int, count_lag: int) -> None:
+    @initialize(
+        page_size=st.sampled_from([2, 5, 1000]),
+        count_lag=st.sampled_from([0, 0, 20]),
+        short_read=st.sampled_from([20_000, 20_000, SHORT]),
+    )
+    def begin(self, page_size: int, count_lag: int, short_read: int) -> None:
         self.world.service.page_size = page_size
+        self.world.service.short_read = short_read
+        self.world.processes = [self.world.started(), self.world.started()]
         self.world.service.count_lag = count_lag * SECOND
         self._fill(self.world.create(NAMES[0]), 6)
 
@@ -130,6 +137,22 @@ class DeltaMachine(RuleBasedStateMachine):
         self.world.wait(after)
         self.world.poll_both(takes, delay=delay, storage_takes=storage_takes, fault=fault)
 
+    @precondition(lambda self: self.world.messages)
+    @rule(
+        who=st.integers(0, 1),
+        budget=st.sampled_from([1, 5, 86_400]),
+        takes=seconds_a_call,
+        fault=st.none() | faults,
+        keep=st.booleans(),
+    )
+    def deliver(self, *, who: int, budget: int, takes: int, fault: Fault | None, keep: bool) -> None:
+        self.world.deliver(who, budget=budget, takes=takes, fault=fault, keep=keep)
+
+    @precondition(lambda self: self.world.messages)
+    @rule()
+    def lose_a_message(self) -> None:
+        self.world.messages.pop()
+
     @rule(who=st.integers(0, 1))
     def restart(self, who: int) -> None:
         self.world.processes[who] = self.world.started()
@@ -146,11 +169,15 @@ class DeltaMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.world.reports())
     @rule()
     def come_to_rest(self) -> None:
-        """Where nothing happens any more, three rounds make every count exact and seal what is completed."""
-        self.world.wait(180)
-        for number in range(3):
+        """Where nothing happens any more, three rounds make every count exact and seal what is completed.
+
+        A message that was lost is sent again ten minutes later, and what it asks for counts as a round of its own.
+        """
+        self.world.wait(660)
+        for number in range(3 if self.world.service.short_read > SHORT else 6):
             self.world.wait(61)
             self.world.poll(number % 2, full=number == 0)
+            self.world.deliver_all()
         for name, report in self.world.reports().items():
             job = self.world.truth.at(name, self.world.now())
             if job is None:

@@ -1,14 +1,15 @@
 """One process's view of a Batch account in memory: every answer tells the truth of the instant it was served at."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
-from functools import partial
+from json import dumps, loads
 from typing import override
 
 from shared.domain.accounts import Account
+from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import JobFacts
 from shared.domain.tasks import COMPLETED, PREPARING, Task, TaskCounts
 from shared.errors import BatchError, BatchMissingError
@@ -21,7 +22,7 @@ from tests.services.truth import TrueJob, Truth
 class Service:
     """The service that all processes talk to: its truth, its habits, and what it refuses (request pattern -> error).
 
-    `hidden` are jobs that its lists leave out.
+    `hidden` are jobs that its lists leave out; a list of more than `short_read` tasks is none for a round.
     """
 
     truth: Truth
@@ -31,6 +32,7 @@ class Service:
     sends_date: bool = True
     refusals: dict[str, BatchError] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
+    short_read: int = 20_000
 
 
 class FakeBatch(BatchAccount):
@@ -70,16 +72,17 @@ class FakeBatch(BatchAccount):
         return (await self._served(f"jobs/{job_id}/tasks/{task_id}", answer))[0]
 
     @override
-    async def fetch_task_pages(
-        self, job_id: str, *, changed_since: datetime | None = None, state: StateFilter | None = None
-    ) -> AsyncIterator[TaskPage]:
-        """Pages in the order of ids; each looks at so many tasks and tells those that match, be it none."""
-        after: str | None = ""
-        while after is not None:
-            page = partial(self._page, job_id, after, changed_since, state)
-            (tasks, after), date = await self._served(f"jobs/{job_id}/tasks", page)
-            self.newest = max([self.newest, *(task.transition for task in tasks)])
-            yield TaskPage(tasks, date, is_last=after is None)
+    async def fetch_task_page(
+        self, job_id: str, ids: IdRange, *, changed_since: datetime | None = None, state: StateFilter | None = None
+    ) -> TaskPage:
+        """A page in the order of ids; it looks at so many tasks and tells those that match, be it none.
+
+        A next link holds all that the first request of its list said.
+        """
+        link = ids.cursor or dumps([ids.low, ids.high, "", changed_since and changed_since.timestamp(), state])
+        (tasks, after), date = await self._served(f"jobs/{job_id}/tasks", lambda now: self._page(job_id, link, now))
+        self.newest = max([self.newest, *(task.transition for task in tasks)])
+        return TaskPage(tasks, date, after)
 
     def matches(self, stamp: datetime, since: datetime) -> bool:
         """Whether the filter `stateTransitionTime ge SINCE` admits a stamp; the filter is written in milliseconds."""
@@ -113,16 +116,24 @@ class FakeBatch(BatchAccount):
     def _counts(self, job_id: str, moment: datetime) -> TaskCounts:
         return self._job(job_id, moment).counts(moment - self._service.count_lag).as_service_counts()
 
-    def _page(
-        self, job_id: str, after: str, since: datetime | None, state: StateFilter | None, moment: datetime
-    ) -> tuple[list[Task], str | None]:
+    def _page(self, job_id: str, link: str, moment: datetime) -> tuple[list[Task], str | None]:
+        low, high, after, since_seconds, state = loads(link)
+        since = datetime.fromtimestamp(since_seconds, UTC) if since_seconds is not None else None
         tasks = self._job(job_id, moment).tasks
-        names = sorted(name for name, task in tasks.items() if name > after and task.seen_at(moment))
+        names = sorted(
+            name
+            for name, task in tasks.items()
+            if name > after
+            and (low is None or name.lower() >= low.lower())
+            and (high is None or name.lower() < high.lower())
+            and task.seen_at(moment)
+        )
         looked_at = names[: self._service.page_size]
         changes = [change for name in looked_at if (change := tasks[name].seen_at(moment))]
         rows = [change.row for change in changes if since is None or self.matches(change.stamp, since)]
         rows = [row for row in rows if state is None or _is_in(row, state)]
-        return rows, looked_at[-1] if len(names) > len(looked_at) else None
+        more = len(names) > len(looked_at)
+        return rows, dumps([low, high, looked_at[-1], since_seconds, state]) if more else None
 
 
 def _is_in(row: Task, state: StateFilter) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, override
 
 from shared.domain.accounts import Account
 from shared.services.housekeeping import Housekeeping, Retention
+from shared.services.long_reads import LongReads
 from shared.services.polling import Polling
 from shared.services.queries import Queries
 from shared.services.registry import Registry
@@ -15,6 +16,7 @@ from shared.services.task_poll import TaskPoll
 from shared.stores.jobs import JobStore
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.operations import OperationStore
+from shared.stores.read_plans import ReadPlanStore
 from shared.stores.rounds import RoundStore
 from shared.stores.task_cache import TaskCache
 from tests.services.fake_batch import FakeBatch, Service
@@ -76,8 +78,14 @@ class Process:
         self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
         self.monitoring = MonitoringStore(tables)
         self.clock = LoopClock(service.now)
+        self.plans = ReadPlanStore(tables)
         self.task_poll = recipe.task_poll(
-            self.cache, self.jobs, overlap=recipe.overlap, full_read_age=timedelta(days=1)
+            self.cache,
+            self.jobs,
+            self.plans,
+            overlap=recipe.overlap,
+            full_read_age=timedelta(days=1),
+            short_read=service.short_read,
         )
         self.rounds = WatchedRounds(
             self.batch,
@@ -85,6 +93,7 @@ class Process:
             rounds=self.round_store,
             monitoring=self.monitoring,
             task_poll=self.task_poll,
+            long_reads=LongReads(self.cache, self.jobs, self.plans, self.task_poll),
             clock=self.clock,
             rules=RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7)),
         )
@@ -96,13 +105,20 @@ class Process:
             [account],
             jobs=self.jobs,
             cache=self.cache,
+            plans=self.plans,
             operations=operations,
             clock=self.clock,
             retention=Retention(timedelta(days=30), timedelta(days=7)),
         )
         self.registry = Registry({account.id: account}, self.monitoring, self.clock, interval=INTERVAL)
         self.queries = Queries(
-            {account.id: account}, self.jobs, self.monitoring, self.cache, self.clock, interval=timedelta(hours=1)
+            {account.id: account},
+            self.jobs,
+            self.monitoring,
+            self.cache,
+            plans=self.plans,
+            clock=self.clock,
+            interval=timedelta(hours=1),
         )
 
     async def poll(self, *, full: bool = False) -> None:

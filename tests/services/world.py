@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.domain.keys import key_of
+from shared.domain.operations import JobMessage
 from shared.domain.reports import JobReport
 from shared.domain.tasks import Task
 from shared.errors import BatchscopeError
@@ -30,6 +31,7 @@ class World:
     storage: Storage = field(default_factory=Storage)
     truth: Truth = field(default_factory=Truth)
     loop: VirtualLoop = field(default_factory=VirtualLoop)
+    messages: list[JobMessage] = field(default_factory=list)
     service: Service = field(init=False)
     processes: list[Process] = field(init=False)
 
@@ -70,9 +72,39 @@ class World:
         process.connection.arm(fault)
         done = self._polled(who, process.poll(full=full), may_fail=fault is not None)
         process.connection.arm(None)
+        self.messages += process.polling.take_messages()
         if check:
             self.check(done=done, full=full, processes=[process])
         return done
+
+    def deliver(
+        self, who: int = 0, *, budget: float = 86_400, takes: float = 0, fault: Fault | None = None, keep: bool = False
+    ) -> bool:
+        """One process gets the oldest message, if there is one, and so many seconds for it. True if that ended well.
+
+        A message whose work fails comes again; with `keep` it does so anyway, as the queue promises no better.
+        """
+        if not self.messages:
+            return True
+        message, process = self.messages.pop(0), self.processes[who]
+        process.batch.latency = takes
+        process.connection.arm(fault)
+        work = process.rounds.run_queued(message.job, budget=budget * SECOND)
+        (end,) = self.run(_ends(work))
+        process.connection.arm(None)
+        self._take(who, None if isinstance(end, bool) else end, may_fail=fault is not None)
+        if keep or end is not False:
+            self.messages.append(message)
+        self.check(done=False, full=False, processes=[])
+        return isinstance(end, bool)
+
+    def deliver_all(self) -> None:
+        """Until the queue is empty."""
+        for _ in range(100):
+            if not self.messages:
+                return
+            self.deliver()
+        raise AssertionError(f"the queue never gets empty: {self.messages}")
 
     def poll_both(
         self, takes: tuple[float, float], *, delay: float, storage_takes: float = 0, fault: Fault | None = None
@@ -88,6 +120,8 @@ class World:
             process.connection.latency = 0
             process.connection.arm(None)
         done = [process for process, end in zip(self.processes, ends, strict=True) if end is None]
+        for process in self.processes:
+            self.messages += process.polling.take_messages()
         self.check(done=len(done) == len(ends), full=False, processes=done)
 
     async def _both(self, delay: float) -> list[BaseException | None]:
@@ -138,7 +172,7 @@ class World:
         reports = self.reports()
         ends = [process.rounds.ended for process in processes]
         done = done and all(end is not None and not end.reason for end in ends)
-        failed = {key for end in ends if end for key in (*end.failures, *end.overtaken)}
+        failed = {key for end in ends if end for key in (*end.failures, *end.overtaken, *self._queued())}
         for name, report in reports.items():
             if not report.job.deleted:
                 self._check_claim(name, report, done=done and report.job.key not in failed)
@@ -146,6 +180,11 @@ class World:
             dates = [process.batch.list_date for process in processes if process.batch.list_date]
             for process in processes if dates else ():
                 self._check_freshness(reports, process, full=full, first=min(dates))
+
+    def _queued(self) -> set[str]:
+        """Jobs that were left to the queue when the last round began."""
+        last = self.run(self.started().round_store.load("demo"))
+        return set(last.queued) if last else set()
 
     def _check_claim(self, name: str, report: JobReport, *, done: bool) -> None:
         picture, now = report.job.picture, self.now()
@@ -185,6 +224,7 @@ class World:
                 self.truth.is_unsettled(name, t0, now)
                 or key_of(name) in ended.failures
                 or key_of(name) in ended.overtaken
+                or key_of(name) in self._queued()
             ):
                 continue
             report = reports.get(name)
@@ -200,5 +240,5 @@ class World:
                 assert report.job.deleted, f"{name} is gone and said to be there"
 
 
-async def _ends(*work: Awaitable[Any]) -> list[BaseException | None]:
+async def _ends(*work: Awaitable[Any]) -> list[Any]:
     return list(await asyncio.gather(*work, return_exceptions=True))

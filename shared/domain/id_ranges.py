@@ -1,0 +1,78 @@
+"""How a long task list is divided into ranges of ids that can be listed at the same time.
+
+Nothing here needs the service's order of ids to be ours: whatever the points are, an id lies in at least one of the
+ranges between them, as each begins where the one before it ends, by the service's own comparison. A poor guess makes
+ranges of uneven size, or lists a task twice, never none.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, zip_longest
+
+_HEX_STEP = 4  # of 256: ids that begin with two random hexadecimal digits
+_MOST_PARTS = 64
+_LEAST_PART = 4000  # tasks: dividing further costs more requests than it saves time
+_DEEPEST = 4
+_DIGITS = re.compile(r"\d+")
+_HEX = re.compile(r"[0-9a-f]{8,}")
+_NAMES = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class IdRange:
+    """Ids from `low` on and before `high` (None: no bound), and how far they were listed.
+
+    `cursor` is the next link to ask, None at the start; `depth` is how often what it came from was divided.
+    """
+
+    low: str | None = None
+    high: str | None = None
+    cursor: str | None = None
+    depth: int = 0
+
+    def divided(self, first_page: Sequence[str], expected: int) -> "tuple[IdRange, ...]":
+        """The ranges that it is best divided into, judging by the ids of its first page; itself where it isn't.
+
+        `expected` is about how many tasks there may be in it.
+        """
+        points = split_points(first_page, expected) if self.depth < _DEEPEST else []
+        inside = [point for point in points if self.high is None or point < self.high.lower()]
+        bounds = [self.low, *inside, self.high]
+        if not inside:
+            return (self,)
+        return tuple(replace(self, low=low, high=high, depth=self.depth + 1) for low, high in pairwise(bounds))
+
+
+def split_points(ids: Sequence[str], expected: int) -> list[str]:
+    """Where to divide a list that begins with `ids`: in lower case, all behind them. None where `ids` are unsorted."""
+    names = [name.lower() for name in ids]
+    parts = min(_MOST_PARTS, expected // _LEAST_PART)
+    if parts <= 1 or len(names) <= 1 or any(second <= first for first, second in pairwise(names)):
+        return []
+    shared = names[0][: next(at for at, pair in enumerate(zip_longest(names[0], names[-1])) if pair[0] != pair[1])]
+    return sorted({point for point in _guesses(names, shared, expected, parts) if point > names[-1]})
+
+
+def _guesses(names: Sequence[str], shared: str, expected: int, parts: int) -> Iterable[str]:
+    words = len(shared) - len(re.split(r"[^0-9a-z]", shared)[-1])  # where the word begins in which ids first differ
+    if all(_HEX.match(name, words) for name in names) and not all(_DIGITS.fullmatch(name, words) for name in names):
+        return [f"{shared[:words]}{number:02x}" for number in range(0, 256, _HEX_STEP)]
+    head = shared.rstrip("0123456789")
+    runs = [match.group() for name in names if (match := _DIGITS.match(name, len(head)))]
+    if len(runs) < len(names):
+        return [shared + letter for letter in _NAMES]
+    if len({len(run) for run in runs}) > 1:  # without leading zeros: 1, 10, 100, 1000, 1001
+        return [f"{head}{number}" for number in range(10, 100)]
+    return (f"{head}{number:0{len(runs[0])}}" for number in _numbers(runs, expected, parts))
+
+
+def _numbers(runs: Sequence[str], expected: int, parts: int) -> Iterable[int]:
+    """Evenly spaced as far as the tasks should reach at this density, and ever wider behind that."""
+    first, last, most = int(runs[0]), int(runs[-1]), 10 ** len(runs[0])
+    span = max(1, expected * (last - first + 1) // len(runs))
+    step = max(1, span // parts)
+    number = first + step
+    while number < most:
+        yield number
+        number = number + step if number < first + span else first + 2 * (number - first)

@@ -1,0 +1,43 @@
+"""What is left of a read that takes several function calls: it is stored, so that any process can go on with it."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from shared.domain.id_ranges import IdRange
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlan:
+    """A read into a generation.
+
+    `begun_at` is the T0 that it began with, `as_of` that of the list under way, which asks for changes `since` then, or
+    for all tasks (None). `ranges` are those not listed to their ends; `tasks` is how many were taken in so far, of
+    about `expected`; `newest` is the date of the last page received.
+    """
+
+    generation: str
+    begun_at: datetime
+    as_of: datetime
+    since: datetime | None = None
+    ranges: tuple[IdRange, ...] = (IdRange(),)
+    tasks: int = 0
+    expected: int = 0
+    newest: datetime | None = None
+    etag: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return not self.ranges
+
+    def catching_up(self, overlap: timedelta) -> "ReadPlan":
+        """The list of what changed since this one was asked for, once this one was received."""
+        later = max(self.as_of, self.newest or self.as_of)
+        return replace(self, since=self.as_of - overlap, as_of=later, ranges=(IdRange(),), tasks=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many tasks a first read has taken in, of about how many."""
+
+    tasks: int
+    expected: int

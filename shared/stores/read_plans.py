@@ -1,0 +1,59 @@
+"""What is left of long reads: row `reading` beside the leaves of the generation that is being read."""
+
+from dataclasses import astuple, replace
+from datetime import datetime
+
+from shared.domain.id_ranges import IdRange
+from shared.domain.read_plans import ReadPlan
+from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, save_row
+
+PLAN_ROW = "reading"
+
+
+class ReadPlanStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["tasks"]
+
+    async def load(self, partition: str) -> ReadPlan | None:
+        row = await load_row(self._table, partition, PLAN_ROW)
+        return _plan(row) if row else None
+
+    async def save(self, partition: str, plan: ReadPlan) -> ReadPlan:
+        """Writes a plan as it was loaded, or new. Raises CacheConflictError where another process goes on with it."""
+        return replace(plan, etag=await save_row(self._table, _row(partition, plan), plan.etag))
+
+    async def delete(self, partition: str, plan: ReadPlan) -> None:
+        """After its end. Raises CacheConflictError."""
+        if plan.etag:
+            await delete_row(self._table, partition, PLAN_ROW, plan.etag)
+
+
+def _row(partition: str, plan: ReadPlan) -> Row:
+    row: Row = {
+        "PartitionKey": partition,
+        "RowKey": PLAN_ROW,
+        "generation": plan.generation,
+        "begunAt": plan.begun_at,
+        "asOf": plan.as_of,
+        "since": plan.since,
+        "tasks": plan.tasks,
+        "expected": plan.expected,
+        "newest": plan.newest,
+        **json_columns("ranges", [astuple(each) for each in plan.ranges]),
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _plan(row: Row) -> ReadPlan:
+    since: datetime | None = row.get("since")
+    return ReadPlan(
+        generation=row["generation"],
+        begun_at=row["begunAt"],
+        as_of=row["asOf"],
+        since=since,
+        ranges=tuple(IdRange(*values) for values in json_of(row, "ranges")),
+        tasks=row["tasks"],
+        expected=row["expected"],
+        newest=row.get("newest"),
+        etag=row["etag"],
+    )
