@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import gc
 import signal
 import sys
 from pathlib import Path
@@ -62,6 +63,7 @@ async def _serve(options: argparse.Namespace, store: Store | None) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    _spare_the_large()
     server = Server(emulator, keeper)
     tls = context(options.https) if options.https else None
     try:
@@ -70,6 +72,12 @@ async def _serve(options: argparse.Namespace, store: Store | None) -> None:
         await server.run(stop)
     finally:
         await server.stop()
+
+
+def _spare_the_large() -> None:
+    """Has the garbage collector look at what is new: going through a million tasks would hold up requests."""
+    gc.freeze()
+    gc.set_threshold(5_000, 10, 1_000)
 
 
 def _parser() -> argparse.ArgumentParser:

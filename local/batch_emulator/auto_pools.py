@@ -17,7 +17,7 @@ class AutoPools:
         self._pools = pools
 
     def begin(self, job: Job) -> None:
-        """Gives a new job its pool: one of its own, or its schedule's."""
+        """Gives a new job its pool: one of its own, or its schedule's. Both were just noted as changed."""
         rules = _rules(job)
         if not rules:
             return
@@ -26,7 +26,6 @@ class AutoPools:
             guid = uuid.UUID(int=self._stage.chance.getrandbits(128), version=4)
             owner.auto_pool = f"{rules.get('autoPoolIdPrefix') or ''}{guid}"
             self._pools.create(owner.auto_pool, {**rules["pool"], "id": owner.auto_pool})
-            self._stage.note(owner, self._account)
         job.auto_pool = owner.auto_pool
 
     def end(self, job: Job) -> None:

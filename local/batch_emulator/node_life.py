@@ -122,7 +122,6 @@ class NodeLife:
         if node.life != life:
             return
         state, node.away = node.away, ""
-        self._note(node)
         if state == "deallocating":
             self._set(node, "deallocated", self._stage.now)
         else:

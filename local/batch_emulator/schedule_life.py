@@ -102,7 +102,6 @@ class ScheduleLife:
 
     def _begin_if_in_window(self, schedule: Schedule) -> None:
         due, schedule.due = schedule.due or 0, None
-        self._note(schedule)
         window = (schedule.spec.get("schedule") or {}).get("startWindow")
         if window and self._stage.now > due + ticks(seconds_of(window) / self._stage.agenda.speed):
             self._complete_if_over(schedule)

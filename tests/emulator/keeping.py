@@ -7,7 +7,7 @@ import orjson
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.keeper import Keeper
-from local.batch_emulator.ledger import ROOT, Notes
+from local.batch_emulator.ledger import ROOT, Notes, Numbered
 from local.batch_emulator.rows import batch_of
 from local.batch_emulator.store import Store
 from tests.emulator.direct import Direct
@@ -57,8 +57,8 @@ def everything(emulator: Emulator) -> set[Row]:
     for simulation in emulator.simulations.values():
         account = simulation.account
         notes.there[account] = ROOT
-        for each in (*account.pools.values(), *account.jobs.values(), *account.schedules.values(), *account.leases):
-            notes.there[each] = account
+        owned: list[Numbered] = [*account.pools.values(), *account.jobs.values(), *account.schedules.values()]
+        notes.there |= dict.fromkeys([*owned, *account.leases], account)
         for pool in account.pools.values():
             notes.there |= dict.fromkeys(pool.nodes.values(), pool)
         for job in account.jobs.values():

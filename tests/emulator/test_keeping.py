@@ -18,8 +18,8 @@ _NODES = {"vmSize": "standard_d2s_v5", "targetDedicatedNodes": 1}
 _AUTO = {"autoPoolSpecification": {"poolLifetimeOption": "jobschedule", "pool": _NODES}}
 
 
-def _busy(kept: Kept, tasks: int = 8, line: str = "sleep 60") -> None:
-    assert kept.call("POST", "/pools", _POOL)[0] == 201
+def _busy(kept: Kept, tasks: int = 8, line: str = "sleep 60", nodes: int = 2) -> None:
+    assert kept.call("POST", "/pools", {**_POOL, "targetDedicatedNodes": nodes})[0] == 201
     assert kept.call("POST", "/jobs", {"id": "job", "poolInfo": {"poolId": "pool"}})[0] == 201
     rows = [{"id": f"t{number}", "commandLine": line} for number in range(tasks)]
     assert kept.call("POST", "/jobs/job/addtaskcollection", {"value": rows})[0] == 200
@@ -107,41 +107,61 @@ def test_names_of_nodes_do_not_repeat_after_a_restart(tmp_path: Path) -> None:
     assert len(set(names)) == 4
 
 
+def _must_be_whole(kept: Kept, what: object) -> None:
+    """All there is stands in the store, and a restart finds it, but for plans whose subject is gone."""
+    kept.flush()
+    stored = kept.stored()
+    assert stored == everything(kept.emulator), what
+    kept.restart()
+    assert everything(kept.emulator) == kept.stored(), what
+    assert {row[2] for row in stored ^ kept.stored()} <= {"happening"}, what
+
+
 def test_schedules_go_on_with_their_next_job(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
-    body = {
-        "id": "hourly",
-        "schedule": {"recurrenceInterval": "PT1H", "doNotRunAfter": "2026-01-05T20:00:00Z"},
-        "jobSpecification": {"poolInfo": _AUTO, "jobManagerTask": {"id": "m", "commandLine": "sleep 9"}},
-    }
-    assert kept.call("POST", "/jobschedules", body)[0] == 201
-    for _ in range(6):
-        kept.advance(2900)
-        kept.flush()
-        stored = kept.stored()
-        assert stored == everything(kept.emulator)
-        kept.restart()
-        assert everything(kept.emulator) == stored
-    assert [row["id"] for row in kept.rows("/jobs")] == [f"hourly:job-{number}" for number in range(1, 6)]
-    assert kept.call("POST", "/jobschedules/hourly/terminate")[0] == 202
-    kept.advance(60)
-    kept.flush()
-    assert kept.stored() == everything(kept.emulator)
+    for name, line, last in (
+        ("hourly", "sleep 9", "2026-01-05T20:00:00Z"),
+        ("long", "sleep 7000", "2026-01-05T08:50:00Z"),
+    ):
+        manager = {"id": "m", "commandLine": line}
+        body = {
+            "id": name,
+            "schedule": {"recurrenceInterval": "PT1H", "doNotRunAfter": last},
+            "jobSpecification": {"poolInfo": _AUTO, "jobManagerTask": manager},
+        }
+        assert kept.call("POST", "/jobschedules", body)[0] == 201
+    for step in range(174):
+        kept.advance(100)
+        _must_be_whole(kept, step)
+    made = [row["id"] for row in kept.rows("/jobs")]
+    assert made == [*(f"hourly:job-{number}" for number in range(1, 6)), "long:job-1"]
+    assert {row["id"]: row["state"] for row in kept.rows("/jobschedules")} == {"hourly": "active", "long": "completed"}
 
 
 def test_every_operation_on_pools_nodes_jobs_and_schedules_is_kept(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
-    _busy(kept)
+    _busy(kept, line="sleep 200", nodes=3)
+    kept.flush()
     schedule = {
         "id": "s",
         "schedule": {"doNotRunUntil": "2027-01-01T00:00:00Z"},
         "jobSpecification": {"poolInfo": {"poolId": "pool"}},
     }
-    node, other = (f"/pools/pool/nodes/{row['id']}" for row in kept.rows("/pools/pool/nodes"))
+    node, other, third = (f"/pools/pool/nodes/{row['id']}" for row in kept.rows("/pools/pool/nodes"))
     meta = [{"name": "a", "value": "b"}]
+    shaped = {"id": "shaped", "vmSize": "standard_d2s_v5", "targetDedicatedNodes": 1}
     for method, path, sent in (
         ("PATCH", "/jobs/job", {"priority": 7}),
         ("PUT", "/jobs/job/tasks/t7", {"constraints": {"maxTaskRetryCount": 4}}),
+        ("POST", "/pools/pool/removenodes", {"nodeList": [third[18:]], "nodeDeallocationOption": "taskcompletion"}),
+        ("POST", f"{other}/reboot", {"nodeRebootOption": "taskcompletion"}),
+        ("POST", "/pools", {**shaped, "startTask": {"commandLine": "sleep 40"}}),
+        (
+            "POST",
+            "/pools",
+            {**shaped, "id": "eager", "startTask": {"commandLine": "sleep 40", "waitForSuccess": False}},
+        ),
+        ("POST", "/pools", {"id": "empty", "vmSize": "standard_d2s_v5"}),
         ("PATCH", "/pools/pool", {"metadata": meta}),
         ("POST", "/pools/pool/updateproperties", {"metadata": [], "applicationPackageReferences": [], "startTask": {}}),
         ("POST", f"{node}/users", {"name": "me", "password": "x"}),
@@ -159,21 +179,43 @@ def test_every_operation_on_pools_nodes_jobs_and_schedules_is_kept(tmp_path: Pat
         ("POST", "/jobs/job/enable", None),
         ("POST", "/pools/pool/resize", {"targetDedicatedNodes": 5}),
         ("POST", "/pools/pool/stopresize", None),
-        ("POST", "/pools/pool/removenodes", {"nodeList": [node.rsplit("/", 1)[1]]}),
         ("POST", "/jobs/job/terminate", {}),
         ("DELETE", "/pools/pool", None),
+        ("DELETE", "/pools/shaped", None),
+        ("DELETE", "/pools/eager", None),
+        ("DELETE", "/pools/empty", None),
         ("DELETE", "/jobs/job", None),
     ):
         status, code = kept.call(method, path, sent)
         assert status < 300, (path, code)
-        kept.flush()
-        assert kept.stored() == everything(kept.emulator), path
-        kept.advance(1 if path.endswith("/resize") else 60)
-        kept.flush()
-        assert kept.stored() == everything(kept.emulator), path
-        kept.restart()
-        assert everything(kept.emulator) == kept.stored(), path
+        _must_be_whole(kept, path)
+        for seconds in (1,) if path.endswith("/resize") else (1, 9, 50):
+            kept.advance(seconds)
+            _must_be_whole(kept, path)
     assert {row[2] for row in kept.stored()} == {"account", "lease"}
+
+
+def test_preparation_on_a_node_that_has_left_is_still_told(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    assert kept.call("POST", "/pools", _POOL)[0] == 201
+    line = {"commandLine": "sleep 5"}
+    body = {"id": "job", "poolInfo": {"poolId": "pool"}, "jobPreparationTask": line, "jobReleaseTask": line}
+    assert kept.call("POST", "/jobs", body)[0] == 201
+    for number in range(3):
+        assert kept.call("POST", "/jobs/job/tasks", {"id": f"t{number}", "commandLine": "sleep 1"})[0] == 201
+    for _ in range(60):
+        kept.advance(1)
+        _must_be_whole(kept, "preparation")
+    before = kept.rows("/jobs/job/jobpreparationandreleasetaskstatus")
+    assert before
+    assert kept.call("POST", "/pools/pool/resize", {"targetDedicatedNodes": 0})[0] == 202
+    kept.advance(60)
+    kept.flush()
+    kept.restart()
+    _must_be_whole(kept, "resize")
+    assert kept.call("POST", "/jobs/job/terminate", {})[0] == 202
+    kept.advance(60)
+    assert kept.rows("/jobs/job/jobpreparationandreleasetaskstatus") == before
 
 
 def test_a_dependency_stays_satisfied_though_its_task_was_deleted(tmp_path: Path) -> None:
