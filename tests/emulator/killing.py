@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,20 @@ class Journal:
 
     jobs: dict[str, Made] = field(default_factory=dict)
     tasks: dict[tuple[str, str], Made] = field(default_factory=dict)
+
+    def before(self, moment: float) -> int:
+        """How many changes were acknowledged before a moment, and since the last check."""
+        made = (*self.jobs.values(), *self.tasks.values())
+        moments = (each for one in made for each in (one.made, one.end_acknowledged, one.deleted))
+        return sum(0 < each <= moment for each in moments)
+
+
+@dataclass(slots=True)
+class Found:
+    """What was wrong, and how many changes that were acknowledged in time were looked for."""
+
+    problems: list[str] = field(default_factory=list)
+    checked: int = 0
 
 
 class Killed:
@@ -90,9 +105,11 @@ class Client:
             query = {"$skiptoken": link.partition("skiptoken=")[2].partition("&")[0]}
 
 
-async def run_rounds(directory: Path, kills: int, seed: int, longest: float) -> list[str]:
-    """What was wrong, over so many kills, each after at most `longest` seconds of changes; empty is right."""
-    chance, journal, problems = random.Random(seed), Journal(), list[str]()  # noqa: S311
+async def run_rounds(
+    directory: Path, kills: int, seed: int, longest: float, told: Callable[[str], None] = lambda _: None
+) -> Found:
+    """Kills so many times, each after at most `longest` seconds of changes; `told` gets a line for each."""
+    chance, journal, found = random.Random(seed), Journal(), Found()  # noqa: S311
     emulator = Killed(directory)
     try:
         for number in range(kills):
@@ -106,13 +123,17 @@ async def run_rounds(directory: Path, kills: int, seed: int, longest: float) -> 
                 await asyncio.gather(*workers)
             await asyncio.to_thread(emulator.start)
             async with aiohttp.ClientSession() as session:
-                found = await _check(Client(emulator.url, session), journal, killed - _SAFE_SECONDS)
-            problems += [f"kill {number + 1}: {each}" for each in found]
+                safe = killed - _SAFE_SECONDS
+                checked = journal.before(safe)
+                problems = await _check(Client(emulator.url, session), journal, safe)
+            told(f"kill {number + 1}: {checked:,} changes checked, {len(problems)} problems")
+            found.checked += checked
+            found.problems += [f"kill {number + 1}: {each}" for each in problems]
         async with aiohttp.ClientSession() as session:
-            problems += await _run_out(Client(emulator.url, session))
+            found.problems += await _run_out(Client(emulator.url, session))
     finally:
         emulator.kill()
-    return problems
+    return found
 
 
 async def _prepare(client: Client) -> None:

@@ -195,6 +195,34 @@ def test_every_operation_on_pools_nodes_jobs_and_schedules_is_kept(tmp_path: Pat
     assert {row[2] for row in kept.stored()} == {"account", "lease"}
 
 
+def test_preparation_and_release_are_kept_step_by_step(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    assert kept.call("POST", "/pools", {**_POOL, "targetDedicatedNodes": 1})[0] == 201
+    sides = {"jobPreparationTask": {"commandLine": "sleep 5"}, "jobReleaseTask": {"commandLine": "sleep 5"}}
+    assert kept.call("POST", "/jobs", {"id": "job", "poolInfo": {"poolId": "pool"}, **sides})[0] == 201
+    kept.advance(60)
+    (node,) = (row["id"] for row in kept.rows("/pools/pool/nodes"))
+    for number, (method, path) in enumerate((("GET", "/pools"), ("POST", f"/pools/pool/nodes/{node}/reimage"))):
+        assert kept.call(method, path)[0] in (200, 202)
+        for place in range(2):
+            added = {"id": f"t{number}{place}", "commandLine": "sleep 1"}
+            assert kept.call("POST", "/jobs/job/tasks", added)[0] == 201
+            for _ in range(8):
+                kept.advance(0.2)
+                _must_be_whole(kept, number)
+        for _ in range(60):
+            kept.advance(1)
+            _must_be_whole(kept, number)
+    assert {row["state"] for row in kept.rows("/jobs/job/tasks")} == {"completed"}
+    assert kept.call("POST", "/jobs/job/terminate", {})[0] == 202
+    for _ in range(20):
+        kept.advance(0.7)
+        _must_be_whole(kept, "terminate")
+    (status,) = kept.rows("/jobs/job/jobpreparationandreleasetaskstatus")
+    assert status["jobReleaseTaskExecutionInfo"]["exitCode"] == 0
+    assert kept.rows("/jobs")[0]["state"] == "completed"
+
+
 def test_preparation_on_a_node_that_has_left_is_still_told(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     assert kept.call("POST", "/pools", _POOL)[0] == 201
