@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from local.batch_emulator.command_lines import outcome_of
+from local.batch_emulator.durations import seconds_of
 from local.batch_emulator.entities import Failure, Job, Node, Run, Satisfied, Task
 from local.batch_emulator.exit_rules import satisfies
-from local.batch_emulator.failures import ENDED, download_failure, exit_failure
+from local.batch_emulator.failures import ENDED, KILLED, TOO_LONG, download_failure, exit_failure
 from local.batch_emulator.side_life import SideLife
 from local.batch_emulator.stage import Stage
 
@@ -128,6 +129,10 @@ class TaskLife:
             self._stage.between(_DOWNLOADING, partial(self._finish, run, None, failure))
             return
         outcome = outcome_of(str(run.task.spec["commandLine"]), self._stage.chance)
+        limit = (run.task.spec.get("constraints") or {}).get("maxWallClockTime")
+        if limit and (seconds := seconds_of(limit)) < outcome.seconds:
+            self._stage.agenda.after(seconds, partial(self._finish, run, KILLED, TOO_LONG))
+            return
         failed = exit_failure(outcome.exit_code) if outcome.exit_code else None
         self._stage.agenda.after(outcome.seconds, partial(self._finish, run, outcome.exit_code, failed))
 
