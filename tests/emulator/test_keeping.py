@@ -138,6 +138,24 @@ def test_schedules_go_on_with_their_next_job(tmp_path: Path) -> None:
     assert {row["id"]: row["state"] for row in kept.rows("/jobschedules")} == {"hourly": "active", "long": "completed"}
 
 
+def test_of_the_turns_that_a_schedule_missed_only_the_last_makes_a_job(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    specification = {"poolInfo": {"poolId": "none"}, "jobManagerTask": {"id": "m", "commandLine": "sleep 9"}}
+    body = {"id": "hourly", "schedule": {"recurrenceInterval": "PT1H"}, "jobSpecification": specification}
+    assert kept.call("POST", "/jobschedules", body)[0] == 201
+    kept.advance(60)
+    assert kept.call("POST", "/jobs/hourly:job-1/terminate", {})[0] == 202
+    kept.advance(60)
+    kept.flush()
+    kept.restart()
+    kept.emulator.clock.move_to(kept.emulator.clock.now + 5 * 3600 * 10_000_000)
+    while kept.emulator.agenda.run_due():
+        continue
+    assert [row["id"] for row in kept.rows("/jobs")] == ["hourly:job-1", "hourly:job-2"]
+    (schedule,) = kept.rows("/jobschedules")
+    assert schedule["executionInfo"]["nextRunTime"].startswith("2026-01-05T14:00:00")
+
+
 def test_every_operation_on_pools_nodes_jobs_and_schedules_is_kept(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     _busy(kept, line="sleep 200", nodes=3)
