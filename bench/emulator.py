@@ -2,6 +2,7 @@
 
 The emulator runs in a process of its own and is driven over HTTP by a bearer token. Adding is held against what the
 same server does with the same requests when there is nothing to add them to (a 404): the ceiling of HTTP and Python.
+The largest job is then added again to an emulator that keeps its accounts, which is killed and has to find it.
 """
 
 import argparse
@@ -12,8 +13,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
@@ -27,6 +29,8 @@ _AT_ONCE = 4
 _PAGE = 1000
 _LOOKS = 7
 _ADD_BAR, _MEMORY_BAR, _GROWTH_BAR = 20_000.0, 1500.0, 3.0
+_LOAD_BAR, _LOOK_SECONDS = 30.0, 0.01
+_TOKEN = "bench"  # noqa: S105 - opens nothing but the emulators of this run
 _CEILING_TASKS = 20_000
 _QUERY = f"&$select=id,state,stateTransitionTime&maxresults={_PAGE}"
 
@@ -76,6 +80,14 @@ class Bench:
             return 0.0
         return next(float(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("VmRSS"))
 
+    async def longest_wait(self, until: asyncio.Event) -> float:
+        """The longest that one small request took, asked again and again beside others."""
+        longest = 0.0
+        while not until.is_set():
+            longest = max(longest, await _timed(lambda: self.call("GET", "/pools")))
+            await asyncio.sleep(_LOOK_SECONDS)
+        return longest
+
     async def _send(self, job: str, bodies: Iterator[Any]) -> None:
         for body in bodies:
             await self.call("POST", f"/jobs/{job}/addtaskcollection", body)
@@ -88,11 +100,7 @@ async def measure(bench: Bench, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
     first = 0.0
     for size in sizes:
         await bench.call("POST", "/_emulator/reset", {})
-        await bench.call("POST", "/jobs", {"id": "job", "poolInfo": {"poolId": "none"}})
-        added = await bench.fill("job", size)
-        counts = await bench.call("GET", "/jobs/job/taskcounts")
-        if counts["taskCounts"]["active"] != size:
-            raise RuntimeError(f"{counts} for {size} tasks")
+        added, waited = await _add(bench, size)
         pages = 1 / await bench.page_seconds("job", _QUERY)
         changed = 1e3 * await bench.page_seconds("job", f"{_QUERY}&$filter={await bench.change('job')}")
         first = first or changed
@@ -102,13 +110,65 @@ async def measure(bench: Bench, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
             _row(f"list {size:,}", pages, "pages/s"),
             _row(f"1,000 changed of {size:,}", changed, "ms", other=(first, "the same of the first size"))
             | {"bar": _GROWTH_BAR, "ok": changed <= _GROWTH_BAR * first},
-            _row(f"memory with {size:,}", memory, "MB", bar=_MEMORY_BAR) | {"ok": memory <= _MEMORY_BAR},
+            _row(f"longest wait adding {size:,}", waited, "ms"),
+            _at_most(f"memory with {size:,}", memory, "MB", _MEMORY_BAR),
         ]
-        for row in found:
-            verdict = "ok" if row["ok"] else "MISSED"
-            print(f"{row['measure']:28} {row['ours']:>12,} {row['unit']:8} {verdict}", flush=True)
+        _tell(found)
         rows += found
     return rows
+
+
+async def measure_kept(bench: Bench, size: int, unkept: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Adding with `--data`, held against the measures without."""
+    added, waited = await _add(bench, size)
+    before = unkept[f"add {size:,}"], unkept[f"longest wait adding {size:,}"]
+    found = [
+        _row(f"add {size:,}, kept", added, "tasks/s", other=(before[0], "without --data"), bar=_ADD_BAR),
+        _row(f"longest wait adding {size:,}, kept", waited, "ms", other=(before[1], "without --data")),
+        _at_most(f"memory with {size:,}, kept", bench.megabytes(), "MB", _MEMORY_BAR),
+    ]
+    _tell(found)
+    await asyncio.sleep(1)
+    return found
+
+
+async def measure_found(bench: Bench, size: int, loading: float) -> list[dict[str, Any]]:
+    """What an emulator that was killed finds again, `loading` seconds after its start."""
+    await _check_size(bench, size)
+    found = [
+        _at_most(f"load {size:,}", loading, "s", _LOAD_BAR),
+        _at_most(f"memory with {size:,}, loaded", bench.megabytes(), "MB", _MEMORY_BAR),
+    ]
+    _tell(found)
+    return found
+
+
+async def _add(bench: Bench, size: int) -> tuple[float, float]:
+    """Tasks a second, and the longest that a small request beside them took, in ms."""
+    await bench.call("POST", "/jobs", {"id": "job", "poolInfo": {"poolId": "none"}})
+    over = asyncio.Event()
+    waiting = asyncio.create_task(bench.longest_wait(over))
+    added = await bench.fill("job", size)
+    over.set()
+    await _check_size(bench, size)
+    return added, 1e3 * await waiting
+
+
+async def _check_size(bench: Bench, size: int) -> None:
+    counts = await bench.call("GET", "/jobs/job/taskcounts")
+    if counts["taskCounts"]["active"] != size:
+        raise RuntimeError(f"{counts} for {size} tasks")
+
+
+def _tell(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        beside = f"{row['other']:,} {row['otherName']}" if row["other"] else ""
+        print(f"{row['measure']:36} {row['ours']:>12,} {row['unit']:8} {'ok' if row['ok'] else 'MISSED':8} {beside}")
+    sys.stdout.flush()
+
+
+def _at_most(measure: str, ours: float, unit: str, bar: float) -> dict[str, Any]:
+    return _row(measure, ours, unit, bar=bar) | {"ok": ours <= bar}
 
 
 def _row(
@@ -139,10 +199,34 @@ async def _timed(act: Callable[[], Awaitable[object]]) -> float:
     return time.perf_counter() - began
 
 
-async def _run(url: str, pid: int, token: str, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json; odata=minimalmetadata"}
-    async with aiohttp.ClientSession(headers=headers, timeout=aiohttp.ClientTimeout(total=120)) as session:
-        return await measure(Bench(url, session, pid), sizes)
+async def _on_emulator(
+    work: Callable[[Bench, float], Awaitable[list[dict[str, Any]]]], *arguments: str
+) -> list[dict[str, Any]]:
+    """Does something with an emulator of its own, given the seconds that its start took; kills it afterwards."""
+    began = time.perf_counter()
+    command = (sys.executable, "-m", "local.batch_emulator", "--port", "0", "--token", _TOKEN, *arguments)
+    emulator = subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True)  # noqa: ASYNC220 - waited for
+    try:
+        url = (emulator.stdout.readline() if emulator.stdout else "").split()[-1]
+        took = time.perf_counter() - began
+        headers = {"Authorization": f"Bearer {_TOKEN}", "Content-Type": "application/json; odata=minimalmetadata"}
+        async with aiohttp.ClientSession(headers=headers, timeout=aiohttp.ClientTimeout(total=120)) as session:
+            return await work(Bench(url, session, emulator.pid), took)
+    finally:
+        emulator.kill()
+        emulator.wait()
+        if emulator.stdout:
+            emulator.stdout.close()
+
+
+async def _run(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
+    rows = await _on_emulator(lambda bench, _: measure(bench, sizes))
+    size = sizes[-1]
+    unkept = {row["measure"]: row["ours"] for row in rows}
+    with TemporaryDirectory() as folder:
+        rows += await _on_emulator(lambda bench, _: measure_kept(bench, size, unkept), "--data", folder)
+        rows += await _on_emulator(lambda bench, took: measure_found(bench, size, took), "--data", folder)
+    return rows
 
 
 def main() -> int:
@@ -150,15 +234,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
     parser.add_argument("--most", type=int, default=_SIZES[-1], help="tasks in the largest job (default: %(default)s)")
     options = parser.parse_args()
-    token = "bench"  # noqa: S105 - opens nothing but the emulator of this run
-    command = (sys.executable, "-m", "local.batch_emulator", "--port", "0", "--token", token)
-    with subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True) as emulator:
-        try:
-            url = (emulator.stdout.readline() if emulator.stdout else "").split()[-1]
-            sizes = tuple(size for size in _SIZES if size <= options.most)
-            rows = asyncio.run(_run(url, emulator.pid, token, sizes))
-        finally:
-            emulator.terminate()
+    rows = asyncio.run(_run(tuple(size for size in _SIZES if size <= options.most)))
     if options.json:
         answer = {"name": "emulator", "machine": f"{platform.machine()} {platform.python_version()}", "measures": rows}
         options.json.write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")

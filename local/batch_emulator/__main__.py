@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import gc
 import signal
 import sys
 from pathlib import Path
@@ -10,9 +11,11 @@ from pathlib import Path
 from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN, is_key
 from local.batch_emulator.certificate import context
 from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.keeper import Keeper
 from local.batch_emulator.server import Server
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.stamps import parse_stamp
+from local.batch_emulator.store import Store, StoreError
 
 _MOST_PORT = 65535
 _EPILOG = """controls, without authentication, from this machine only:
@@ -26,9 +29,16 @@ _EPILOG = """controls, without authentication, from this machine only:
 
 
 def main() -> int:
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
+    if options.data and options.stepped:
+        parser.error("--data goes with real time only: what is kept would not fit --stepped, which is for tests")
     try:
-        asyncio.run(_serve(options))
+        with contextlib.closing(Store(options.data)) if options.data else contextlib.nullcontext() as store:
+            asyncio.run(_serve(options, store))
+    except StoreError as error:
+        print(error, file=sys.stderr)
+        return 1
     except OSError as error:
         reason = error.strerror or error
         print(f"The emulator can't listen on {options.host}:{options.port}: {reason}.", file=sys.stderr)
@@ -36,11 +46,7 @@ def main() -> int:
     return 0
 
 
-async def _serve(options: argparse.Namespace) -> None:
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+async def _serve(options: argparse.Namespace, store: Store | None) -> None:
     emulator = Emulator(
         dict(options.account or [("demo", DEVELOPMENT_KEY)]),
         token=options.token,
@@ -50,7 +56,15 @@ async def _serve(options: argparse.Namespace) -> None:
         start=options.start,
         knobs=Knobs(nodeClockSkewSeconds=options.node_clock_skew, preemptionSeconds=options.preemption),
     )
-    server = Server(emulator)
+    keeper = Keeper(emulator, store) if store else None
+    if keeper:
+        keeper.load(lambda tasks: print(f"{tasks:,} tasks read", file=sys.stderr, flush=True))
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    _spare_the_large()
+    server = Server(emulator, keeper)
     tls = context(options.https) if options.https else None
     try:
         port = await server.start(options.host, options.port, tls)
@@ -58,6 +72,12 @@ async def _serve(options: argparse.Namespace) -> None:
         await server.run(stop)
     finally:
         await server.stop()
+
+
+def _spare_the_large() -> None:
+    """Has the garbage collector look at what is new: going through a million tasks would hold up requests."""
+    gc.freeze()
+    gc.set_threshold(5_000, 10, 1_000)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -70,6 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--port", type=_port, default=10180, help="0 lets the system choose (default: %(default)s)")
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    kept = "keep all accounts in DIR, where a later run finds them, even after a kill -9 (default: in memory only)"
+    add("--data", type=Path, metavar="DIR", help=kept)
     https = "serve https with a certificate made in DIR; clients trust DIR/certificate.pem"
     add("--https", type=Path, metavar="DIR", help=https)
     account = "an account to serve, repeatable; the key is base64 (default: demo with the development key)"

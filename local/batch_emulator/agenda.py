@@ -3,13 +3,11 @@
 import asyncio
 import contextlib
 import heapq
-from collections.abc import Callable
-from itertools import count
 
 from local.batch_emulator.clock import Clock
+from local.batch_emulator.ledger import Happening, Ledger
 from local.batch_emulator.stamps import SECOND, ticks
 
-type Happening = Callable[[], None]
 _SLICE = 2000
 _LONGEST_SLEEP = 1.0
 _SHORTEST_SLEEP = 0.002
@@ -18,11 +16,11 @@ _SHORTEST_SLEEP = 0.002
 class Agenda:
     """`speed` divides every duration; stamps stay as the clock has them."""
 
-    def __init__(self, clock: Clock, speed: float) -> None:
+    def __init__(self, clock: Clock, speed: float, ledger: Ledger) -> None:
         self.speed = speed
         self._clock = clock
         self._due: list[tuple[int, int, Happening]] = []
-        self._serial = count()
+        self._ledger = ledger
         self._sooner = asyncio.Event()
 
     def after(self, seconds: float, happening: Happening) -> None:
@@ -31,10 +29,15 @@ class Agenda:
 
     def after_exactly(self, seconds: float, happening: Happening) -> None:
         """The same, whatever the speed."""
-        due = self._clock.simulated + ticks(seconds)
+        due, number = self._clock.simulated + ticks(seconds), self._ledger.number()
+        self._ledger.plan(number, due, happening)
+        self.take_up(number, due, happening)
+
+    def take_up(self, number: int, due: int, happening: Happening) -> None:
+        """Puts something in its place again; `due` is in simulated ticks, of equal ones the lower number is first."""
         if not self._due or due < self._due[0][0]:
             self.wake()
-        heapq.heappush(self._due, (due, next(self._serial), happening))
+        heapq.heappush(self._due, (due, number, happening))
 
     def wake(self) -> None:
         """To be called when something may be due sooner than planned: after a pause."""
@@ -45,7 +48,7 @@ class Agenda:
         for _ in range(most):
             if not self._due or self._due[0][0] > self._clock.simulated:
                 return False
-            heapq.heappop(self._due)[2]()
+            self._happen()
         return True
 
     async def run(self) -> None:
@@ -62,13 +65,17 @@ class Agenda:
         """Stepped mode: moves time, everything happening at its own moment on the way."""
         end = self._clock.now + ticks(seconds)
         while self._due and self._due[0][0] <= end:
-            due, _, happening = heapq.heappop(self._due)
-            self._clock.move_to(due)
-            happening()
+            self._clock.move_to(self._due[0][0])
+            self._happen()
         self._clock.move_to(end)
 
     def clear(self) -> None:
         self._due.clear()
+
+    def _happen(self) -> None:
+        _, number, happening = heapq.heappop(self._due)
+        self._ledger.happen(number, happening)
+        happening()
 
     def _pause(self) -> float:
         if not self._due or self._clock.paused:

@@ -17,7 +17,7 @@ class AutoPools:
         self._pools = pools
 
     def begin(self, job: Job) -> None:
-        """Gives a new job its pool: one of its own, or its schedule's."""
+        """Gives a new job its pool: one of its own, or its schedule's. Both were just noted as changed."""
         rules = _rules(job)
         if not rules:
             return

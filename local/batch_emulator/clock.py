@@ -37,6 +37,16 @@ class Clock:
         return (self.now if self._paused_at is None else self._paused_at) - self._lost
 
     @property
+    def kept(self) -> tuple[int, int, int | None]:
+        """What a later run needs to go on: the latest time shown, what pauses took, when the present one began."""
+        return self.now, self._lost, self._paused_at
+
+    def take_up(self, latest: int, lost: int, paused_at: int | None) -> None:
+        """Goes on from there: never back, and running; the time since counts as passed unless it was paused."""
+        self._latest = max(self._latest, latest) if not self.stepped else latest
+        self._lost = lost + (0 if paused_at is None else self.now - paused_at)
+
+    @property
     def paused(self) -> bool:
         return self._paused_at is not None
 

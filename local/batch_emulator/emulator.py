@@ -9,6 +9,8 @@ from local.batch_emulator.auth import DEVELOPMENT_TOKEN, Credentials
 from local.batch_emulator.clock import Clock
 from local.batch_emulator.entities import Account, Json
 from local.batch_emulator.injection import Faults
+from local.batch_emulator.ledger import ROOT, Ledger
+from local.batch_emulator.rows import Places
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.simulation import Simulation
 from local.batch_emulator.stamps import stamp
@@ -34,7 +36,8 @@ class Emulator:
     ) -> None:
         self.credentials = Credentials({name.lower(): key for name, key in keys.items()}, token)
         self.clock = Clock(stepped=stepped, start=start)
-        self.agenda = Agenda(self.clock, speed)
+        self.ledger = Ledger()
+        self.agenda = Agenda(self.clock, speed, self.ledger)
         self.knobs = knobs or Knobs()
         self.faults = Faults()
         self.epoch = 0
@@ -47,6 +50,7 @@ class Emulator:
         """Empty accounts, no faults, counters at nought, knobs and speed as at the start; time goes on."""
         self.epoch += 1
         self.agenda.clear()
+        self.ledger.wipe()
         self.agenda.speed = self._first_speed
         self.faults.clear()
         self.knobs.take(self._first_knobs)
@@ -76,20 +80,42 @@ class Emulator:
             "accounts": {name: _truth(each.account) for name, each in self.simulations.items()},
         }
 
+    @property
+    def state(self) -> tuple[int | None, ...]:
+        """What `take_up` needs: the last number given, the time shown, then what changes rarely."""
+        latest, lost, paused_at = self.clock.kept
+        return self.ledger.last, latest, self.epoch, lost, paused_at
+
+    def take_up(self, last: int, latest: int, epoch: int, lost: int, paused_at: int | None) -> None:
+        """Goes on in numbers, time and epoch; chance, of which nodes get their names, doesn't repeat itself."""
+        self.ledger.last, self.epoch = last, epoch
+        self.clock.take_up(latest, lost, paused_at)
+        for name, simulation in self.simulations.items():
+            simulation.stage.chance.seed(f"{self._seed}/{name}/{last}")
+
+    @property
+    def places(self) -> Places:
+        """Who plans things that are kept: the account, and the name there."""
+        simulations = self.simulations.values()
+        return {life: (each.account, name) for each in simulations for name, life in each.lives.items()}
+
     def _begin(self) -> None:
         self.counters: dict[str, Counter[str]] = defaultdict(Counter)
         self.task_lists: dict[str, Counter[str]] = defaultdict(Counter)
         self.simulations = {
             name: Simulation(
-                Account(name, key),
+                Account(name, self.ledger.number()),
                 self.clock,
                 self.agenda,
                 self.knobs,
+                self.ledger,
                 seed=str(self._seed),
                 late=self.faults.late_report_seconds,
             )
-            for name, key in self.credentials.keys.items()
+            for name in self.credentials.keys
         }
+        for simulation in self.simulations.values():
+            self.ledger.note(simulation.account, ROOT)
 
 
 def _truth(account: Account) -> Json:

@@ -4,7 +4,7 @@ Nothing here decides anything: `happenings` of jobs, tasks, pools and nodes chan
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -58,9 +58,9 @@ class Task:
     pool_id: str | None = None
     node_id: str | None = None
     run: "Run | None" = None
+    updated: int = 0
     ticket: int = 0
     waits: int = 0
-    updated: int = 0
 
     @property
     def modified(self) -> int:
@@ -129,6 +129,7 @@ class Node:
     """
 
     id: str
+    number: int
     pool: "Pool"
     dedicated: bool
     bias: float
@@ -149,7 +150,7 @@ class Node:
     shown: dict["Run", None] = field(default_factory=dict)
     total: int = 0
     succeeded: int = 0
-    recent: deque[tuple[str, Task]] = field(default_factory=lambda: deque(maxlen=10))
+    recent: deque[tuple[Job, Task]] = field(default_factory=lambda: deque(maxlen=10))
 
     @property
     def resting(self) -> str:
@@ -181,21 +182,29 @@ class StartTask:
 
 @dataclass(slots=True, eq=False)
 class Side:
-    """A job's preparation and release on one node; `life` and `image` are the node's when preparation began."""
+    """A job's preparation and release on one node, of that id; `life` and `image` are the node's when it began.
+
+    Without `node` the node had left before the emulator was started again.
+    """
 
     id: str
+    number: int
     pool_id: str
-    node: Node
+    node: Node | None
     life: int
     image: int
     preparation: StartTask
     release: StartTask | None = None
     has_run: bool = False
-    waiting: list[tuple["Run", "Callable[[Run], None]"]] = field(default_factory=list)
+    waiting: list["Run"] = field(default_factory=list)
 
-    @property
-    def node_id(self) -> str:
-        return self.node.id
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Satisfied:
+    """That a task of this key was once done in the sense of those that wait for it, though it may be gone."""
+
+    number: int
+    key: str
 
 
 @dataclass(slots=True, eq=False)
@@ -228,6 +237,7 @@ class Schedule:
 class Run:
     """One task's stay on a node; `shown` is the last phase of it that became visible."""
 
+    number: int
     job: Job
     task: Task
     node: Node
@@ -278,10 +288,11 @@ class Pool:
         return sum(node.dedicated == dedicated for node in self.nodes.values())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lease:
     """A node's stay in a pool, over; times are ticks."""
 
+    number: int
     pool_id: str
     vm_size: str
     start: int
@@ -291,7 +302,7 @@ class Lease:
 @dataclass(slots=True, eq=False)
 class Account:
     name: str
-    key: str
+    number: int
     jobs: dict[str, Job] = field(default_factory=dict)
     pools: dict[str, Pool] = field(default_factory=dict)
     schedules: dict[str, Schedule] = field(default_factory=dict)

@@ -1,4 +1,8 @@
-"""Why tasks fail: categories and codes of the documentation (TaskFailureInformationCodes)."""
+"""Why tasks fail: categories and codes of the documentation (TaskFailureInformationCodes).
+
+No code is documented for a task that ran into its time limit; TaskEnded is the only one listed that fits. Such a task
+may have "an operating system-defined exit code" (reference of TaskExecutionInformation): KILLED, as Linux has it.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +11,9 @@ from local.batch_emulator.entities import Failure
 
 _USER = "usererror"
 ENDED = Failure(_USER, "TaskEnded", "The task was ended at a user's request.")
+
+TOO_LONG = Failure(_USER, "TaskEnded", "The task ran longer than its maxWallClockTime allows and was ended.")
+KILLED = 137
 
 
 def exit_failure(exit_code: int) -> Failure:

@@ -51,6 +51,7 @@ class JobLife:
             schedule=schedule,
         )
         self._account.jobs[job.key] = job
+        self._stage.note(job, self._account)
         self._pools.begin(job)
         if manager := spec.get("jobManagerTask"):
             self._tasks.add(job, [manager_task(manager, self._number(), now)])
@@ -164,6 +165,7 @@ class JobLife:
     def _gone(self, job: Job) -> None:
         if self._account.jobs.get(job.key) is job:
             del self._account.jobs[job.key]
+            self._stage.ledger.drop(job, self._account)
             self._ended(job)
             self._pools.end(job)
 
@@ -174,6 +176,7 @@ class JobLife:
     def _set(self, job: Job, state: str) -> None:
         job.previous, job.previous_changed = job.state, job.changed
         job.state, job.changed = state, self._stage.now
+        self._stage.note(job, self._account)
 
 
 def manager_task(spec: Json, number: int, now: int) -> Task:

@@ -79,6 +79,7 @@ def _check_side(spec: bodies.Body, name: str) -> None:
     if not isinstance(spec.get("commandLine"), str) or not spec["commandLine"]:
         raise absent_property(f"{name}.commandLine")
     bodies.number(nested(spec, "constraints"), "maxTaskRetryCount", 0, least=-1)
+    check_duration(nested(spec, "constraints"), "maxWallClockTime")
 
 
 def _check_auto_pool(rules: bodies.Body) -> None:

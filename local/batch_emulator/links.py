@@ -43,6 +43,9 @@ class Links:
             found.waiting.append(task)
         task.waits = len(open_ids) + len(open_ranges)
 
+    def is_satisfied(self, key: str) -> bool:
+        return key in self._satisfied
+
     def satisfy(self, key: str) -> list[Task]:
         """Tells that a task is done in the sense of those that wait for it; gives those that may run now."""
         if key in self._satisfied:

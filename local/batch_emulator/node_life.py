@@ -34,23 +34,26 @@ class NodeLife:
     def add(self, pool: Pool, *, dedicated: bool) -> None:
         chance = self._stage.chance
         name = f"tvmps_{chance.getrandbits(256):064x}_{'d' if dedicated else 'p'}"
-        number, now = len(pool.nodes), self._stage.now
+        place, now = len(pool.nodes), self._stage.now
         node = Node(
             id=name,
+            number=self._stage.ledger.number(),
             pool=pool,
             dedicated=dedicated,
             bias=chance.uniform(-1, 1),
             allocated=now,
             changed=now,
             free=pool.slots_per_node,
-            ip=f"10.0.{number // 250}.{number % 250 + 4}",
+            ip=f"10.0.{place // 250}.{place % 250 + 4}",
         )
         pool.nodes[name] = node
+        self._note(node)
         self._stage.between(_CREATING, partial(self._start, node, node.life))
 
     def remove(self, node: Node, option: str) -> None:
         """Takes a node out as the deallocation option says: requeue, terminate or taskcompletion."""
         node.leaving = True
+        self._note(node)
         self._free(node, option, counted=True)
         self.leave_when_free(node)
 
@@ -58,6 +61,7 @@ class NodeLife:
         """Makes a node rebooting, reimaging or deallocating as soon as the option lets it."""
         node.away = state
         node.image += state == "reimaging"
+        self._note(node)
         self._free(node, option, counted=False)
         self.leave_when_free(node)
 
@@ -68,12 +72,14 @@ class NodeLife:
 
     def disable(self, node: Node, option: str) -> None:
         node.scheduling = "disabled"
+        self._note(node)
         self._free(node, option, counted=False)
         if node.state == "idle":
             self._set(node, "offline", self._stage.now)
 
     def enable(self, node: Node) -> None:
         node.scheduling = "enabled"
+        self._note(node)
         if node.state == "offline":
             self._set(node, "idle", self._stage.now)
         node.pool.backlog.place(node, usable=node.is_usable)
@@ -84,10 +90,20 @@ class NodeLife:
             return
         if node.leaving and node.state != "leavingpool":
             self._end_life(node, "leavingpool")
-            self._stage.between(_LEAVING, partial(self._go, node))
+            self._stage.between(_LEAVING, partial(self.go, node))
         elif node.away and not node.leaving and node.state != node.away:
             self._end_life(node, node.away)
             self._stage.between(_RESTARTING, partial(self._restart, node, node.life))
+
+    def go(self, node: Node) -> None:
+        """A node that was leaving is gone."""
+        pool = node.pool
+        if pool.nodes.pop(node.id, None):
+            lease = Lease(self._stage.ledger.number(), pool.id, pool.vm_size, node.allocated, self._stage.now)
+            pool.account.leases.append(lease)
+            self._stage.note(lease, pool.account)
+            self._stage.ledger.drop(node, pool)
+            self._settled(pool)
 
     def _free(self, node: Node, option: str, *, counted: bool) -> None:
         """Ends or requeues what runs on a node; `taskcompletion` and `retaineddata` let it run to its end."""
@@ -111,17 +127,11 @@ class NodeLife:
         else:
             self._start(node, life)
 
-    def _go(self, node: Node) -> None:
-        pool = node.pool
-        if pool.nodes.pop(node.id, None):
-            lease = Lease(pool.id, pool.vm_size, node.allocated, self._stage.now)
-            pool.account.leases.append(lease)
-        self._settled(pool)
-
     def _start(self, node: Node, life: int) -> None:
         if node.life != life:
             return
         node.booted = self._stage.node_now(node)
+        self._note(node)
         self._stage.tell(node, partial(self._show, node, life, "starting"))
         self._settled(node.pool)
         self._stage.between(_STARTING, partial(self._booted, node, life))
@@ -134,6 +144,7 @@ class NodeLife:
             self._stage.tell(node, partial(self._show_ready, node, life))
             return
         node.start_task = StartTask(self._stage.node_now(node))
+        self._note(node)
         outcome = outcome_of(str(spec["commandLine"]), self._stage.chance)
         self._stage.agenda.after(outcome.seconds, partial(self._start_task_ended, node, life, outcome.exit_code))
         if spec.get("waitForSuccess", True):
@@ -148,6 +159,7 @@ class NodeLife:
         spec = node.pool.spec["startTask"]
         run.state, run.ended, run.exit_code = "completed", self._stage.node_now(node), exit_code
         run.result = "failure" if exit_code else "success"
+        self._note(node)
         if exit_code:
             run.failure, run.retries = exit_failure(exit_code), max(0, int(spec.get("maxTaskRetryCount") or 0))
         if not spec.get("waitForSuccess", True):
@@ -185,3 +197,7 @@ class NodeLife:
 
     def _set(self, node: Node, state: str, moment: int) -> None:
         node.state, node.changed = state, moment
+        self._note(node)
+
+    def _note(self, node: Node) -> None:
+        self._stage.note(node, node.pool)

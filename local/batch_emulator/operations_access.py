@@ -19,6 +19,7 @@ def create_node_user(request: Request) -> Response:
     if name in node.users:
         raise conflict("NodeUserExists", "The specified node user already exists.")
     node.users.add(name)
+    request.note(node, node.pool)
     return _done(request, node, f"users/{name}", 201)
 
 
@@ -29,8 +30,9 @@ def replace_node_user(request: Request) -> Response:
 
 
 def delete_node_user(request: Request) -> Response:
-    name = _named(request)
-    request.node().users.discard(name)
+    name, node = _named(request), request.node()
+    node.users.discard(name)
+    request.note(node, node.pool)
     return Response(200)
 
 

@@ -133,6 +133,7 @@ def _open_pool(request: Request) -> Pool:
 
 def _changed(request: Request, pool: Pool, verb: str, status: int) -> Response:
     pool.modified = max(request.now, pool.modified + 1)
+    request.note(pool, request.account)
     return written(request, status, f"pools/{pool.id}{verb}", pool.modified)
 
 

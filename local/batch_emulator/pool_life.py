@@ -44,6 +44,7 @@ class PoolLife:
             backlog=Backlog(),
         )
         self._account.pools[pool.key] = pool
+        self._stage.note(pool, self._account)
         if not any(spec.get(target) for target in TARGETS.values()):
             pool.allocation = "steady"
         for job in self._account.jobs.values():
@@ -75,6 +76,7 @@ class PoolLife:
 
     def delete(self, pool: Pool) -> None:
         pool.state, pool.changed = "deleting", self._stage.now
+        self._stage.note(pool, self._account)
         pool.resizes += 1
         for node in list(pool.nodes.values()):
             self._nodes.remove(node, "requeue")
@@ -126,10 +128,14 @@ class PoolLife:
 
     def _gone(self, pool: Pool) -> None:
         if not pool.is_gone:
+            for node in list(pool.nodes.values()):
+                self._nodes.go(node)
             del self._account.pools[pool.key]
+            self._stage.ledger.drop(pool, self._account)
 
     def _set_allocation(self, pool: Pool, state: str) -> None:
         pool.allocation, pool.allocation_changed = state, self._stage.now
+        self._stage.note(pool, self._account)
 
 
 def _busyness(node: Node) -> int:

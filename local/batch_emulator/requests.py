@@ -12,6 +12,7 @@ from local.batch_emulator.collation import fold
 from local.batch_emulator.conditions import check_conditions
 from local.batch_emulator.entities import Account, Job, Json, Node, Pool, Task
 from local.batch_emulator.errors import RefusedError, bad_property, missing
+from local.batch_emulator.ledger import Numbered
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.simulation import Simulation
 from local.batch_emulator.stamps import etag, http_date
@@ -69,6 +70,10 @@ class Request:
 
     def node(self) -> Node:
         return found(self.pool().nodes.get(fold(self.ids["nodeId"])), "Node")
+
+    def note(self, entity: Numbered, owner: Numbered) -> None:
+        """To be called when the operation itself has changed an entity."""
+        self.simulation.stage.note(entity, owner)
 
     def check(self, modified: int) -> None:
         """Honours conditional headers. Raises RefusedError."""

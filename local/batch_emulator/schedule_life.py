@@ -28,6 +28,7 @@ class ScheduleLife:
         schedule.not_before = _moment(rules.get("doNotRunUntil"))
         schedule.not_after = _moment(rules.get("doNotRunAfter"))
         schedule.turn += 1
+        self._note(schedule)
         if not schedule.jobs_made:
             schedule.next_run = max(self._stage.now, schedule.not_before or 0)
         elif interval := self._interval(schedule):
@@ -69,6 +70,7 @@ class ScheduleLife:
             self._go_if_empty(schedule)
         elif schedule.job is job:
             schedule.job = None
+            self._note(schedule)
             self._complete_if_over(schedule)
             if schedule.due is not None and schedule.state == "active":
                 self._begin_if_in_window(schedule)
@@ -90,6 +92,7 @@ class ScheduleLife:
         interval = self._interval(schedule)
         missed = (now - due) // interval * interval if interval else 0
         schedule.due = due + missed
+        self._note(schedule)
         schedule.next_run = schedule.due + interval if interval else None
         if schedule.job is None:
             self._begin_if_in_window(schedule)
@@ -111,6 +114,7 @@ class ScheduleLife:
     def _passed(self, schedule: Schedule, turn: int) -> None:
         if schedule.turn == turn:
             schedule.next_run = schedule.due = None
+            self._note(schedule)
             self._complete_if_over(schedule)
 
     def _complete_if_over(self, schedule: Schedule) -> None:
@@ -124,6 +128,7 @@ class ScheduleLife:
     def _go_if_empty(self, schedule: Schedule) -> None:
         if not any(job.schedule is schedule for job in self._account.jobs.values()):
             self._account.schedules.pop(schedule.key, None)
+            self._stage.ledger.drop(schedule, self._account)
 
     def _interval(self, schedule: Schedule) -> int:
         text = (schedule.spec.get("schedule") or {}).get("recurrenceInterval")
@@ -132,6 +137,10 @@ class ScheduleLife:
     def _set(self, schedule: Schedule, state: str) -> None:
         schedule.previous, schedule.previous_changed = schedule.state, schedule.changed
         schedule.state, schedule.changed = state, self._stage.now
+        self._note(schedule)
+
+    def _note(self, schedule: Schedule) -> None:
+        self._stage.note(schedule, self._account)
 
 
 def _moment(text: str | None) -> int | None:

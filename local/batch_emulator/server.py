@@ -9,17 +9,22 @@ from aiohttp import web
 from local.batch_emulator.controls import PREFIX, Controls
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.front import Front
+from local.batch_emulator.keeper import Keeper
 
 _PATIENCE = 0.5
 
 
 class Server:
-    def __init__(self, emulator: Emulator) -> None:
+    """With a `keeper`, whatever happens is kept, and the server doesn't go on where that fails."""
+
+    def __init__(self, emulator: Emulator, keeper: Keeper | None = None) -> None:
         self._emulator = emulator
+        self._keeper = keeper
         self._front = Front(emulator)
         self._controls = Controls(emulator)
         self._runner: web.ServerRunner | None = None
         self._happening: asyncio.Task[None] | None = None
+        self._keeping: asyncio.Task[None] | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: SSLContext | None = None) -> int:
         """Listens, with https where there is a context, and gives the port. Raises OSError where it can't be had."""
@@ -29,13 +34,15 @@ class Server:
         await web.TCPSite(runner, host, port, ssl_context=tls).start()
         if not self._emulator.clock.stepped:
             self._happening = asyncio.create_task(self._emulator.agenda.run())
+        if self._keeper:
+            self._keeping = asyncio.create_task(self._keeper.run())
         chosen: int = runner.addresses[0][1]
         return chosen
 
     async def run(self, stop: asyncio.Event) -> None:
         """Returns when told to stop. What goes wrong in what happens by itself is raised, not served around."""
-        waits = {asyncio.create_task(stop.wait())} | ({self._happening} if self._happening else set())
-        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        tasks = (asyncio.create_task(stop.wait()), self._happening, self._keeping)
+        done, _ = await asyncio.wait(filter(None, tasks), return_when=asyncio.FIRST_COMPLETED)
         for each in done:
             each.result()
 
@@ -46,6 +53,9 @@ class Server:
                 await self._happening
         if self._runner:
             await self._runner.cleanup()
+        if self._keeper and self._keeping:
+            self._keeper.finish()
+            await self._keeping
 
     async def _serve(self, incoming: web.BaseRequest) -> web.StreamResponse:
         answers = self._controls.answer if incoming.path.startswith(PREFIX) else self._front.answer

@@ -16,43 +16,56 @@ type Then = Callable[[Run], None]
 
 
 class SideLife:
-    """`refused` is called with runs that can't be where their preparation failed."""
+    """`prepared` is called with runs whose job is prepared on their node, `refused` where its preparation failed."""
 
-    def __init__(self, stage: Stage, *, refused: Then) -> None:
+    def __init__(self, stage: Stage, *, prepared: Then, refused: Then) -> None:
         self._stage = stage
+        self._then = prepared
         self._refused = refused
 
-    def before(self, run: Run, then: Then) -> None:
-        """Calls `then` once the run's job is prepared on its node, which may be now."""
+    def before(self, run: Run) -> None:
+        """Calls `prepared` once the run's job is prepared on its node, which may be now."""
         spec: Json | None = run.job.spec.get("jobPreparationTask")
         if not spec:
-            then(run)
+            self._then(run)
             return
         side = run.job.sides.get(run.node.id)
         if side is None or _is_outdated(side, run.node, spec):
             side = self._begin(run.job, run.node, spec)
         side.has_run = True
+        self._stage.note(side, run.job)
         if side.preparation.state == "completed" or not spec.get("waitForSuccess", True):
-            self._go_on(side, run, then, must_succeed=bool(spec.get("waitForSuccess", True)))
+            self._go_on(side, run, must_succeed=bool(spec.get("waitForSuccess", True)))
         else:
-            side.waiting.append((run, then))
+            side.waiting.append(run)
+
+    def leave(self, run: Run) -> None:
+        """A run has ended, which may be while it waited."""
+        side = run.job.sides.get(run.node.id)
+        if side and run in side.waiting:
+            side.waiting.remove(run)
+            self._stage.note(side, run.job)
 
     def release(self, job: Job) -> float:
         """Starts the release tasks of a job that ends; gives the seconds until the last is over."""
         spec: Json | None = job.spec.get("jobReleaseTask")
         longest = 0.0
         for side in job.sides.values() if spec else ():
-            if side.preparation.result != "success" or side.node.pool.nodes.get(side.node.id) is not side.node:
+            node = side.node
+            if node is None or side.preparation.result != "success" or node.pool.nodes.get(node.id) is not node:
                 continue
-            side.release = StartTask(self._stage.node_now(side.node))
+            side.release = StartTask(self._stage.node_now(node))
+            self._stage.note(side, job)
             outcome = outcome_of(str((spec or {})["commandLine"]), self._stage.chance)
-            self._stage.agenda.after(outcome.seconds, partial(self._end, side.release, side.node, outcome.exit_code))
+            self._stage.agenda.after(outcome.seconds, partial(self._released, job, side, outcome.exit_code))
             longest = max(longest, outcome.seconds)
         return longest
 
     def _begin(self, job: Job, node: Node, spec: Json) -> Side:
         run = StartTask(self._stage.node_now(node))
-        side = Side(node.id, node.pool.id, node, node.life, node.image, run)
+        side = Side(node.id, self._stage.ledger.number(), node.pool.id, node, node.life, node.image, run)
+        if before := job.sides.get(node.id):
+            self._stage.ledger.drop(before, job)
         job.sides[node.id] = side
         outcome = outcome_of(str(spec["commandLine"]), self._stage.chance)
         retries = max(0, int((spec.get("constraints") or {}).get("maxTaskRetryCount") or 0))
@@ -60,23 +73,30 @@ class SideLife:
         return side
 
     def _prepared(self, job: Job, side: Side, exit_code: int, retries: int) -> None:
-        if job.sides.get(side.id) is not side or side.life != side.node.life:
+        node = side.node
+        if node is None or job.sides.get(side.id) is not side or side.life != node.life:
             return
-        self._end(side.preparation, side.node, exit_code)
+        self._end(side.preparation, node, exit_code)
+        self._stage.note(side, job)
         side.preparation.retries = retries if exit_code else 0
         waiting, side.waiting = side.waiting, []
         if exit_code and (job.spec["jobPreparationTask"].get("waitForSuccess", True)):
-            job.unfit[side.node] = side.node.image
-        for run, then in waiting:
-            self._go_on(side, run, then, must_succeed=True)
+            job.unfit[node] = node.image
+        for run in waiting:
+            self._go_on(side, run, must_succeed=True)
 
-    def _go_on(self, side: Side, run: Run, then: Then, *, must_succeed: bool) -> None:
+    def _released(self, job: Job, side: Side, exit_code: int) -> None:
+        if side.release and side.node:
+            self._end(side.release, side.node, exit_code)
+            self._stage.note(side, job)
+
+    def _go_on(self, side: Side, run: Run, *, must_succeed: bool) -> None:
         if run.task.run is not run:
             return
         if must_succeed and side.preparation.result != "success":
             self._refused(run)
         else:
-            then(run)
+            self._then(run)
 
     def _end(self, run: StartTask, node: Node, exit_code: int) -> None:
         run.state, run.ended, run.exit_code = "completed", self._stage.node_now(node), exit_code

@@ -1,7 +1,7 @@
 """One account's happenings, put together: tasks, nodes, pools and jobs, and who is told of what."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from local.batch_emulator.agenda import Agenda
 from local.batch_emulator.auto_pools import AutoPools
@@ -9,6 +9,7 @@ from local.batch_emulator.clock import Clock
 from local.batch_emulator.dispatch import Dispatch
 from local.batch_emulator.entities import Account, Job, Node, Task
 from local.batch_emulator.job_life import JobLife
+from local.batch_emulator.ledger import Ledger
 from local.batch_emulator.node_life import NodeLife
 from local.batch_emulator.pool_life import PoolLife
 from local.batch_emulator.schedule_life import ScheduleLife
@@ -19,11 +20,18 @@ from local.batch_emulator.task_life import TaskLife
 
 class Simulation:
     def __init__(
-        self, account: Account, clock: Clock, agenda: Agenda, knobs: Knobs, *, seed: str, late: Callable[[], float]
+        self,
+        account: Account,
+        clock: Clock,
+        agenda: Agenda,
+        knobs: Knobs,
+        ledger: Ledger,
+        *,
+        seed: str,
+        late: Callable[[], float],
     ) -> None:
         self.account = account
-        self._serial = 0
-        self.stage = Stage(clock, agenda, knobs, random.Random(f"{seed}/{account.name}"), late)
+        self.stage = Stage(clock, agenda, knobs, ledger, random.Random(f"{seed}/{account.name}"), late)
         self._dispatch = Dispatch(self.stage)
         self.tasks = TaskLife(self.stage, left=self._run_ended, waiting=self._dispatch.waiting, done=self._completed)
         self._dispatch.attach(self.tasks)
@@ -34,10 +42,21 @@ class Simulation:
         self.schedules = ScheduleLife(account, self.stage, self.jobs)
         self.jobs.attach(self.tasks, self.schedules.job_ended)
 
+    @property
+    def lives(self) -> Mapping[str, object]:
+        """Whose methods are planned and kept, by name. What is planned for dispatch is planned anew."""
+        return {
+            "tasks": self.tasks,
+            "sides": self.tasks.sides,
+            "nodes": self.nodes,
+            "pools": self.pools,
+            "jobs": self.jobs,
+            "schedules": self.schedules,
+        }
+
     def next_number(self) -> int:
         """Numbers entities in the order of their creation."""
-        self._serial += 1
-        return self._serial
+        return self.stage.ledger.number()
 
     def _completed(self, job: Job, task: Task) -> None:
         self.jobs.task_completed(job, task)

@@ -7,10 +7,12 @@ where `late_seconds` says so, though with the stamp of when it happened.
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from local.batch_emulator.agenda import Agenda
 from local.batch_emulator.clock import Clock
 from local.batch_emulator.entities import Node
+from local.batch_emulator.ledger import Ledger, Numbered
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.stamps import as_node_tells, ticks
 
@@ -20,6 +22,7 @@ class Stage:
     clock: Clock
     agenda: Agenda
     knobs: Knobs
+    ledger: Ledger
     chance: random.Random
     late_seconds: Callable[[], float] = field(default=lambda: 0.0)
 
@@ -32,6 +35,10 @@ class Stage:
         """How far Get Task Counts is behind, in ticks."""
         return ticks(self.knobs.countLagSeconds)
 
+    def note(self, entity: Numbered, owner: Numbered) -> None:
+        """To be called whenever an entity is new or was changed; `owner` is what it belongs to."""
+        self.ledger.note(entity, owner)
+
     def node_now(self, node: Node) -> int:
         return as_node_tells(self.clock.now + ticks(node.bias * self.knobs.nodeClockSkewSeconds))
 
@@ -43,6 +50,6 @@ class Stage:
         """A node reports what happens now; `show` makes it visible, with its stamp."""
         moment, late = self.node_now(node), self.late_seconds()
         if late:
-            self.agenda.after_exactly(late, lambda: show(moment))
+            self.agenda.after_exactly(late, partial(show, moment))
         else:
             show(moment)

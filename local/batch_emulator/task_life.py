@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from local.batch_emulator.command_lines import outcome_of
-from local.batch_emulator.entities import Failure, Job, Node, Run, Task
+from local.batch_emulator.durations import seconds_of
+from local.batch_emulator.entities import Failure, Job, Node, Run, Satisfied, Task
 from local.batch_emulator.exit_rules import satisfies
-from local.batch_emulator.failures import ENDED, download_failure, exit_failure
+from local.batch_emulator.failures import ENDED, KILLED, TOO_LONG, download_failure, exit_failure
 from local.batch_emulator.side_life import SideLife
 from local.batch_emulator.stage import Stage
 
@@ -37,11 +38,12 @@ class TaskLife:
         self._left = left
         self._waiting = waiting
         self._done = done
-        self._sides = SideLife(stage, refused=self._refused)
+        self.sides = SideLife(stage, prepared=self._prepared, refused=self._refused)
 
     def add(self, job: Job, tasks: Iterable[Task]) -> None:
         for task in tasks:
             job.tasks.add(task)
+            self._stage.note(task, job)
             job.tally.move(task.slots, before=None, after=task.kind, now=self._stage.now, lag=self._stage.lag)
             if task.spec.get("dependsOn"):
                 job.links.hold(task)
@@ -50,10 +52,11 @@ class TaskLife:
         self._waiting(job)
 
     def assign(self, job: Job, task: Task, node: Node) -> None:
-        run = Run(job, task, node)
+        run = Run(self._stage.ledger.number(), job, task, node)
         task.run = run
         job.runs[run] = node.runs[run] = None
         node.free -= task.slots
+        self._note(run)
         node.pool.backlog.place(node, usable=node.is_usable)
         self._stage.between(_ASSIGNED, partial(self._prepare, run))
 
@@ -86,6 +89,7 @@ class TaskLife:
         task.ticket += 1
         job.tally.move(task.slots, before=task.kind, after=None, now=self._stage.now, lag=self._stage.lag)
         job.tasks.remove(task)
+        self._stage.ledger.drop(task, job)
         if run:
             self._left(run.node, job)
 
@@ -100,12 +104,12 @@ class TaskLife:
 
     def release(self, job: Job) -> float:
         """Runs the release tasks of a job that ends; gives the seconds until the last is over."""
-        return self._sides.release(job)
+        return self.sides.release(job)
 
     def _prepare(self, run: Run) -> None:
         if run.task.run is run:
             self._stage.tell(run.node, partial(self._show_preparing, run))
-            self._sides.before(run, self._prepared)
+            self.sides.before(run)
 
     def _prepared(self, run: Run) -> None:
         self._stage.between(_PREPARING, partial(self._begin, run))
@@ -119,11 +123,16 @@ class TaskLife:
         if run.task.run is not run:
             return
         run.started = self._stage.node_now(run.node)
+        self._note(run)
         self._stage.tell(run.node, partial(self._show_running, run))
         if failure := download_failure(run.task.spec):
             self._stage.between(_DOWNLOADING, partial(self._finish, run, None, failure))
             return
         outcome = outcome_of(str(run.task.spec["commandLine"]), self._stage.chance)
+        limit = (run.task.spec.get("constraints") or {}).get("maxWallClockTime")
+        if limit and (seconds := seconds_of(limit)) < outcome.seconds:
+            self._stage.agenda.after(seconds, partial(self._finish, run, KILLED, TOO_LONG))
+            return
         failed = exit_failure(outcome.exit_code) if outcome.exit_code else None
         self._stage.agenda.after(outcome.seconds, partial(self._finish, run, outcome.exit_code, failed))
 
@@ -145,11 +154,12 @@ class TaskLife:
         if run.task.run is not run or run.shown >= phase:
             return False
         run.shown = phase
+        self._note(run)
         node = run.node
         run.task.pool_id, run.task.node_id = node.pool.id, node.id
         if run not in node.shown:
             node.shown[run] = None
-            node.recent.append((run.job.id, run.task))
+            node.recent.append((run.job, run.task))
         if node.state == "idle":
             node.state, node.changed = "running", moment
         return True
@@ -191,6 +201,8 @@ class TaskLife:
 
     def _free(self, job: Job, done: Task) -> None:
         """Queues the tasks that waited for the last time, unless they were deleted or ended meanwhile."""
+        if not job.links.is_satisfied(done.key):
+            self._stage.note(Satisfied(self._stage.ledger.number(), done.key), job)
         freed = [task for task in job.links.satisfy(done.key) if job.tasks.get(task.key) is task]
         for task in freed:
             if task.state == "active" and task.run is None:
@@ -200,9 +212,11 @@ class TaskLife:
 
     def _leave(self, run: Run) -> None:
         node, run.task.run = run.node, None
+        self._note(run)
         node.runs.pop(run, None)
         node.shown.pop(run, None)
         run.job.runs.pop(run, None)
+        self.sides.leave(run)
         node.free += run.task.slots
         if node.state == "running" and not node.shown:
             node.state, node.changed = node.resting, self._stage.node_now(node)
@@ -214,3 +228,8 @@ class TaskLife:
         task.state, task.changed, task.result = state, moment, result
         job.tally.move(task.slots, before=before, after=task.kind, now=self._stage.now, lag=self._stage.lag)
         job.tasks.note_change(task)
+        self._stage.note(task, job)
+
+    def _note(self, run: Run) -> None:
+        self._stage.note(run.task, run.job)
+        self._stage.note(run.node, run.node.pool)

@@ -6,7 +6,7 @@ could not tell, since node clocks differ.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from local.batch_emulator.collation import Key
@@ -40,6 +40,12 @@ class TaskSet:
         self._tasks[task.key] = task
         self._order = None
         self.note_change(task)
+
+    def fill(self, tasks: Sequence[Task]) -> None:
+        """Takes up the tasks of an emptied set, in the order of their creation."""
+        self._tasks = {task.key: task for task in tasks}
+        for task in sorted(tasks, key=lambda task: task.changed):
+            self.note_change(task)
 
     def remove(self, task: Task) -> None:
         del self._tasks[task.key]

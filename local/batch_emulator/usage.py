@@ -60,4 +60,4 @@ def _leases(account: Account, now: int) -> Iterator[Lease]:
     yield from account.leases
     for pool in account.pools.values():
         for node in pool.nodes.values():
-            yield Lease(pool.id, pool.vm_size, node.allocated, now)
+            yield Lease(node.number, pool.id, pool.vm_size, node.allocated, now)

@@ -143,13 +143,13 @@ def _sent(name: str, default: Any) -> Any:
 def _recent_tasks(node: Node, url: str) -> list[Json] | None:
     return [
         {
-            "taskUrl": f"{url}/jobs/{job_id}/tasks/{task.id}",
-            "jobId": job_id,
+            "taskUrl": f"{url}/jobs/{job.id}/tasks/{task.id}",
+            "jobId": job.id,
             "taskId": task.id,
             "taskState": task.state,
             "executionInfo": execution_info(task),
         }
-        for job_id, task in reversed(node.recent)
+        for job, task in reversed(node.recent)
     ] or None
 
 

@@ -11,7 +11,7 @@ def side_renderers(url: str, job: Job) -> Renderers:
     preparation, release = side_id(job, "jobPreparationTask"), side_id(job, "jobReleaseTask")
     return {
         "poolId": lambda side: side.pool_id,
-        "nodeId": lambda side: side.node_id,
+        "nodeId": lambda side: side.id,
         "nodeUrl": lambda side: _node_url(url, side),
         "jobPreparationTaskExecutionInfo": lambda side: {
             **_info(url, job, side, preparation, side.preparation),
@@ -34,4 +34,4 @@ def _info(url: str, job: Job, side: Side, name: str, run: StartTask) -> Json:
 
 
 def _node_url(url: str, side: Side) -> str:
-    return f"{url}/pools/{side.pool_id}/nodes/{side.node_id}"
+    return f"{url}/pools/{side.pool_id}/nodes/{side.id}"

@@ -92,7 +92,7 @@ def _add_up(command: argparse.ArgumentParser) -> None:
     say_default = "(default: %(default)s)"
     add = command.add_argument
     add("--port", type=_port, default=7071, help=f"port of the dashboard and the API, 0 for any {say_default}")
-    add("--data", type=Path, metavar="DIR", help="keep the app's storage in DIR between runs (default: in memory)")
+    add("--data", type=Path, metavar="DIR", help="keep storage and the emulated account in DIR (default: in memory)")
     add(
         "--scenario",
         choices=("demo", "quiet", "big", "none"),

@@ -33,8 +33,8 @@ OWN_SETTINGS = (
 class Options:
     """What `up` was asked for.
 
-    With `accounts`, real accounts are watched and nothing is emulated. `kept_in` keeps the app's storage between runs;
-    the emulator begins anew each time, which the app sees as jobs that were deleted and created again.
+    With `accounts`, real accounts are watched and nothing is emulated. `kept_in` keeps the app's storage and the
+    emulated account between runs; what was due in between happens at the start.
     """
 
     port: int = 7071
@@ -82,6 +82,8 @@ def emulator_program(checkout: Checkout, options: Options, account: Emulated) ->
         *("--port", "0", "--account", f"{account.name}={account.key}"),
         *("--seed", str(options.seed), "--speed", f"{options.speed:g}"),
     ]
+    if options.kept_in:
+        arguments += ["--data", str(options.kept_in / "emulator")]
     return _module(checkout, "emulator", "local.batch_emulator", arguments, base_environment())
 
 

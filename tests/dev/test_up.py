@@ -143,3 +143,4 @@ def test_what_is_kept_survives_a_restart(miniature: Miniature) -> None:
     running.send_signal(signal.SIGTERM)
     running.communicate(timeout=10)
     assert list((kept / "azurite").glob("*.json"))
+    assert f"'--data', '{kept / 'emulator'}'" in (miniature.root / ".local/logs/emulator.log").read_text()

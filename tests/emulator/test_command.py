@@ -7,8 +7,12 @@ import subprocess
 import sys
 import time
 from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
 
 import pytest
+
+from local.batch_emulator.auth import DEVELOPMENT_TOKEN
 
 
 def _start(*arguments: str) -> subprocess.Popen[str]:
@@ -54,3 +58,45 @@ def test_wrong_arguments_are_named(arguments: list[str]) -> None:
     _, errors = emulator.communicate(timeout=10)
     assert emulator.returncode == 2
     assert "error: " in errors
+
+
+def _get(emulator: subprocess.Popen[str], path: str, method: str = "GET", body: str | None = None) -> Any:
+    assert emulator.stdout
+    connection = HTTPConnection(emulator.stdout.readline().removeprefix("listening on http://").strip(), timeout=5)
+    headers = {"Authorization": f"Bearer {DEVELOPMENT_TOKEN}"}
+    connection.request(method, f"{path}?api-version=2025-06-01", body, headers)
+    return json.loads(connection.getresponse().read() or "{}")
+
+
+def test_a_run_that_was_told_to_stop_keeps_everything(tmp_path: Path) -> None:
+    first = _start("--port", "0", "--data", str(tmp_path))
+    assert not _get(first, "/jobs", "POST", '{"id": "job", "poolInfo": {"poolId": "none"}}')
+    first.terminate()
+    assert (first.communicate(timeout=5)[1], first.returncode) == ("", 0)
+    second = _start("--port", "0", "--data", str(tmp_path))
+    assert [row["id"] for row in _get(second, "/jobs")["value"]] == ["job"]
+    third = _start("--port", "0", "--data", str(tmp_path))
+    _, errors = third.communicate(timeout=10)
+    assert third.returncode == 1
+    assert errors == f"Another emulator keeps its accounts in {tmp_path}; stop it first.\n"
+    second.terminate()
+    assert second.wait(5) == 0
+
+
+def test_kept_data_and_virtual_time_exclude_each_other(tmp_path: Path) -> None:
+    emulator = _start("--port", "0", "--stepped", "--data", str(tmp_path))
+    _, errors = emulator.communicate(timeout=10)
+    assert emulator.returncode == 2
+    assert "--data goes with real time only" in errors
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell's limit on files is not there")
+def test_an_emulator_that_can_keep_no_more_ends_with_one_sentence(tmp_path: Path) -> None:
+    command = f"ulimit -f 200; exec {sys.executable} -m local.batch_emulator --port 0 --data {tmp_path}"
+    emulator = subprocess.Popen(["sh", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    job = {"id": "job", "poolInfo": {"poolId": "none"}, "metadata": [{"name": "a", "value": "b" * 300_000}]}
+    _get(emulator, "/jobs", "POST", json.dumps(job))
+    _, errors = emulator.communicate(timeout=10)
+    assert emulator.returncode == 1
+    assert errors.startswith(f"Accounts can't be kept in {tmp_path}: ")
+    assert errors.count("\n") == 1

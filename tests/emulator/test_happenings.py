@@ -278,3 +278,36 @@ async def test_task_counts_lag_as_told_and_arrive(stepped: Driver) -> None:
     assert await active() == 0
     await stepped.advance(2)
     assert await active() == 7
+
+
+async def test_a_task_that_runs_longer_than_its_limit_is_ended_as_failed_and_retried(stepped: Driver) -> None:
+    await stepped.add_pool(nodes=2)
+    await stepped.add_job()
+    for name, line, limit in (
+        ("long", "sleep 500", "PT1M"),
+        ("short", "sleep 50", "PT1M"),
+        ("free", "sleep 500", None),
+    ):
+        constraints = {"maxTaskRetryCount": 1, "maxWallClockTime": limit} if limit else {}
+        body = {"id": name, "commandLine": line, "constraints": constraints}
+        assert (await stepped.call("POST", "/jobs/job/tasks", body)).status == 201
+    await stepped.advance(900)
+    rows = {row["id"]: row["executionInfo"] for row in await stepped.rows("/jobs/job/tasks")}
+    long, short, free = rows["long"], rows["short"], rows["free"]
+    assert (long["result"], long["exitCode"], long["retryCount"]) == ("failure", 137, 1)
+    assert (long["failureInfo"]["category"], long["failureInfo"]["code"]) == ("usererror", "TaskEnded")
+    assert _moment(long["endTime"]) - _moment(long["startTime"]) == timedelta(minutes=1)
+    assert (short["result"], short["retryCount"], free["result"]) == ("success", 0, "success")
+
+
+async def test_a_limit_that_is_no_duration_is_refused_wherever_it_is_sent(stepped: Driver) -> None:
+    await stepped.add_job()
+    limit = {"constraints": {"maxWallClockTime": "1 hour"}}
+    task = {"id": "t", "commandLine": "true", **limit}
+    job = {"id": "other", "poolInfo": {"poolId": "pool"}}
+    for path, body in (
+        ("/jobs/job/tasks", task),
+        ("/jobs", {**job, **limit}),
+        ("/jobs", {**job, "jobManagerTask": task}),
+    ):
+        assert (await stepped.call("POST", path, body)).code == "InvalidPropertyValue"
