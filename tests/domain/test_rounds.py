@@ -146,3 +146,33 @@ def test_a_failure_is_told_of_its_job_first_and_of_the_round_where_it_did_not_ge
     assert ended.failure_of("b", T0 - SECOND) == "throttled"
     assert ended.failure_of("b", None) == "throttled"
     assert replace(ended, as_of=None).failure_of("b", T0) == "throttled"
+
+
+def test_a_job_left_to_the_queue_is_left_alone_until_its_message_is_taken_for_lost() -> None:
+    queued = THIS.after(LAST, replace(FOUND, queued={"b": T0 + 10 * MINUTE}))
+    assert queued.is_queued("b", T0 + 10 * MINUTE - SECOND)
+    assert not queued.is_queued("b", T0 + 10 * MINUTE)
+    assert not queued.is_queued("a", T0)
+
+
+def test_marks_of_the_queue_outlast_rounds_and_are_dropped_when_they_are_over() -> None:
+    queued = replace(LAST, queued={"a": T0 + 10 * MINUTE, "b": T0 + SECOND})
+    assert THIS.after(queued, FOUND).queued == {"a": T0 + 10 * MINUTE}
+
+
+def test_what_became_of_a_message_is_told_without_touching_other_jobs() -> None:
+    queued = replace(LAST, queued={"a": T0 + MINUTE, "b": T0 + MINUTE})
+    ended = queued.told("a", failure=None, queued_until=None)
+    assert (ended.queued, ended.failures) == ({"b": T0 + MINUTE}, {"b": "old", "sealed": "old"})
+    failed = queued.told("a", failure="closed", queued_until=T0 + 2 * MINUTE)
+    assert (failed.queued["a"], failed.failures["a"]) == (T0 + 2 * MINUTE, "closed")
+
+
+def test_of_two_rounds_at_once_each_keeps_what_it_knows_of_jobs_that_it_reached() -> None:
+    ours = replace(
+        THIS, reached=frozenset("a"), failures={"a": "new", "b": "old"}, queued={"a": T0 + 9 * MINUTE, "b": T0}
+    )
+    stored = replace(LAST, failures={"a": "old", "b": "newer"}, queued={"a": T0, "b": T0 + 5 * MINUTE})
+    merged = ours.merged(stored)
+    assert merged.failures == {"a": "new", "b": "newer"}
+    assert merged.queued == {"a": T0 + 9 * MINUTE, "b": T0 + 5 * MINUTE}
