@@ -1,4 +1,4 @@
-"""Jobs that take longer than a round may: left to a queue by the tick, carried on by its function, given up in words."""
+"""Jobs that take longer than a round may: the tick leaves them to a queue, whose function carries them on."""
 
 import json
 import os
@@ -7,7 +7,9 @@ import pytest
 from azure.core.exceptions import ResourceNotFoundError
 from azure.storage.queue.aio import QueueClient
 
+from local.azurite import StorageAddresses
 from local.batch_emulator.entities import Task
+from local.functions_host.queues import decode
 from tests.emulator.staging import add_job
 from tests.functions.conftest import World
 
@@ -24,10 +26,10 @@ def _fill(world: World, number: int) -> None:
     simulation.tasks.add(job, [Task(name, name, place, spec, 1, 0, now, now) for place, name in enumerate(names)])
 
 
-async def _messages() -> list[str]:
+async def _messages(connection: str) -> list[str]:
     """What the queue holds, taken out of it."""
     name = f"{os.environ['TABLE_PREFIX']}-batchscope-jobs"
-    async with QueueClient.from_connection_string(os.environ["AzureWebJobsStorage"], name) as queue:
+    async with QueueClient.from_connection_string(connection, name) as queue:
         try:
             found = [message async for message in queue.receive_messages()]
             for message in found:
@@ -37,17 +39,17 @@ async def _messages() -> list[str]:
     return [message.content for message in found]
 
 
-async def test_a_job_too_long_for_a_tick_is_read_by_the_queue_function(world: World) -> None:
+async def test_a_job_too_long_for_a_tick_is_read_by_the_queue_function(world: World, azurite: StorageAddresses) -> None:
     await add_job(world.batch)
     _fill(world, MANY)
     await world.app.fire("tick")
     before = (await world.jobs())["job"]
     assert (before["taskCounts"], before["verdict"]["level"]) == (None, "catchingUp")
-    messages = await _messages()
+    messages = await _messages(azurite.connection_string)
     assert len(messages) == 1
     world.advance(61)
     await world.app.fire("tick")
-    assert await _messages() == [], "a second message while the first is on its way"
+    assert await _messages(azurite.connection_string) == [], "a second message while the first is on its way"
     for text in messages:
         await world.app.deliver("job_queued", _plain(text))
     after = (await world.jobs())["job"]
@@ -55,11 +57,13 @@ async def test_a_job_too_long_for_a_tick_is_read_by_the_queue_function(world: Wo
     assert after["progress"] is None
 
 
-async def test_a_job_whose_message_fails_each_time_is_told_by_its_verdict_and_health(world: World) -> None:
+async def test_a_job_whose_message_fails_each_time_is_told_by_its_verdict_and_health(
+    world: World, azurite: StorageAddresses
+) -> None:
     await add_job(world.batch)
     _fill(world, MANY)
     await world.app.fire("tick")
-    (text,) = await _messages()
+    (text,) = await _messages(azurite.connection_string)
     await world.app.deliver("job_given_up", _plain(text))
     verdict = (await world.jobs())["job"]["verdict"]
     assert verdict["level"] == "stale"
@@ -74,15 +78,13 @@ async def test_a_message_of_an_account_that_is_not_watched_is_dropped(world: Wor
     await world.app.deliver("job_given_up", json.dumps({"account": "gone", "job": "job"}))
 
 
-async def test_a_message_of_a_job_that_is_not_known_changes_nothing(world: World) -> None:
+async def test_a_message_of_a_job_that_is_not_known_changes_nothing(world: World, azurite: StorageAddresses) -> None:
     await world.poll()
     await world.app.deliver("job_queued", json.dumps({"account": "demo", "job": "never-was"}))
-    assert await _messages() == []
+    assert await _messages(azurite.connection_string) == []
     assert (await world.get("health")).body["status"] == "healthy"
 
 
 def _plain(text: str) -> str:
     """A message as the function gets it."""
-    from local.functions_host.queues import decode
-
     return decode(text, base64_encoded=True) or text
