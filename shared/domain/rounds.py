@@ -90,14 +90,22 @@ class Round:
         """True while a message about the job is on its way or being worked on."""
         return key in self.queued and now < self.queued[key]
 
-    def told(self, key: str, *, failure: str | None, queued_until: datetime | None) -> "Round":
-        """After a message about a job was worked on: what went wrong, and whether more is to be done."""
+    def told(
+        self,
+        key: str,
+        *,
+        failure: str | None,
+        queued_until: datetime | None = None,
+        backoff_until: datetime | None = None,
+    ) -> "Round":
+        """After a message about a job was worked on: what went wrong, whether more is to be done, how long to wait."""
         failures = {name: reason for name, reason in self.failures.items() if name != key}
         queued = {name: until for name, until in self.queued.items() if name != key}
         return replace(
             self,
             failures={**failures, key: failure} if failure else failures,
             queued={**queued, key: queued_until} if queued_until else queued,
+            backoff_until=max((wait for wait in (self.backoff_until, backoff_until) if wait), default=None),
         )
 
     def after(self, last: "Round | None", found: Found) -> "Round":

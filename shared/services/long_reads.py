@@ -95,7 +95,8 @@ class RangeLists:
 
     def _receive(self, number: int, page: TaskPage) -> None:
         ids = self._left.pop(number)
-        if ids.cursor is None and not page.is_last and len(self._left) < _AT_ONCE - 1:
+        whole = self.plan.since is None and ids.cursor is None
+        if whole and not page.is_last and len(self._left) < _AT_ONCE - 1:
             parts = ids.divided([task.id for task in page.tasks], self.plan.expected - self.plan.tasks)
             if len(parts) > 1:
                 self._add(parts)

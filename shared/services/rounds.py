@@ -10,6 +10,7 @@ from collections.abc import Collection, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from shared.clock import Clock
@@ -113,9 +114,12 @@ class AccountRounds:
         account, key = self.source.account, key_of(job_id)
         monitoring, last = await self._monitoring.load_with_round(account.key)
         now = await self._clock.now()
-        if monitoring.off_reason or last is None or last.wait(now):
+        if last is None:
             return False
-        failure, more = None, False
+        if monitoring.off_reason or last.wait(now):  # a round will see to it when that is over
+            await self._tell(key)
+            return False
+        failure, backoff, more = None, None, False
         deadline = asyncio.get_running_loop().time() + budget.total_seconds()
         try:
             polled = await self._long_reads.carry_on(self.source, job_id, last.as_of, deadline=deadline)
@@ -126,9 +130,10 @@ class AccountRounds:
             _LOG.info("%s", error)
         except BatchError as error:
             failure = str(error)
+            backoff = now + error.retry_after if isinstance(error, BatchThrottledError) else None
             _LOG.warning("Reading %s in %s failed: %s", job_id, account.id, error)
         until = await self._clock.now() + MESSAGE_LASTS if more else None
-        await self._rounds.change(account.key, lambda stored: stored.told(key, failure=failure, queued_until=until))
+        await self._tell(key, failure=failure, queued_until=until, backoff_until=backoff)
         return more
 
     async def give_up(self, job_id: str) -> None:
@@ -136,10 +141,19 @@ class AccountRounds:
 
         Raises StorageError, CacheConflictError.
         """
-        reason = "Reading it failed several times in a row; the app's log tells why."
-        await self._rounds.change(
-            self.source.account.key, lambda stored: stored.told(key_of(job_id), failure=reason, queued_until=None)
-        )
+        await self._tell(key_of(job_id), failure="Reading it failed several times in a row; the app's log tells why.")
+
+    async def _tell(
+        self,
+        key: str,
+        *,
+        failure: str | None = None,
+        queued_until: datetime | None = None,
+        backoff_until: datetime | None = None,
+    ) -> None:
+        """Notes what became of a job's message in the row of the last round."""
+        told = partial(Round.told, key=key, failure=failure, queued_until=queued_until, backoff_until=backoff_until)
+        await self._rounds.change(self.source.account.key, told)
 
     async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
         """A round of all live jobs, or of those whose ids are `wanted`; how many were polled, and what failed.
