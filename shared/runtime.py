@@ -55,6 +55,7 @@ async def _open(settings: Settings) -> Services:
     from shared.services.long_reads import LongReads
     from shared.services.polling import Polling
     from shared.services.queries import Queries
+    from shared.services.queued_jobs import QueuedJobs
     from shared.services.registry import Registry
     from shared.services.rounds import AccountRounds, RoundRules
     from shared.services.task_poll import TaskPoll
@@ -74,22 +75,26 @@ async def _open(settings: Settings) -> Services:
     task_poll = TaskPoll(cache, jobs, plans, overlap=settings.overlap, full_read_age=settings.full_read_age)
     long_reads = LongReads(cache, jobs, plans, task_poll)
     rules = RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon)
+    sources = _sources(settings, credential)
     accounts = {
         source.account.id: AccountRounds(
-            source,
-            jobs=jobs,
-            rounds=rounds,
-            monitoring=monitoring,
-            task_poll=task_poll,
-            long_reads=long_reads,
-            clock=clock,
-            rules=rules,
+            source, jobs=jobs, rounds=rounds, monitoring=monitoring, task_poll=task_poll, clock=clock, rules=rules
         )
-        for source in _sources(settings, credential)
+        for source in sources
+    }
+    queued = {
+        source.account.id: QueuedJobs(source, long_reads=long_reads, rounds=rounds, monitoring=monitoring, clock=clock)
+        for source in sources
     }
     operations = OperationStore(tables)
     polling = Polling(
-        accounts, operations, monitoring, clock, interval=settings.poll_interval, budget=settings.tick_budget
+        accounts,
+        queued=queued,
+        operations=operations,
+        monitoring=monitoring,
+        clock=clock,
+        interval=settings.poll_interval,
+        budget=settings.tick_budget,
     )
     by_id = {account.id: account for account in settings.accounts}
     queries = Queries(by_id, jobs, monitoring, cache, plans=plans, clock=clock, interval=settings.poll_interval)

@@ -119,10 +119,8 @@ class LongReads:
         self._plans = plans
         self._task_poll = task_poll
 
-    async def carry_on(
-        self, source: BatchAccount, job_id: str, t0: datetime | None, *, deadline: float
-    ) -> Polled | None:
-        """Brings a job up to date however long that takes; None where more is left after `deadline`, in loop time.
+    async def carry_on(self, source: BatchAccount, job_id: str, t0: datetime | None, *, deadline: float) -> bool:
+        """Brings a job up to date however long that takes; False where more is left after `deadline`, in loop time.
 
         T0 is the date of a response received before now. Raises NotFoundError where there is no such job to be read,
         OvertakenError where another process goes on with it, BatchError, StorageError.
@@ -132,9 +130,13 @@ class LongReads:
             if job is None or not job.is_live:
                 raise NotFoundError("live job", job_id, f" in the account '{source.account.id}'")
             try:
-                return await self._carry_on(source, job, t0, deadline)
+                polled = await self._carry_on(source, job, t0, deadline)
+                if polled and polled.confirmation:
+                    await self._jobs.save(source.account.key, polled.job)
             except (CacheConflictError, LongReadError):
                 self._forget(source, job)
+            else:
+                return polled is not None
         raise OvertakenError(job_id)
 
     async def _carry_on(self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float) -> Polled | None:

@@ -8,6 +8,7 @@ from shared.clock import Clock
 from shared.domain.operations import JobMessage, PollOperation, Reason
 from shared.errors import BatchscopeError, CacheConflictError, MonitoringOffError, NotFoundError
 from shared.services.dispatch import Dispatch
+from shared.services.queued_jobs import QueuedJobs
 from shared.services.registry import found
 from shared.services.rounds import AccountRounds
 from shared.stores.monitoring import MonitoringStore
@@ -17,19 +18,21 @@ _QUEUED_BUDGET = timedelta(minutes=4)  # of the ten that a function call may tak
 
 
 class Polling:
-    """`accounts` are rounds by account id."""
+    """`accounts` are rounds by account id, `queued` what they leave to the queue."""
 
     def __init__(
         self,
         accounts: Mapping[str, AccountRounds],
+        *,
+        queued: Mapping[str, QueuedJobs],
         operations: OperationStore,
         monitoring: MonitoringStore,
         clock: Clock,
-        *,
         interval: timedelta,
         budget: timedelta,
     ) -> None:
         self._accounts = accounts
+        self._queued = queued
         self._operations = operations
         self._monitoring = monitoring
         self._clock = clock
@@ -52,11 +55,11 @@ class Polling:
 
     async def run_queued(self, message: JobMessage) -> bool:
         """Carries on with a job. True where more is left: the message is to be sent again. Raises NotFoundError."""
-        return await self._rounds(message.account).run_queued(message.job, budget=_QUEUED_BUDGET)
+        return await found(self._queued, message.account).run(message.job, budget=_QUEUED_BUDGET)
 
     async def give_up(self, message: JobMessage) -> None:
         """After a job's message failed each time. Raises NotFoundError, StorageError."""
-        await self._rounds(message.account).give_up(message.job)
+        await found(self._queued, message.account).give_up(message.job)
 
     async def request(self, account_id: str, jobs: tuple[str, ...] | None) -> PollOperation:
         """Notes a poll on demand of some jobs, or of all (None). Raises NotFoundError, MonitoringOffError."""

@@ -10,7 +10,6 @@ from collections.abc import Collection, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from shared.clock import Clock
@@ -19,18 +18,15 @@ from shared.domain.keys import key_of
 from shared.domain.operations import Reason
 from shared.domain.rounds import Round
 from shared.errors import (
-    BatchError,
     BatchscopeError,
     BatchThrottledError,
     CacheConflictError,
     LongReadError,
     MonitoringOffError,
-    NotFoundError,
     OvertakenError,
 )
 from shared.services.discovery import Discovery, discover, recheck_sealed
-from shared.services.long_reads import LongReads
-from shared.services.round_under_way import MESSAGE_LASTS, RoundUnderWay
+from shared.services.round_under_way import RoundUnderWay
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount
 from shared.stores.jobs import JobStore
@@ -66,7 +62,6 @@ class AccountRounds:
         rounds: RoundStore,
         monitoring: MonitoringStore,
         task_poll: TaskPoll,
-        long_reads: LongReads,
         clock: Clock,
         rules: RoundRules,
     ) -> None:
@@ -77,7 +72,6 @@ class AccountRounds:
         self._task_poll = task_poll
         self._clock = clock
         self._rules = rules
-        self._long_reads = long_reads
         self._turn = asyncio.Lock()
         self._messages: list[str] = []
         self.began = 0.0
@@ -105,55 +99,6 @@ class AccountRounds:
         """The ids of jobs that rounds left to the queue since this was called last."""
         messages, self._messages = self._messages, []
         return messages
-
-    async def run_queued(self, job_id: str, *, budget: timedelta) -> bool:
-        """Carries on with one job, beside whatever rounds there are. True where more is left: to be queued again.
-
-        What Batch refuses is noted. Raises StorageError, CacheConflictError.
-        """
-        account, key = self.source.account, key_of(job_id)
-        monitoring, last = await self._monitoring.load_with_round(account.key)
-        now = await self._clock.now()
-        if last is None:
-            return False
-        if monitoring.off_reason or last.wait(now):  # a round will see to it when that is over
-            await self._tell(key)
-            return False
-        failure, backoff, more = None, None, False
-        deadline = asyncio.get_running_loop().time() + budget.total_seconds()
-        try:
-            polled = await self._long_reads.carry_on(self.source, job_id, last.as_of, deadline=deadline)
-            more = polled is None
-            if polled and polled.confirmation:
-                await self._save(polled.job)
-        except (OvertakenError, NotFoundError) as error:  # whoever is reading the job says how that went
-            _LOG.info("%s", error)
-        except BatchError as error:
-            failure = str(error)
-            backoff = now + error.retry_after if isinstance(error, BatchThrottledError) else None
-            _LOG.warning("Reading %s in %s failed: %s", job_id, account.id, error)
-        until = await self._clock.now() + MESSAGE_LASTS if more else None
-        await self._tell(key, failure=failure, queued_until=until, backoff_until=backoff)
-        return more
-
-    async def give_up(self, job_id: str) -> None:
-        """Notes that a job's message failed each time: its verdict and `health` say so until the job is polled again.
-
-        Raises StorageError, CacheConflictError.
-        """
-        await self._tell(key_of(job_id), failure="Reading it failed several times in a row; the app's log tells why.")
-
-    async def _tell(
-        self,
-        key: str,
-        *,
-        failure: str | None = None,
-        queued_until: datetime | None = None,
-        backoff_until: datetime | None = None,
-    ) -> None:
-        """Notes what became of a job's message in the row of the last round."""
-        told = partial(Round.told, key=key, failure=failure, queued_until=queued_until, backoff_until=backoff_until)
-        await self._rounds.change(self.source.account.key, told)
 
     async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
         """A round of all live jobs, or of those whose ids are `wanted`; how many were polled, and what failed.

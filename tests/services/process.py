@@ -10,6 +10,7 @@ from shared.services.housekeeping import Housekeeping, Retention
 from shared.services.long_reads import LongReads
 from shared.services.polling import Polling
 from shared.services.queries import Queries
+from shared.services.queued_jobs import QueuedJobs
 from shared.services.registry import Registry
 from shared.services.rounds import AccountRounds, RoundRules
 from shared.services.task_poll import TaskPoll
@@ -93,13 +94,25 @@ class Process:
             rounds=self.round_store,
             monitoring=self.monitoring,
             task_poll=self.task_poll,
-            long_reads=LongReads(self.cache, self.jobs, self.plans, self.task_poll),
             clock=self.clock,
             rules=RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7)),
         )
         operations = OperationStore(tables)
+        self.queued = QueuedJobs(
+            self.batch,
+            long_reads=LongReads(self.cache, self.jobs, self.plans, self.task_poll),
+            rounds=self.round_store,
+            monitoring=self.monitoring,
+            clock=self.clock,
+        )
         self.polling = Polling(
-            {account.id: self.rounds}, operations, self.monitoring, self.clock, interval=INTERVAL, budget=BUDGET
+            {account.id: self.rounds},
+            queued={account.id: self.queued},
+            operations=operations,
+            monitoring=self.monitoring,
+            clock=self.clock,
+            interval=INTERVAL,
+            budget=BUDGET,
         )
         self.housekeeping = Housekeeping(
             [account],

@@ -1,0 +1,86 @@
+"""Jobs of one account that rounds left to the queue: whatever takes longer than a round may.
+
+What becomes of a message is noted in the row of the account's last round, beside whichever round is under way.
+"""
+
+import asyncio
+import logging
+from datetime import datetime, timedelta
+from functools import partial
+
+from shared.clock import Clock
+from shared.domain.keys import key_of
+from shared.domain.rounds import Round
+from shared.errors import BatchError, BatchThrottledError, NotFoundError, OvertakenError
+from shared.services.long_reads import LongReads
+from shared.services.round_under_way import MESSAGE_LASTS
+from shared.stores.batch import BatchAccount
+from shared.stores.monitoring import MonitoringStore
+from shared.stores.rounds import RoundStore
+
+_LOG = logging.getLogger(__name__)
+
+
+class QueuedJobs:
+    def __init__(
+        self,
+        source: BatchAccount,
+        *,
+        long_reads: LongReads,
+        rounds: RoundStore,
+        monitoring: MonitoringStore,
+        clock: Clock,
+    ) -> None:
+        self._source = source
+        self._long_reads = long_reads
+        self._rounds = rounds
+        self._monitoring = monitoring
+        self._clock = clock
+
+    async def run(self, job_id: str, *, budget: timedelta) -> bool:
+        """Carries on with a job. True where more is left: its message is to be sent again.
+
+        What Batch refuses is noted. Raises StorageError, CacheConflictError.
+        """
+        account, key = self._source.account, key_of(job_id)
+        monitoring, last = await self._monitoring.load_with_round(account.key)
+        now = await self._clock.now()
+        if last is None:
+            return False
+        if monitoring.off_reason or last.wait(now):  # a round will see to it when that is over
+            await self._tell(key)
+            return False
+        failure, backoff, more = None, None, False
+        deadline = asyncio.get_running_loop().time() + budget.total_seconds()
+        try:
+            more = not await self._long_reads.carry_on(self._source, job_id, last.as_of, deadline=deadline)
+        except NotFoundError as error:
+            _LOG.info("%s", error)
+        except OvertakenError as error:  # whoever is reading the job says how that went
+            _LOG.info("%s", error)
+            return False
+        except BatchError as error:
+            failure = str(error)
+            backoff = now + error.retry_after if isinstance(error, BatchThrottledError) else None
+            _LOG.warning("Reading %s in %s failed: %s", job_id, account.id, error)
+        until = await self._clock.now() + MESSAGE_LASTS if more else None
+        await self._tell(key, failure=failure, queued_until=until, backoff_until=backoff)
+        return more
+
+    async def give_up(self, job_id: str) -> None:
+        """Notes that a job's message failed each time: its verdict and `health` say so until the job is polled again.
+
+        Raises StorageError, CacheConflictError.
+        """
+        await self._tell(key_of(job_id), failure="Reading it failed several times in a row; the app's log tells why.")
+
+    async def _tell(
+        self,
+        key: str,
+        *,
+        failure: str | None = None,
+        queued_until: datetime | None = None,
+        backoff_until: datetime | None = None,
+    ) -> None:
+        told = partial(Round.told, key=key, failure=failure, queued_until=queued_until, backoff_until=backoff_until)
+        await self._rounds.change(self._source.account.key, told)
