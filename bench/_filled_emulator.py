@@ -23,7 +23,7 @@ from local.batch_emulator.stamps import SECOND, as_node_tells
 
 _SPEC = {"commandLine": "/bin/sh -c 'render frame'"}
 _FAILED = Failure("userError", "FailureExitCode", "The task exited with an exit code representing a failure")
-_NODES = 500
+_NODES = 200
 _COMPLETED, _RUNNING, _FAILING = 0.55, 0.6, 0.02
 
 
@@ -33,6 +33,7 @@ class Filling:
     def __init__(self, emulator: Emulator) -> None:
         self._emulator = emulator
         self._dice = random.Random(5)  # noqa: S311
+        self._nodes = [f"tvmps_{self._dice.getrandbits(256):064x}_d" for _ in range(_NODES)]
 
     async def fill(self, request: web.BaseRequest) -> dict[str, int]:
         asked = orjson.loads(await request.read())
@@ -70,8 +71,7 @@ class Filling:
 
     def _run(self, task: Task, start: int, *, is_over: bool, now: int | None = None) -> None:
         """A run of about a minute and a half; node-driven stamps have six digits."""
-        node = self._dice.randrange(_NODES)
-        task.pool_id, task.node_id = "render-pool", f"tvmps_{node:064x}_d"
+        task.pool_id, task.node_id = "render-pool", self._dice.choice(self._nodes)
         task.started = as_node_tells(start + int(self._dice.random() * 30 * SECOND))
         task.state, task.changed = "running", task.started
         if is_over:

@@ -8,7 +8,7 @@ import struct
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import starmap
+from itertools import pairwise, starmap
 from operator import itemgetter, lt
 from typing import Any
 
@@ -40,7 +40,7 @@ class UnreadableLeafError(ValueError):
 class Leaf:
     """Up to a few thousand tasks, sorted by key, every id once."""
 
-    __slots__ = ("_columns", "_packed", "keys")
+    __slots__ = ("_columns", "_grew_behind", "_packed", "keys")
 
     def __init__(self, tasks: Iterable[Task] = ()) -> None:
         """Tasks must be sorted by key."""
@@ -48,6 +48,7 @@ class Leaf:
         self.keys = keys_of(list(fields[0]))
         self._columns = [_made(kind, values) for kind, values in zip(_COLUMNS.values(), fields, strict=True)]
         self._packed: bytes | None = None
+        self._grew_behind = False
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -85,12 +86,18 @@ class Leaf:
         return changed or bool(added)
 
     def split(self, limit: int = MAX_ROWS) -> "list[Leaf]":
-        """This leaf alone, or, past the limits of rows and bytes, leaves of equal size with room to grow."""
-        rows = len(self)
-        pieces = -(-rows // max(1, limit * 3 // 4)) if rows > limit else 1
-        parts = [self]
-        if pieces > 1:
-            parts = [self._part(rows * piece // pieces, rows * (piece + 1) // pieces) for piece in range(pieces)]
+        """This leaf alone, or, past the limits of rows and bytes, several.
+
+        They are of equal size with room to grow on all sides; but where the leaf only grew behind, as in a list in the
+        order of ids, all but the last are full, since growth will be behind again.
+        """
+        rows, steps = len(self), []
+        if rows > limit and self._grew_behind:
+            steps = [*range(0, rows, limit), rows]
+        elif rows > limit:
+            pieces = -(-rows // max(1, limit * 3 // 4))
+            steps = [rows * piece // pieces for piece in range(pieces + 1)]
+        parts = [self._part(start, stop) for start, stop in pairwise(steps)] or [self]
         return [small for part in parts for small in part._within(MAX_BYTES)]  # noqa: SLF001
 
     def pack(self) -> bytes:
@@ -140,7 +147,7 @@ class Leaf:
     def _insert(self, added: dict[str, Task]) -> None:
         """Rows go behind the others and then, unless that is their place, all rows into the order of keys."""
         new = sorted(added)
-        is_behind = not self.keys or self.keys[-1] < new[0]
+        self._grew_behind = is_behind = not self.keys or self.keys[-1] < new[0]
         self.keys = self.keys + new
         for column, values in zip(self._columns, _fields_of([added[key] for key in new]), strict=True):
             column.extend(values)
