@@ -73,8 +73,10 @@ class Numbers:
         self._packed = None
 
     def reorder(self, order: Order) -> None:
-        self.values = array(self.values.typecode, order(self.values))
-        self._packed = None
+        values = self.values
+        if values.count(values[0]) < len(values):
+            self.values = array(values.typecode, order(values))
+            self._packed = None
 
     def part(self, start: int, stop: int) -> "Numbers":
         return Numbers(self.values.typecode, self.values[start:stop])

@@ -25,7 +25,7 @@ _SIZE = struct.Struct("<I")
 _ANY_STATE, _ANY_RESULT = bytes(range(len(STATES))), bytes(range(len(RESULTS)))
 _DAMAGE = (zlib.error, struct.error, ValueError, TypeError, LookupError, OverflowError, RecursionError)
 _NUMBERS, _PAIRS = (int, type(None)), (tuple,)
-_COLUMNS: dict[str, Any] = {  # in the order of Task's fields; what becomes of starts and ends: see `_offset`
+_COLUMNS: dict[str, Any] = {  # in the order of Task's fields; what becomes of starts and ends: see `_offsets`
     "ids": None, "states": "B", "results": "B", "transitions": "q", "creations": "q", "starts": "q", "ends": "q",
     "exits": _NUMBERS, "failures": _PAIRS, "retries": _NUMBERS, "requeues": _NUMBERS, "slots": _NUMBERS,
     "nodes": _PAIRS,
@@ -177,16 +177,17 @@ def _fields_of(tasks: Sequence[Task]) -> list[Sequence[Any]]:
     fields: list[Sequence[Any]] = list(zip(*tasks, strict=True)) or [()] * len(_COLUMNS)
     transitions = fields[_TRANSITIONS]
     for place in (_STARTS, _ENDS):
-        fields[place] = list(map(_offset, fields[place], transitions))
+        fields[place] = _offsets(fields[place], transitions)
     return fields
 
 
-def _offset(moment: int, transition: int) -> int:
-    """How long before the transition a moment was, 0 standing for unknown: ends mostly are the transition."""
-    if not moment:
-        return 0
-    before = transition - moment
-    return before + 1 if before >= 0 else before
+def _offsets(moments: Sequence[int], transitions: Sequence[int]) -> list[int]:
+    """How long before its transition each moment was; ends mostly are the transition.
+
+    0 stands for unknown, so what isn't negative is one more.
+    """
+    pairs = zip(moments, transitions, strict=True)
+    return [transition - moment + (moment <= transition) if moment else 0 for moment, transition in pairs]
 
 
 def _moment(offset: int, transition: int) -> int:

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import batched
+from operator import attrgetter
 
 from shared.domain.keys import keys_of
 from shared.domain.leaves import MAX_ROWS
@@ -85,5 +86,5 @@ def _passes(keys: Sequence[str], tasks: Sequence[Task]) -> Iterator[tuple[Sequen
 
 
 def _letters(tasks: Sequence[Task]) -> int:
-    pairs = {task.failure for task in tasks} | {task.node for task in tasks}
-    return sum(len(task.id) for task in tasks) + sum(len(word) for pair in pairs for word in pair)
+    pairs = {*map(attrgetter("failure"), tasks), *map(attrgetter("node"), tasks)}
+    return sum(map(len, map(attrgetter("id"), tasks))) + sum(len(word) for pair in pairs for word in pair)
