@@ -21,7 +21,7 @@ _DIGITS = [place for place, letter in enumerate(_LINE) if letter == ord("0")]
 
 
 class Column(Protocol):
-    """Rows by place, from 0. `new` rows are those of `places`, in their order."""
+    """Rows by place, from 0. `new` rows are those of `places`, which ascend."""
 
     def update(self, places: Sequence[int], new: Sequence[Any]) -> bool:
         """Sets rows; False, and nothing to pack anew, if all of them are so already."""
@@ -60,11 +60,9 @@ class Numbers:
         return self.values[at]
 
     def update(self, places: Sequence[int], new: Sequence[int]) -> bool:
-        values = self.values
-        if [values[at] for at in places] == list(new):
+        fresh = array(self.values.typecode, new)
+        if not _replaced(self.values, places, fresh):
             return False
-        for at, number in zip(places, new, strict=True):
-            values[at] = number
         self._packed = None
         return True
 
@@ -216,11 +214,8 @@ class Ids:
         return self.values[at]
 
     def update(self, places: Sequence[int], new: Sequence[str]) -> bool:
-        values = self.values
-        if [values[at] for at in places] == list(new):
+        if not _replaced(self.values, places, list(new)):
             return False
-        for at, name in zip(places, new, strict=True):
-            values[at] = name
         self._packed = None
         return True
 
@@ -250,6 +245,20 @@ class Ids:
         if values.pop() or len(values) != count:
             raise ValueError(f"{len(values)} lines are no {count} ids")
         return cls(values, packed)
+
+
+def _replaced(values: Any, places: Sequence[int], fresh: Any) -> bool:
+    """Sets values at places that ascend, at once where these are neighbours; False if all are so already."""
+    if places and places[-1] - places[0] + 1 == len(places):
+        run = slice(places[0], places[-1] + 1)
+        if values[run] == fresh:
+            return False
+        values[run] = fresh
+        return True
+    changed = [(at, new) for at, new in zip(places, fresh, strict=True) if values[at] != new]
+    for at, new in changed:
+        values[at] = new
+    return bool(changed)
 
 
 def deflated(raw: bytes) -> bytes:

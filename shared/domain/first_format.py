@@ -1,4 +1,4 @@
-"""Reads leaves of format 1, as versions before 0.2 stored them: one zlib stream of columns. Nothing writes it any more.
+"""Reads leaves of format 1, which nothing writes any more: one zlib stream of columns.
 
 Columns, each behind its length: ids as lines, states, results, creations and transitions as steps from row to row,
 ends and starts as differences to the transitions, exits, retries, requeues, slots, failures and nodes as numbers of

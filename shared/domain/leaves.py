@@ -71,13 +71,15 @@ class Leaf:
         latest = dict(zip(keys_of([task.id for task in seen]), seen, strict=True))
         known: dict[int, Task] = {}
         added: dict[str, Task] = {}
-        keys, most = self.keys, len(self.keys)
-        for key, task in latest.items():
-            at = bisect_left(keys, key)
+        keys, most, at = self.keys, len(self.keys), 0
+        for key in sorted(latest):
+            if at == most or keys[at] != key:  # what changed together often stands together
+                at = bisect_left(keys, key, at)
             if at < most and keys[at] == key:
-                known[at] = task
+                known[at] = latest[key]
+                at += 1
             else:
-                added[key] = task
+                added[key] = latest[key]
         changed = bool(known) and self._update(list(known), list(known.values()))
         if added:
             self._insert(added)
@@ -145,11 +147,11 @@ class Leaf:
         return any(moved)
 
     def _insert(self, added: dict[str, Task]) -> None:
-        """Rows go behind the others and then, unless that is their place, all rows into the order of keys."""
-        new = sorted(added)
+        """Rows, sorted, go behind the others and then, unless that is their place, all into the order of keys."""
+        new = list(added)
         self._grew_behind = is_behind = not self.keys or self.keys[-1] < new[0]
         self.keys = self.keys + new
-        for column, values in zip(self._columns, _fields_of([added[key] for key in new]), strict=True):
+        for column, values in zip(self._columns, _fields_of(list(added.values())), strict=True):
             column.extend(values)
         if not is_behind:
             order = sorted(range(len(self.keys)), key=self.keys.__getitem__)
