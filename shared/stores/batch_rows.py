@@ -18,12 +18,12 @@ _RESULT = {result: number for number, result in enumerate(RESULTS)}
 _NOWHERE = ("", "")
 
 
-class _Failure(Struct, rename="camel"):
+class _Failure(Struct, rename="camel", gc=False):
     category: str | None = None
     code: str | None = None
 
 
-class _Run(Struct, rename="camel"):
+class _Run(Struct, rename="camel", gc=False):
     start_time: str | None = None
     end_time: str | None = None
     exit_code: int | None = None
@@ -33,12 +33,12 @@ class _Run(Struct, rename="camel"):
     requeue_count: int | None = None
 
 
-class _Node(Struct, rename="camel"):
+class _Node(Struct, rename="camel", gc=False):
     pool_id: str | None = None
     node_id: str | None = None
 
 
-class _Row(Struct, rename="camel"):
+class _Row(Struct, rename="camel", gc=False):
     id: str
     state: str
     state_transition_time: str
@@ -48,7 +48,7 @@ class _Row(Struct, rename="camel"):
     node_info: _Node | None = None
 
 
-class _Page(Struct):
+class _Page(Struct, gc=False):
     value: list[_Row]
     link: Any = field(default=None, name="odata.nextLink")
 
