@@ -1,7 +1,7 @@
 """Columns of a leaf: parallel, quick to fold into and small to store.
 
 Numbers are stored as byte planes (all low bytes first), most of which hold one byte all along; words once each, with
-their numbers per row; GUIDs as their 16 bytes. A column keeps its stored form until something in it changes, so that
+their numbers per row. A column keeps its stored form until something in it changes, so that
 only what moved is packed again. Nothing here knows what a task is.
 """
 
@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import Any, Protocol, Self
 
-_BYTE = 256
+_BYTE, _MOST = 256, 1 << 63
 type Order = Callable[[Sequence[Any]], Iterable[Any]]  # picks rows in a new order
-_RAW, _DEFLATED, _GUIDS = b"r", b"z", b"g"
+_RAW, _DEFLATED = b"r", b"z"
 _BARE = -15  # zlib's name for a stream without header and checksum
-_LINE = b"%08d-%04d-%04d-%04d-%012d\n" % (0, 0, 0, 0, 0)  # a GUID as text
-_DIGITS = [place for place, letter in enumerate(_LINE) if letter == ord("0")]
 
 
 class Column(Protocol):
@@ -61,7 +59,7 @@ class Numbers:
 
     def update(self, places: Sequence[int], new: Sequence[int]) -> bool:
         fresh = array(self.values.typecode, new)
-        if not _replaced(self.values, places, fresh):
+        if not replaced(self.values, places, fresh):
             return False
         self._packed = None
         return True
@@ -117,7 +115,7 @@ class Words:
     __slots__ = ("_kinds", "_number_of", "_numbers", "_packed", "_words")
 
     def __init__(self, kinds: tuple[type, ...], values: Iterable[Any] = ()) -> None:
-        """Words are of `kinds`, a tuple being of two strings."""
+        """Words are of `kinds`, a tuple being of two strings, a number of 64 bits at most. Raises TypeError."""
         self._kinds = kinds
         self._words: list[Any] = []
         self._number_of: dict[Any, int] = {}
@@ -195,59 +193,7 @@ class Words:
         return [number_of[value] for value in values]
 
 
-class Ids:
-    """Ids, none of which has a line break in it."""
-
-    __slots__ = ("_packed", "values")
-
-    def __init__(self, values: Iterable[str] = (), packed: bytes | None = None) -> None:
-        self.values = list(values)
-        self._packed = packed
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __iter__(self) -> Any:
-        return iter(self.values)
-
-    def __getitem__(self, at: int) -> str:
-        return self.values[at]
-
-    def update(self, places: Sequence[int], new: Sequence[str]) -> bool:
-        if not _replaced(self.values, places, list(new)):
-            return False
-        self._packed = None
-        return True
-
-    def extend(self, new: Sequence[str]) -> None:
-        self.values.extend(new)
-        self._packed = None
-
-    def reorder(self, order: Order) -> None:
-        self.values = list(order(self.values))
-        self._packed = None
-
-    def part(self, start: int, stop: int) -> "Ids":
-        return Ids(self.values[start:stop])
-
-    def pack(self) -> bytes:
-        """16 bytes each where all are GUIDs in lower case, as random ones can't be told in fewer; else lines."""
-        if self._packed is None:
-            lines = "".join([f"{name}\n" for name in self.values]).encode(errors="surrogatepass")
-            self._packed = _packed_guids(lines) or deflated(lines)
-        return self._packed
-
-    @classmethod
-    def unpack(cls, packed: bytes, count: int) -> "Ids":
-        """Raises ValueError or zlib.error where `packed` isn't `count` ids."""
-        lines = _guid_lines(packed[1:]) if packed[:1] == _GUIDS else inflated(packed)
-        values = lines.decode(errors="surrogatepass").split("\n")
-        if values.pop() or len(values) != count:
-            raise ValueError(f"{len(values)} lines are no {count} ids")
-        return cls(values, packed)
-
-
-def _replaced(values: Any, places: Sequence[int], fresh: Any) -> bool:
+def replaced(values: Any, places: Sequence[int], fresh: Any) -> bool:
     """Sets values at places that ascend, at once where these are neighbours; False if all are so already."""
     if places and places[-1] - places[0] + 1 == len(places):
         run = slice(places[0], places[-1] + 1)
@@ -280,29 +226,13 @@ def inflated(packed: bytes) -> bytes:
     return raw
 
 
-def _packed_guids(lines: bytes) -> bytes:
-    """The lines' GUIDs, or nothing where any isn't one exactly as GUIDs are written in lower case."""
-    count, rest = divmod(len(lines), len(_LINE))
-    if rest or not count:
-        return b""
-    digits = bytearray(count * len(_DIGITS))
-    for place, column in enumerate(_DIGITS):
-        digits[place :: len(_DIGITS)] = lines[column :: len(_LINE)]
-    try:
-        raw = bytes.fromhex(digits.decode())
-    except ValueError:
-        return b""
-    return _GUIDS + raw if len(raw) == count * 16 and _guid_lines(raw) == lines else b""
-
-
-def _guid_lines(raw: bytes) -> bytes:
-    count, rest = divmod(len(raw), 16)
-    if rest:
-        raise ValueError(f"{rest} bytes are no GUID")
-    digits, lines = raw.hex().encode(), bytearray(_LINE * count)
-    for place, column in enumerate(_DIGITS):
-        lines[column :: len(_LINE)] = digits[place :: len(_DIGITS)]
-    return bytes(lines)
+def _is_of(word: Any, kinds: tuple[type, ...]) -> bool:
+    match word:
+        case tuple():
+            return tuple in kinds and [str, str] == [*map(type, word)]
+        case int():
+            return type(word) in kinds and -_MOST <= word < _MOST
+    return type(word) in kinds
 
 
 def _all_under(numbers: "array[int]", limit: int) -> bool:
@@ -312,10 +242,3 @@ def _all_under(numbers: "array[int]", limit: int) -> bool:
     if limit <= _BYTE and high.count(0) == len(high):
         return not raw[::4].translate(None, bytes(range(limit)))
     return all(0 <= number < limit for number in set(numbers))
-
-
-def _is_of(word: Any, kinds: tuple[type, ...]) -> bool:
-    match word:
-        case tuple():
-            return tuple in kinds and [str, str] == [*map(type, word)]
-    return type(word) in kinds

@@ -12,8 +12,9 @@ from itertools import pairwise, starmap
 from operator import itemgetter, lt
 from typing import Any
 
-from shared.domain.columns import Column, Ids, Numbers, Words
+from shared.domain.columns import Column, Numbers, Words
 from shared.domain.first_format import read_first_format
+from shared.domain.id_column import Ids
 from shared.domain.keys import keys_of
 from shared.domain.tasks import RESULTS, STATES, Task, TaskCounts, counts_of
 
@@ -60,7 +61,7 @@ class Leaf:
         return _task(*(column[at] for column in self._columns))
 
     def counts(self) -> TaskCounts:
-        return counts_of(bytes(self._columns[_STATES]), bytes(self._columns[_RESULTS]))
+        return counts_of(*self._states_and_results())
 
     def fold(self, tasks: Iterable[Task]) -> bool:
         """Takes in what a later-begun read saw; what it saw wins whatever its stamps say. True if anything moved.
@@ -132,14 +133,19 @@ class Leaf:
         leaf = cls()
         leaf._columns = [_unpacked(kind, part, count) for kind, part in zip(_COLUMNS.values(), packed, strict=True)]
         leaf.keys = keys_of(list(leaf._columns[0]))
-        if bytes(leaf._columns[_STATES]).translate(None, _ANY_STATE) or bytes(leaf._columns[_RESULTS]).translate(
-            None, _ANY_RESULT
-        ):
+        states, results = leaf._states_and_results()
+        if states.translate(None, _ANY_STATE) or results.translate(None, _ANY_RESULT):
             raise ValueError("a state or a result is none that there is")
         if not all(map(lt, leaf.keys, leaf.keys[1:])):
             raise ValueError("its tasks are out of order")
         leaf._packed = stored
         return leaf
+
+    def _states_and_results(self) -> tuple[bytes, bytes]:
+        states, results = self._columns[_STATES], self._columns[_RESULTS]
+        if not (isinstance(states, Numbers) and isinstance(results, Numbers)):
+            raise TypeError("states and results are numbers")
+        return states.values.tobytes(), results.values.tobytes()
 
     def _update(self, places: list[int], tasks: list[Task]) -> bool:
         fields = _fields_of(tasks)

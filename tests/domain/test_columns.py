@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.columns import Column, Ids, Numbers, Words, deflated, inflated
+from shared.domain.columns import Column, Numbers, Words, deflated, inflated
+from shared.domain.id_column import Ids
 
 numbers = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300), max_size=30)
 pairs = st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=30)
-exits = st.lists(st.none() | st.integers(), max_size=30)
+exits = st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), max_size=30)
 names = st.lists(st.text("abcXYZ019-_", min_size=1, max_size=64), max_size=30)
 columns = st.one_of(
     numbers.map(lambda rows: Numbers("q", rows)),
@@ -79,7 +80,7 @@ def test_bytes_come_back_from_whatever_is_smaller(raw: bytes) -> None:
 
 def test_a_word_of_another_kind_is_refused_before_it_is_stored() -> None:
     column = Words((int,), [1])
-    for wrong in ("1", 1.5, None, ("a", "b")):
+    for wrong in ("1", 1.5, None, ("a", "b"), 1 << 63, -(1 << 63) - 1):
         with pytest.raises(TypeError):
             column.extend([wrong])
     with pytest.raises(TypeError):

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.columns import Ids, Numbers, deflated
+from shared.domain.columns import Numbers, deflated
+from shared.domain.id_column import Ids
 from shared.domain.keys import key_of
 from shared.domain.leaves import FORMAT, MAX_BYTES, Leaf, UnreadableLeafError
 from shared.domain.tasks import Task
