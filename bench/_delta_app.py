@@ -1,4 +1,4 @@
-"""One side of `bench delta` in a process of its own: the app's services against the emulator and Azurite.
+"""One side of `bench delta` in a process of its own: scenarios of the app's services against what they replace.
 
 `python -m bench._delta_app SCENARIO JSON` runs one scenario and prints its figures as a line of JSON; progress goes to
 stderr. CPU is this process's own, all threads; the emulator and Azurite run elsewhere.
@@ -7,36 +7,16 @@ stderr. CPU is this process's own, all threads; the emulator and Azurite run els
 import asyncio
 import json
 import resource
-import secrets
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass
 from itertools import batched
 from statistics import median
 from typing import Any
-from urllib.parse import quote, urlencode
 
-import aiohttp
-import orjson
-from azure.batch.aio import BatchClient
-from azure.core.credentials import AzureNamedKeyCredential
-from azure.core.rest import HttpRequest
+from bench._delta_parts import App, Reader, Stack
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
-from shared.domain.accounts import Account
-from shared.domain.jobs import Job
-from shared.domain.tasks import TaskCounts
-from shared.services.task_poll import TaskPoll
-from shared.stores.batch import BatchAccount
-from shared.stores.batch_rows import TASK_FIELDS
-from shared.stores.jobs import JobStore, generation_partition
-from shared.stores.tables import Tables, load_rows
-from shared.stores.task_cache import TaskCache
-
-_SETTLED = 1.1  # dates are whole seconds: what happens after this is later than any date given before
-_FIRST_READ_STEPS = 10_000
 _MEGABYTE = 1e6
 _REPEATS = 3
 _MOST_MODELS = 100_000
@@ -54,130 +34,6 @@ class Spent:
 
     cpu: float
     wall: float
-
-
-@dataclass(slots=True)
-class Stack:
-    """Addresses as the bench passes them, and one job of `count` tasks with ids of a `kind`."""
-
-    emulator: str
-    controls: str
-    storage: str
-    kind: str
-    count: int
-    job: str = field(default_factory=lambda: f"bench-{secrets.token_hex(4)}")
-
-    async def fill(self) -> None:
-        await _post(f"{self.emulator}/_emulator/reset", {})
-        url = f"{self.emulator}/jobs?api-version=2025-06-01"
-        client = BatchClient(self.emulator, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY))
-        async with client:
-            body = {"id": self.job, "poolInfo": {"poolId": "none"}}
-            headers = {"Content-Type": "application/json; odata=minimalmetadata"}
-            await client.send_request(HttpRequest("POST", url, headers=headers, content=orjson.dumps(body)))
-        await _post(f"{self.controls}/fill", {"job": self.job, "ids": self.kind, "count": self.count})
-        await asyncio.sleep(_SETTLED)
-
-    async def change(self, count: int, *, start: int | None = None) -> None:
-        await asyncio.sleep(_SETTLED)
-        await _post(f"{self.controls}/change", {"job": self.job, "count": count, "start": start})
-        await asyncio.sleep(_SETTLED)
-
-    async def turn(self, **knobs: object) -> None:
-        await _post(f"{self.emulator}/_emulator/settings", knobs)
-
-
-class App:
-    """The app's own parts, put together as shared/runtime.py does; no overlap, so that a delta is what changed."""
-
-    def __init__(self, stack: Stack) -> None:
-        self.account = Account("demo", "demo", "demo", None, stack.emulator)
-        self.source = BatchAccount.connect(
-            self.account, key=DEVELOPMENT_KEY, credential=None, calls_per_minute=1_000_000_000
-        )
-        self.tables = Tables.connect(connection_string=stack.storage, endpoint=None, credential=None, prefix="bench")
-        cache, jobs = TaskCache(self.tables), JobStore(self.tables)
-        self.task_poll = TaskPoll(cache, jobs, overlap=timedelta(), full_read_age=timedelta(days=1))
-        self.job: Job | None = None
-
-    async def first_read(self) -> None:
-        """Until the job has a picture, however many calls that takes."""
-        page = await self.source.fetch_jobs()
-        self.job = Job(page.jobs[0])
-        for _ in range(_FIRST_READ_STEPS):
-            self.job = (await self.task_poll.poll(self.source, self.job, page.date)).job
-            if self.job.picture:
-                return
-        raise RuntimeError("the first read doesn't end")
-
-    async def cycle(self) -> None:
-        """What a round does for one job: the list of jobs gives T0, then the job's tasks are polled."""
-        page = await self.source.fetch_jobs()
-        if self.job is None:
-            raise RuntimeError("there is no first read")
-        self.job = (await self.task_poll.poll(self.source, self.job, page.date)).job
-
-    @property
-    def counts(self) -> TaskCounts:
-        return self.job.picture.counts if self.job and self.job.picture else TaskCounts()
-
-    @property
-    def as_of(self) -> datetime | None:
-        return self.job.picture.as_of if self.job and self.job.picture else None
-
-    async def cache_bytes(self) -> int:
-        """Packed bytes of all leaves."""
-        if self.job is None or self.job.picture is None:
-            return 0
-        partition = generation_partition(self.account.key, self.job.key, self.job.picture.generation)
-        rows = await load_rows(self.tables["tasks"], partition)
-        return sum(len(value) for row in rows for value in row.values() if isinstance(value, bytes))
-
-    async def close(self) -> None:
-        await self.source.close()
-        await self.tables.close()
-
-
-class Reader:
-    """What is held against the app: the SDK's own client and orjson, and the SDK's models."""
-
-    def __init__(self, stack: Stack) -> None:
-        self._stack = stack
-        self.client = BatchClient(stack.emulator, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY))
-        self.bytes_read = 0
-        self.rows_read = 0
-
-    async def pages(self, since: datetime | None = None) -> None:
-        """Every page received and parsed, nothing kept."""
-        self.bytes_read = self.rows_read = 0
-        query = {"api-version": "2025-06-01", "$select": ",".join(TASK_FIELDS), "maxresults": "1000"}
-        if since:
-            stamp = since.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            query["$filter"] = f"stateTransitionTime ge DateTime'{stamp}'"
-        url: str | None = f"/jobs/{self._stack.job}/tasks?{urlencode(query, quote_via=quote)}"
-        while url:
-            request = HttpRequest("GET", url, headers={"Accept": "application/json"})
-            response = await self.client.send_request(request, stream=True)
-            body = await response.read()
-            page = orjson.loads(body)
-            self.bytes_read += len(body)
-            self.rows_read += len(page["value"])
-            url = page.get("odata.nextLink")
-
-    async def models(self, most: int) -> None:
-        """`list_tasks` up to so many tasks, touching what a user would show: the SDK parses on attribute access."""
-        self.bytes_read = self.rows_read = 0
-        async for task in self.client.list_tasks(self._stack.job, max_results=1000, raw_response_hook=self._count):
-            if self.rows_read == most:
-                return
-            run, node = task.execution_info, task.node_info
-            _ = (task.id, task.state, task.state_transition_time, task.creation_time, task.required_slots)
-            _ = run and (run.start_time, run.end_time, run.exit_code, run.result, run.retry_count)
-            _ = node and (node.pool_id, node.node_id)
-            self.rows_read += 1
-
-    def _count(self, answer: Any) -> None:
-        self.bytes_read += int(answer.http_response.headers["Content-Length"])
 
 
 class Scenarios:
@@ -303,8 +159,7 @@ class Scenarios:
 
     async def _compare(self) -> None:
         """Benchmarks of wrong counts would be worth nothing."""
-        async with aiohttp.ClientSession() as session, session.get(f"{self.stack.emulator}/_emulator/truth") as answer:
-            truth = orjson.loads(await answer.read())["accounts"]["demo"]["jobs"][self.stack.job]
+        truth = await self.stack.truth()
         counts = self.app.counts
         if any(getattr(counts, name) != truth[name] for name in ("active", "running", "completed", "failed", "total")):
             raise RuntimeError(f"the app counts {counts}, the truth is {truth}")
@@ -312,15 +167,6 @@ class Scenarios:
     def _check(self, found: int, wanted: int) -> None:
         if found != wanted:
             raise RuntimeError(f"{found} tasks were read instead of {wanted}")
-
-
-async def _post(url: str, body: object) -> None:
-    timeout = aiohttp.ClientTimeout(total=600)
-    async with (
-        aiohttp.ClientSession(timeout=timeout) as session,
-        session.post(url, data=orjson.dumps(body), raise_for_status=True) as answer,
-    ):
-        await answer.read()
 
 
 async def _spent(act: Callable[[], Awaitable[object]]) -> Spent:
