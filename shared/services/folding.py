@@ -4,14 +4,16 @@ Only the leaves that it touches are read, only those that moved are written, and
 poll's.
 """
 
+import asyncio
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
-from itertools import batched
+from itertools import batched, zip_longest
 from operator import attrgetter
 
 from shared.domain.keys import keys_of
-from shared.domain.leaves import MAX_ROWS
+from shared.domain.leaves import MAX_ROWS, Leaf
 from shared.domain.tasks import Task, TaskCounts
 from shared.stores.task_cache import Directory, LeafEntry, Rewrite, TaskCache, load_leaves, load_run
 
@@ -27,6 +29,9 @@ class _Touched:
     place: int
     entry: LeafEntry
     tasks: Sequence[Task]
+
+
+type _Window = tuple[_Touched, ...]
 
 
 async def fold(
@@ -52,18 +57,40 @@ async def _fold_pass(
     if not directory.leaves:
         directory = replace(directory, leaves=(LeafEntry("s", TaskCounts(), None),))
     moved = False
-    for window in batched(list(_by_leaf(directory, keys, tasks)), _WINDOW, strict=False):
-        entries = [touched.entry for touched in window]
-        is_run = 2 * len(window) > window[-1].place - window[0].place + 1 and len(window) > 1
-        leaves = await (load_run if is_run else load_leaves)(cache, directory.partition, entries)
-        rewrites = [
-            Rewrite(touched.entry, leaf.split(leaf_rows))
-            for touched, leaf in zip(window, leaves, strict=True)
-            if leaf.fold(touched.tasks)
-        ]
-        directory = await cache.save_leaves(directory, rewrites)
-        moved = moved or bool(rewrites)
+    windows = list(batched(_by_leaf(directory, keys, tasks), _WINDOW, strict=False))
+    async with aclosing(_loaded(cache, directory.partition, windows)) as loaded:
+        async for window, leaves in loaded:
+            rewrites = [
+                Rewrite(touched.entry, leaf.split(leaf_rows))
+                for touched, leaf in zip(window, leaves, strict=True)
+                if leaf.fold(touched.tasks)
+            ]
+            directory = await cache.save_leaves(directory, rewrites)
+            moved = moved or bool(rewrites)
     return directory, moved
+
+
+async def _loaded(
+    cache: TaskCache, partition: str, windows: Sequence[_Window]
+) -> AsyncGenerator[tuple[_Window, list[Leaf]]]:
+    """Each window with its leaves, which are read while the one before is folded and written."""
+    ahead: asyncio.Task[list[Leaf]] | None = None
+    try:
+        for window, following in zip_longest(windows, windows[1:]):
+            leaves = await (ahead or _load(cache, partition, window))
+            ahead = asyncio.create_task(_load(cache, partition, following)) if following else None
+            yield window, leaves
+    finally:
+        if ahead:
+            ahead.cancel()
+            await asyncio.gather(ahead, return_exceptions=True)
+
+
+async def _load(cache: TaskCache, partition: str, window: _Window) -> list[Leaf]:
+    """Leaves most of which are neighbours come in one query, others one by one."""
+    entries = [touched.entry for touched in window]
+    is_run = len(window) > 1 and 2 * len(window) > window[-1].place - window[0].place + 1
+    return await (load_run if is_run else load_leaves)(cache, partition, entries)
 
 
 def _by_leaf(directory: Directory, keys: Sequence[str], tasks: Sequence[Task]) -> Iterator[_Touched]:
