@@ -51,4 +51,4 @@ def chart(lines: list[Line]) -> str:
 
 
 def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
