@@ -4,120 +4,64 @@ The stored form begins with a format byte, so that a later format can be read be
 writes storage; `fold` and `split` are the only ways in which a leaf changes.
 """
 
-import json
 import struct
 import zlib
-from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from operator import lt
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, starmap
+from operator import itemgetter, lt
+from typing import Any
 
-from shared.domain import columns
-from shared.domain.columns import Numbers
+from shared.domain.columns import Column, Numbers, Words
+from shared.domain.first_format import read_first_format
+from shared.domain.id_column import Ids
 from shared.domain.keys import keys_of
 from shared.domain.tasks import RESULTS, STATES, Task, TaskCounts, counts_of
 
-FORMAT = 1
+FIRST_FORMAT, FORMAT = 1, 2
 MAX_ROWS = 4096
-_NO_EXIT = 1 << 40  # exit codes are 32 bits wide, so no task can have this one
-_HEADER = struct.Struct("<BI")
+MAX_BYTES = 600_000  # of an entity's 1 MiB, which counts base64 in Azurite, and of a transaction's 4 MiB
+_HEADER = struct.Struct("<BII")  # format, rows, checksum of what follows
+_SIZE = struct.Struct("<I")
 _ANY_STATE, _ANY_RESULT = bytes(range(len(STATES))), bytes(range(len(RESULTS)))
-_DAMAGE = (zlib.error, struct.error, ValueError, TypeError, LookupError, OverflowError, StopIteration, RecursionError)
-
-type Pair = tuple[str, str]
+_DAMAGE = (zlib.error, struct.error, ValueError, TypeError, LookupError, OverflowError, RecursionError)
+_NUMBERS, _PAIRS = (int, type(None)), (tuple,)
+_COLUMNS: dict[str, Any] = {  # in the order of Task's fields; what becomes of starts and ends: see `_offsets`
+    "ids": None, "states": "B", "results": "B", "transitions": "q", "creations": "q", "starts": "q", "ends": "q",
+    "exits": _NUMBERS, "failures": _PAIRS, "retries": _NUMBERS, "requeues": _NUMBERS, "slots": _NUMBERS,
+    "nodes": _PAIRS,
+}  # fmt: skip
+_STATES, _RESULTS, _TRANSITIONS, _STARTS, _ENDS = 1, 2, 3, 5, 6
 
 
 class UnreadableLeafError(ValueError):
     """A stored leaf that this program cannot read: its format is newer, or it is damaged."""
 
 
-class PairColumn:
-    """A column of repeated pairs of strings: each distinct pair once, and its number per row."""
-
-    __slots__ = ("_number_of", "numbers", "pairs")
-
-    def __init__(self, pairs: Iterable[Pair] = (), numbers: Iterable[int] = ()) -> None:
-        self.pairs = list(pairs)
-        self.numbers: Numbers = array("q", numbers)
-        self._number_of = {pair: number for number, pair in enumerate(self.pairs)}
-
-    def __getitem__(self, at: int) -> Pair:
-        return self.pairs[self.numbers[at]]
-
-    def __setitem__(self, at: int, pair: Pair) -> None:
-        number = self._number_of.get(pair)
-        if number is None:
-            number = self._number_of[pair] = len(self.pairs)
-            self.pairs.append(pair)
-        self.numbers[at] = number
-
-    def pack(self) -> bytes:
-        """Only the pairs still in use, so that a leaf doesn't grow with its past."""
-        used = sorted(set(self.numbers))
-        renumbered = {number: place for place, number in enumerate(used)}
-        numbers = array("q", [renumbered[number] for number in self.numbers])
-        words = json.dumps([self.pairs[number] for number in used], separators=(",", ":"))
-        return columns.join((words.encode(), columns.pack_numbers(numbers)))
-
-    @classmethod
-    def unpack(cls, packed: bytes) -> "PairColumn":
-        words, numbers = columns.parts(packed)
-        return cls(((first, second) for first, second in json.loads(words)), columns.unpack_numbers(numbers))
-
-    def is_whole(self) -> bool:
-        """True where every row has a pair, and pairs are of strings."""
-        in_range = all(0 <= number < len(self.pairs) for number in set(self.numbers))
-        return in_range and all(isinstance(word, str) for pair in self.pairs for word in pair)
-
-
 class Leaf:
     """Up to a few thousand tasks, sorted by key, every id once."""
 
-    __slots__ = (
-        "creations", "ends", "exits", "failures", "ids", "keys", "nodes",
-        "requeues", "results", "retries", "slots", "starts", "states", "transitions",
-    )  # fmt: skip
+    __slots__ = ("_columns", "_grew_behind", "_packed", "keys")
 
     def __init__(self, tasks: Iterable[Task] = ()) -> None:
         """Tasks must be sorted by key."""
-        rows = list(tasks)
-        empty = [0] * len(rows)
-        self.ids = [task.id for task in rows]
-        self.keys = keys_of(self.ids)
-        self.states, self.results = bytearray(empty), bytearray(empty)
-        self.creations, self.transitions = array("q", empty), array("q", empty)
-        self.starts, self.ends, self.exits = array("q", empty), array("q", empty), array("q", empty)
-        self.retries, self.requeues, self.slots = array("q", empty), array("q", empty), array("q", empty)
-        self.failures, self.nodes = PairColumn(numbers=empty), PairColumn(numbers=empty)
-        for at, task in enumerate(rows):
-            self._set(at, task)
+        fields = _fields_of(list(tasks))
+        self.keys = keys_of(list(fields[0]))
+        self._columns = [_made(kind, values) for kind, values in zip(_COLUMNS.values(), fields, strict=True)]
+        self._packed: bytes | None = None
+        self._grew_behind = False
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.keys)
 
     def __iter__(self) -> Iterator[Task]:
-        return map(self.row, range(len(self.ids)))
+        return starmap(_task, zip(*self._columns, strict=True))
 
     def row(self, at: int) -> Task:
-        exit_code = self.exits[at]
-        return Task(
-            self.ids[at],
-            self.states[at],
-            self.results[at],
-            self.transitions[at],
-            self.creations[at],
-            self.starts[at],
-            self.ends[at],
-            None if exit_code == _NO_EXIT else exit_code,
-            self.failures[at],
-            self.retries[at],
-            self.requeues[at],
-            self.slots[at],
-            self.nodes[at],
-        )
+        return _task(*(column[at] for column in self._columns))
 
     def counts(self) -> TaskCounts:
-        return counts_of(self.states, self.results)
+        return counts_of(*self._states_and_results())
 
     def fold(self, tasks: Iterable[Task]) -> bool:
         """Takes in what a later-begun read saw; what it saw wins whatever its stamps say. True if anything moved.
@@ -126,107 +70,165 @@ class Leaf:
         """
         seen = list(tasks)
         latest = dict(zip(keys_of([task.id for task in seen]), seen, strict=True))
+        known: dict[int, Task] = {}
         added: dict[str, Task] = {}
-        changed = False
-        for key, task in latest.items():
-            at = bisect_left(self.keys, key)
-            if at == len(self.keys) or self.keys[at] != key:
-                added[key] = task
-            elif self.row(at) != task:
-                self._set(at, task)
-                changed = True
+        keys, most, at = self.keys, len(self.keys), 0
+        for key in sorted(latest):
+            if at == most or keys[at] != key:  # what changed together often stands together
+                at = bisect_left(keys, key, at)
+            if at < most and keys[at] == key:
+                known[at] = latest[key]
+                at += 1
+            else:
+                added[key] = latest[key]
+        changed = bool(known) and self._update(list(known), list(known.values()))
         if added:
             self._insert(added)
+        if changed or added:
+            self._packed = None
         return changed or bool(added)
 
     def split(self, limit: int = MAX_ROWS) -> "list[Leaf]":
-        """This leaf alone, or, past the limit, leaves of three quarters of it, so that each can grow."""
-        if len(self) <= limit:
-            return [self]
-        step, rows = max(1, limit * 3 // 4), list(self)
-        return [Leaf(rows[start : start + step]) for start in range(0, len(rows), step)]
+        """This leaf alone, or, past the limits of rows and bytes, several.
+
+        They are of equal size with room to grow on all sides; but where the leaf only grew behind, as in a list in the
+        order of ids, all but the last are full, since growth will be behind again.
+        """
+        rows, steps = len(self), []
+        if rows > limit and self._grew_behind:
+            steps = [*range(0, rows, limit), rows]
+        elif rows > limit:
+            pieces = -(-rows // max(1, limit * 3 // 4))
+            steps = [rows * piece // pieces for piece in range(pieces + 1)]
+        parts = [self._part(start, stop) for start, stop in pairwise(steps)] or [self]
+        return [small for part in parts for small in part._within(MAX_BYTES)]  # noqa: SLF001
 
     def pack(self) -> bytes:
-        """The stored form: columns as differences in byte planes, one zlib stream behind a format byte."""
-        body = columns.join(
-            (
-                "\n".join(self.ids).encode(),
-                bytes(self.states),
-                bytes(self.results),
-                columns.pack_steps(self.creations),
-                columns.pack_steps(self.transitions),
-                columns.pack_differences(self.ends, self.transitions),
-                columns.pack_differences(self.starts, self.transitions),
-                *map(columns.pack_numbers, (self.exits, self.retries, self.requeues, self.slots)),
-                self.failures.pack(),
-                self.nodes.pack(),
-            )
-        )
-        return _HEADER.pack(FORMAT, len(self)) + zlib.compress(body, 1)
+        """The stored form: the columns, each behind its length, behind format, rows and checksum."""
+        if self._packed is None:
+            packed = [column.pack() for column in self._columns]
+            body = b"".join([part for column in packed for part in (_SIZE.pack(len(column)), column)])
+            self._packed = _HEADER.pack(FORMAT, len(self), zlib.crc32(body)) + body
+        return self._packed
 
     @classmethod
     def unpack(cls, stored: bytes) -> "Leaf":
         """Raises UnreadableLeafError."""
         try:
-            kind, count = _HEADER.unpack_from(stored)
-            leaf = cls._of_columns(columns.parts(_inflated(stored[_HEADER.size :])), count) if kind == FORMAT else None
+            if stored[0] == FIRST_FORMAT:
+                return cls(read_first_format(stored))
+            if stored[0] == FORMAT:
+                return cls._of_stored(stored)
         except _DAMAGE as error:
             raise UnreadableLeafError(f"a leaf is damaged: {error!r}") from error
-        if leaf is None:
-            raise UnreadableLeafError(f"a leaf has format {kind}; this version reads format {FORMAT}")
-        _refuse_damage(leaf, count)
-        return leaf
+        raise UnreadableLeafError(f"a leaf has format {stored[0]}; this version reads up to format {FORMAT}")
 
     @classmethod
-    def _of_columns(cls, packed: Iterator[bytes], count: int) -> "Leaf":
+    def _of_stored(cls, stored: bytes) -> "Leaf":
+        _, count, checksum = _HEADER.unpack_from(stored)
+        body = memoryview(stored)[_HEADER.size :]
+        if zlib.crc32(body) != checksum:
+            raise ValueError("its checksum is another")
+        packed = list(_parts(body))
         leaf = cls()
-        lines = next(packed).decode()
-        leaf.ids = lines.split("\n") if count else []
-        leaf.keys = keys_of(leaf.ids)
-        leaf.states, leaf.results = bytearray(next(packed)), bytearray(next(packed))
-        leaf.creations = columns.unpack_steps(next(packed))
-        leaf.transitions = columns.unpack_steps(next(packed))
-        leaf.ends = columns.unpack_differences(next(packed), leaf.transitions)
-        leaf.starts = columns.unpack_differences(next(packed), leaf.transitions)
-        leaf.exits, leaf.retries, leaf.requeues, leaf.slots = [columns.unpack_numbers(next(packed)) for _ in range(4)]
-        leaf.failures, leaf.nodes = map(PairColumn.unpack, packed)
+        leaf._columns = [_unpacked(kind, part, count) for kind, part in zip(_COLUMNS.values(), packed, strict=True)]
+        leaf.keys = keys_of(list(leaf._columns[0]))
+        states, results = leaf._states_and_results()
+        if states.translate(None, _ANY_STATE) or results.translate(None, _ANY_RESULT):
+            raise ValueError("a state or a result is none that there is")
+        if not all(map(lt, leaf.keys, leaf.keys[1:])):
+            raise ValueError("its tasks are out of order")
+        leaf._packed = stored
         return leaf
 
-    def _set(self, at: int, task: Task) -> None:
-        self.ids[at] = task.id
-        self.states[at], self.results[at] = task.state, task.result
-        self.transitions[at], self.creations[at] = task.transition, task.creation
-        self.starts[at], self.ends[at] = task.start, task.end
-        self.exits[at] = _NO_EXIT if task.exit_code is None else task.exit_code
-        self.retries[at], self.requeues[at], self.slots[at] = task.retries, task.requeues, task.slots
-        self.failures[at], self.nodes[at] = task.failure, task.node
+    def _states_and_results(self) -> tuple[bytes, bytes]:
+        states, results = self._columns[_STATES], self._columns[_RESULTS]
+        if not (isinstance(states, Numbers) and isinstance(results, Numbers)):
+            raise TypeError("states and results are numbers")
+        return states.values.tobytes(), results.values.tobytes()
+
+    def _update(self, places: list[int], tasks: list[Task]) -> bool:
+        fields = _fields_of(tasks)
+        moved = [column.update(places, new) for column, new in zip(self._columns, fields, strict=True)]
+        return any(moved)
 
     def _insert(self, added: dict[str, Task]) -> None:
-        by_key = dict(zip(self.keys, self, strict=True)) | added
-        merged = Leaf(by_key[key] for key in sorted(by_key))
-        for name in Leaf.__slots__:
-            setattr(self, name, getattr(merged, name))
+        """Rows, sorted, go behind the others and then, unless that is their place, all into the order of keys."""
+        new = list(added)
+        self._grew_behind = is_behind = not self.keys or self.keys[-1] < new[0]
+        self.keys = self.keys + new
+        for column, values in zip(self._columns, _fields_of(list(added.values())), strict=True):
+            column.extend(values)
+        if not is_behind:
+            order = sorted(range(len(self.keys)), key=self.keys.__getitem__)
+            self.keys.sort()
+            for column in self._columns:
+                column.reorder(itemgetter(*order))
+
+    def _part(self, start: int, stop: int) -> "Leaf":
+        part = Leaf()
+        part.keys = self.keys[start:stop]
+        part._columns = [column.part(start, stop) for column in self._columns]
+        return part
+
+    def _within(self, size: int) -> "list[Leaf]":
+        """This leaf alone or, where its stored form is longer, its halves, or theirs."""
+        rows = len(self)
+        if rows <= 1 or len(self.pack()) <= size:
+            return [self]
+        halves = (self._part(0, rows // 2), self._part(rows // 2, rows))
+        return [small for half in halves for small in half._within(size)]  # noqa: SLF001
 
 
-def _inflated(stream: bytes) -> bytes:
-    """The whole stream and nothing else. Raises zlib.error."""
-    inflating = zlib.decompressobj()
-    body = inflating.decompress(stream)
-    if not inflating.eof or inflating.unused_data:
-        raise zlib.error("the stream is cut short, or something stands behind it")
-    return body
+def _fields_of(tasks: Sequence[Task]) -> list[Sequence[Any]]:
+    """The columns of tasks; starts and ends as offsets."""
+    fields: list[Sequence[Any]] = list(zip(*tasks, strict=True)) or [()] * len(_COLUMNS)
+    transitions = fields[_TRANSITIONS]
+    for place in (_STARTS, _ENDS):
+        fields[place] = _offsets(fields[place], transitions)
+    return fields
 
 
-def _refuse_damage(leaf: Leaf, count: int) -> None:
-    """Columns that don't belong together would pass for other tasks: raises UnreadableLeafError."""
-    pairs = (leaf.failures, leaf.nodes)
-    numbers = (getattr(leaf, name) for name in Leaf.__slots__ if name not in ("failures", "nodes"))
-    lengths = {*map(len, numbers), *(len(column.numbers) for column in pairs)}
-    if lengths != {count}:
-        raise UnreadableLeafError(f"a leaf is damaged: it should hold {count} tasks, its columns {sorted(lengths)}")
-    if leaf.states.translate(None, _ANY_STATE) or leaf.results.translate(None, _ANY_RESULT):
-        raise UnreadableLeafError("a leaf is damaged: a state or a result is none that there is")
-    if not all(map(lt, leaf.keys, leaf.keys[1:])):
-        raise UnreadableLeafError("a leaf is damaged: its tasks are out of order")
-    if not all(column.is_whole() for column in pairs):
-        raise UnreadableLeafError("a leaf is damaged: a failure or a node is missing")
+def _offsets(moments: Sequence[int], transitions: Sequence[int]) -> list[int]:
+    """How long before its transition each moment was; ends mostly are the transition.
+
+    0 stands for unknown, so what isn't negative is one more.
+    """
+    pairs = zip(moments, transitions, strict=True)
+    return [transition - moment + (moment <= transition) if moment else 0 for moment, transition in pairs]
+
+
+def _moment(offset: int, transition: int) -> int:
+    if not offset:
+        return 0
+    return transition - offset + 1 if offset > 0 else transition - offset
+
+
+def _task(*fields: Any) -> Task:
+    transition, start, end = fields[_TRANSITIONS], fields[_STARTS], fields[_ENDS]
+    moments = _moment(start, transition), _moment(end, transition)
+    return Task._make((*fields[:_STARTS], *moments, *fields[_ENDS + 1 :]))
+
+
+def _made(kind: Any, values: Sequence[Any]) -> Column:
+    if kind is None:
+        return Ids(values)
+    return Numbers(kind, values) if isinstance(kind, str) else Words(kind, values)
+
+
+def _unpacked(kind: Any, packed: bytes, count: int) -> Column:
+    if kind is None:
+        return Ids.unpack(packed, count)
+    return Numbers.unpack(kind, packed, count) if isinstance(kind, str) else Words.unpack(kind, packed, count)
+
+
+def _parts(body: memoryview) -> Iterator[bytes]:
+    """Columns, each behind its length. Raises struct.error or ValueError on a body cut short."""
+    at = 0
+    while at < len(body):
+        (size,) = _SIZE.unpack_from(body, at)
+        at += _SIZE.size
+        if at + size > len(body):
+            raise ValueError(f"a column of {size} bytes is cut short")
+        yield bytes(body[at : at + size])
+        at += size

@@ -3,25 +3,43 @@
 The cache keeps milliseconds since 1970 (int): stamps order nothing across reads, so finer ones would tell nothing.
 """
 
+import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_SECONDS = re.compile(r"([0-5]\d)(?:\.(\d{1,3}))?Z?", re.ASCII)
 
 
-@lru_cache(maxsize=8192)
-def _second(text: str) -> int:
-    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1000
+_MINUTE, _MILLISECONDS = len("2026-01-02T03:04:"), len("2026-01-02T03:04:05.123")
 
 
 def parse_milliseconds(text: str) -> int:
-    """Milliseconds since 1970 of `2026-01-02T03:04:05.1234567Z`, rounded down. Raises ValueError."""
-    if not text.endswith("Z"):
+    """Milliseconds since 1970 of `2026-01-02T03:04:05.1234567Z`, rounded down. Raises ValueError.
+
+    What comes before the seconds, and seconds to three digits, repeat a lot: both are looked up.
+    """
+    if text[-1:] != "Z":
         return to_milliseconds(datetime.fromisoformat(text))
-    whole, _, fraction = text[:-1].partition(".")
-    return _second(whole) + int((fraction + "000")[:3])
+    return _minute(text[:_MINUTE]) + _seconds(text[_MINUTE:_MILLISECONDS])
+
+
+@lru_cache(maxsize=8192)
+def _minute(text: str) -> int:
+    if len(text) < _MINUTE or text[-1] != ":":
+        raise ValueError(f"invalid time stamp: '{text}…'")
+    return int(datetime.fromisoformat(text[:-1]).replace(tzinfo=UTC).timestamp()) * 1000
+
+
+@cache
+def _seconds(text: str) -> int:
+    """Milliseconds of `05`, `05.1` and so on, with or without a `Z`: some 70,000 texts at most."""
+    found = _SECONDS.fullmatch(text)
+    if found is None:
+        raise ValueError(f"invalid seconds of a time stamp: '{text}'")
+    return int(found[1]) * 1000 + int((found[2] or "").ljust(3, "0"))
 
 
 def to_milliseconds(moment: datetime) -> int:

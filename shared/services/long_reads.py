@@ -30,6 +30,7 @@ type Fetch = Callable[[IdRange], Coroutine[None, None, TaskPage]]
 
 _AT_ONCE = 16
 _PASS = 20_000  # tasks received before they are taken in
+_WIDE_PASS = 200_000  # the same where ids come in no order: each pass touches every leaf
 _ATTEMPTS = 4
 _CATCH_UPS = 3  # while a read takes long enough for many tasks to change
 
@@ -50,6 +51,7 @@ class RangeLists:
         self._left: dict[int, IdRange] = {next(self._numbers): ids for ids in plan.ranges}
         self._idle = deque(self._left)
         self._stored = 0
+        self._pass: int | None = None
 
     async def run(self, deadline: float) -> bool:
         """Until all was received, the last part of it not yet taken in (True), or `deadline`, in loop time (False).
@@ -62,7 +64,7 @@ class RangeLists:
                 received, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for task in received:
                     self._receive(under_way.pop(task), task.result())
-                if len(self.reading.rest) >= _PASS:
+                if len(self.reading.rest) >= (self._pass or _PASS):
                     await self.store()
         except BatchError:
             await self.store()
@@ -83,7 +85,12 @@ class RangeLists:
         self.plan = await self._plans.save(self._partition, replace(plan, newest=self.reading.date or plan.newest))
 
     @property
-    def _partition(self) -> str:
+    def _in_order(page: TaskPage) -> bool:
+    names = [task.id.lower() for task in page.tasks]
+    return names == sorted(names)
+
+
+def _partition(self) -> str:
         return self.reading.directory.partition
 
     def _begin(self, under_way: dict[asyncio.Task[TaskPage], int], deadline: float) -> bool:
@@ -101,6 +108,8 @@ class RangeLists:
             if len(parts) > 1:
                 self._add(parts)
                 return
+        if self._pass is None and page.tasks:
+            self._pass = _PASS if _in_order(page) else _WIDE_PASS
         self.reading.receive(page)
         if not page.is_last:
             self._left[number] = replace(ids, cursor=page.next_link)

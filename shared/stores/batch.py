@@ -1,6 +1,6 @@
 """Reads one Batch account through the official SDK. It only ever reads: there is no writing call in this module.
 
-Task lists go through the client's own `send_request` and orjson, which keeps authentication, retries and tracing and
+Task lists go through the client's own `send_request` and msgspec, which keeps authentication, retries and tracing and
 costs a tenth of what the SDK's models cost; everything else uses the models.
 """
 
@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
-import orjson
 from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 from azure.core.credentials_async import AsyncTokenCredential
@@ -24,7 +23,7 @@ from shared.domain.stamps import format_stamp, parse_http_date
 from shared.domain.tasks import Task, TaskCounts
 from shared.errors import BatchAnswerError, BatchMissingError
 from shared.stores.batch_errors import translated
-from shared.stores.batch_rows import TASK_FIELDS, job_of, task_of
+from shared.stores.batch_rows import NONSENSE, TASK_FIELDS, job_of, page_of, task_of
 from shared.stores.call_cap import CallCapPolicy
 from shared.stores.own_host import OwnHostPolicy
 from shared.stores.time_limit import LIMIT, TimeLimitPolicy, answered_within
@@ -33,7 +32,6 @@ logging.getLogger("azure.batch._utils.model_base").setLevel(logging.ERROR)  # a 
 _API_VERSION = "2025-06-01"
 _PAGE = 1000
 _STATES = {"live": "state ne 'completed'", "preparing": "state eq 'preparing'"}
-_NONSENSE = (ValueError, KeyError, TypeError, AttributeError)
 _CONNECT_SECONDS = 10
 _JOB_FIELDS = [
     "id", "displayName", "creationTime", "state", "stateTransitionTime", "previousState", "priority", "poolInfo",
@@ -142,8 +140,8 @@ class BatchAccount:
         except BatchMissingError:
             return None
         try:
-            return task_of(orjson.loads(body))
-        except _NONSENSE as error:
+            return task_of(body)
+        except NONSENSE as error:
             raise BatchAnswerError(
                 f"{self.account.endpoint} sent a task '{task_id}' of '{job_id}' that makes no sense: {error!r}"
             ) from error
@@ -182,9 +180,8 @@ class BatchAccount:
 
     def _parse(self, body: bytes, job_id: str) -> tuple[list[Task], str | None]:
         try:
-            page = orjson.loads(body)
-            tasks, link = [task_of(row) for row in page["value"]], page.get("odata.nextLink")
-        except _NONSENSE as error:
+            tasks, link = page_of(body)
+        except NONSENSE as error:
             raise BatchAnswerError(
                 f"{self.account.endpoint} sent a task list of '{job_id}' that makes no sense: {error!r}"
             ) from error

@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from azure.batch.models import BatchJob
+from msgspec import MsgspecError, Struct, field
+from msgspec.json import Decoder
 
 from shared.domain.jobs import JobFacts
 from shared.domain.redaction import redacted
@@ -16,26 +18,92 @@ _RESULT = {result: number for number, result in enumerate(RESULTS)}
 _NOWHERE = ("", "")
 
 
-def task_of(row: dict[str, Any]) -> Task:
-    """One task of a list. Raises KeyError, ValueError or TypeError where a field makes no sense."""
-    run = row.get("executionInfo") or {}
-    node = row.get("nodeInfo")
-    failure = run.get("failureInfo")
-    return Task(
-        row["id"],
-        _STATE[row["state"]],
-        _RESULT[run["result"].lower()] if run.get("result") else NO_RESULT,
-        parse_milliseconds(row["stateTransitionTime"]),
-        _moment(row.get("creationTime")),
-        _moment(run.get("startTime")),
-        _moment(run.get("endTime")),
-        run.get("exitCode"),
-        (failure.get("category") or "", failure.get("code") or "") if failure else _NOWHERE,
-        run.get("retryCount") or 0,
-        run.get("requeueCount") or 0,
-        row.get("requiredSlots") or 1,
-        (node.get("poolId") or "", node.get("nodeId") or "") if node else _NOWHERE,
-    )
+class _Failure(Struct, rename="camel", gc=False):
+    category: str | None = None
+    code: str | None = None
+
+
+class _Run(Struct, rename="camel", gc=False):
+    start_time: str | None = None
+    end_time: str | None = None
+    exit_code: int | None = None
+    result: str | None = None
+    failure_info: _Failure | None = None
+    retry_count: int | None = None
+    requeue_count: int | None = None
+
+
+class _Node(Struct, rename="camel", gc=False):
+    pool_id: str | None = None
+    node_id: str | None = None
+
+
+class _Row(Struct, rename="camel", gc=False):
+    id: str
+    state: str
+    state_transition_time: str
+    creation_time: str | None = None
+    execution_info: _Run | None = None
+    required_slots: int | None = None
+    node_info: _Node | None = None
+
+
+class _Page(Struct, gc=False):
+    value: list[_Row]
+    link: Any = field(default=None, name="odata.nextLink")
+
+
+_NO_RUN = _Run()
+_PAGE, _ROW = Decoder(_Page), Decoder(_Row)
+NONSENSE = (MsgspecError, KeyError, ValueError, TypeError)
+
+
+def page_of(body: bytes) -> tuple[list[Task], Any]:
+    """The tasks of a page as the service sent it, and its next link. Raises one of NONSENSE where it makes no sense."""
+    page = _PAGE.decode(body)
+    return _tasks_of(page.value), page.link
+
+
+def task_of(body: bytes) -> Task:
+    """One task as the service sent it. Raises one of NONSENSE where it makes no sense."""
+    return _tasks_of([_ROW.decode(body)])[0]
+
+
+def _tasks_of(rows: list[_Row]) -> list[Task]:
+    """A large job has a thousand pages, so this is written for speed: what repeats is worked out once."""
+    moments = _Moments({None: 0})
+    kept: dict[tuple[str, str], tuple[str, str]] = {_NOWHERE: _NOWHERE}
+    made, tasks = tuple.__new__, []
+    for row in rows:
+        run, node = row.execution_info or _NO_RUN, row.node_info
+        failure, result = run.failure_info, run.result
+        cause = (failure.category or "", failure.code or "") if failure else _NOWHERE
+        place = (node.pool_id or "", node.node_id or "") if node else _NOWHERE
+        fields = (
+            row.id,
+            _STATE[row.state],
+            _RESULT[result.lower()] if result else NO_RESULT,
+            moments[row.state_transition_time],
+            moments[row.creation_time],
+            moments[run.start_time],
+            moments[run.end_time],
+            run.exit_code,
+            kept.setdefault(cause, cause),
+            run.retry_count or 0,
+            run.requeue_count or 0,
+            row.required_slots or 1,
+            kept.setdefault(place, place),
+        )
+        tasks.append(made(Task, fields))
+    return tasks
+
+
+class _Moments(dict[str | None, int]):
+    """Milliseconds of stamps, each parsed once: ends mostly are transitions, and tasks are created by the hundred."""
+
+    def __missing__(self, text: str) -> int:
+        found = self[text] = parse_milliseconds(text)
+        return found
 
 
 def job_of(job: BatchJob) -> JobFacts:
@@ -59,10 +127,6 @@ def job_of(job: BatchJob) -> JobFacts:
 
 def _word(value: object) -> str:
     return str(getattr(value, "value", value))
-
-
-def _moment(text: str | None) -> int:
-    return parse_milliseconds(text) if text else 0
 
 
 def _aware(moment: datetime) -> datetime:

@@ -99,6 +99,16 @@ async def load_rows(table: TableClient, partition: str, select: list[str] | None
         return [with_etag(entity) async for entity in found]
 
 
+async def load_range(table: TableClient, partition: str, first: str, last: str) -> dict[str, Row]:
+    """The rows of a partition from one key to another, both included, by key, each with its `etag`."""
+    with translated(f"read {table.table_name}"):
+        found = table.query_entities(
+            "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
+            parameters={"partition": partition, "first": first, "last": last},
+        )
+        return {entity["RowKey"]: with_etag(entity) async for entity in found}
+
+
 async def save_row(table: TableClient, row: Row, etag: str | None) -> str:
     """Writes a whole row if it still is as `etag` says, or isn't there where `etag` is None; gives the new ETag.
 

@@ -1,49 +1,93 @@
-import struct
-from array import array
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain import columns
+from shared.domain.columns import Column, Numbers, Words, deflated, inflated
+from shared.domain.id_column import Ids
 
-numbers = st.lists(st.integers(-(2**61), 2**61) | st.integers(-300, 300), max_size=30)
-
-
-@given(numbers)
-def test_numbers_survive_packing_whatever_their_width(given_numbers: list[int]) -> None:
-    assert list(columns.unpack_numbers(columns.pack_numbers(array("q", given_numbers)))) == given_numbers
-
-
-@pytest.mark.parametrize("bits", [7, 15, 31, 63])
-def test_the_first_and_last_number_of_each_width_survive(bits: int) -> None:
-    edge = array("q", [-(1 << bits), (1 << bits) - 1])
-    assert columns.unpack_numbers(columns.pack_numbers(edge)) == edge
-
-
-@given(numbers)
-def test_steps_survive_packing(given_numbers: list[int]) -> None:
-    assert list(columns.unpack_steps(columns.pack_steps(array("q", given_numbers)))) == given_numbers
+numbers = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300), max_size=30)
+pairs = st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=30)
+exits = st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), max_size=30)
+names = st.lists(st.text("abcXYZ019-_", min_size=1, max_size=64), max_size=30)
+columns = st.one_of(
+    numbers.map(lambda rows: Numbers("q", rows)),
+    pairs.map(lambda rows: Words((tuple,), rows)),
+    exits.map(lambda rows: Words((int, type(None)), rows)),
+    names.map(Ids),
+)
 
 
-@given(st.lists(st.tuples(st.integers(-(2**61), 2**61), st.integers(-(2**61), 2**61)), max_size=30))
-def test_differences_survive_packing_and_unknown_stays_unknown(rows: list[tuple[int, int]]) -> None:
-    wanted, base = array("q", [row[0] for row in rows]), array("q", [row[1] for row in rows])
-    assert columns.unpack_differences(columns.pack_differences(wanted, base), base) == wanted
+def unpacked(column: Column) -> Any:
+    packed, count = column.pack(), len(column)
+    if isinstance(column, Numbers):
+        return Numbers.unpack("q", packed, count)
+    if isinstance(column, Words):
+        return Words.unpack(column._kinds, packed, count)
+    return Ids.unpack(packed, count)
 
 
-@given(st.lists(st.binary(max_size=20), max_size=6))
-def test_joined_columns_come_apart_again(many: list[bytes]) -> None:
-    assert list(columns.parts(columns.join(many))) == many
+@given(columns)
+def test_every_column_survives_packing(column: Column) -> None:
+    again = unpacked(column)
+    assert list(again) == list(column)
+    assert again.pack() == column.pack()
 
 
-@given(st.lists(st.binary(min_size=1, max_size=20), min_size=1, max_size=4), st.data())
-def test_joined_columns_that_were_cut_short_are_refused(many: list[bytes], choice: st.DataObject) -> None:
-    body = columns.join(many)
-    cut = choice.draw(st.integers(1, len(many[-1]) + 3))
-    with pytest.raises(struct.error):
-        list(columns.parts(body[:-cut]))
+@pytest.mark.parametrize(
+    ("code", "edge"), [("B", [0, 255]), ("i", [-(2**31), 2**31 - 1]), ("q", [-(2**63), 2**63 - 1])]
+)
+def test_the_first_and_last_number_of_each_width_survive(code: str, edge: list[int]) -> None:
+    assert list(Numbers.unpack(code, Numbers(code, edge).pack(), 2)) == edge
 
 
-def test_a_few_small_numbers_take_a_byte_each() -> None:
-    assert len(columns.pack_numbers(array("q", [1, -2, 3]))) == 4
+@given(columns, st.data())
+def test_a_column_is_changed_like_a_list(column: Column, choice: st.DataObject) -> None:
+    rows = list(column)
+    packed = column.pack()
+    if rows:
+        places = sorted(choice.draw(st.sets(st.integers(0, len(rows) - 1))))
+        new = [choice.draw(st.sampled_from(rows)) for _ in places]
+        before = list(rows)
+        for at, row in zip(places, new, strict=True):
+            rows[at] = row
+        assert column.update(places, new) == (rows != before)
+        assert rows != before or column.pack() == packed
+        column.extend(new)
+        rows += new
+        order = choice.draw(st.permutations(range(len(rows))))
+        column.reorder(lambda values: [values[at] for at in order])
+        rows = [rows[at] for at in order]
+    assert list(column) == rows
+    assert list(unpacked(column)) == rows
+    cut = choice.draw(st.integers(0, len(rows)))
+    assert [*column.part(0, cut), *column.part(cut, len(rows))] == rows
+    assert list(unpacked(column.part(0, cut))) == rows[:cut]
+
+
+@given(st.lists(st.integers(0, 2**20), min_size=1, max_size=600))
+def test_more_words_than_a_byte_counts_survive(rows: list[int]) -> None:
+    column = Words((int,), rows)
+    assert list(Words.unpack((int,), column.pack(), len(rows))) == rows
+
+
+@given(st.binary(max_size=300) | st.binary(max_size=9).map(lambda some: some * 50))
+def test_bytes_come_back_from_whatever_is_smaller(raw: bytes) -> None:
+    assert inflated(deflated(raw)) == raw
+    assert len(deflated(raw)) <= len(raw) + 1
+
+
+def test_a_word_of_another_kind_is_refused_before_it_is_stored() -> None:
+    column = Words((int,), [1])
+    for wrong in ("1", 1.5, None, ("a", "b"), 1 << 63, -(1 << 63) - 1):
+        with pytest.raises(TypeError):
+            column.extend([wrong])
+    with pytest.raises(TypeError):
+        Words((tuple,), [("a", 1)])
+    assert list(column) == [1]
+
+
+def test_rows_that_are_alike_take_no_bytes() -> None:
+    assert len(Numbers("q", [1_790_000_000_000] * 4096).pack()) == 10
+    assert len(Words((int,), [1] * 4096).pack()) < 20

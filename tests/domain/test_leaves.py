@@ -2,7 +2,6 @@ import random
 import string
 import uuid
 import zlib
-from array import array
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -10,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain import columns
+from shared.domain.columns import Numbers, deflated
+from shared.domain.id_column import Ids
 from shared.domain.keys import key_of
-from shared.domain.leaves import FORMAT, Leaf, UnreadableLeafError
+from shared.domain.leaves import FORMAT, MAX_BYTES, Leaf, UnreadableLeafError
 from shared.domain.tasks import Task
+from tests.domain.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
 from tests.domain.task_strategies import counted, distinct, tasks
 
 many_tasks = st.lists(tasks, max_size=20)
@@ -74,9 +75,73 @@ def test_splitting_keeps_order_and_loses_nothing(many: list[Task], limit: int) -
     assert sum((part.counts() for part in parts[1:]), parts[0].counts()) == leaf.counts()
 
 
-def test_a_split_leaves_room_to_grow() -> None:
+def test_a_split_leaves_room_to_grow_on_all_sides() -> None:
     leaf = Leaf([Task(f"task-{number:06}", 0) for number in range(101)])
-    assert [len(part) for part in leaf.split(100)] == [75, 26]
+    assert [len(part) for part in leaf.split(100)] == [50, 51]
+
+
+@given(many_tasks, st.integers(1, 8))
+def test_what_was_split_is_packed_as_if_it_had_never_been_one(many: list[Task], limit: int) -> None:
+    for part in Leaf.unpack(Leaf(distinct(many)).pack()).split(limit):
+        assert list(Leaf.unpack(part.pack())) == list(part)
+        assert len(part.pack()) <= len(Leaf(list(part)).pack()) + 32  # words stand in another order
+
+
+def test_a_leaf_whose_words_are_long_is_split_by_its_bytes() -> None:
+    dice = random.Random(5)  # noqa: S311
+    codes = ["".join(dice.choices(string.ascii_letters, k=1000)) for _ in range(2000)]
+    rows = [Task(f"task-{at:06}", 3, 2, failure=("userError", code)) for at, code in enumerate(codes)]
+    parts = Leaf(rows).split()
+    assert [task for part in parts for task in part] == rows
+    assert len(parts) > 1
+    assert all(len(part.pack()) <= MAX_BYTES for part in parts)
+
+
+def test_folding_one_task_packs_only_the_columns_that_moved() -> None:
+    rows = realistic(numbered)
+    leaf = Leaf.unpack(Leaf(rows).pack())
+    before = [column.pack() for column in leaf._columns]
+    assert leaf.fold([rows[7]._replace(retries=9)])
+    moved = [
+        name for name, was, column in zip(Task._fields, before, leaf._columns, strict=True) if column.pack() != was
+    ]
+    assert moved == ["retries"]
+
+
+@given(many_tasks, many_tasks)
+def test_what_was_folded_is_packed_as_if_it_had_always_been_so(before: list[Task], seen: list[Task]) -> None:
+    leaf = Leaf.unpack(Leaf(distinct(before)).pack())
+    leaf.fold(seen)
+    assert list(Leaf.unpack(leaf.pack())) == distinct([*before, *seen])
+    assert len(leaf.pack()) <= len(Leaf(distinct([*before, *seen])).pack()) + 64  # words stand in another order
+
+
+@given(st.lists(st.uuids(), min_size=1, max_size=20, unique=True), st.booleans())
+def test_guids_take_sixteen_bytes_and_come_back_as_they_were_written(guids: list[uuid.UUID], upper: bool) -> None:  # noqa: FBT001
+    names = sorted(str(each).upper() if upper else str(each) for each in guids)
+    packed = Ids(names).pack()
+    assert list(Ids.unpack(packed, len(names))) == names
+    assert (len(packed) == 16 * len(names) + 1) is not upper or not any(map(str.isalpha, "".join(names)))
+
+
+def test_a_leaf_of_the_first_format_is_read_and_stored_in_the_present_one() -> None:
+    leaf = Leaf.unpack(FIRST_FORMAT_STORED)
+    assert list(leaf) == FIRST_FORMAT_TASKS
+    assert leaf.pack()[0] == FORMAT
+    assert list(Leaf.unpack(leaf.pack())) == FIRST_FORMAT_TASKS
+
+
+@given(st.integers(1, len(FIRST_FORMAT_STORED) - 1), st.integers(1, 255))
+def test_one_wrong_byte_in_the_first_format_never_passes_for_other_tasks(place: int, wrong: int) -> None:
+    stored = bytearray(FIRST_FORMAT_STORED)
+    stored[place] ^= wrong
+    with suppress(UnreadableLeafError):
+        assert list(Leaf.unpack(bytes(stored))) == FIRST_FORMAT_TASKS
+
+
+@given(st.binary(max_size=60), st.integers(0, 4))
+def test_any_body_in_the_first_format_is_refused_in_one_way(body: bytes, count: int) -> None:
+    refused_or_read(bytes([1]) + count.to_bytes(4, "little") + zlib.compress(body))
 
 
 def test_pairs_that_no_task_has_any_more_leave_the_stored_form() -> None:
@@ -86,63 +151,78 @@ def test_pairs_that_no_task_has_any_more_leave_the_stored_form() -> None:
     assert len(leaf.pack()) < 250
 
 
-def body_of(stored: bytes) -> bytes:
-    return zlib.decompress(stored[5:])
-
-
 def stored_form(body: bytes, *, count: int = 3, kind: int = FORMAT) -> bytes:
-    return bytes([kind]) + count.to_bytes(4, "little") + zlib.compress(body)
+    return bytes([kind]) + count.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def joined(columns: list[bytes]) -> bytes:
+    return b"".join(len(column).to_bytes(4, "little") + column for column in columns)
 
 
 THREE = Leaf([Task("a", 0), Task("b", 2, node=("p", "n")), Task("c", 3, 1, 5, 4, 5, 6, 7)])
-COLUMNS = list(columns.parts(body_of(THREE.pack())))
-NUMBERS = columns.pack_numbers(array("q", [1, 2, 3]))
+STORED = THREE.pack()
+BODY = STORED[9:]
+COLUMNS = [column.pack() for column in THREE._columns]
+IDS, STATES, RESULTS, TRANSITIONS, CREATIONS, STARTS, ENDS, EXITS, FAILURES, RETRIES, REQUEUES, SLOTS, NODES = range(13)
+ZEROS = Numbers("i", [0, 0, 0]).pack()
 
 
 def with_column(place: int, column: bytes) -> bytes:
-    return stored_form(columns.join([*COLUMNS[:place], column, *COLUMNS[place + 1 :]]))
+    return stored_form(joined([*COLUMNS[:place], column, *COLUMNS[place + 1 :]]))
+
+
+def words(json: bytes, numbers: bytes) -> bytes:
+    packed = deflated(json)
+    return len(packed).to_bytes(4, "little") + packed + numbers
 
 
 DAMAGES: dict[str, bytes] = {
     "nothing": b"",
-    "half a header": THREE.pack()[:3],
-    "a header alone": THREE.pack()[:5],
-    "a newer format": stored_form(body_of(THREE.pack()), kind=FORMAT + 1),
-    "no stream": THREE.pack()[:5] + b"not zlib at all",
-    "a stream cut short": THREE.pack()[:-3],
-    "something after the stream": THREE.pack() + b"x",
-    "another checksum": THREE.pack()[:-1] + bytes([THREE.pack()[-1] ^ 1]),
-    "one task too many": stored_form(body_of(THREE.pack()), count=2),
-    "one task too few": stored_form(body_of(THREE.pack()), count=4),
-    "no task": stored_form(body_of(THREE.pack()), count=0),
+    "half a header": STORED[:3],
+    "a header alone": STORED[:9],
+    "a newer format": stored_form(BODY, kind=FORMAT + 1),
+    "no format": stored_form(BODY, kind=0),
+    "no columns": STORED[:9] + b"not columns at all",
+    "a body cut short": STORED[:-3],
+    "something after the body": STORED + b"x",
+    "another checksum": STORED[:5] + bytes([STORED[5] ^ 1]) + STORED[6:],
+    "one task too many": stored_form(BODY, count=2),
+    "one task too few": stored_form(BODY, count=4),
+    "no task": stored_form(BODY, count=0),
     "an empty body": stored_form(b""),
-    "a body cut short": stored_form(body_of(THREE.pack())[:-2]),
-    "a column missing": stored_form(columns.join(COLUMNS[:-1])),
-    "a column too many": stored_form(columns.join([*COLUMNS, b""])),
-    "ids that are no text": with_column(0, b"\xff\n\xff\n\xff"),
-    "ids out of order": with_column(0, b"b\na\nc"),
-    "an id twice": with_column(0, b"a\na\nc"),
-    "a state that there is not": with_column(1, bytes([0, 2, 9])),
-    "a result that there is not": with_column(2, bytes([0, 0, 3])),
-    "states too short": with_column(1, bytes([0, 2])),
-    "an unknown kind of number": with_column(3, b"!" + NUMBERS[1:]),
-    "numbers that are letters": with_column(3, b"w" + bytes(12)),
-    "numbers that are fractions": with_column(3, b"d" + bytes(24)),
-    "numbers that are no whole number of bytes": with_column(3, b"h" + bytes(7)),
-    "too few numbers": with_column(4, columns.pack_numbers(array("q", [1, 2]))),
-    "too few differences": with_column(5, columns.pack_numbers(array("q", [1, 2]))),
-    "too few exit codes": with_column(7, columns.pack_numbers(array("q", [1, 2]))),
-    "steps that leave 64 bits": with_column(3, columns.pack_numbers(array("q", [2**63 - 1, 1, 1]))),
-    "no numbers at all": with_column(9, b""),
-    "pairs that are no JSON": with_column(11, columns.join([b"[[", NUMBERS])),
-    "pairs that are no pairs": with_column(11, columns.join([b'[["a"]]', columns.pack_numbers(array("q", [0, 0, 0]))])),
-    "pairs of numbers": with_column(11, columns.join([b"[[1,2]]", columns.pack_numbers(array("q", [0, 0, 0]))])),
-    "pairs in no list": with_column(11, columns.join([b"7", columns.pack_numbers(array("q", [0, 0, 0]))])),
-    "a pair that there is not": with_column(12, columns.join([b'[["",""]]', NUMBERS])),
-    "a pair before the first": with_column(
-        12, columns.join([b'[["",""]]', columns.pack_numbers(array("q", [0, 0, -1]))])
-    ),
-    "pairs without numbers": with_column(12, columns.join([b'[["",""]]'])),
+    "a last column cut short": stored_form(BODY[:-2]),
+    "a column missing": stored_form(joined(COLUMNS[:-1])),
+    "a column too many": stored_form(joined([*COLUMNS, b""])),
+    "ids that are no text": with_column(IDS, b"r\xff\n\xff\n\xff\n"),
+    "ids out of order": with_column(IDS, b"rb\na\nc\n"),
+    "an id twice": with_column(IDS, b"ra\na\nc\n"),
+    "an id too many": with_column(IDS, b"ra\nb\nc\nd\n"),
+    "an id without its end": with_column(IDS, b"ra\nb\nc"),
+    "ids packed in no known way": with_column(IDS, b"qa\nb\nc\n"),
+    "half a GUID": with_column(IDS, b"g" + bytes(47)),
+    "GUIDs twice": with_column(IDS, b"g" + bytes(48)),
+    "a stream cut short": with_column(IDS, deflated(b"a\n" * 99)[:-1]),
+    "something after a stream": with_column(IDS, deflated(b"a\n" * 99) + b"x"),
+    "a state that there is not": with_column(STATES, Numbers("B", [0, 2, 9]).pack()),
+    "a result that there is not": with_column(RESULTS, Numbers("B", [0, 0, 3]).pack()),
+    "states too short": with_column(STATES, Numbers("B", [0, 2]).pack()),
+    "numbers too wide": with_column(STATES, Numbers("q", [1 << 40, 2, 3]).pack()),
+    "too few numbers": with_column(TRANSITIONS, Numbers("q", [1, 2]).pack()),
+    "too many numbers": with_column(TRANSITIONS, Numbers("q", [1, 2, 3, 4]).pack()),
+    "numbers cut short": with_column(TRANSITIONS, COLUMNS[TRANSITIONS][:-1]),
+    "numbers without their steady bytes": with_column(CREATIONS, b"\x00"),
+    "no numbers at all": with_column(STARTS, b""),
+    "words that are no JSON": with_column(FAILURES, words(b"[[", ZEROS)),
+    "words in no list": with_column(FAILURES, words(b"7", ZEROS)),
+    "pairs that are no pairs": with_column(FAILURES, words(b'[["a"]]', ZEROS)),
+    "pairs of numbers": with_column(FAILURES, words(b"[[1,2]]", ZEROS)),
+    "exit codes that are words": with_column(EXITS, words(b'["x"]', ZEROS)),
+    "exit codes that are fractions": with_column(EXITS, words(b"[1.5]", ZEROS)),
+    "a word that there is not": with_column(NODES, words(b'[["",""]]', Numbers("i", [0, 1, 0]).pack())),
+    "a word before the first": with_column(NODES, words(b'[["",""]]', Numbers("i", [0, 0, -1]).pack())),
+    "a word twice": with_column(RETRIES, words(b"[0,0]", ZEROS)),
+    "words without numbers": with_column(NODES, words(b'[["",""]]', b"")),
+    "words cut short": with_column(NODES, b"\xff\x00\x00\x00r[]"),
 }
 
 

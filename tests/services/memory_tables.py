@@ -15,9 +15,12 @@ from azure.data.tables.aio import TableClient
 from shared.stores.tables import Row, Tables
 
 type Place = tuple[str, str]
-_FILTERS: Mapping[str, Callable[[str, Mapping[str, str]], bool]] = {
-    "PartitionKey eq @partition": lambda key, wanted: key == wanted["partition"],
-    "PartitionKey ge @low and PartitionKey lt @high": lambda key, wanted: wanted["low"] <= key < wanted["high"],
+_FILTERS: Mapping[str, Callable[[Place, Mapping[str, str]], bool]] = {
+    "PartitionKey eq @partition": lambda place, wanted: place[0] == wanted["partition"],
+    "PartitionKey ge @low and PartitionKey lt @high": lambda place, wanted: wanted["low"] <= place[0] < wanted["high"],
+    "PartitionKey eq @partition and RowKey ge @first and RowKey le @last": lambda place, wanted: (
+        place[0] == wanted["partition"] and wanted["first"] <= place[1] <= wanted["last"]
+    ),
 }
 
 
@@ -109,7 +112,7 @@ class MemoryTable:
     ) -> AsyncIterator[TableEntity]:
         wanted = _FILTERS[query_filter]
         found = await self._connection.call(
-            lambda: [self._entity(place, select) for place in sorted(self._rows) if wanted(place[0], parameters)]
+            lambda: [self._entity(place, select) for place in sorted(self._rows) if wanted(place, parameters)]
         )
         for entity in found:
             yield entity

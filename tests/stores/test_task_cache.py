@@ -11,7 +11,17 @@ from shared.domain.tasks import COUNT_FIELDS, Task, TaskCounts
 from shared.errors import CacheConflictError, StorageError
 from shared.services.folding import fold
 from shared.stores.tables import Tables, load_rows
-from shared.stores.task_cache import HEAD, Directory, LeafEntry, Rewrite, TaskCache, _transactions, load_leaves
+from shared.stores.task_cache import (
+    HEAD,
+    Directory,
+    LeafEntry,
+    Rewrite,
+    TaskCache,
+    _transactions,
+    load_leaves,
+    load_run,
+)
+from tests.domain.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
 EMPTY = LeafEntry("s", TaskCounts(), None)
@@ -67,8 +77,8 @@ async def test_a_leaf_and_what_splits_off_it_are_written_in_one_transaction(tabl
     """The sibling's row exists already, so the whole transaction fails and the leaf keeps its tasks."""
     cache = TaskCache(tables)
     directory = await filled(cache, partition, numbered(4))
-    blocking = Leaf([Task("task-000003", 0)])
-    await TaskCache(tables).save_leaves(directory, [Rewrite(replace(EMPTY, row="stask-000003"), [blocking])])
+    blocking = Leaf([Task("task-000004", 0)])
+    await TaskCache(tables).save_leaves(directory, [Rewrite(replace(EMPTY, row="stask-000004"), [blocking])])
     with pytest.raises(CacheConflictError):
         await fold(cache, directory, numbered(6, state=2), leaf_rows=4)
     whole = await TaskCache(tables).load_leaf(partition, directory.leaves[0])
@@ -157,7 +167,7 @@ async def test_many_leaves_go_into_as_many_transactions_as_they_need(tables: Tab
     directory = Directory(partition)
     for start in range(0, 900, 150):
         directory, _ = await fold(cache, directory, numbered(900)[start : start + 150], leaf_rows=4)
-    assert len(directory.leaves) > 250
+    assert len(directory.leaves) > 200
     directory, _ = await fold(cache, directory, numbered(900, state=2), leaf_rows=4)
     assert (await cache.read_directory(partition)).counts == directory.counts == TaskCounts(running=900)
 
@@ -191,6 +201,74 @@ async def test_a_full_pass_of_the_longest_ids_fits_the_limits_of_transactions(ta
     read = await TaskCache(tables).read_directory(partition)
     assert read.leaves == directory.leaves
     assert read.counts == TaskCounts(completed=20_000, failed=20_000)
+
+
+async def test_words_of_any_length_fit_the_limits_of_transactions(tables: Tables, partition: str) -> None:
+    dice = random.Random(12)  # noqa: S311
+    codes = ["".join(dice.choices(string.ascii_letters, k=2000)) for _ in range(3000)]
+    tasks = [task._replace(failure=("userError", code)) for task, code in zip(longest(3000, dice), codes, strict=True)]
+    cache = TaskCache(tables)
+    directory, _ = await fold(cache, await filled(cache, partition, tasks[:1000], leaf_rows=4096), tasks)
+    read = await TaskCache(tables).read_directory(partition)
+    assert read.leaves == directory.leaves
+    assert sorted(await tasks_of(cache, read)) == sorted(tasks)
+
+
+@pytest.mark.parametrize("touched", [[0, 1, 2, 3], [0, 2, 3], [0, 9], [5], [1, 3, 5, 7, 9, 11]])
+async def test_leaves_are_read_alike_together_and_one_by_one(
+    tables: Tables, partition: str, touched: list[int]
+) -> None:
+    cache = TaskCache(tables)
+    directory = await filled(cache, partition, numbered(48))
+    assert len(directory.leaves) == 12
+    entries = [directory.leaves[place] for place in touched]
+    one_by_one = await load_leaves(cache, partition, entries)
+    together = await load_run(cache, partition, entries)
+    assert list(map(list, one_by_one)) == list(map(list, together))
+    changed = [Task(f"task-{place * 4:06}", 2) for place in touched]
+    after, moved = await fold(cache, directory, changed, leaf_rows=4)
+    assert moved
+    assert after.counts == TaskCounts(active=48 - len(touched), running=len(touched))
+    assert (await TaskCache(tables).read_directory(partition)).leaves == after.leaves
+
+
+async def test_leaves_read_together_give_way_where_another_poll_was_faster(tables: Tables, partition: str) -> None:
+    one, other = TaskCache(tables), TaskCache(tables)
+    seen = await filled(one, partition, numbered(12))
+    await fold(other, seen, numbered(1, state=2), leaf_rows=4)
+    with pytest.raises(CacheConflictError, match="rewrote"):
+        await load_run(one, partition, seen.leaves)
+    await tables["tasks"].delete_entity(partition, seen.leaves[1].row)
+    with pytest.raises(CacheConflictError, match="gone"):
+        await load_run(one, partition, seen.leaves[1:])
+
+
+async def test_any_order_of_ids_leaves_the_same_tasks_and_no_sparse_leaves(tables: Tables, partition: str) -> None:
+    tasks, cache = numbered(3000), TaskCache(tables)
+    random.Random(6).shuffle(tasks)  # noqa: S311
+    directory = Directory(partition)
+    for start in range(0, 3000, 500):
+        directory, _ = await fold(cache, directory, tasks[start : start + 500], leaf_rows=64)
+    assert sorted(await tasks_of(cache, directory)) == numbered(3000)
+    assert len(directory.leaves) <= 3000 / 64 * 2
+    in_order, _ = await fold(cache, Directory(f"{partition}o"), numbered(3000), leaf_rows=64)
+    assert len(in_order.leaves) == -(-3000 // 64)
+
+
+async def test_a_leaf_that_an_older_version_stored_is_read_and_stored_anew_when_it_moves(
+    tables: Tables, partition: str
+) -> None:
+    cache = TaskCache(tables)
+    await filled(cache, partition, FIRST_FORMAT_TASKS, leaf_rows=4096)
+    row = await tables["tasks"].get_entity(partition, "s")
+    await tables["tasks"].update_entity({**row, "d0": FIRST_FORMAT_STORED})
+    directory = await cache.read_directory(partition)
+    assert await fold(cache, directory, FIRST_FORMAT_TASKS) == (directory, False)
+    assert (await tables["tasks"].get_entity(partition, "s"))["d0"] == FIRST_FORMAT_STORED
+    directory, moved = await fold(cache, directory, [FIRST_FORMAT_TASKS[0]._replace(state=2)])
+    assert moved
+    assert (await tables["tasks"].get_entity(partition, "s"))["d0"][0] == FORMAT
+    assert await tasks_of(cache, directory) == [FIRST_FORMAT_TASKS[0]._replace(state=2), *FIRST_FORMAT_TASKS[1:]]
 
 
 async def test_a_damaged_leaf_is_named(tables: Tables, partition: str) -> None:

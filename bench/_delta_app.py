@@ -1,0 +1,205 @@
+"""One side of `bench delta` in a process of its own: scenarios of the app's services against what they replace.
+
+`python -m bench._delta_app SCENARIO JSON` runs one scenario and prints its figures as a line of JSON; progress goes to
+stderr. CPU is this process's own, all threads; the emulator and Azurite run elsewhere.
+"""
+
+import asyncio
+import json
+import resource
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from itertools import batched
+from statistics import median
+from typing import Any
+
+from bench._delta_parts import App, Reader, Stack
+
+_MEGABYTE = 1e6
+_REPEATS = 3
+_MOST_MODELS = 100_000
+_ENTITY = {
+    "id": "task-000000", "state": 3, "result": 1, "stateTransitionTime": "2026-11-21T07:00:00.123456Z",
+    "creationTime": "2026-11-21T06:00:00.123456Z", "startTime": "2026-11-21T06:59:00.123456Z",
+    "endTime": "2026-11-21T07:00:00.123456Z", "exitCode": 0, "retryCount": 0, "requeueCount": 0, "requiredSlots": 1,
+    "poolId": "render-pool", "nodeId": f"tvmps_{7:064x}_d",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Spent:
+    """Seconds of CPU and of time."""
+
+    cpu: float
+    wall: float
+
+
+class Scenarios:
+    """Each gives figures by name."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack = stack
+        self.app = App(stack)
+        self.reader = Reader(stack)
+
+    async def main(self, *, models: bool = True) -> dict[str, Any]:
+        """First read in the order of ids, deltas, memory, and then what others take for the same."""
+        count, found = self.stack.count, dict[str, Any]()
+        first = await _spent(self.app.first_read)
+        found |= {"first": first.cpu, "memoryFirst": _peak()}
+        found["cacheBytes"] = await self.app.cache_bytes()
+        _tell(f"first read: {first.cpu:.2f} s CPU, {first.wall:.1f} s, {_peak():.0f} MB")
+        changed = max(1, count // 100)
+        for name, start in (("contiguous", count // 3), ("random", None)):
+            found[name] = await self._delta(changed, start=start)
+            _tell(f"delta, {name}: {found[name]}")
+        found["memory"] = _peak()
+        found["growth"] = await self._fixed() if models else None
+        found["all"] = (await _spent(self.reader.pages)).cpu
+        self._check(self.reader.rows_read, count)
+        _tell(f"reading all pages: {found['all']:.2f} s CPU")
+        if models:
+            found["models"], found["modelsBytes"] = await self._models()
+            _tell(f"list_tasks: {found['models']:.1f} s CPU")
+        return found
+
+    async def guids(self) -> dict[str, Any]:
+        return await self.main(models=False)
+
+    async def unordered(self) -> dict[str, Any]:
+        """First read in any order of ids."""
+        await self.stack.turn(unorderedLists=True)
+        first = await _spent(self.app.first_read)
+        found: dict[str, Any] = {"first": first.cpu, "memoryFirst": _peak()}
+        _tell(f"first read in any order: {first.cpu:.2f} s CPU, {first.wall:.1f} s, {_peak():.0f} MB")
+        found["cacheBytes"] = await self.app.cache_bytes()
+        found["all"] = (await _spent(self.reader.pages)).cpu
+        return found
+
+    async def latency(self) -> dict[str, Any]:
+        """First read at 100 ms a page against one serial listing."""
+        await self.stack.turn(latencySeconds=0.1)
+        first = await _spent(self.app.first_read)
+        _tell(f"first read at 100 ms a page: {first.wall:.1f} s")
+        serial = await _spent(self.reader.pages)
+        self._check(self.reader.rows_read, self.stack.count)
+        return {"first": first.wall, "serial": serial.wall}
+
+    async def growth(self) -> dict[str, Any]:
+        await self.app.first_read()
+        return await self._fixed()
+
+    async def _models(self) -> tuple[float, float]:
+        """CPU and bytes of `list_tasks` over all tasks, scaled from the first hundred pages: a million take minutes."""
+        most = min(self.stack.count, _MOST_MODELS)
+        spent = await _spent(lambda: self.reader.models(most))
+        self._check(self.reader.rows_read, most)
+        scale = self.stack.count / most
+        return spent.cpu * scale, self.reader.bytes_read * scale
+
+    async def entities(self) -> dict[str, Any]:
+        """One entity per task: what storage takes for a delta whose old states must be read to keep counts."""
+        changed, table = max(1, self.stack.count // 100), self.app.tables["tasks"]
+        names = [f"task-{number:06}" for number in range(changed)]
+        rows = [{"PartitionKey": self.stack.job, "RowKey": name, **_ENTITY} for name in names]
+
+        async def write() -> None:
+            for some in batched(rows, 100, strict=False):
+                await table.submit_transaction([("upsert", row) for row in some])
+
+        async def near() -> None:
+            query = "PartitionKey eq @p and RowKey ge @low and RowKey le @high"
+            found = table.query_entities(query, parameters={"p": self.stack.job, "low": names[0], "high": names[-1]})
+            self._check(len([row async for row in found]), changed)
+            await write()
+
+        async def far() -> None:
+            gate = asyncio.Semaphore(8)
+
+            async def read(name: str) -> None:
+                async with gate:
+                    await table.get_entity(self.stack.job, name)
+
+            await asyncio.gather(*map(read, names))
+            await write()
+
+        await write()
+        found = {"contiguous": (await _spent(near)).wall, "random": (await _spent(far)).wall}
+        _tell(f"one entity per task, {changed:,} changed: {found}")
+        return found
+
+    async def _fixed(self) -> dict[str, Any]:
+        """Cycles with a thousand changes, whatever the job's size."""
+        near = await self._delta(1000, start=self.stack.count // 3)
+        return {"contiguous": near, "random": await self._delta(1000)}
+
+    async def _delta(self, changed: int, *, start: int | None = None) -> dict[str, float]:
+        """Medians of a few cycles, each held against reading the same pages before it.
+
+        `cpu` and `pages` are CPU of both; `beside` is the cycle's time without that of reading; `bytes` are those
+        of the pages.
+        """
+        ours, pages = list[Spent](), list[Spent]()
+        read = 0
+        for number in range(_REPEATS):
+            await self.stack.change(changed, start=None if start is None else start + number * changed)
+            pages.append(await _spent(lambda: self.reader.pages(self.app.as_of)))
+            self._check(self.reader.rows_read, changed)
+            read = self.reader.bytes_read
+            ours.append(await _spent(self.app.cycle))
+        await self._compare()
+        return {
+            "cpu": median(each.cpu for each in ours),
+            "pages": median(each.cpu for each in pages),
+            "beside": median(mine.wall - theirs.wall for mine, theirs in zip(ours, pages, strict=True)),
+            "bytes": read,
+        }
+
+    async def _compare(self) -> None:
+        """Benchmarks of wrong counts would be worth nothing."""
+        truth = await self.stack.truth()
+        counts = self.app.counts
+        if any(getattr(counts, name) != truth[name] for name in ("active", "running", "completed", "failed", "total")):
+            raise RuntimeError(f"the app counts {counts}, the truth is {truth}")
+
+    def _check(self, found: int, wanted: int) -> None:
+        if found != wanted:
+            raise RuntimeError(f"{found} tasks were read instead of {wanted}")
+
+
+async def _spent(act: Callable[[], Awaitable[object]]) -> Spent:
+    cpu, wall = time.process_time(), time.perf_counter()
+    await act()
+    return Spent(time.process_time() - cpu, time.perf_counter() - wall)
+
+
+def _peak() -> float:
+    """The most megabytes this process ever held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / _MEGABYTE
+
+
+def _tell(text: str) -> None:
+    print(f"  {text}", file=sys.stderr, flush=True)
+
+
+async def _run(scenario: str, stack: Stack) -> dict[str, Any]:
+    scenarios = Scenarios(stack)
+    await scenarios.app.tables.create()
+    try:
+        if scenario != "entities":
+            await stack.fill()
+        found: dict[str, Any] = await getattr(scenarios, scenario)()
+    finally:
+        await scenarios.app.close()
+        await scenarios.reader.client.close()
+    return found
+
+
+def main() -> None:
+    print(json.dumps(asyncio.run(_run(sys.argv[1], Stack(**json.loads(sys.argv[2]))))))
+
+
+if __name__ == "__main__":
+    main()

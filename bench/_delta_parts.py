@@ -1,0 +1,183 @@
+"""What `bench delta` measures: the app's own parts on the emulator and Azurite; beside them the SDK, used plainly."""
+
+import asyncio
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import aiohttp
+import orjson
+from azure.batch.aio import BatchClient
+from azure.core.credentials import AzureNamedKeyCredential
+from azure.core.rest import HttpRequest
+
+from local.batch_emulator.auth import DEVELOPMENT_KEY
+from shared.domain.accounts import Account
+from shared.domain.jobs import Job
+from shared.domain.tasks import TaskCounts
+from shared.errors import LongReadError
+from shared.services.long_reads import LongReads
+from shared.services.task_poll import TaskPoll
+from shared.stores.batch import BatchAccount
+from shared.stores.batch_rows import TASK_FIELDS
+from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.read_plans import ReadPlanStore
+from shared.stores.tables import Tables, load_rows
+from shared.stores.task_cache import TaskCache
+
+_SETTLED = 1.1  # dates are whole seconds: what happens after this is later than any date given before
+_CALLS, _CALL_SECONDS = 1000, 60.0
+
+
+@dataclass(slots=True)
+class Stack:
+    """Addresses as the bench passes them, and one job of `count` tasks with ids of a `kind`."""
+
+    emulator: str
+    controls: str
+    storage: str
+    kind: str
+    count: int
+    job: str = field(default_factory=lambda: f"bench-{secrets.token_hex(4)}")
+
+    async def fill(self) -> None:
+        await post(f"{self.emulator}/_emulator/reset", {})
+        url = f"{self.emulator}/jobs?api-version=2025-06-01"
+        client = BatchClient(self.emulator, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY))
+        async with client:
+            body = {"id": self.job, "poolInfo": {"poolId": "none"}}
+            headers = {"Content-Type": "application/json; odata=minimalmetadata"}
+            await client.send_request(HttpRequest("POST", url, headers=headers, content=orjson.dumps(body)))
+        await post(f"{self.controls}/fill", {"job": self.job, "ids": self.kind, "count": self.count})
+        await asyncio.sleep(_SETTLED)
+
+    async def change(self, count: int, *, start: int | None = None) -> None:
+        await asyncio.sleep(_SETTLED)
+        await post(f"{self.controls}/change", {"job": self.job, "count": count, "start": start})
+        await asyncio.sleep(_SETTLED)
+
+    async def truth(self) -> dict[str, int]:
+        """Counts of the job's tasks as the emulator has them."""
+        async with aiohttp.ClientSession() as session, session.get(f"{self.emulator}/_emulator/truth") as answer:
+            found: dict[str, int] = orjson.loads(await answer.read())["accounts"]["demo"]["jobs"][self.job]
+            return found
+
+    async def turn(self, **knobs: object) -> None:
+        await post(f"{self.emulator}/_emulator/settings", knobs)
+
+
+class App:
+    """The app's own parts, put together as shared/runtime.py does; no overlap, so that a delta is what changed."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.account = Account("demo", "demo", "demo", None, stack.emulator)
+        self.source = BatchAccount.connect(
+            self.account, key=DEVELOPMENT_KEY, credential=None, calls_per_minute=1_000_000_000
+        )
+        self.tables = Tables.connect(connection_string=stack.storage, endpoint=None, credential=None, prefix="bench")
+        cache, jobs = TaskCache(self.tables), JobStore(self.tables)
+        plans = ReadPlanStore(self.tables)
+        self.task_poll = TaskPoll(cache, jobs, plans, overlap=timedelta(), full_read_age=timedelta(days=1))
+        self.jobs = jobs
+        self.long_reads = LongReads(cache, jobs, plans, self.task_poll)
+        self.job: Job | None = None
+
+    async def first_read(self) -> None:
+        """Until the job has a picture, however many calls that takes."""
+        page = await self.source.fetch_jobs()
+        self.job = Job(page.jobs[0])
+        try:
+            self.job = (await self.task_poll.poll(self.source, self.job, page.date)).job
+        except LongReadError:
+            await self.jobs.save(self.account.key, self.job)
+            self.job = await self._long_read(self.job.facts.id, page.date)
+
+    async def _long_read(self, job_id: str, t0: datetime | None) -> Job:
+        """As the queue's function carries it on, call after call."""
+        for _ in range(_CALLS):
+            deadline = asyncio.get_running_loop().time() + _CALL_SECONDS
+            if await self.long_reads.carry_on(self.source, job_id, t0, deadline=deadline):
+                job = await self.jobs.load(self.account.key, job_id)
+                if job:
+                    return job
+        raise RuntimeError("the first read doesn't end")
+
+    async def cycle(self) -> None:
+        """What a round does for one job: the list of jobs gives T0, then the job's tasks are polled."""
+        page = await self.source.fetch_jobs()
+        if self.job is None:
+            raise RuntimeError("there is no first read")
+        self.job = (await self.task_poll.poll(self.source, self.job, page.date)).job
+
+    @property
+    def counts(self) -> TaskCounts:
+        return self.job.picture.counts if self.job and self.job.picture else TaskCounts()
+
+    @property
+    def as_of(self) -> datetime | None:
+        return self.job.picture.as_of if self.job and self.job.picture else None
+
+    async def cache_bytes(self) -> int:
+        """Packed bytes of all leaves."""
+        if self.job is None or self.job.picture is None:
+            return 0
+        partition = generation_partition(self.account.key, self.job.key, self.job.picture.generation)
+        rows = await load_rows(self.tables["tasks"], partition)
+        return sum(len(value) for row in rows for value in row.values() if isinstance(value, bytes))
+
+    async def close(self) -> None:
+        await self.source.close()
+        await self.tables.close()
+
+
+class Reader:
+    """What is held against the app: the SDK's own client and orjson, and the SDK's models."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self.client = BatchClient(stack.emulator, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY))
+        self.bytes_read = 0
+        self.rows_read = 0
+
+    async def pages(self, since: datetime | None = None) -> None:
+        """Every page received and parsed, nothing kept."""
+        self.bytes_read = self.rows_read = 0
+        query = {"api-version": "2025-06-01", "$select": ",".join(TASK_FIELDS), "maxresults": "1000"}
+        if since:
+            stamp = since.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            query["$filter"] = f"stateTransitionTime ge DateTime'{stamp}'"
+        url: str | None = f"/jobs/{self._stack.job}/tasks?{urlencode(query, quote_via=quote)}"
+        while url:
+            request = HttpRequest("GET", url, headers={"Accept": "application/json"})
+            response = await self.client.send_request(request, stream=True)
+            body = await response.read()
+            page = orjson.loads(body)
+            self.bytes_read += len(body)
+            self.rows_read += len(page["value"])
+            url = page.get("odata.nextLink")
+
+    async def models(self, most: int) -> None:
+        """`list_tasks` up to so many tasks, touching what a user would show: the SDK parses on attribute access."""
+        self.bytes_read = self.rows_read = 0
+        async for task in self.client.list_tasks(self._stack.job, max_results=1000, raw_response_hook=self._count):
+            if self.rows_read == most:
+                return
+            run, node = task.execution_info, task.node_info
+            _ = (task.id, task.state, task.state_transition_time, task.creation_time, task.required_slots)
+            _ = run and (run.start_time, run.end_time, run.exit_code, run.result, run.retry_count)
+            _ = node and (node.pool_id, node.node_id)
+            self.rows_read += 1
+
+    def _count(self, answer: Any) -> None:
+        self.bytes_read += int(answer.http_response.headers["Content-Length"])
+
+
+async def post(url: str, body: object) -> None:
+    timeout = aiohttp.ClientTimeout(total=600)
+    async with (
+        aiohttp.ClientSession(timeout=timeout) as session,
+        session.post(url, data=orjson.dumps(body), raise_for_status=True) as answer,
+    ):
+        await answer.read()
