@@ -85,12 +85,7 @@ class RangeLists:
         self.plan = await self._plans.save(self._partition, replace(plan, newest=self.reading.date or plan.newest))
 
     @property
-    def _in_order(page: TaskPage) -> bool:
-    names = [task.id.lower() for task in page.tasks]
-    return names == sorted(names)
-
-
-def _partition(self) -> str:
+    def _partition(self) -> str:
         return self.reading.directory.partition
 
     def _begin(self, under_way: dict[asyncio.Task[TaskPage], int], deadline: float) -> bool:
@@ -221,6 +216,11 @@ class LongReads:
         for generation in (job.building, job.picture.generation if job.picture else None):
             if generation:
                 self._cache.forget(_partition(source, job, generation))
+
+
+def _in_order(page: TaskPage) -> bool:
+    names = [task.id.lower() for task in page.tasks]
+    return names == sorted(names)
 
 
 def _partition(source: BatchAccount, job: Job, generation: str) -> str:
