@@ -80,7 +80,8 @@ BREAKAGES = (
         "a module doesn't wait for storage", _MAIN, "    hostStorage\n    telemetryStorage\n  ]", "    hostStorage\n  ]"
     ),
     Breakage("the app doesn't wait for its roles", _MAIN, "    hostStorageRoles\n", ""),
-    Breakage("subscriptions don't wait for their topic", _EVENTS, "  dependsOn: [\n    newTopic\n  ]\n", ""),
+    Breakage("a topic is looked up before it is made", _EVENTS, "  dependsOn: [\n    newTopic\n  ]\n", ""),
+    Breakage("events come with the master key", _EVENTS, "systemKeys.blobs_extension", "systemKeys.masterKey"),
     Breakage("a child has no parent", _STORAGE, "  parent: account\n", ""),
     Breakage("a child has another parent", _STORAGE, "  parent: blobService\n", "  parent: account\n"),
     Breakage(
@@ -107,7 +108,25 @@ BREAKAGES = (
     ),
     Breakage("plain HTTP is allowed to the app", _APP, "    httpsOnly: true\n", ""),
     Breakage("old TLS is allowed", _APP, "minTlsVersion: '1.2'", "minTlsVersion: '1.0'"),
-    Breakage("FTP is on", _APP, "ftpsState: 'Disabled'", "ftpsState: 'AllAllowed'"),
+    Breakage(
+        "a site property is refused by the plan",
+        _APP,
+        "      http20Enabled: true\n",
+        "      ftpsState: 'Disabled'\n      http20Enabled: true\n",
+    ),
+    Breakage(
+        "instances are always ready",
+        _APP,
+        "        triggers: {\n",
+        "        alwaysReady: [\n          { name: 'http', instanceCount: 1 }\n        ]\n        triggers: {\n",
+    ),
+    Breakage(
+        "code can't be deployed from outside",
+        _APP,
+        "      scmMinTlsVersion: '1.2'\n",
+        "      scmIpSecurityRestrictionsDefaultAction: 'Deny'\n      scmMinTlsVersion: '1.2'\n",
+    ),
+    Breakage("a password is taken over ftp", _APP, "  name: 'ftp'\n", "  name: 'scm'\n"),
     Breakage("a password is taken over scm", _APP, "    allow: false\n", "    allow: true\n"),
     Breakage("private storage stays open", _STORAGE, "privateNetworking ? 'Deny' : 'Allow'", "'Allow'"),
     Breakage("a private DNS zone is missing", "infra/modules/network.bicep", "  'queue'\n", ""),

@@ -8,6 +8,7 @@ from yaml import YAMLError
 
 from tests.infra import (
     rules_access,
+    rules_flex,
     rules_network,
     rules_parameters,
     rules_pipeline,
@@ -33,6 +34,7 @@ def _of_scenarios(rule: Callable[[Scenario], Iterator[str]]) -> Rule:
 _SCENARIO_RULES = (
     *rules_resources.SCENARIO_RULES,
     *rules_access.SCENARIO_RULES,
+    *rules_flex.SCENARIO_RULES,
     *rules_settings.SCENARIO_RULES,
     *rules_network.SCENARIO_RULES,
     *rules_wiring.SCENARIO_RULES,

@@ -144,7 +144,6 @@ _SAFE: Mapping[str, Mapping[str, Test]] = {
         "properties.siteConfig.cors": _is(None),
         "properties.siteConfig.appSettings": _is(None),
         "properties.siteConfig.connectionStrings": _is(None),
-        "properties.siteConfig.ftpsState": _is("Disabled"),
         "properties.siteConfig.http20Enabled": _is(True),
         "properties.siteConfig.minTlsVersion": _is("1.2", "1.3"),
         "properties.siteConfig.remoteDebuggingEnabled": _is(False),

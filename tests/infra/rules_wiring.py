@@ -180,13 +180,18 @@ def blob_events(infrastructure: Infrastructure) -> Iterator[str]:
                 yield "the existing topic is not used"
             yield from _announced(one, trigger)
         yield from _early(file)
+        if "newTopic" not in file.depends_on("topic"):
+            yield "the topic is looked up before it is made"
 
 
 def _announced(subscription: Resource, trigger: Mapping[str, str]) -> Iterator[str]:
     address = urlsplit(subscription.get("properties.destination.properties.endpointUrl", ""))
     if (address.scheme, address.netloc, address.path) != ("https", "func.azurewebsites.net", "/runtime/webhooks/blobs"):
         yield f"events go to {address.geturl()}"
-    if parse_qs(address.query) != {"functionName": [f"Host.Functions.{trigger['functionName']}"], "code": [SECRET]}:
+    if parse_qs(address.query) != {
+        "functionName": [f"Host.Functions.{trigger['functionName']}"],
+        "code": [f"{SECRET} blobs_extension"],
+    }:
         yield f"the webhook is asked for {address.query}"
     begins = subscription.get("properties.filter.subjectBeginsWith")
     if begins != f"/blobServices/default/containers/{trigger['containerName']}/":
