@@ -14,6 +14,7 @@ from shared.runtime import Runtime
 from shared.settings import read_settings
 
 STORAGE = {"BATCH_ACCOUNTS": "https://demo.westeurope.batch.azure.com", "AzureWebJobsStorage__accountName": "store"}
+LOCAL = STORAGE | {"AZURE_FUNCTIONS_ENVIRONMENT": "Development"}
 AZURE = STORAGE | {"WEBSITE_SITE_NAME": "batchscope"}
 GUARDED = AZURE | {"WEBSITE_AUTH_ENABLED": "True"}
 FORGED = "x" * 20
@@ -41,7 +42,13 @@ def status(environment: dict[str, str], *, method: str = "GET", header: str | No
 
 
 def test_on_a_persons_own_machine_the_api_is_open() -> None:
-    assert status(STORAGE) == status(STORAGE, method="POST") == 200
+    assert status(LOCAL) == status(LOCAL, method="POST") == 200
+
+
+def test_wherever_else_the_api_is_closed_even_to_a_forged_principal() -> None:
+    for environment in (STORAGE, STORAGE | {"AZURE_FUNCTIONS_ENVIRONMENT": "Production"}):
+        assert status(environment) == status(environment, method="POST") == 401
+        assert status(environment, header=principal("Operator")) == 401
 
 
 def test_in_azure_the_api_is_closed_until_easy_auth_is_on_whatever_header_is_sent() -> None:

@@ -16,7 +16,7 @@ OTHER_WAYS = {"AzureWebJobsStorage__tableServiceUri", "TABLE_PREFIX"}
 """Settings for storage that is shared or elsewhere, which a deployment of its own needs not."""
 
 
-PLATFORM_SETTINGS = {"WEBSITE_AUTH_ENABLED", "WEBSITE_INSTANCE_ID", "WEBSITE_SITE_NAME"}
+PLATFORM_SETTINGS = {"AZURE_FUNCTIONS_ENVIRONMENT", "WEBSITE_AUTH_ENABLED", "WEBSITE_INSTANCE_ID", "WEBSITE_SITE_NAME"}
 """Settings that the platform makes."""
 
 
