@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from local.batch_emulator.injection import Fault
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import ROOT, World
 
@@ -140,6 +141,16 @@ async def test_health_tells_the_age_of_the_last_poll(world: World) -> None:
     assert late.body["problems"][0].startswith("demo: last polled at")
 
 
+async def test_a_poll_that_failed_does_not_make_health_look_young(world: World) -> None:
+    await world.poll()
+    world.advance(600)
+    world.emulator.faults.all.append(Fault(status=403))
+    assert (await world.poll()).body["status"] == "failed"
+    health = (await world.get("health")).body
+    assert (health["status"], health["lastPollAgeSeconds"]) == ("degraded", 600.0)
+    assert (await world.get("accounts/demo")).body["lastRound"]["outcome"] == "failed"
+
+
 async def test_metrics_are_prometheus_text_of_what_is_stored(world: World) -> None:
     await _staged(world)
     answer = await world.get("metrics")
@@ -205,8 +216,9 @@ async def test_an_app_without_settings_loads_and_names_what_is_missing(tmp_path:
         "        print(int(reply.status), reply.body.decode())\n"
         "asyncio.run(main())\n"
     )
+    environment = {"PYTHONPATH": str(ROOT), "AZURE_FUNCTIONS_ENVIRONMENT": "Development"}
     program = await asyncio.create_subprocess_exec(
-        sys.executable, str(script), str(ROOT), env={"PYTHONPATH": str(ROOT)}, stdout=asyncio.subprocess.PIPE
+        sys.executable, str(script), str(ROOT), env=environment, stdout=asyncio.subprocess.PIPE
     )
     printed, _ = await asyncio.wait_for(program.communicate(), 60)
     status, body = printed.decode().strip().split(" ", 1)
