@@ -12,7 +12,7 @@ from functions.api.health import add_health
 from functions.http import Routes
 from shared.errors import StorageError
 from shared.runtime import Runtime
-from shared.settings import read_settings
+from shared.settings import Settings, read_settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="function")
 KEY = base64.b64encode(bytes(64)).decode()
@@ -64,7 +64,12 @@ async def test_nothing_stays_open_when_storage_refuses(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     given: list[Credential] = []
-    monkeypatch.setattr("shared.runtime._credential", lambda _settings: given.append(Credential()) or given[-1])
+
+    def give(_settings: Settings) -> Credential:
+        given.append(Credential())
+        return given[-1]
+
+    monkeypatch.setattr("shared.runtime._credential", give)
     async with ClosedStorage() as storage:
         runtime = runtime_on(storage)
         for _ in range(2):
