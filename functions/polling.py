@@ -10,6 +10,7 @@ from shared.errors import NotFoundError, SettingsError
 from shared.runtime import Runtime
 
 _LOG = logging.getLogger(__name__)
+HEARTBEAT = "A tick ended well."  # an alert rule of infra/modules/alerts.bicep looks for it
 
 
 def polling_blueprint(runtime: Runtime) -> func.Blueprint:
@@ -27,6 +28,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             _LOG.error("Nothing is polled: %s", error)
             return
         await services.polling.tick()
+        _LOG.info(HEARTBEAT)
 
     @blueprint.function_name("poll_requested")
     @blueprint.queue_trigger(

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import gc
+from types import SimpleNamespace
 from typing import Any, Self
 
 import azure.functions as func
@@ -10,6 +11,7 @@ import pytest
 
 from functions.api.health import add_health
 from functions.http import Routes
+from functions.polling import HEARTBEAT, polling_blueprint
 from shared.errors import StorageError
 from shared.runtime import Runtime
 from shared.settings import Settings, read_settings
@@ -93,3 +95,12 @@ async def test_health_asks_storage_that_fails_only_every_few_seconds() -> None:
         answers = await asyncio.gather(*(health(request) for _ in range(50)))
         assert {answer.status_code for answer in answers} == {503}
         assert storage.requests == asked
+
+
+async def test_without_settings_no_tick_ends_well(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    blueprint = polling_blueprint(Runtime(read_settings({})))
+    (tick,) = (b._function for b in blueprint._function_builders if b._function.get_function_name() == "tick")
+    await tick.get_user_function()(SimpleNamespace(past_due=False))
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert HEARTBEAT not in caplog.text

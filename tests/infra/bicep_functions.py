@@ -48,6 +48,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "range": lambda start, count: list(range(start, start + count)),
     "replace": lambda whole, old, new: whole.replace(old, new),
     "split": lambda whole, mark: whole.split(mark),
+    "substring": lambda whole, start, size: whole[start : start + size],
     "string": lambda value: json.dumps(value) if not isinstance(value, str) else value,
     "tenant": lambda: {"tenantId": TENANT},
     "toLower": lambda value: value.lower(),

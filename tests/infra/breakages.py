@@ -231,7 +231,11 @@ BREAKAGES = (
     Breakage("logs of another category are kept", _BATCH, "'ServiceLog'", "'AuditLog'"),
     Breakage("logs go nowhere", _MAIN, "telemetryStorage.outputs.id : ''", "'' : ''"),
     Breakage("telemetry never ends", _MAIN, "days: telemetryRetentionDays", "days: resourceLogRetentionDays"),
-    Breakage("an alert asks for no function", "infra/modules/alerts.bicep", 'Name == "tick"', 'Name == "tik"'),
+    Breakage("an alert asks for what nobody logs", "infra/modules/alerts.bicep", "A tick ended well", "A tick ended"),
+    Breakage(
+        "an alert counts what clients did wrong", "infra/modules/alerts.bicep", ' and ResultCode !startswith "4"', ""
+    ),
+    Breakage("an alert's table must be there", "infra/modules/alerts.bicep", "    skipQueryValidation: true\n", ""),
     Breakage("events go to another webhook", _EVENTS, "/runtime/webhooks/blobs", "/runtime/webhooks/eventgrid"),
     Breakage(
         "events come without the key",

@@ -84,6 +84,7 @@ _SAFE: Mapping[str, Mapping[str, Test]] = {
     "Microsoft.Insights/scheduledQueryRules": {
         "kind": _is("LogAlert"),
         "properties.autoMitigate": _is(True),
+        "properties.skipQueryValidation": _is(True),
         "properties.enabled": _is(True),
         "properties.evaluationFrequency": _is("PT5M"),
         "properties.scopes": _longer_than(0),
