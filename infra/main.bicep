@@ -152,6 +152,8 @@ var tags = {
 var accountIds = filter(split(replace(batchAccountIds, ' ', ''), ','), id => !empty(id))
 var loggedIds = split(toLower(replace(loggedBatchAccountIds, ' ', '')), ',')
 var accountSubscriptionIds = map(accountIds, id => toLower(split(id, '/')[2]))
+// A role's definition must be assignable where it stands.
+var ownSubscriptionId = toLower(subscription().subscriptionId)
 var batchRoleId = guid(subscription().id, 'batchscope', environmentName)
 var privateEndpoints = [
   { storage: names.hostStorage, service: 'blob' }
@@ -293,10 +295,7 @@ module batchRole 'modules/batch-role.bicep' = if (leastPrivilegeBatchRole) {
   params: {
     roleId: batchRoleId
     environmentName: environmentName
-    // Its own subscription, too: a definition must be assignable where it stands.
-    assignableSubscriptionIds: union([
-      toLower(subscription().subscriptionId)
-    ], accountSubscriptionIds)
+    assignableSubscriptionIds: union([ ownSubscriptionId ], accountSubscriptionIds)
   }
 }
 

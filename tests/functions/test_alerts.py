@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 def query(name: str) -> str:
     """The query of an alert rule."""
-    rules = Infrastructure(HERE.root).scenarios[-1].of("Microsoft.Insights/scheduledQueryRules")
+    rules = Infrastructure(HERE.root).everything_on.of("Microsoft.Insights/scheduledQueryRules")
     (rule,) = (rule for rule in rules if rule.name.endswith(f"-{name}"))
     (criterion,) = rule.get("properties.criteria.allOf")
     return str(criterion["query"])

@@ -8,12 +8,15 @@ from yaml import YAMLError
 
 from tests.infra import (
     rules_access,
+    rules_commands,
     rules_flex,
+    rules_names,
     rules_network,
     rules_parameters,
     rules_pipeline,
     rules_resources,
     rules_settings,
+    rules_tools,
     rules_wiring,
 )
 from tests.infra.bicep_syntax import BicepError
@@ -43,12 +46,15 @@ RULES: Mapping[str, Rule] = {
     rule.__name__: rule
     for rule in (
         *rules_resources.RULES,
+        *rules_names.RULES,
         *map(_of_scenarios, _SCENARIO_RULES),
         *rules_access.RULES,
         *rules_wiring.RULES,
         *rules_pipeline.RULES,
+        *rules_commands.RULES,
+        *rules_tools.RULES,
         *rules_parameters.RULES,
-        rules_pipeline.linted,
+        rules_tools.linted,
     )
 }
 

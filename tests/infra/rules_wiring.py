@@ -41,8 +41,9 @@ def logs_kept(scenario: Scenario) -> Iterator[str]:
     for one in found.values():
         if one.get("properties.storageAccountId") != scenario.telemetry_storage.id:
             yield f"resource logs go to {one.get('properties.storageAccountId')}"
-        if one.get("properties.logs") != [{"category": "ServiceLog", "enabled": True}]:
-            yield f"resource logs are {one.get('properties.logs')}"
+        kept = {"category": "ServiceLog", "enabled": True}
+        if {**one.get("properties"), "storageAccountId": ""} != {"storageAccountId": "", "logs": [kept]}:
+            yield f"of a Batch account {one.get('properties')} is kept"
     workspace = scenario.one("Microsoft.OperationalInsights/workspaces")
     if scenario.one("Microsoft.Insights/components").get("properties.WorkspaceResourceId") != workspace.id:
         yield "Application Insights sends to another workspace"
@@ -86,7 +87,7 @@ def sensible_alerts(infrastructure: Infrastructure) -> Iterator[str]:
     """The alert rules are those that the operators' page tells of; what they see is tested with the app."""
     page = infrastructure.read("docs/operations.md")
     found = {}
-    scenario = infrastructure.scenarios[-1]
+    scenario = infrastructure.everything_on
     for rule in scenario.of("Microsoft.Insights/scheduledQueryRules"):
         (criterion,) = rule.get("properties.criteria.allOf")
         told = rule.get("properties.windowSize"), rule.get("properties.severity")
