@@ -15,6 +15,7 @@ from tests.infra import (
     rules_parameters,
     rules_pipeline,
     rules_resources,
+    rules_scripts,
     rules_settings,
     rules_tools,
     rules_wiring,
@@ -55,6 +56,7 @@ RULES: Mapping[str, Rule] = {
         *rules_tools.RULES,
         *rules_parameters.RULES,
         rules_tools.linted,
+        *rules_scripts.RULES,
     )
 }
 

@@ -1,6 +1,7 @@
 """The smoke test is green on the local stack and red on deployments that are broken in some way."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -18,7 +19,9 @@ from infra.smoke_test import TOKEN_VARIABLE, Site, SmokeError, check_accounts, s
 from local.azurite import StorageAddresses
 from local.dev.checkout import HERE
 from tests.e2e.stack import running_stack
+from tests.infra.rules_scripts import SCRIPTS_FOLDER
 
+SCRIPTS = Path(os.environ.get(SCRIPTS_FOLDER, HERE.root))
 TOKEN = "a-token"
 SIGN_IN = "https://login.microsoftonline.com/tenant/oauth2/v2.0/authorize"
 PAGE = b'<html><script type="module" src="/assets/index.js"></script></html>'
@@ -100,7 +103,7 @@ def served(deployment: Deployment) -> Iterator[str]:
             """Says nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/"
         server.shutdown()
 
@@ -239,7 +242,7 @@ def test_an_account_whose_turn_comes_after_patience_ends_counts_by_its_last_poll
 
 
 def run_as_program(*arguments: str, token: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-I", str(HERE.root / "infra/smoke_test.py"), *arguments]
+    command = [sys.executable, "-I", str(SCRIPTS / "infra/smoke_test.py"), *arguments]
     return subprocess.run(command, env={TOKEN_VARIABLE: token}, capture_output=True, text=True, check=False)
 
 
