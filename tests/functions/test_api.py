@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from local.batch_emulator.injection import Fault
@@ -84,6 +85,8 @@ async def test_an_unchanged_answer_is_a_304(world: World) -> None:
         ("accounts/demo/jobs?maxpagesize=0", 400, "maxpagesize", "a whole number from 1 to 1000"),
         ("accounts/demo/jobs?maxpagesize=lots", 400, "maxpagesize", "can't be 'lots'"),
         ("accounts/demo/jobs?state=sleeping", 400, "state", "active"),
+        ("accounts/demo/jobs?state=null", 400, "state", "active"),
+        ("accounts/demo/jobs/nope/tasks?exitCode=null", 400, "exitCode", "a whole number"),
         ("accounts/demo/jobs?colour=red", 400, "colour", "Known are"),
         ("accounts?colour=red", 400, "colour", "takes none"),
         ("nothing/here", 404, None, "no such route"),
@@ -106,7 +109,9 @@ async def test_a_bad_request_is_told_what_is_wrong(
         (b"{}", "which jobs"),
         (b'{"jobs": [], "all": false}', "which jobs"),
         (b'{"jobs": ["a"], "all": true}', "which jobs"),
-        (b'{"jobs": "a"}', "a list of texts"),
+        (b'{"jobs": "a"}', "a list of at most 1000 texts"),
+        (b'{"jobs": null, "all": false}', "a list of at most 1000 texts"),
+        (b'{"jobs": [' + b", ".join([b'"a"'] * 1001) + b"]}", "a list of at most 1000 texts"),
         (b'{"job": ["a"]}', "'job'"),
         (b"[]", "object"),
     ],
@@ -171,6 +176,23 @@ async def test_openapi_tells_every_route_and_parameter(world: World) -> None:
     assert listing["security"] == [{"entra": []}]
     assert "post" in document["paths"]["/api/accounts/{account}/poll"]
     assert document["paths"]["/api/health"]["get"]["security"] == []
+    operations = [operation for path in document["paths"].values() for operation in path.values()]
+    assert not any("default" in operation["responses"] for operation in operations)
+    poll = document["paths"]["/api/accounts/{account}/poll"]["post"]
+    assert " ".join(sorted(poll["responses"])) == "200 202 400 401 403 404 409 413 429 500 502 503"
+    assert " ".join(sorted(listing["responses"])) == "200 304 400 401 403 404 500 502 503"
+
+
+async def test_the_document_says_of_a_poll_just_what_is_taken(world: World) -> None:
+    document = (await world.get("openapi.json")).body
+    body = document["paths"]["/api/accounts/{account}/poll"]["post"]["requestBody"]["content"]["application/json"]
+    validator = OAS31Validator({**body["schema"], "components": document["components"]})
+    taken = [{"jobs": ["a"]}, {"all": True}, {"jobs": ["a"], "all": False}, {"jobs": [], "all": True}]
+    refused = [{}, {"all": False}, {"jobs": None, "all": False}, {"jobs": []}, {"jobs": ["a"], "all": True}]
+    for value, is_taken in [*((value, True) for value in taken), *((value, False) for value in refused)]:
+        assert validator.is_valid(value) == is_taken, value
+        status = (await world.post("accounts/demo/poll", json.dumps(value).encode())).status
+        assert status == (202 if is_taken else 400), value
 
 
 async def test_every_http_function_but_the_page_is_in_the_document(world: World) -> None:

@@ -33,7 +33,7 @@ def status(environment: dict[str, str], *, method: str = "GET", header: str | No
         return {"reached": True}
 
     role: Any = None if open_ else "Reader" if method == "GET" else "Operator"
-    route = Route("route", method, "route", "", Query, None, dict, (200,), role, "application/json", None)
+    route = Route("route", method, "route", "", Query, None, dict, (200,), (), role, "application/json", None)
     headers = {"x-ms-client-principal": header} if header else {}
     request = func.HttpRequest(method=method, url="https://batchscope.example/api/route", headers=headers, body=b"")
     runtime = Runtime(read_settings(environment))
