@@ -19,25 +19,16 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 import azure.functions as func
 import msgspec
 
-from functions.identity import ForbiddenError, Role, UnauthenticatedError, require
-from functions.parameters import BadRequestError, BodyTooLargeError, read_body, read_query
-from functions.rate_limit import RateLimit, TooManyRequestsError
-from shared.errors import (
-    BatchError,
-    BatchscopeError,
-    BatchThrottledError,
-    CacheConflictError,
-    MonitoringOffError,
-    NotFoundError,
-    SettingsError,
-)
+from functions.answers import Answer, ErrorDetail, error_response, failure, security_headers
+from functions.identity import Role, require
+from functions.parameters import read_body, read_query
+from functions.rate_limit import RateLimit
+from shared.errors import BatchscopeError
 from shared.runtime import Runtime, Services
 from shared.settings import Settings
 
 _LOG = logging.getLogger(__name__)
 _WRITES_A_MINUTE = 300
-_SECURITY_HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
-_HTTPS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}
 _CHARSET = "; charset=utf-8"  # which the library adds to texts by itself
 
 
@@ -48,29 +39,11 @@ class Query(msgspec.Struct, rename="camel", kw_only=True):
     """
 
 
-class Answer(msgspec.Struct, rename="camel", kw_only=True):
-    """The root of answers: fields are JSON properties in camelCase."""
-
-
 class Page[T](Answer, omit_defaults=True):
     """One page of a list; there is no nextLink on the last."""
 
     value: Sequence[T]
     next_link: str | None = None
-
-
-class ErrorDetail(Answer):
-    """What went wrong, in a word for programs and a sentence for people, and where."""
-
-    code: str
-    message: str
-    target: str | None
-
-
-class ErrorAnswer(Answer):
-    """The body of every answer that isn't a success."""
-
-    error: ErrorDetail
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,16 +196,11 @@ async def respond(
         reply = await handler(Call(runtime, request, dict(request.route_params), query, body, send))
         return _response(request, route, reply if isinstance(reply, Reply) else Reply(reply))
     except BatchscopeError as error:
-        return _error_response(request, error)
+        return error_response(request, error)
     except Exception as error:
         _LOG.exception("%s failed", route.name)
         detail = ErrorDetail(code="InternalError", message=f"{type(error).__name__}; see the log.", target=None)
         return failure(request, 500, detail)
-
-
-def security_headers(request: func.HttpRequest) -> dict[str, str]:
-    """What every answer bears, whatever it is; over https also that the host is to be asked over https only."""
-    return {**_SECURITY_HEADERS, **(_HTTPS_ONLY if request.url.lower().startswith("https:") else {})}
 
 
 def _response(request: func.HttpRequest, route: Route, reply: Reply) -> func.HttpResponse:
@@ -251,47 +219,3 @@ def _response(request: func.HttpRequest, route: Route, reply: Reply) -> func.Htt
         if headers["ETag"] in known or "*" in known:
             return func.HttpResponse(status_code=304, headers=headers)
     return func.HttpResponse(body, status_code=status, headers=headers, mimetype=media.removesuffix(_CHARSET))
-
-
-def _error_response(request: func.HttpRequest, error: BatchscopeError) -> func.HttpResponse:
-    status, code, target = status_of(error)
-    response = failure(request, status, ErrorDetail(code=code, message=str(error), target=target))
-    if isinstance(error, BatchThrottledError):
-        response.headers["Retry-After"] = str(int(error.retry_after.total_seconds()) or 1)
-    if isinstance(error, TooManyRequestsError):
-        response.headers["Retry-After"] = str(error.retry_after)
-    return response
-
-
-def status_of(error: BatchscopeError) -> tuple[int, str, str | None]:
-    """The HTTP status, error code and target that an error becomes."""
-    if isinstance(error, BadRequestError):
-        return (413 if isinstance(error, BodyTooLargeError) else 400), error.code, error.target
-    if isinstance(error, NotFoundError):
-        return 404, f"{error.kind.capitalize()}NotFound", error.kind
-    status, code = next((found for kind, found in _STATUSES if isinstance(error, kind)), (502, "StorageFailed"))
-    return status, code, None
-
-
-_STATUSES: tuple[tuple[type[BatchscopeError], tuple[int, str]], ...] = (
-    (UnauthenticatedError, (401, "Unauthenticated")),
-    (ForbiddenError, (403, "Forbidden")),
-    (TooManyRequestsError, (429, "TooManyRequests")),
-    (SettingsError, (503, "NotConfigured")),
-    (BatchThrottledError, (503, "BatchThrottled")),
-    (BatchError, (502, "BatchFailed")),
-    (MonitoringOffError, (409, "MonitoringOff")),
-    (CacheConflictError, (503, "Busy")),
-)
-
-
-def failure(request: func.HttpRequest, status: int, detail: ErrorDetail) -> func.HttpResponse:
-    """An answer that isn't a success, which nobody keeps."""
-    headers = {
-        **security_headers(request),
-        "Cache-Control": "no-store",
-        "x-ms-error-code": detail.code,
-        "x-ms-request-id": str(uuid.uuid4()),
-    }
-    body = msgspec.json.encode(ErrorAnswer(error=detail))
-    return func.HttpResponse(body, status_code=status, headers=headers, mimetype="application/json")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import azure.functions as func
 
-from functions.http import ErrorDetail, failure, security_headers
+from functions.answers import ErrorDetail, failure, security_headers
 
 _DIST = Path(__file__).resolve().parent.parent / "web" / "dist"
 _POLICY = (

@@ -10,7 +10,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from functions.http import Answer, Call, Query, Reply, Routes
+from functions.answers import Answer
+from functions.http import Call, Query, Reply, Routes
 from functions.identity import may
 from shared.domain.reports import AccountReport
 from shared.errors import BatchscopeError

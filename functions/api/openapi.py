@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
+from functions.answers import ErrorAnswer
 from functions.api.docs_page import PAGE_POLICY, page_of
 from functions.csv_table import MEDIA
-from functions.http import Call, ErrorAnswer, Query, Reply, Route, Routes
+from functions.http import Call, Query, Reply, Route, Routes
 
 _REFERENCE = "#/components/schemas/{name}"
 _SCHEME = "entra"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -55,7 +56,7 @@ async def test_tasks_are_filtered_and_paged_from_the_cache(world: World) -> None
 async def test_lists_are_tables_where_that_is_asked_for(world: World) -> None:
     await _staged(world)
     jobs = await world.get("accounts/demo/jobs?format=csv&maxpagesize=2")
-    assert jobs.headers["content-type"].startswith("text/csv")
+    assert jobs.headers["content-type"] == "text/csv; charset=utf-8"
     assert jobs.body.splitlines()[0].startswith("id,account,state,")
     assert len(jobs.body.splitlines()) == 3
     following = jobs.headers["link"].removeprefix("<").split(">")[0].split("/api/")[1]
@@ -193,6 +194,15 @@ async def test_the_document_says_of_a_poll_just_what_is_taken(world: World) -> N
         assert validator.is_valid(value) == is_taken, value
         status = (await world.post("accounts/demo/poll", json.dumps(value).encode())).status
         assert status == (202 if is_taken else 400), value
+
+
+async def test_the_readme_names_every_route_and_every_page_of_the_documentation(world: World) -> None:
+    document = (await world.get("openapi.json")).body
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for path in document["paths"]:
+        assert re.sub(r"{(\w)\w+}", r"{\1}", path) in readme, path
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f"(docs/{page.name})" in readme, page.name
 
 
 async def test_every_http_function_but_the_page_is_in_the_document(world: World) -> None:

@@ -39,7 +39,7 @@ class ClosedStorage:
         self._server.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while head := await reader.readuntil(b"\r\n\r\n"):
+        while (head := await _until_closed(reader)) is not None:
             length = next(
                 (int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")), 0
             )
@@ -47,6 +47,14 @@ class ClosedStorage:
             self.requests += 1
             writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
             await writer.drain()
+
+
+async def _until_closed(reader: asyncio.StreamReader) -> bytes | None:
+    """The head of the next request, None where none comes any more."""
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
 
 
 def runtime_on(storage: ClosedStorage) -> Runtime:
