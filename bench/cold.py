@@ -32,7 +32,8 @@ def measure(runs: int) -> tuple[float, float]:
     return statistics.median(library), statistics.median(app)
 
 
-def main() -> None:
+def main() -> int:
+    """1 where the bar is missed."""
     parser = argparse.ArgumentParser(prog="dev.py bench cold", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
     parser.add_argument("--runs", type=int, default=7, help="processes to start (default: %(default)s)")
@@ -54,7 +55,8 @@ def main() -> None:
     if options.json:
         answer = {"name": "cold", "machine": f"{platform.machine()} {platform.python_version()}", "measures": [row]}
         options.json.write_text(json.dumps(answer, indent=2) + "\n")
+    return 0 if ok else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

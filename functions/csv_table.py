@@ -10,7 +10,8 @@ from typing import Any, get_args
 
 import msgspec
 
-from functions.http import Answer, Page, Reply
+from functions.answers import Answer
+from functions.http import Page, Reply
 
 MEDIA = "text/csv; charset=utf-8"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")

@@ -19,32 +19,24 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 import azure.functions as func
 import msgspec
 
-from functions.identity import ForbiddenError, Role, UnauthenticatedError, require
-from functions.parameters import BadRequestError, BodyTooLargeError, read_body, read_query
-from functions.rate_limit import RateLimit, TooManyRequestsError
-from shared.errors import (
-    BatchError,
-    BatchscopeError,
-    BatchThrottledError,
-    CacheConflictError,
-    MonitoringOffError,
-    NotFoundError,
-    SettingsError,
-)
+from functions.answers import Answer, ErrorDetail, error_response, failure, security_headers
+from functions.identity import Role, require
+from functions.parameters import read_body, read_query
+from functions.rate_limit import RateLimit
+from shared.errors import BatchscopeError
 from shared.runtime import Runtime, Services
 from shared.settings import Settings
 
 _LOG = logging.getLogger(__name__)
 _WRITES_A_MINUTE = 300
-SECURITY_HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+_CHARSET = "; charset=utf-8"  # which the library adds to texts by itself
 
 
 class Query(msgspec.Struct, rename="camel", kw_only=True):
-    """The root of query parameters: fields are parameters, anything else is refused."""
+    """The root of query parameters: fields are parameters, anything else is refused.
 
-
-class Answer(msgspec.Struct, rename="camel", kw_only=True):
-    """The root of answers: fields are JSON properties in camelCase."""
+    What may be left out is UNSET then, never None: the text `null` stands for itself.
+    """
 
 
 class Page[T](Answer, omit_defaults=True):
@@ -52,20 +44,6 @@ class Page[T](Answer, omit_defaults=True):
 
     value: Sequence[T]
     next_link: str | None = None
-
-
-class ErrorDetail(Answer):
-    """What went wrong, in a word for programs and a sentence for people, and where."""
-
-    code: str
-    message: str
-    target: str | None
-
-
-class ErrorAnswer(Answer):
-    """The body of every answer that isn't a success."""
-
-    error: ErrorDetail
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +86,9 @@ class Call[Q, B]:
 class Route:
     """All that is known of a route.
 
-    `statuses` are those of its answers when all is well, the usual one first; `role` is what its callers need, None
-    where anybody may call; `media` is the content type of answers that aren't JSON; `queue` is what `send` sends to.
+    `statuses` are those of its answers when all is well, the usual one first; `refusals` those that only this route
+    refuses with; `role` is what its callers need, None where anybody may call; `media` is the content type of answers
+    that aren't JSON; `queue` is what `send` sends to.
     """
 
     name: str
@@ -120,6 +99,7 @@ class Route:
     body: type[Any] | None
     returns: Any
     statuses: tuple[int, ...]
+    refusals: tuple[int, ...]
     role: Role | None
     media: str
     queue: str | None
@@ -150,6 +130,7 @@ class Routes:
         query: type[Any] = Query,
         body: type[Any] | None = None,
         statuses: tuple[int, ...] = (200,),
+        refusals: tuple[int, ...] = (),
         anonymous: bool = False,
         media: str = "application/json",
         queue: str | None = None,
@@ -162,7 +143,9 @@ class Routes:
 
         def register(handler: Handler) -> Handler:
             summary = (handler.__doc__ or "").strip().split("\n")[0]
-            route = Route(handler.__name__, method, path, summary, query, body, returns, statuses, role, media, queue)
+            route = Route(
+                handler.__name__, method, path, summary, query, body, returns, statuses, refusals, role, media, queue
+            )
             self.all.append(route)
             self._bind(route, handler)
             return handler
@@ -213,60 +196,26 @@ async def respond(
         reply = await handler(Call(runtime, request, dict(request.route_params), query, body, send))
         return _response(request, route, reply if isinstance(reply, Reply) else Reply(reply))
     except BatchscopeError as error:
-        return _error_response(error)
+        return error_response(request, error)
     except Exception as error:
         _LOG.exception("%s failed", route.name)
-        return _failure(
-            500, ErrorDetail(code="InternalError", message=f"{type(error).__name__}; see the log.", target=None)
-        )
+        detail = ErrorDetail(code="InternalError", message=f"{type(error).__name__}; see the log.", target=None)
+        return failure(request, 500, detail)
 
 
 def _response(request: func.HttpRequest, route: Route, reply: Reply) -> func.HttpResponse:
     value, status = reply.value, reply.status or route.statuses[0]
     body = value.encode() if isinstance(value, str) else msgspec.json.encode(value)
     media = reply.media or (route.media if isinstance(value, str) else "application/json")
-    headers = {**SECURITY_HEADERS, "Cache-Control": "no-cache", "x-ms-request-id": str(uuid.uuid4()), **reply.headers}
+    headers = {
+        **security_headers(request),
+        "Cache-Control": "no-cache",
+        "x-ms-request-id": str(uuid.uuid4()),
+        **reply.headers,
+    }
     if request.method == "GET" and status == HTTPStatus.OK:
         headers["ETag"] = f'"{blake2b(body, digest_size=12).hexdigest()}"'
         known = {tag.removeprefix("W/") for tag in re.split(r",\s*", request.headers.get("if-none-match", ""))}
         if headers["ETag"] in known or "*" in known:
             return func.HttpResponse(status_code=304, headers=headers)
-    return func.HttpResponse(body, status_code=status, headers=headers, mimetype=media)
-
-
-def _error_response(error: BatchscopeError) -> func.HttpResponse:
-    status, code, target = status_of(error)
-    response = _failure(status, ErrorDetail(code=code, message=str(error), target=target))
-    if isinstance(error, BatchThrottledError):
-        response.headers["Retry-After"] = str(int(error.retry_after.total_seconds()) or 1)
-    if isinstance(error, TooManyRequestsError):
-        response.headers["Retry-After"] = str(error.retry_after)
-    return response
-
-
-def status_of(error: BatchscopeError) -> tuple[int, str, str | None]:
-    """The HTTP status, error code and target that an error becomes."""
-    if isinstance(error, BadRequestError):
-        return (413 if isinstance(error, BodyTooLargeError) else 400), error.code, error.target
-    if isinstance(error, NotFoundError):
-        return 404, f"{error.kind.capitalize()}NotFound", error.kind
-    status, code = next((found for kind, found in _STATUSES if isinstance(error, kind)), (502, "StorageFailed"))
-    return status, code, None
-
-
-_STATUSES: tuple[tuple[type[BatchscopeError], tuple[int, str]], ...] = (
-    (UnauthenticatedError, (401, "Unauthenticated")),
-    (ForbiddenError, (403, "Forbidden")),
-    (TooManyRequestsError, (429, "TooManyRequests")),
-    (SettingsError, (503, "NotConfigured")),
-    (BatchThrottledError, (503, "BatchThrottled")),
-    (BatchError, (502, "BatchFailed")),
-    (MonitoringOffError, (409, "MonitoringOff")),
-    (CacheConflictError, (503, "Busy")),
-)
-
-
-def _failure(status: int, detail: ErrorDetail) -> func.HttpResponse:
-    headers = {**SECURITY_HEADERS, "x-ms-error-code": detail.code, "x-ms-request-id": str(uuid.uuid4())}
-    body = msgspec.json.encode(ErrorAnswer(error=detail))
-    return func.HttpResponse(body, status_code=status, headers=headers, mimetype="application/json")
+    return func.HttpResponse(body, status_code=status, headers=headers, mimetype=media.removesuffix(_CHARSET))

@@ -1,7 +1,8 @@
 """Who calls, and what they may do: the app roles of Microsoft Entra ID, as App Service authentication passes them on.
 
 `X-MS-CLIENT-PRINCIPAL` is worth something only behind App Service authentication (Easy Auth), which removes forged
-ones. In Azure without it the API is closed; on a person's own machine it is open, as only that machine reaches it.
+ones. Without it the API is closed, wherever the app runs; it is open only where the host says that it is one for
+development on a person's own machine (`AZURE_FUNCTIONS_ENVIRONMENT`), as only that machine reaches it.
 
 Source: "Work with user identities in Azure App Service authentication" (the header is base64 of JSON with `role_typ`
 and `claims`, each of `typ` and `val`).
@@ -46,7 +47,7 @@ def require(settings: Settings, request: func.HttpRequest, role: Role) -> None:
 
     Raises UnauthenticatedError, ForbiddenError.
     """
-    if not settings.in_azure:
+    if settings.is_local:
         return
     if not settings.behind_easy_auth:
         raise UnauthenticatedError(

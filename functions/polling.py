@@ -11,6 +11,7 @@ from shared.errors import NotFoundError, SettingsError
 from shared.runtime import Runtime
 
 _LOG = logging.getLogger(__name__)
+HEARTBEAT = "A tick ended well."  # an alert rule of infra/modules/alerts.bicep looks for it
 
 
 def polling_blueprint(runtime: Runtime) -> func.Blueprint:
@@ -31,6 +32,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
         await services.polling.tick()
         if messages := services.polling.take_messages():
             jobs.set([json.encode(message).decode() for message in messages])
+        _LOG.info(HEARTBEAT)
 
     @blueprint.function_name("poll_requested")
     @blueprint.queue_trigger(

@@ -22,7 +22,8 @@ def _described(schema: Mapping[str, Any]) -> str:
     if "enum" in chosen:
         return f"one of {', '.join(str(value) for value in chosen['enum'] if value is not None)}"
     if chosen.get("type") == "array":
-        return f"a list of {_described(chosen['items'])}s" if "items" in chosen else "a list"
+        most = f"at most {chosen['maxItems']} " if "maxItems" in chosen else ""
+        return f"a list of {most}{_described(chosen['items'])}s" if "items" in chosen else "a list"
     words = _SIMPLE.get(str(chosen.get("type")), "something else")
     if "minimum" in chosen and "maximum" in chosen:
         words += f" from {chosen['minimum']} to {chosen['maximum']}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import azure.functions as func
 
-from functions.http import SECURITY_HEADERS
+from functions.answers import ErrorDetail, failure, security_headers
 
 _DIST = Path(__file__).resolve().parent.parent / "web" / "dist"
 _POLICY = (
@@ -23,24 +23,24 @@ def web_blueprint() -> func.Blueprint:
     @blueprint.route(route="{*path}", methods=["GET", "HEAD"], auth_level=func.AuthLevel.ANONYMOUS)
     async def dashboard(req: func.HttpRequest) -> func.HttpResponse:
         """The dashboard."""
-        return serve(req.route_params.get("path") or "")
+        return serve(req, req.route_params.get("path") or "")
 
     return blueprint
 
 
-def serve(path: str) -> func.HttpResponse:
+def serve(request: func.HttpRequest, path: str) -> func.HttpResponse:
     """A file by its exact name in the build, or the page. Names are looked up in a listing, never joined to a path."""
     files = _listing()
     if path.lower().split("/", 1)[0] == "api":
-        message = '{"error":{"code":"RouteNotFound","message":"There is no such route in the API.","target":null}}'
-        headers = {**SECURITY_HEADERS, "x-ms-error-code": "RouteNotFound"}
-        return func.HttpResponse(message, status_code=404, mimetype="application/json", headers=headers)
+        detail = ErrorDetail(code="RouteNotFound", message="There is no such route in the API.", target=None)
+        return failure(request, 404, detail)
     name = path if path in files else "index.html"
     if name not in files:
         message = "The dashboard isn't built; run python3 dev.py build."
-        return func.HttpResponse(message, status_code=503, headers=SECURITY_HEADERS)
+        headers = {**security_headers(request), "Cache-Control": "no-store"}
+        return func.HttpResponse(message, status_code=503, headers=headers)
     headers = {
-        **SECURITY_HEADERS,
+        **security_headers(request),
         "Content-Security-Policy": _POLICY,
         "Cache-Control": _FOREVER if name.startswith("assets/") else "no-cache",
     }

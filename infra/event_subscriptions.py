@@ -1,18 +1,22 @@
 """Deploys events.bicep for the blob-triggered functions of a deployed app, and for those only.
 
 Which functions there are is asked of the app itself, so this needs no change when the code gets another. An app
-without any needs no event subscription, and has no webhook key to subscribe with: then nothing is deployed.
+without blob triggers needs no event subscription, and has no webhook key to subscribe with: then nothing is deployed.
+An app without any function is one whose new code hasn't been taken up yet: that is waited for, and an error in the end.
 """
 
 import argparse
 import json
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from infra.azure_cli import Az, CommandError, az
 
+_TRIES = 10
+_PAUSE_SECONDS = 30.0
 TEMPLATE = Path(__file__).resolve().parent / "events.bicep"
 
 
@@ -42,9 +46,23 @@ def existing_topic(topics: Iterable[Mapping[str, Any]], storage_id: str) -> str:
     return names[0] if names else ""
 
 
-def subscribe(group: str, app: str, storage: str, call: Az) -> list[dict[str, str]]:
-    """What was subscribed."""
-    wanted = triggers(call("functionapp", "function", "list", "--resource-group", group, "--name", app) or [])
+def functions_of(group: str, app: str, call: Az, *, pause_seconds: float) -> list[dict[str, Any]]:
+    """The app's functions; the list is empty for a while after a remote build. Raises CommandError if it stays so."""
+    for attempt in range(_TRIES):
+        time.sleep(pause_seconds if attempt else 0)
+        found: list[dict[str, Any]] = (
+            call("functionapp", "function", "list", "--resource-group", group, "--name", app) or []
+        )
+        if found:
+            return found
+    raise CommandError(f"{app} has no functions: its code isn't deployed, or doesn't load. Look at its log.")
+
+
+def subscribe(
+    group: str, app: str, storage: str, call: Az, *, pause_seconds: float = _PAUSE_SECONDS
+) -> list[dict[str, str]]:
+    """What was subscribed. Raises CommandError."""
+    wanted = triggers(functions_of(group, app, call, pause_seconds=pause_seconds))
     if not wanted:
         return []
     storage_id = call("storage", "account", "show", "--resource-group", group, "--name", storage)["id"]
@@ -57,14 +75,14 @@ def subscribe(group: str, app: str, storage: str, call: Az) -> list[dict[str, st
     return wanted
 
 
-def main(arguments: Sequence[str], call: Az = az) -> int:
+def main(arguments: Sequence[str], call: Az = az, *, pause_seconds: float = _PAUSE_SECONDS) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--resource-group", required=True, help="the output AZURE_RESOURCE_GROUP")
     parser.add_argument("--app", required=True, help="the output AZURE_FUNCTION_APP_NAME")
     parser.add_argument("--storage", required=True, help="the output BATCHSCOPE_TELEMETRY_STORAGE")
     options = parser.parse_args(arguments)
     try:
-        subscribed = subscribe(options.resource_group, options.app, options.storage, call)
+        subscribed = subscribe(options.resource_group, options.app, options.storage, call, pause_seconds=pause_seconds)
     except CommandError as error:
         print(error, file=sys.stderr)
         return 1

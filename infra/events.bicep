@@ -42,6 +42,9 @@ resource newTopic 'Microsoft.EventGrid/systemTopics@2025-02-15' = if (empty(exis
 
 resource topic 'Microsoft.EventGrid/systemTopics@2025-02-15' existing = {
   name: topicName
+  dependsOn: [
+    newTopic
+  ]
 }
 
 resource subscriptions 'Microsoft.EventGrid/systemTopics/eventSubscriptions@2025-02-15' = [for trigger in triggers: {
@@ -67,7 +70,4 @@ resource subscriptions 'Microsoft.EventGrid/systemTopics/eventSubscriptions@2025
       maxDeliveryAttempts: 30
     }
   }
-  dependsOn: [
-    newTopic
-  ]
 }]

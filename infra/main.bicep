@@ -1,7 +1,7 @@
 // Batchscope in a resource group of its own, and what it needs to read each watched Batch account.
 targetScope = 'subscription'
 
-@description('Name of the environment, such as dev or prod, in lower case; part of every name.')
+@description('Name of the environment, such as dev or prod; part of every name, there in lower case and with a hyphen for what is no letter or digit.')
 @minLength(2)
 @maxLength(12)
 param environmentName string
@@ -127,18 +127,20 @@ param housekeepingSchedule string = '0 17 * * * *'
 param maxBatchCallsPerMinute int = 3000
 
 var roles = loadJsonContent('roles.json')
+var letters = map(range(0, length(environmentName)), i => toLower(substring(environmentName, i, 1)))
+var environmentLabel = join(map(letters, letter => contains('abcdefghijklmnopqrstuvwxyz0123456789', letter) ? letter : '-'), '')
 var suffix = uniqueString(subscription().id, environmentName, location)
 var names = {
-  app: 'func-batchscope-${environmentName}-${suffix}'
-  applicationInsights: 'appi-batchscope-${environmentName}'
-  diagnosticSetting: 'batchscope-${environmentName}'
+  app: 'func-batchscope-${environmentLabel}-${suffix}'
+  applicationInsights: 'appi-batchscope-${environmentLabel}'
+  diagnosticSetting: 'batchscope-${environmentLabel}'
   hostStorage: 'stbshost${suffix}'
-  identity: 'id-batchscope-${environmentName}'
-  network: 'vnet-batchscope-${environmentName}'
-  plan: 'plan-batchscope-${environmentName}'
-  resourceGroup: 'rg-batchscope-${environmentName}'
+  identity: 'id-batchscope-${environmentLabel}'
+  network: 'vnet-batchscope-${environmentLabel}'
+  plan: 'plan-batchscope-${environmentLabel}'
+  resourceGroup: 'rg-batchscope-${environmentLabel}'
   telemetryStorage: 'stbstele${suffix}'
-  workspace: 'log-batchscope-${environmentName}'
+  workspace: 'log-batchscope-${environmentLabel}'
 }
 var packageContainer = 'app-package'
 var telemetryContainer = 'telemetry'
@@ -147,9 +149,11 @@ var tags = {
   'azd-env-name': environmentName
 }
 
-var accountIds = split(replace(batchAccountIds, ' ', ''), ',')
+var accountIds = filter(split(replace(batchAccountIds, ' ', ''), ','), id => !empty(id))
 var loggedIds = split(toLower(replace(loggedBatchAccountIds, ' ', '')), ',')
 var accountSubscriptionIds = map(accountIds, id => toLower(split(id, '/')[2]))
+// A role's definition must be assignable where it stands.
+var ownSubscriptionId = toLower(subscription().subscriptionId)
 var batchRoleId = guid(subscription().id, 'batchscope', environmentName)
 var privateEndpoints = [
   { storage: names.hostStorage, service: 'blob' }
@@ -278,7 +282,7 @@ module alerts 'modules/alerts.bicep' = if (!empty(alertEmail)) {
   name: 'alerts'
   scope: group
   params: {
-    namePrefix: 'batchscope-${environmentName}'
+    namePrefix: 'batchscope-${environmentLabel}'
     location: location
     tags: tags
     workspaceId: monitoring.outputs.workspaceId
@@ -287,16 +291,16 @@ module alerts 'modules/alerts.bicep' = if (!empty(alertEmail)) {
 }
 
 module batchRole 'modules/batch-role.bicep' = if (leastPrivilegeBatchRole) {
-  name: 'batch-role-${environmentName}'
+  name: 'batch-role-${environmentLabel}'
   params: {
     roleId: batchRoleId
     environmentName: environmentName
-    assignableSubscriptionIds: union(accountSubscriptionIds, [])
+    assignableSubscriptionIds: union([ ownSubscriptionId ], accountSubscriptionIds)
   }
 }
 
 module batchAccounts 'modules/batch-account.bicep' = [for (id, i) in accountIds: {
-  name: 'batchscope-${environmentName}-${i}'
+  name: 'batchscope-${environmentLabel}-${i}'
   scope: resourceGroup(split(id, '/')[2], split(id, '/')[4])
   params: {
     batchAccountName: last(split(id, '/'))

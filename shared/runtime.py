@@ -4,6 +4,7 @@ Nothing is opened at import: an app with wrong or no settings loads, and says wh
 """
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,8 +68,14 @@ async def _open(settings: Settings) -> Services:
     from shared.stores.task_cache import TaskCache
 
     clock = _clock(settings)
-    credential = _credential(settings)
-    tables = await _open_tables(settings, credential)
+    async with AsyncExitStack() as opened:  # closed again unless all of it opens: the next caller opens anew
+        credential = _credential(settings)
+        if credential:
+            opened.push_async_callback(credential.close)
+        tables = _tables(settings, credential)
+        opened.push_async_callback(tables.close)
+        await tables.create()
+        opened.pop_all()
     jobs, rounds, cache = JobStore(tables), RoundStore(tables), TaskCache(tables)
     monitoring = MonitoringStore(tables)
     plans = ReadPlanStore(tables)
@@ -125,21 +132,15 @@ def _credential(settings: Settings) -> "AsyncTokenCredential | None":
     return DefaultAzureCredential()
 
 
-async def _open_tables(settings: Settings, credential: "AsyncTokenCredential | None") -> "Tables":
+def _tables(settings: Settings, credential: "AsyncTokenCredential | None") -> "Tables":
     from shared.stores.tables import Tables
 
-    tables = Tables.connect(
+    return Tables.connect(
         connection_string=settings.connection_string,
         endpoint=settings.table_endpoint,
         credential=credential,
         prefix=settings.table_prefix,
     )
-    try:
-        await tables.create()
-    except BaseException:
-        await tables.close()
-        raise
-    return tables
 
 
 def _sources(settings: Settings, credential: "AsyncTokenCredential | None") -> "list[BatchAccount]":

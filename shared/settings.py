@@ -21,7 +21,10 @@ _EVERY_HOUR = "0 17 * * * *"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """See docs/settings in README for what each means; durations are timedeltas."""
+    """See docs/settings in README for what each means; durations are timedeltas.
+
+    `is_local` is True only where the host says that it is one for development, as `func start` and the local host do.
+    """
 
     accounts: tuple[Account, ...]
     keys: Mapping[str, str]
@@ -41,7 +44,7 @@ class Settings:
     table_prefix: str
     clock_url: str | None
     behind_easy_auth: bool
-    in_azure: bool
+    is_local: bool
     problems: tuple[str, ...]
 
     @property
@@ -162,6 +165,11 @@ class _Reader:
         self.problems.append(f"{name}: '{text}' is not six fields of NCRONTAB, like {default}")
         return default
 
+    def is_local(self) -> bool:
+        """Azure is never local, whatever else somebody sets there."""
+        in_azure = self.text("WEBSITE_INSTANCE_ID") or self.text("WEBSITE_SITE_NAME")
+        return self.text("AZURE_FUNCTIONS_ENVIRONMENT").lower() == "development" and not in_azure
+
     def table_prefix(self) -> str:
         prefix = self.text("TABLE_PREFIX")
         if prefix and not re.fullmatch("[A-Za-z][A-Za-z0-9]{0,39}", prefix):
@@ -197,7 +205,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         table_prefix=read.table_prefix(),
         clock_url=read.clock_url(),
         behind_easy_auth=read.text("WEBSITE_AUTH_ENABLED").lower() == "true",
-        in_azure=bool(read.text("WEBSITE_INSTANCE_ID") or read.text("WEBSITE_SITE_NAME")),
+        is_local=read.is_local(),
         problems=tuple(read.problems),
     )
 

@@ -1,23 +1,31 @@
-"""GET health: is the app configured, does it reach its storage, and how old is the last poll? Anonymous.
+"""GET health: is the app configured, does it reach its storage, and how old is the last good poll? Anonymous.
 
-Strangers get the status and the age; the problems in words go to whoever may read the rest of the API.
+Strangers get the status and the age; the problems in words go to whoever may read the rest of the API. However often
+it is asked, storage is asked only every few seconds, and so it is while storage fails.
 """
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from msgspec.structs import replace
 
-from functions.http import Answer, Call, Query, Reply, Routes
+from functions.answers import Answer
+from functions.http import Call, Query, Reply, Routes
 from functions.identity import may
 from shared.domain.reports import AccountReport
 from shared.errors import BatchscopeError
 
 _LATE = timedelta(minutes=2)
+_KEPT_SECONDS = 5.0
 
 
 class HealthAnswer(Answer):
-    """`degraded`: some accounts can't be polled; `unhealthy`: nothing can be served."""
+    """`degraded`: some accounts can't be polled; `unhealthy`: nothing can be served.
+
+    `lastPollAgeSeconds` is the time since Batch last listed the jobs of an account, the oldest of all accounts that are
+    watched and were ever listed; a poll that failed doesn't count.
+    """
 
     status: Literal["healthy", "degraded", "unhealthy"]
     last_poll_age_seconds: float | None
@@ -25,28 +33,49 @@ class HealthAnswer(Answer):
 
 
 def add_health(routes: Routes) -> None:
+    kept = _Kept()
+
     @routes.route("GET", "health", returns=HealthAnswer, statuses=(200, 503), anonymous=True)
     async def get_health(call: Call[Query, None]) -> Reply:
-        """Liveness, with the age of the last poll and what is wrong."""
-        settings = call.runtime.settings
-        if settings.problems:
-            return _reply(
-                call, HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=list(settings.problems))
-            )
-        try:
-            services = await call.services()
-            reports, now = await services.queries.accounts(), await services.clock.now()
-        except BatchscopeError as error:
-            return _reply(call, HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=[str(error)]))
-        return _reply(call, health_of(reports, now))
+        """Liveness, with the age of the last good poll and what is wrong."""
+        return _reply(call, await kept.health(call))
+
+
+class _Kept:
+    """The last answer, for some seconds of real time; callers who come meanwhile wait for the one that is asking."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+        self._last: tuple[float, HealthAnswer] | None = None
+
+    async def health(self, call: Call[Query, None]) -> HealthAnswer:
+        async with self._turn:
+            time = asyncio.get_running_loop().time
+            # Where time is stepped, real seconds say nothing of it.
+            if self._last is None or time() >= self._last[0] + _KEPT_SECONDS or call.runtime.settings.clock_url:
+                health = await _asked(call)
+                self._last = time(), health
+            return self._last[1]
+
+
+async def _asked(call: Call[Query, None]) -> HealthAnswer:
+    """What settings and storage say now."""
+    problems = call.runtime.settings.problems
+    if problems:
+        return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=list(problems))
+    try:
+        services = await call.services()
+        return health_of(await services.queries.accounts(), await services.clock.now())
+    except BatchscopeError as error:
+        return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=[str(error)])
 
 
 def health_of(reports: list[AccountReport], now: datetime) -> HealthAnswer:
-    """The verdict on all accounts; the age is that of the account polled longest ago, those switched off apart."""
+    """The verdict on all accounts; those that are switched off don't count."""
     problems = [problem for report in reports if (problem := _problem(report, now))]
-    watched = [report for report in reports if report.watch.monitoring.enabled]
-    ages = [now - report.last_round.finished_at for report in watched if report.last_round]
-    age = max(ages).total_seconds() if ages else None
+    rounds = [report.last_round for report in reports if report.watch.monitoring.enabled and report.last_round]
+    ages = [now - last.jobs_as_of for last in rounds if last.jobs_as_of]
+    age = max(max(ages).total_seconds(), 0) if ages else None
     return HealthAnswer(status="degraded" if problems else "healthy", last_poll_age_seconds=age, problems=problems)
 
 

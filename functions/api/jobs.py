@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from functions.api.models import JobAnswer, job_answer
 from functions.csv_table import csv_reply
@@ -19,9 +19,9 @@ JobState = Literal["active", "disabling", "disabled", "enabling", "terminating",
 class JobsQuery(Query):
     """Filters of the job list; deleted jobs are left out unless asked for."""
 
-    state: JobState | None = None
-    pool_id: str | None = None
-    schedule: str | None = None
+    state: JobState | UnsetType = UNSET
+    pool_id: str | UnsetType = UNSET
+    schedule: str | UnsetType = UNSET
     prefix: Key = ""
     include_deleted: bool = False
     format: Format = "json"
@@ -33,9 +33,9 @@ class JobsQuery(Query):
         facts = report.job.facts
         return (
             (self.include_deleted or not report.job.deleted)
-            and (self.state is None or facts.state == self.state)
-            and (self.pool_id is None or key_of(facts.pool_id or "") == key_of(self.pool_id))
-            and (self.schedule is None or key_of(facts.schedule_id or "") == key_of(self.schedule))
+            and (self.state is UNSET or facts.state == self.state)
+            and (self.pool_id is UNSET or key_of(facts.pool_id or "") == key_of(self.pool_id))
+            and (self.schedule is UNSET or key_of(facts.schedule_id or "") == key_of(self.schedule))
             and report.job.key.startswith(key_of(self.prefix))
             and report.job.key > self.continuation
         )

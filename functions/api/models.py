@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Literal
 
-from functions.http import Answer
+from functions.answers import Answer
 from shared.domain.operations import PollOperation
 from shared.domain.reports import AccountReport, JobReport, MonitoringReport
 from shared.domain.rounds import Round

@@ -1,13 +1,15 @@
 """GET openapi.json: what the route decorator was told, as OpenAPI 3.1; GET docs: the same as a page."""
 
 import re
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
 
+from functions.answers import ErrorAnswer
 from functions.api.docs_page import PAGE_POLICY, page_of
 from functions.csv_table import MEDIA
-from functions.http import Call, ErrorAnswer, Query, Reply, Route, Routes
+from functions.http import Call, Query, Reply, Route, Routes
 
 _REFERENCE = "#/components/schemas/{name}"
 _SCHEME = "entra"
@@ -67,7 +69,8 @@ def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
         "responses": _responses(route, schema_of),
     }
     if route.body:
-        operation["requestBody"] = {"required": True, "content": _content(route, route.body, schema_of)}
+        schema = {**schema_of[str(route.body)], **getattr(route.body, "RULE", {})}
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
     return operation
 
 
@@ -80,7 +83,23 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     responses: dict[str, Any] = {str(status): success for status in route.statuses}
     if route.method == "GET":
         responses["304"] = {"description": "Still as the ETag in If-None-Match says."}
-    return {**responses, "default": {"description": "An error.", "content": error}}
+    for status in _refusals(route):
+        responses.setdefault(str(status), {"description": HTTPStatus(status).phrase, "content": error})
+    return responses
+
+
+def _refusals(route: Route) -> list[int]:
+    """The statuses of a route's errors: bad parameters, callers without a role, what isn't there, what failed."""
+    return sorted(
+        {
+            *(400, 500, 502, 503),
+            *((401, 403) if route.role else ()),
+            *((404,) if "{" in route.path else ()),
+            *((413,) if route.body else ()),
+            *((429,) if route.method != "GET" else ()),
+            *route.refusals,
+        }
+    )
 
 
 def _path_parameters(path: str) -> list[dict[str, Any]]:
@@ -90,17 +109,7 @@ def _path_parameters(path: str) -> list[dict[str, Any]]:
 
 def _query_parameters(kind: type[Any]) -> list[dict[str, Any]]:
     schema = msgspec.json.schema(kind, ref_template="{name}")["$defs"][kind.__name__]
-    return [{"name": name, "in": "query", "schema": _given(value)} for name, value in schema["properties"].items()]
-
-
-def _given(schema: dict[str, Any]) -> dict[str, Any]:
-    """What a parameter looks like where it is given: null stands for one that isn't."""
-    kinds: list[dict[str, Any]] = [kind for kind in schema.get("anyOf", ()) if kind.get("type") != "null"]
-    if len(kinds) == 1:
-        return kinds[0]
-    if None in schema.get("enum", ()):
-        return {"enum": [value for value in schema["enum"] if value is not None]}
-    return schema
+    return [{"name": name, "in": "query", "schema": value} for name, value in schema["properties"].items()]
 
 
 def _content(route: Route, kind: Any, schema_of: dict[str, Any]) -> dict[str, Any]:

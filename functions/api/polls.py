@@ -5,8 +5,9 @@ poll is over, or as a 202 well before the platform cuts the connection at 230 s.
 """
 
 import asyncio
+from typing import Annotated, Any, ClassVar
 
-from msgspec import Struct, json
+from msgspec import UNSET, Meta, Struct, UnsetType, json
 
 from functions.api.models import PollAnswer, poll_answer
 from functions.http import Call, Query, Reply, Routes
@@ -18,10 +19,17 @@ _MAX_JOBS = 1000
 
 
 class PollRequest(Struct, forbid_unknown_fields=True, frozen=True):
-    """The jobs to poll now, or all."""
+    """The jobs to poll now, or all: one of the two."""
 
-    jobs: list[str] | None = None
+    jobs: Annotated[list[str], Meta(max_length=_MAX_JOBS)] | UnsetType = UNSET
     all: bool = False
+
+    RULE: ClassVar[dict[str, Any]] = {
+        "oneOf": [
+            {"required": ["jobs"], "properties": {"jobs": {"minItems": 1}, "all": {"const": False}}},
+            {"required": ["all"], "properties": {"jobs": {"maxItems": 0}, "all": {"const": True}}},
+        ]
+    }
 
 
 class PollQuery(Query):
@@ -45,6 +53,7 @@ def add_polls(routes: Routes) -> None:
         body=PollRequest,
         returns=PollAnswer,
         statuses=(202, 200),
+        refusals=(409,),
         queue=routes.settings.poll_queue,
     )
     async def request_poll(call: Call[PollQuery, PollRequest]) -> Reply:
@@ -69,11 +78,10 @@ def add_polls(routes: Routes) -> None:
 
 def _wanted(body: PollRequest) -> tuple[str, ...] | None:
     """The ids asked for, None for all. Raises BadRequestError where neither or both are said."""
-    if body.all == bool(body.jobs):
+    jobs = () if body.jobs is UNSET else tuple(body.jobs)
+    if body.all == bool(jobs):
         raise BadRequestError('Say which jobs to poll: {"jobs": ["id", …]}, or {"all": true} for all.', target="jobs")
-    if body.jobs and len(body.jobs) > _MAX_JOBS:
-        raise BadRequestError(f"At most {_MAX_JOBS} jobs can be named at once; all of them go by 'all'.", target="jobs")
-    return tuple(body.jobs) if body.jobs else None
+    return jobs or None
 
 
 def _accepted(call: Call[PollQuery, PollRequest], operation: PollOperation) -> Reply:

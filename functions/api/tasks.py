@@ -1,5 +1,7 @@
 """GET accounts/{account}/jobs/{job}/tasks: the cached tasks of a job."""
 
+from msgspec import UNSET, UnsetType
+
 from functions.api.jobs import Format, Key, PageSize
 from functions.api.models import TaskAnswer, TaskResult, TaskState, task_answer
 from functions.csv_table import csv_reply
@@ -11,10 +13,10 @@ from shared.domain.tasks import RESULTS, Task
 class TasksQuery(Query):
     """Filters of the task list."""
 
-    state: TaskState | None = None
-    result: TaskResult | None = None
-    exit_code: int | None = None
-    node_id: str | None = None
+    state: TaskState | UnsetType = UNSET
+    result: TaskResult | UnsetType = UNSET
+    exit_code: int | UnsetType = UNSET
+    node_id: str | UnsetType = UNSET
     prefix: Key = ""
     format: Format = "json"
     maxpagesize: PageSize = 100
@@ -23,9 +25,9 @@ class TasksQuery(Query):
     def wants(self, task: Task) -> bool:
         """True for a task that every filter but `state` lets through; that one the cache applies itself."""
         return (
-            (self.result is None or RESULTS[task.result] == self.result)
-            and (self.exit_code is None or task.exit_code == self.exit_code)
-            and (self.node_id is None or task.node[1] == self.node_id)
+            (self.result is UNSET or RESULTS[task.result] == self.result)
+            and (self.exit_code is UNSET or task.exit_code == self.exit_code)
+            and (self.node_id is UNSET or task.node[1] == self.node_id)
             and key_of(task.id).startswith(key_of(self.prefix))
         )
 
@@ -41,8 +43,9 @@ def add_tasks(routes: Routes) -> None:
 async def _page(call: Call[TasksQuery, None]) -> Page[TaskAnswer]:
     services, query = await call.services(), call.query
     found: list[Task] = []
+    state = None if query.state is UNSET else query.state
     tasks = services.queries.tasks(
-        call.path["account"], call.path["job"], after=query.continuation, wanted=query.wants, state=query.state
+        call.path["account"], call.path["job"], after=query.continuation, wanted=query.wants, state=state
     )
     async for task in tasks:
         if len(found) == query.maxpagesize:

@@ -1,4 +1,5 @@
-// Mail to the operators when the app stops polling, fails, or has used up its daily log quota.
+// Mail to the operators when the app stops polling, polls of an account fail, calls fail, or the daily log quota is used
+// up. The rules read lines that the app itself logs; the tables need not be there yet when the rules are made.
 
 @description('Beginning of the names of the alert rules.')
 param namePrefix string
@@ -15,20 +16,32 @@ param workspaceId string
 @description('Address that gets the mail.')
 param email string
 
+// An empty table stands in for one that nothing was written to yet: no tick at all is what must be noticed most.
+var traces = 'union isfuzzy=true (datatable(TimeGenerated:datetime, Message:string)[]), AppTraces'
+var requests = 'union isfuzzy=true (datatable(TimeGenerated:datetime, Success:bool, ResultCode:string)[]), AppRequests'
 var rules = [
   {
     name: 'no-tick'
-    description: 'The timer that polls Batch has not run for 15 minutes.'
-    query: 'AppRequests | where Name == "tick" and Success'
+    description: 'The timer that polls Batch has not ended well for 15 minutes.'
+    query: '${traces} | where Message startswith "A tick ended well."'
     operator: 'LessThan'
     threshold: 1
     severity: 1
     window: 'PT15M'
   }
   {
+    name: 'failing-polls'
+    description: 'More than 3 rounds of one account failed within 30 minutes.'
+    query: '${traces} | where Message matches regex "^A round of [^ ]+ (failed|broke)" | extend Account = extract("^A round of ([^ ]+)", 1, Message) | summarize Rounds = count() by Account | where Rounds > 3'
+    operator: 'GreaterThan'
+    threshold: 0
+    severity: 1
+    window: 'PT30M'
+  }
+  {
     name: 'failures'
-    description: 'More than 20 invocations failed within 15 minutes.'
-    query: 'AppRequests | where Success == false'
+    description: 'More than 20 invocations failed within 15 minutes, those apart that were asked for what is wrong.'
+    query: '${requests} | where Success == false and ResultCode !startswith "4"'
     operator: 'GreaterThan'
     threshold: 20
     severity: 2
@@ -75,6 +88,7 @@ resource queryRules 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = [for r
     evaluationFrequency: 'PT5M'
     windowSize: rule.window
     autoMitigate: true
+    skipQueryValidation: true
     scopes: [
       workspaceId
     ]

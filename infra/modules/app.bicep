@@ -113,7 +113,6 @@ resource app 'Microsoft.Web/sites@2025-03-01' = {
       }
     }
     siteConfig: {
-      ftpsState: 'Disabled'
       http20Enabled: true
       minTlsVersion: '1.2'
       remoteDebuggingEnabled: false

@@ -19,7 +19,7 @@ from local.functions_host.errors import RefusalError
 from local.functions_host.host import App, Host
 from local.functions_host.keys import Keys
 from local.functions_host.listing import listing
-from local.functions_host.settings import load_local_settings
+from local.functions_host.settings import is_loopback, load_local_settings
 from local.functions_host.storage import HOST_CONNECTION
 from local.functions_host.worker import invocation_id
 
@@ -45,6 +45,8 @@ async def _serve(options: argparse.Namespace) -> None:
     load_local_settings(app_dir, os.environ)
     keys = Keys.from_environment(os.environ) if options.auth else Keys()
     clock: Clock = EmulatorClock(options.clock) if options.clock else RealClock()
+    if is_loopback(options.address):  # as `func start` says it; apps are open to everybody then
+        os.environ.setdefault("AZURE_FUNCTIONS_ENVIRONMENT", "Development")
     os.chdir(app_dir)
     listening = any(name.startswith(HOST_CONNECTION) for name in os.environ)
     app = await App.load(app_dir, os.environ, listening=listening)

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,14 @@ class HostOptions:
     route_prefix: str = "api"
     function_timeout: timedelta | None = timedelta(minutes=30)
     queues: QueueOptions = field(default_factory=QueueOptions)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine reaches what listens there."""
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
 
 
 def load_local_settings(app_dir: Path, environment: MutableMapping[str, str]) -> None:

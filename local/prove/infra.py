@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from local.dev.checkout import HERE
-from tests.infra.breakages import BREAKAGES, Breakage, copy_parts
+from tests.infra.breakages import BREAKAGES
 from tests.infra.checker import Checker, find_checker
 from tests.infra.mutations import mutations
+from tests.infra.planting import Breakage, copy_parts
 from tests.infra.rules import faults, first_fault
 
 LEAST_SHARE = 0.9

@@ -1,28 +1,45 @@
 """Takes secrets out of text that came from outside before it is stored, shown or logged.
 
-It knows what secrets of Azure look like and what people call theirs. What has no such sign can't be told from other
-text.
+It knows what secrets of Azure look like, what people call theirs, and how well-known programs are given them. What has
+no such sign can't be told from other text.
 """
 
 import re
 
 MARK = "[redacted]"
 
-_NAMES = (
-    r"(?:account|access|shared|api|app|client|storage|subscription|auth)?[_\-. ]?"
-    r"(?:key|secret|token|password|passwd|pwd|passphrase)"
+# What people call a secret. `key` and `pass` say so only as words of their own: `monkey` is no key, `API_KEY` is.
+_START = r"(?<![A-Za-z0-9])"
+_NAME = (
+    r"(?:(?i:password|passwd|passphrase|pwd|secret|token)"
+    r"|(?i:account|access|shared|api|app|client|storage|subscription|auth|master|private|primary|secondary)"
+    r"(?i:[_\-. ]?key)"
+    rf"|(?:{_START}|(?<=[a-z0-9])(?=K))(?i:key))"
 )
+_VALUE = (
+    rf"(?:{re.escape(MARK)}"
+    r"""|\\+".*?(?:\\+"|\Z)|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?"""  # quoted within quotes, quoted; to the end if open
+    r"""|[^\s;,&"'<>]+)"""
+)
+_CURL = r"""(\b(?:curl|wget)\b[^\n|;&]{0,500}?\s(?:-u|--user|--proxy-user)[ =]?\s*["']?[^\s:"']+:)"""
 _PATTERNS = (
-    # the signature of a shared access signature
-    (re.compile(r"(?i)([?&;]|\b)(sig=)[^&\s\"'<>;]+"), rf"\1\2{MARK}"),
-    # NAME=value, NAME: value, --name value, "name": "value"
-    (re.compile(rf"(?i)(\b\w*{_NAMES}[\"']?\s*[=:]\s*)(?:\"[^\"]*\"|'[^']*'|[^\s;,&\"'<>]+)"), rf"\1{MARK}"),
-    (re.compile(rf"(?i)(--?{_NAMES}\s+)(?![\-])[^\s;,&\"'<>]+"), rf"\1{MARK}"),
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), MARK),
+    # the signature of a shared access signature, in an address or in one that is part of another
+    (re.compile(r"(?i)((?:\b|(?<=%26)|(?<=%3f))sig(?:=|%3d))[^&\s\"'<>;]+"), rf"\1{MARK}"),
+    # NAME=value, NAME: value, "name": "value"; --name value, -Name value
+    (re.compile(rf"({_NAME}(?:\\*[\"'])?\s*[=:]\s*){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"({_START}(?i:pass)(?:\s*=\s*|\\*[\"']\s*:\s*)){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"((?<![\w\-])--?[\w\-]*?{_NAME}\s+)(?!-){_VALUE}"), rf"\1{MARK}"),
+    # mysql -psecret, sshpass -p secret, curl -u user:secret
+    (re.compile(rf"(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{{0,500}}?\s-p){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"(\bsshpass\s+-p\s*){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"{_CURL}[^\s\"']+"), rf"\1{MARK}"),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/\-]{8,}=*"), rf"\1 {MARK}"),
-    # a user's name and password in an address
-    (re.compile(r"(\b[a-z][a-z0-9+.\-]*://)[^\s/@:]+:[^\s/@]+@", re.IGNORECASE), rf"\1{MARK}@"),
-    # a JSON web token; an account key: 64 bytes in base64
+    # a user's name and password in an address, or a password alone
+    (re.compile(r"(?i)(\b[a-z][a-z0-9+.\-]{0,30}://)[^\s/@:\"']*:[^\s/@\"']+@"), rf"\1{MARK}@"),
+    # a JSON web token; tokens of GitHub; an account key: 64 bytes in base64
     (re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]{8,}\.[\w\-]*"), MARK),
+    (re.compile(r"\b(?:gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"), MARK),
     (re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{86}==(?![A-Za-z0-9+/=])"), MARK),
 )
 

@@ -112,4 +112,5 @@ def _wait(retry_after: str | None) -> timedelta:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [""])[0].replace(" ssl:default", "")  # aiohttp says that of http, too
+    line = (str(error).strip().splitlines() or [""])[0]
+    return redacted(line.replace(" ssl:default", ""))  # aiohttp says that of http, too

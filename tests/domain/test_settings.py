@@ -128,6 +128,27 @@ def test_a_table_address_that_is_not_https_is_a_problem(url: str) -> None:
     assert problem.startswith("AzureWebJobsStorage__tableServiceUri")
 
 
+DEVELOPMENT = {"AZURE_FUNCTIONS_ENVIRONMENT": "Development"}
+
+
+def test_only_a_host_for_development_outside_of_azure_is_local() -> None:
+    assert read_settings(ENOUGH | DEVELOPMENT).is_local
+    for hosting in (
+        {},
+        {"AZURE_FUNCTIONS_ENVIRONMENT": "Production"},
+        {"AZURE_FUNCTIONS_ENVIRONMENT": "Staging"},
+        DEVELOPMENT | {"WEBSITE_SITE_NAME": "batchscope"},
+        DEVELOPMENT | {"WEBSITE_INSTANCE_ID": "0"},
+    ):
+        assert not read_settings(ENOUGH | hosting).is_local
+
+
+@pytest.mark.parametrize("value", ["", "false", "False", "0", "1", "yes", "enabled", "truest"])
+def test_easy_auth_is_on_only_where_the_platform_says_true(value: str) -> None:
+    assert not read_settings(ENOUGH | {"WEBSITE_AUTH_ENABLED": value}).behind_easy_auth
+    assert read_settings(ENOUGH | {"WEBSITE_AUTH_ENABLED": "True"}).behind_easy_auth
+
+
 @given(
     st.dictionaries(
         st.sampled_from([*WRONG, "AzureWebJobsStorage__tableServiceUri", "AzureWebJobsStorage__accountName"]),

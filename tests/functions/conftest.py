@@ -76,6 +76,7 @@ def _environment(azurite: StorageAddresses) -> Iterator[dict[str, str]]:
     settings = {
         "AzureWebJobsStorage": azurite.connection_string,
         "BATCH_ACCOUNT_KEYS": f"demo={DEVELOPMENT_KEY}",
+        "AZURE_FUNCTIONS_ENVIRONMENT": "Development",
         "TABLE_PREFIX": f"f{secrets.token_hex(6)}",
         "POLL_SECONDS": "60",
     }

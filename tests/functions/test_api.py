@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
+from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from local.batch_emulator.injection import Fault
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import ROOT, World
 
@@ -53,7 +56,7 @@ async def test_tasks_are_filtered_and_paged_from_the_cache(world: World) -> None
 async def test_lists_are_tables_where_that_is_asked_for(world: World) -> None:
     await _staged(world)
     jobs = await world.get("accounts/demo/jobs?format=csv&maxpagesize=2")
-    assert jobs.headers["content-type"].startswith("text/csv")
+    assert jobs.headers["content-type"] == "text/csv; charset=utf-8"
     assert jobs.body.splitlines()[0].startswith("id,account,state,")
     assert len(jobs.body.splitlines()) == 3
     following = jobs.headers["link"].removeprefix("<").split(">")[0].split("/api/")[1]
@@ -83,6 +86,8 @@ async def test_an_unchanged_answer_is_a_304(world: World) -> None:
         ("accounts/demo/jobs?maxpagesize=0", 400, "maxpagesize", "a whole number from 1 to 1000"),
         ("accounts/demo/jobs?maxpagesize=lots", 400, "maxpagesize", "can't be 'lots'"),
         ("accounts/demo/jobs?state=sleeping", 400, "state", "active"),
+        ("accounts/demo/jobs?state=null", 400, "state", "active"),
+        ("accounts/demo/jobs/nope/tasks?exitCode=null", 400, "exitCode", "a whole number"),
         ("accounts/demo/jobs?colour=red", 400, "colour", "Known are"),
         ("accounts?colour=red", 400, "colour", "takes none"),
         ("nothing/here", 404, None, "no such route"),
@@ -105,7 +110,9 @@ async def test_a_bad_request_is_told_what_is_wrong(
         (b"{}", "which jobs"),
         (b'{"jobs": [], "all": false}', "which jobs"),
         (b'{"jobs": ["a"], "all": true}', "which jobs"),
-        (b'{"jobs": "a"}', "a list of texts"),
+        (b'{"jobs": "a"}', "a list of at most 1000 texts"),
+        (b'{"jobs": null, "all": false}', "a list of at most 1000 texts"),
+        (b'{"jobs": [' + b", ".join([b'"a"'] * 1001) + b"]}", "a list of at most 1000 texts"),
         (b'{"job": ["a"]}', "'job'"),
         (b"[]", "object"),
     ],
@@ -140,6 +147,16 @@ async def test_health_tells_the_age_of_the_last_poll(world: World) -> None:
     assert late.body["problems"][0].startswith("demo: last polled at")
 
 
+async def test_a_poll_that_failed_does_not_make_health_look_young(world: World) -> None:
+    await world.poll()
+    world.advance(600)
+    world.emulator.faults.all.append(Fault(status=403))
+    assert (await world.poll()).body["status"] == "failed"
+    health = (await world.get("health")).body
+    assert (health["status"], health["lastPollAgeSeconds"]) == ("degraded", 600.0)
+    assert (await world.get("accounts/demo")).body["lastRound"]["outcome"] == "failed"
+
+
 async def test_metrics_are_prometheus_text_of_what_is_stored(world: World) -> None:
     await _staged(world)
     answer = await world.get("metrics")
@@ -160,6 +177,32 @@ async def test_openapi_tells_every_route_and_parameter(world: World) -> None:
     assert listing["security"] == [{"entra": []}]
     assert "post" in document["paths"]["/api/accounts/{account}/poll"]
     assert document["paths"]["/api/health"]["get"]["security"] == []
+    operations = [operation for path in document["paths"].values() for operation in path.values()]
+    assert not any("default" in operation["responses"] for operation in operations)
+    poll = document["paths"]["/api/accounts/{account}/poll"]["post"]
+    assert " ".join(sorted(poll["responses"])) == "200 202 400 401 403 404 409 413 429 500 502 503"
+    assert " ".join(sorted(listing["responses"])) == "200 304 400 401 403 404 500 502 503"
+
+
+async def test_the_document_says_of_a_poll_just_what_is_taken(world: World) -> None:
+    document = (await world.get("openapi.json")).body
+    body = document["paths"]["/api/accounts/{account}/poll"]["post"]["requestBody"]["content"]["application/json"]
+    validator = OAS31Validator({**body["schema"], "components": document["components"]})
+    taken = [{"jobs": ["a"]}, {"all": True}, {"jobs": ["a"], "all": False}, {"jobs": [], "all": True}]
+    refused = [{}, {"all": False}, {"jobs": None, "all": False}, {"jobs": []}, {"jobs": ["a"], "all": True}]
+    for value, is_taken in [*((value, True) for value in taken), *((value, False) for value in refused)]:
+        assert validator.is_valid(value) == is_taken, value
+        status = (await world.post("accounts/demo/poll", json.dumps(value).encode())).status
+        assert status == (202 if is_taken else 400), value
+
+
+async def test_the_readme_names_every_route_and_every_page_of_the_documentation(world: World) -> None:
+    document = (await world.get("openapi.json")).body
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for path in document["paths"]:
+        assert re.sub(r"{(\w)\w+}", r"{\1}", path) in readme, path
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f"(docs/{page.name})" in readme, page.name
 
 
 async def test_every_http_function_but_the_page_is_in_the_document(world: World) -> None:
@@ -205,8 +248,9 @@ async def test_an_app_without_settings_loads_and_names_what_is_missing(tmp_path:
         "        print(int(reply.status), reply.body.decode())\n"
         "asyncio.run(main())\n"
     )
+    environment = {"PYTHONPATH": str(ROOT), "AZURE_FUNCTIONS_ENVIRONMENT": "Development"}
     program = await asyncio.create_subprocess_exec(
-        sys.executable, str(script), str(ROOT), env={"PYTHONPATH": str(ROOT)}, stdout=asyncio.subprocess.PIPE
+        sys.executable, str(script), str(ROOT), env=environment, stdout=asyncio.subprocess.PIPE
     )
     printed, _ = await asyncio.wait_for(program.communicate(), 60)
     status, body = printed.decode().strip().split(" ", 1)

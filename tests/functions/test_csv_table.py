@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from functions.answers import Answer
 from functions.csv_table import csv_reply
-from functions.http import Answer, Page
+from functions.http import Page
 
 
 class Counts(Answer):

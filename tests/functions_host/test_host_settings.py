@@ -9,6 +9,7 @@ from local.functions_host.settings import (
     HostOptions,
     QueueOptions,
     fill,
+    is_loopback,
     load_host_json,
     load_local_settings,
     parse_host_json,
@@ -106,3 +107,11 @@ def test_a_connection_is_a_string_or_an_address() -> None:
         find_connection({}, "X", "blob")
     with pytest.raises(RefusalError, match="isn't a storage connection string"):
         find_connection({"X": "nonsense"}, "X", "blob")
+
+
+@pytest.mark.parametrize(
+    ("address", "is_ours"),
+    [("127.0.0.1", True), ("127.8.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("host", False)],  # noqa: S104
+)
+def test_apps_are_told_of_development_only_where_no_other_machine_reaches_them(address: str, is_ours: bool) -> None:  # noqa: FBT001
+    assert is_loopback(address) == is_ours

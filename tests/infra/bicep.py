@@ -429,10 +429,12 @@ class File:
 
     def _call_expression(self, node: Node, local: Local) -> Any:
         function, arguments = named(node)
-        if text(function) == "map":
+        if text(function) in {"filter", "map"}:
             source, mapping = named(arguments)
             variable, body = named(mapping)
-            return [self.evaluate(body, {**local, text(variable): entry}) for entry in self.evaluate(source, local)]
+            entries = self.evaluate(source, local)
+            values = [self.evaluate(body, {**local, text(variable): entry}) for entry in entries]
+            return values if text(function) == "map" else [e for e, kept in zip(entries, values, strict=True) if kept]
         given = [self.evaluate(argument, local) for argument in named(arguments)]
         known: dict[str, Callable[..., Any]] = {**FUNCTIONS, **self._functions_here()}
         if text(function) not in known:
@@ -443,7 +445,10 @@ class File:
         return {
             "loadJsonContent": lambda name: json.loads((self.path.parent / name).read_text(encoding="utf-8")),
             "resourceGroup": self._resource_group,
-            "subscription": lambda: {"id": f"/subscriptions/{self.scope.subscription}"},
+            "subscription": lambda: {
+                "id": f"/subscriptions/{self.scope.subscription}",
+                "subscriptionId": self.scope.subscription,
+            },
             "subscriptionResourceId": lambda kind, name: (
                 f"/subscriptions/{self.scope.subscription}/providers/{kind}/{name}"
             ),

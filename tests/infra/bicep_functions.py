@@ -25,7 +25,11 @@ def _subnet(prefix: str, size: int, place: int) -> str:
 
 def _list_keys(resource_id: str, api_version: str) -> dict[str, Any]:
     del resource_id, api_version
-    return {"systemKeys": {"blobs_extension": SECRET}, "functionKeys": {"default": SECRET}, "masterKey": SECRET}
+    return {
+        "systemKeys": {"blobs_extension": f"{SECRET} blobs_extension", "masterKey": f"{SECRET} master"},
+        "functionKeys": {"default": f"{SECRET} default"},
+        "masterKey": f"{SECRET} master",
+    }
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -44,6 +48,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "range": lambda start, count: list(range(start, start + count)),
     "replace": lambda whole, old, new: whole.replace(old, new),
     "split": lambda whole, mark: whole.split(mark),
+    "substring": lambda whole, start, size: whole[start : start + size],
     "string": lambda value: json.dumps(value) if not isinstance(value, str) else value,
     "tenant": lambda: {"tenantId": TENANT},
     "toLower": lambda value: value.lower(),

@@ -1,50 +1,13 @@
-"""Planted breakages of the infrastructure, each one edit of one file: the rules and the checker must notice them.
+"""Planted breakages, each one edit of one file: the rules and the checker must notice them.
 
 They are of many kinds on purpose, and the rules are written for kinds of resources, not for this list.
 """
 
-import shutil
-from dataclasses import dataclass
-from pathlib import Path
+from tests.infra.breakages_of_pipelines import PIPELINE_BREAKAGES
+from tests.infra.planting import Breakage
 
-PARTS = (
-    ".ci",
-    ".github",
-    ".python-version",
-    ".yamllint.yaml",
-    "azure.yaml",
-    "docs/operations.md",
-    "functions",
-    "host.json",
-    "infra",
-)
-"""What the rules look at."""
 _APP, _STORAGE, _MAIN = "infra/modules/app.bicep", "infra/modules/storage.bicep", "infra/main.bicep"
-_BATCH, _EVENTS, _DEPLOY = "infra/modules/batch-account.bicep", "infra/events.bicep", ".github/workflows/deploy.yml"
-
-
-@dataclass(frozen=True, slots=True)
-class Breakage:
-    """`old` stands in the file; its first place becomes `new`."""
-
-    name: str
-    file: str
-    old: str
-    new: str
-
-    def plant(self, root: Path) -> None:
-        path = root / self.file
-        before = path.read_text(encoding="utf-8")
-        if self.old not in before:
-            raise ValueError(f"{self.name}: {self.file} doesn't hold {self.old!r} any more")
-        path.write_text(before.replace(self.old, self.new, 1), encoding="utf-8")
-
-
-def copy_parts(source: Path, target: Path) -> None:
-    for name in PARTS:
-        copy = shutil.copytree if (source / name).is_dir() else shutil.copy
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        copy(source / name, target / name)
+_BATCH, _EVENTS = "infra/modules/batch-account.bicep", "infra/events.bicep"
 
 
 BREAKAGES = (
@@ -80,7 +43,8 @@ BREAKAGES = (
         "a module doesn't wait for storage", _MAIN, "    hostStorage\n    telemetryStorage\n  ]", "    hostStorage\n  ]"
     ),
     Breakage("the app doesn't wait for its roles", _MAIN, "    hostStorageRoles\n", ""),
-    Breakage("subscriptions don't wait for their topic", _EVENTS, "  dependsOn: [\n    newTopic\n  ]\n", ""),
+    Breakage("a topic is looked up before it is made", _EVENTS, "  dependsOn: [\n    newTopic\n  ]\n", ""),
+    Breakage("events come with the master key", _EVENTS, "systemKeys.blobs_extension", "systemKeys.masterKey"),
     Breakage("a child has no parent", _STORAGE, "  parent: account\n", ""),
     Breakage("a child has another parent", _STORAGE, "  parent: blobService\n", "  parent: account\n"),
     Breakage(
@@ -107,7 +71,25 @@ BREAKAGES = (
     ),
     Breakage("plain HTTP is allowed to the app", _APP, "    httpsOnly: true\n", ""),
     Breakage("old TLS is allowed", _APP, "minTlsVersion: '1.2'", "minTlsVersion: '1.0'"),
-    Breakage("FTP is on", _APP, "ftpsState: 'Disabled'", "ftpsState: 'AllAllowed'"),
+    Breakage(
+        "a site property is refused by the plan",
+        _APP,
+        "      http20Enabled: true\n",
+        "      ftpsState: 'Disabled'\n      http20Enabled: true\n",
+    ),
+    Breakage(
+        "instances are always ready",
+        _APP,
+        "        triggers: {\n",
+        "        alwaysReady: [\n          { name: 'http', instanceCount: 1 }\n        ]\n        triggers: {\n",
+    ),
+    Breakage(
+        "code can't be deployed from outside",
+        _APP,
+        "      scmMinTlsVersion: '1.2'\n",
+        "      scmIpSecurityRestrictionsDefaultAction: 'Deny'\n      scmMinTlsVersion: '1.2'\n",
+    ),
+    Breakage("a password is taken over ftp", _APP, "  name: 'ftp'\n", "  name: 'scm'\n"),
     Breakage("a password is taken over scm", _APP, "    allow: false\n", "    allow: true\n"),
     Breakage("private storage stays open", _STORAGE, "privateNetworking ? 'Deny' : 'Allow'", "'Allow'"),
     Breakage("a private DNS zone is missing", "infra/modules/network.bicep", "  'queue'\n", ""),
@@ -212,7 +194,53 @@ BREAKAGES = (
     Breakage("logs of another category are kept", _BATCH, "'ServiceLog'", "'AuditLog'"),
     Breakage("logs go nowhere", _MAIN, "telemetryStorage.outputs.id : ''", "'' : ''"),
     Breakage("telemetry never ends", _MAIN, "days: telemetryRetentionDays", "days: resourceLogRetentionDays"),
-    Breakage("an alert asks for no function", "infra/modules/alerts.bicep", 'Name == "tick"', 'Name == "tik"'),
+    Breakage("an alert asks for what nobody logs", "infra/modules/alerts.bicep", "A tick ended well", "A tick ended"),
+    Breakage(
+        "an alert counts what clients did wrong", "infra/modules/alerts.bicep", ' and ResultCode !startswith "4"', ""
+    ),
+    Breakage("an alert's table must be there", "infra/modules/alerts.bicep", "    skipQueryValidation: true\n", ""),
+    Breakage(
+        "a role assignment bears one name on both accounts",
+        "infra/modules/storage-roles.bicep",
+        "guid(account.id, principalId, roleId)",
+        "guid(resourceGroup().id, principalId, roleId)",
+    ),
+    Breakage(
+        "two environments want one storage account",
+        _MAIN,
+        "uniqueString(subscription().id, environmentName, location)",
+        "uniqueString(subscription().id, location)",
+    ),
+    Breakage(
+        "two subscriptions want one storage account",
+        _MAIN,
+        "uniqueString(subscription().id, environmentName, location)",
+        "uniqueString(environmentName, location)",
+    ),
+    Breakage(
+        "a name has what no name may have",
+        _MAIN,
+        "app: 'func-batchscope-${environmentLabel}-${suffix}'",
+        "app: 'func-batchscope-${environmentName}-${suffix}'",
+    ),
+    Breakage(
+        "a comma too many is an account",
+        _MAIN,
+        "filter(split(replace(batchAccountIds, ' ', ''), ','), id => !empty(id))",
+        "split(replace(batchAccountIds, ' ', ''), ',')",
+    ),
+    Breakage(
+        "the custom role can't stand where it does",
+        _MAIN,
+        "union([ ownSubscriptionId ], accountSubscriptionIds)",
+        "union(accountSubscriptionIds, [])",
+    ),
+    Breakage(
+        "metrics are kept as well",
+        _BATCH,
+        "    logs: [\n",
+        "    metrics: [\n      {\n        category: 'AllMetrics'\n        enabled: true\n      }\n    ]\n    logs: [\n",
+    ),
     Breakage("events go to another webhook", _EVENTS, "/runtime/webhooks/blobs", "/runtime/webhooks/eventgrid"),
     Breakage(
         "events come without the key",
@@ -221,58 +249,5 @@ BREAKAGES = (
         "",
     ),
     Breakage("events of other containers come as well", _EVENTS, "containers/${trigger.containerName}/", "containers/"),
-    Breakage(
-        "a required parameter isn't given",
-        "infra/main.parameters.json",
-        '    "batchAccountIds": { "value": "${BATCH_ACCOUNT_IDS}" },\n',
-        "",
-    ),
-    Breakage("an unknown parameter is given", "infra/main.parameters.json", '"logDailyQuotaGb"', '"logQuotaGb"'),
-    Breakage(
-        "a parameter is of the wrong type", "infra/main.parameters.json", '{ "value": 2048 }', '{ "value": "2048" }'
-    ),
-    Breakage(
-        "a placeholder has no variable", _DEPLOY, "          BATCH_ACCOUNT_IDS: ${{ vars.BATCH_ACCOUNT_IDS }}\n", ""
-    ),
-    Breakage(
-        "an action is not pinned", _DEPLOY, "azure/login@a457da9ea143d694b1b9c7c869ebb04ebe844ef5", "azure/login@v2"
-    ),
-    Breakage("a workflow may write", _DEPLOY, "contents: read", "contents: write"),
-    Breakage(
-        "a workflow has a secret",
-        _DEPLOY,
-        "client-id: ${{ vars.AZURE_CLIENT_ID }}",
-        "client-id: ${{ secrets.AZURE_CLIENT_ID }}",
-    ),
-    Breakage(
-        "strangers' code runs with rights", ".github/workflows/whatif.yml", "pull_request:", "pull_request_target:"
-    ),
-    Breakage("the package isn't built remotely", _DEPLOY, " --build-remote true", ""),
-    Breakage("the smoke test can't fail", _DEPLOY, "--patience 600", "--patience 600 || true"),
-    Breakage("an expression is misspelt", _DEPLOY, "steps.provision.outputs.app", "steps.provison.outputs.app"),
-    Breakage(
-        "a key is given twice",
-        ".github/workflows/ci.yml",
-        "    timeout-minutes: 10\n",
-        "    timeout-minutes: 10\n    timeout-minutes: 10\n",
-    ),
-    Breakage(
-        "the compiler isn't run",
-        ".github/workflows/ci.yml",
-        "          az bicep build --file infra/main.bicep --stdout > /dev/null\n",
-        "",
-    ),
-    Breakage("a hook is missing", "azure.yaml", "  postprovision:", "  postrestore:"),
-    Breakage(
-        "a hook gets the wrong output",
-        "azure.yaml",
-        '--app "$AZURE_FUNCTION_APP_NAME"',
-        '--app "$AZURE_RESOURCE_GROUP"',
-    ),
-    Breakage(
-        "a lint rule is off",
-        "infra/bicepconfig.json",
-        '"no-unused-params": { "level": "error" }',
-        '"no-unused-params": { "level": "off" }',
-    ),
+    *PIPELINE_BREAKAGES,
 )

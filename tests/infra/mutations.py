@@ -6,7 +6,7 @@ Nobody chose these, so they tell whether the rules see what they were not writte
 import re
 from collections.abc import Iterator
 
-from tests.infra.breakages import Breakage
+from tests.infra.planting import Breakage
 
 _SKIPPED = ("//", "@description(")
 

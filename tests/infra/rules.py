@@ -8,11 +8,16 @@ from yaml import YAMLError
 
 from tests.infra import (
     rules_access,
+    rules_commands,
+    rules_flex,
+    rules_names,
     rules_network,
     rules_parameters,
     rules_pipeline,
     rules_resources,
+    rules_scripts,
     rules_settings,
+    rules_tools,
     rules_wiring,
 )
 from tests.infra.bicep_syntax import BicepError
@@ -33,6 +38,7 @@ def _of_scenarios(rule: Callable[[Scenario], Iterator[str]]) -> Rule:
 _SCENARIO_RULES = (
     *rules_resources.SCENARIO_RULES,
     *rules_access.SCENARIO_RULES,
+    *rules_flex.SCENARIO_RULES,
     *rules_settings.SCENARIO_RULES,
     *rules_network.SCENARIO_RULES,
     *rules_wiring.SCENARIO_RULES,
@@ -41,12 +47,16 @@ RULES: Mapping[str, Rule] = {
     rule.__name__: rule
     for rule in (
         *rules_resources.RULES,
+        *rules_names.RULES,
         *map(_of_scenarios, _SCENARIO_RULES),
         *rules_access.RULES,
         *rules_wiring.RULES,
         *rules_pipeline.RULES,
+        *rules_commands.RULES,
+        *rules_tools.RULES,
         *rules_parameters.RULES,
-        rules_pipeline.linted,
+        rules_tools.linted,
+        *rules_scripts.RULES,
     )
 }
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.infra.bicep import Resource
+from tests.infra.bicep import SUBSCRIPTION, Resource
 from tests.infra.bicep_functions import TENANT
 from tests.infra.scenarios import Infrastructure, Scenario
 
@@ -80,8 +80,9 @@ def custom_role(scenario: Scenario) -> Iterator[str]:
     for role in found:
         if role.get("properties.permissions") != [_READING]:
             yield f"the custom role permits {role.get('properties.permissions')}"
-        scopes = {"/".join(account.lower().split("/")[:3]) for account in scenario.watched}
-        if set(role.get("properties.assignableScopes")) != scopes:
+        accounts = {"/".join(account.lower().split("/")[:3]) for account in scenario.watched}
+        scopes = sorted(accounts | {f"/subscriptions/{SUBSCRIPTION}"})
+        if sorted(role.get("properties.assignableScopes")) != scopes:
             yield f"the custom role can be assigned in {role.get('properties.assignableScopes')}"
         if scenario.parameter("environmentName") not in role.get("properties.roleName"):
             yield "the custom role's name is not of its environment only"

@@ -84,6 +84,7 @@ _SAFE: Mapping[str, Mapping[str, Test]] = {
     "Microsoft.Insights/scheduledQueryRules": {
         "kind": _is("LogAlert"),
         "properties.autoMitigate": _is(True),
+        "properties.skipQueryValidation": _is(True),
         "properties.enabled": _is(True),
         "properties.evaluationFrequency": _is("PT5M"),
         "properties.scopes": _longer_than(0),
@@ -144,7 +145,6 @@ _SAFE: Mapping[str, Mapping[str, Test]] = {
         "properties.siteConfig.cors": _is(None),
         "properties.siteConfig.appSettings": _is(None),
         "properties.siteConfig.connectionStrings": _is(None),
-        "properties.siteConfig.ftpsState": _is("Disabled"),
         "properties.siteConfig.http20Enabled": _is(True),
         "properties.siteConfig.minTlsVersion": _is("1.2", "1.3"),
         "properties.siteConfig.remoteDebuggingEnabled": _is(False),
@@ -229,48 +229,6 @@ def one_region(infrastructure: Infrastructure) -> Iterator[str]:
                 yield f"{found.file}: {found.name} isn't tagged with its environment"
 
 
-def names_of_their_own(infrastructure: Infrastructure) -> Iterator[str]:
-    for scenario in infrastructure.scenarios:
-        seen: set[str] = set()
-        for found in scenario.all:
-            if found.id.lower() in seen:
-                yield f"{found.file}: {found.id} is deployed twice"
-            seen.add(found.id.lower())
-        modules = [f"{module.scope.id}/{module.name}" for module in scenario.file.modules]
-        if len(modules) != len(set(modules)):
-            yield "two modules are deployed under one name, to one scope"
-
-
-_ONLY_NAMES = {
-    "Microsoft.Storage/storageAccounts/blobServices": {"default"},
-    "Microsoft.Storage/storageAccounts/managementPolicies": {"default"},
-    "Microsoft.Web/sites/basicPublishingCredentialsPolicies": {"ftp", "scm"},
-    "Microsoft.Web/sites/config": {"appsettings", "authsettingsV2"},
-}
-
-
-def names_that_azure_takes(infrastructure: Infrastructure) -> Iterator[str]:
-    """Singletons bear their one name, and what is nested in a list under `properties` has a name of its own."""
-    for scenario in infrastructure.scenarios:
-        for found in scenario.file.everything:
-            if found.name not in _ONLY_NAMES.get(found.type, {found.name}):
-                yield f"{found.file}: a {found.type} can't be named {found.name}"
-            for entries in _lists(found.body):
-                names = [entry.get("name") for entry in entries if "properties" in entry or "definition" in entry]
-                if None in names or len(names) != len(set(names)):
-                    yield f"{found.file}: {found.name}: what is nested in it is named {names}"
-
-
-def _lists(value: Any) -> Iterator[list[Mapping[str, Any]]]:
-    if isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _lists(inner)
-    elif isinstance(value, list):
-        yield [entry for entry in value if isinstance(entry, Mapping)]
-        for inner in value:
-            yield from _lists(inner)
-
-
 def no_secrets(infrastructure: Infrastructure) -> Iterator[str]:
     """No secret in outputs, settings or properties; the webhook's address is the one place that has to hold a key."""
     for scenario in infrastructure.scenarios:
@@ -329,11 +287,9 @@ def every_policy_of_publishing(scenario: Scenario) -> Iterator[str]:
 
 
 RULES = (
-    names_that_azure_takes,
     safe_resources,
     known_versions,
     one_region,
-    names_of_their_own,
     no_secrets,
     encrypted_ways,
 )

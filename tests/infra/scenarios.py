@@ -1,7 +1,7 @@
 """The deployments that the rules judge.
 
-They are main.bicep as its parameter file has it, main.bicep with everything turned on, and events.bicep for two
-made-up functions.
+They are main.bicep as its parameter file has it, with everything turned on, and with odd but lawful values, and
+events.bicep for two made-up functions.
 """
 
 import json
@@ -64,6 +64,15 @@ EVERYTHING: Mapping[str, Any] = {
     "maxBatchCallsPerMinute": 3001,
 }
 """A value other than its default for every parameter there is."""
+ODD: Mapping[str, Any] = {
+    "environmentName": "My_Env.2",
+    "location": "uksouth",
+    "batchAccountIds": f" {ACCOUNT_IDS[1]} ,",
+    "loggedBatchAccountIds": "none",
+    "authClientId": CLIENT_ID,
+    "leastPrivilegeBatchRole": True,
+}
+"""A name that no resource may bear as it is, a comma too many, and no account in the deployment's own subscription."""
 BLOB_TRIGGERS = (
     {"functionName": "node_telemetry", "containerName": "telemetry"},
     {"functionName": "batch_events", "containerName": "insights-logs-servicelog"},
@@ -97,7 +106,7 @@ class Scenario:
 
     @property
     def watched(self) -> list[str]:
-        return [part.strip() for part in self.parameter("batchAccountIds").split(",")]
+        return [part.strip() for part in self.parameter("batchAccountIds").split(",") if part.strip()]
 
     @property
     def logged(self) -> set[str]:
@@ -143,13 +152,17 @@ class Infrastructure:
         parameters: dict[str, Any] = json.loads(self.read("infra/main.parameters.json"))["parameters"]
         return {name: entry["value"] for name, entry in parameters.items()}
 
-    def main(self, parameters: Mapping[str, Any]) -> File:
-        return File(self.folder / "main.bicep", Scope(SUBSCRIPTION), parameters).deploy()
+    def main(self, parameters: Mapping[str, Any], subscription: str = SUBSCRIPTION) -> File:
+        return File(self.folder / "main.bicep", Scope(subscription), parameters).deploy()
+
+    @property
+    def everything_on(self) -> Scenario:
+        return self.scenarios[1]
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
         plain = {name: filled_in(value) for name, value in self.parameter_file.items()}
-        pairs = (("the parameter file", plain), ("everything on", EVERYTHING))
+        pairs = (("the parameter file", plain), ("everything on", EVERYTHING), ("odd values", ODD))
         return tuple(Scenario(name, given, self.main(given)) for name, given in pairs)
 
     def events(self, **parameters: Any) -> File:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from local.dev.checkout import HERE
-from tests.infra.breakages import BREAKAGES, Breakage, copy_parts
+from tests.infra.breakages import BREAKAGES
+from tests.infra.planting import Breakage, copy_parts
 from tests.infra.rules import first_fault
 
 

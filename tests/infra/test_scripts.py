@@ -72,6 +72,24 @@ def test_without_blob_functions_nothing_is_deployed(capsys: pytest.CaptureFixtur
     assert "nothing to subscribe" in capsys.readouterr().out
 
 
+def test_an_app_that_has_no_functions_yet_is_waited_for() -> None:
+    answers = iter([None, [], [blob_function("a", "telemetry/{name}")]])
+    az = subscribing()
+
+    def call(*arguments: str) -> Any:
+        return next(answers) if arguments[:2] == ("functionapp", "function") else az(*arguments)
+
+    assert event_subscriptions.main(SUBSCRIBE, call, pause_seconds=0) == 0
+    assert '"a"' in az.called("deployment group create")[0]
+
+
+def test_an_app_without_any_function_fails_in_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    az = subscribing()
+    assert event_subscriptions.main(SUBSCRIBE, az, pause_seconds=0) == 1
+    assert len(az.called("functionapp function list")) > 1
+    assert "func has no functions" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [

@@ -1,22 +1,27 @@
 """The smoke test is green on the local stack and red on deployments that are broken in some way."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from infra.smoke_test import TOKEN_VARIABLE, Site, smoke_test
+from infra.smoke_test import TOKEN_VARIABLE, Site, SmokeError, check_accounts, smoke_test
 from local.azurite import StorageAddresses
 from local.dev.checkout import HERE
 from tests.e2e.stack import running_stack
+from tests.infra.rules_scripts import SCRIPTS_FOLDER
 
+SCRIPTS = Path(os.environ.get(SCRIPTS_FOLDER, HERE.root))
 TOKEN = "a-token"
 SIGN_IN = "https://login.microsoftonline.com/tenant/oauth2/v2.0/authorize"
 PAGE = b'<html><script type="module" src="/assets/index.js"></script></html>'
@@ -34,12 +39,30 @@ def as_json(value: object, status: int = 200) -> Reply:
     return Reply(json.dumps(value).encode(), status)
 
 
+def account(name: str = "demo", *, began: float = -20, rate: float = 60, **changes: object) -> dict[str, object]:
+    """An account as the API tells of it, whose last poll `began` so many seconds from now, and took one."""
+    now = datetime.now(UTC)
+    last = {
+        "asOf": now.isoformat(),
+        "startedAt": (now + timedelta(seconds=began)).isoformat(),
+        "finishedAt": (now + timedelta(seconds=began + 1)).isoformat(),
+        "outcome": "succeeded",
+        "reason": None,
+        "jobsPolled": 3,
+        "jobsFailed": 0,
+        "batchCalls": 4,
+    }
+    shown = {"id": name, "enabled": changes.pop("enabled", True), "pollSeconds": rate}
+    return {**shown, "lastRound": changes.pop("lastRound", {**last, **changes})}
+
+
+REFUSED: Mapping[str, Any] = {"outcome": "failed", "reason": "https://x answered 403."}
 HEALTHY = {"status": "healthy", "lastPollAgeSeconds": 12.5, "problems": []}
 SOUND: Mapping[str, Reply] = {
     "/": Reply(PAGE, kind="text/html; charset=utf-8"),
     "/assets/index.js": Reply(b"1", kind="text/javascript"),
     "/api/health": as_json(HEALTHY),
-    "/api/accounts": as_json({"value": [{"id": "demo"}]}),
+    "/api/accounts": as_json({"value": [account()]}),
     "/api/openapi.json": as_json(
         {"openapi": "3.1.0", "paths": {"/api/accounts": {}, "/api/health": {}, "/api/accounts/{a}/jobs": {}}}
     ),
@@ -80,14 +103,18 @@ def served(deployment: Deployment) -> Iterator[str]:
             """Says nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/"
         server.shutdown()
 
 
-def exit_code_for(deployment: Deployment) -> int:
+def watching(*accounts: dict[str, object]) -> Deployment:
+    return Deployment().but("/api/accounts", as_json({"value": list(accounts)}))
+
+
+def exit_code_for(deployment: Deployment, polled_after: datetime | None = None) -> int:
     with served(deployment) as url:
-        return smoke_test(Site(url, TOKEN, 300), patience_seconds=0)
+        return smoke_test(Site(url, TOKEN, polled_after), patience_seconds=0)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +125,24 @@ def exit_code_for(deployment: Deployment) -> int:
         Deployment(stranger=Reply(b"", 302, location=SIGN_IN)),
         Deployment(stranger=Reply(b"", 302, location="/.auth/login/aad")),
         Deployment().but("/api/health", as_json({**HEALTHY, "status": "degraded"})),
+        Deployment().but("/api/health", as_json({**HEALTHY, "lastPollAgeSeconds": None})),
+        watching(account(began=-5000, rate=3600)),
+        watching(account(enabled=False, lastRound=None)),
+        watching(account(**REFUSED), account("other")),
+        watching(account(jobsPolled=0, jobsFailed=0)),
     ],
-    ids=["401", "403", "sent to sign in", "sent to sign in here", "degraded"],
+    ids=[
+        "401",
+        "403",
+        "sent to sign in",
+        "sent to sign in here",
+        "degraded",
+        "age unknown",
+        "slow",
+        "switched off",
+        "one of two is refused",
+        "no jobs",
+    ],
 )
 def test_a_sound_deployment_passes(deployment: Deployment, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code_for(deployment) == 0, capsys.readouterr().out
@@ -110,14 +153,18 @@ BROKEN: Mapping[str, tuple[Deployment, str]] = {
         Deployment().but("/api/health", as_json({"status": "unhealthy", "problems": []}, 503)),
         "Health answered 503",
     ),
-    "nothing was polled": (
-        Deployment().but("/api/health", as_json({**HEALTHY, "lastPollAgeSeconds": None})),
-        "No account has been polled yet",
+    "nothing was polled": (watching(account(lastRound=None)), "demo: It was not polled yet"),
+    "polling has stopped": (watching(account(began=-4000)), "but should be every 60 s"),
+    "every poll is refused": (
+        watching(account(**REFUSED), account("other", **REFUSED)),
+        "other: Its last poll failed: https://x answered 403.",
     ),
-    "polling has stopped": (
-        Deployment().but("/api/health", as_json({**HEALTHY, "lastPollAgeSeconds": 4000})),
-        "The last poll is 4000 s old",
+    "no job can be read": (watching(account(jobsFailed=3)), "None of its 3 jobs could be polled"),
+    "only what is switched off was polled": (
+        watching(account(enabled=False), account("other", **REFUSED)),
+        "No account is polled. other:",
     ),
+    "accounts are described otherwise": (watching(account(lastRound={})), "isn't described as the API says"),
     "health needs sign-in": (Deployment(anonymous=frozenset()), "Health answered 401"),
     "strangers get in": (Deployment(stranger=None), "/api/accounts answered 200 to a stranger"),
     "strangers are sent elsewhere": (
@@ -160,7 +207,7 @@ def test_a_broken_deployment_fails_with_a_reason(
 def test_a_deployment_that_is_not_there_fails(capsys: pytest.CaptureFixture[str]) -> None:
     with served(Deployment()) as url:
         pass
-    assert smoke_test(Site(url, TOKEN, 300), patience_seconds=0) == 1
+    assert smoke_test(Site(url, TOKEN), patience_seconds=0) == 1
     assert "/api/health can't be reached" in capsys.readouterr().out
 
 
@@ -174,12 +221,28 @@ def test_it_is_patient_with_a_deployment_that_comes_up_late(capsys: pytest.Captu
             return Reply(b"", 503) if len(calls) < 10 else Deployment.answer(self, path, authorization)
 
     with served(Late()) as url:
-        assert smoke_test(Site(url, TOKEN, 300), patience_seconds=30, pause_seconds=0.01) == 0
+        assert smoke_test(Site(url, TOKEN), patience_seconds=30, pause_seconds=0.01) == 0
     assert "FAIL" not in capsys.readouterr().out
 
 
+def test_polls_of_before_the_upgrade_do_not_count() -> None:
+    upgraded = datetime.now(UTC) - timedelta(seconds=10)
+    assert exit_code_for(watching(account(began=-5)), upgraded) == 0
+    with served(watching(account(began=-20, rate=1))) as url:
+        patient = Site(url, TOKEN, upgraded, patient_until=datetime.now(UTC) + timedelta(minutes=10))
+        with pytest.raises(SmokeError, match="not polled yet since the deployment"):
+            check_accounts(patient)
+
+
+def test_an_account_whose_turn_comes_after_patience_ends_counts_by_its_last_poll() -> None:
+    upgraded = datetime.now(UTC) - timedelta(seconds=10)
+    with served(watching(account(began=-20, rate=3600))) as url:
+        patient = Site(url, TOKEN, upgraded, patient_until=datetime.now(UTC) + timedelta(minutes=10))
+        assert check_accounts(patient) == "Accounts polled: demo."
+
+
 def run_as_program(*arguments: str, token: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-I", str(HERE.root / "infra/smoke_test.py"), *arguments]
+    command = [sys.executable, "-I", str(SCRIPTS / "infra/smoke_test.py"), *arguments]
     return subprocess.run(command, env={TOKEN_VARIABLE: token}, capture_output=True, text=True, check=False)
 
 
@@ -189,6 +252,8 @@ def run_as_program(*arguments: str, token: str = "") -> subprocess.CompletedProc
         (("http://example.com", "--no-sign-in"), "must begin with https://"),
         (("https://example.com", "--no-sign-in"), "this machine only"),
         (("https://example.com",), "put a token"),
+        (("https://example.com", "--polled-after", "2026-11-21T13:00:00"), "has no time zone"),
+        (("https://example.com", "--polled-after", "now"), "--polled-after"),
     ],
 )
 def test_a_token_is_needed_and_never_sent_unencrypted(arguments: tuple[str, ...], said: str) -> None:
@@ -201,7 +266,7 @@ def test_the_local_stack_passes(azurite: StorageAddresses, tmp_path: Path) -> No
     with running_stack(azurite, tmp_path, scenario="quiet", speed=20) as stack:
         done = run_as_program(stack.dashboard, "--no-sign-in", "--patience", "100")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "Accounts watched: demo." in done.stdout
+    assert "Accounts polled: demo." in done.stdout
 
 
 @pytest.mark.parametrize("path", ["/api/openapi.json", "/api/accounts", "/"])

@@ -60,9 +60,9 @@ async def account(service: Service) -> AsyncIterator[BatchAccount]:
     await opened.close()
 
 
-def refusing(status: int, code: str = "", **headers: str) -> Answer:
+def refusing(status: int, code: str = "", words: str = "In words.", **headers: str) -> Answer:
     async def answer(_: web.BaseRequest) -> web.StreamResponse:
-        body = {"code": code, "message": {"lang": "en-US", "value": "In words.\nRequestId:1"}} if code else {}
+        body = {"code": code, "message": {"lang": "en-US", "value": f"{words}\nRequestId:1"}} if code else {}
         return web.json_response(body, status=status, headers={k.replace("_", "-"): v for k, v in headers.items()})
 
     return answer
@@ -158,3 +158,13 @@ async def test_a_list_of_many_pages_may_take_longer_than_one_answer(service: Ser
     service.answer = page
     await account.fetch_jobs()
     assert service.requests == 4
+
+
+async def test_a_secret_in_an_error_of_the_service_is_not_repeated(service: Service, account: BatchAccount) -> None:
+    for status in (400, 403, 404):
+        words = "No access to https://a.example/c?sv=1&sig=Tr0ub4dor by AccountKey=Tr0ub4dor"
+        service.answer = refusing(status, "Odd", words)
+        with pytest.raises(BatchError) as caught:
+            await account.fetch_jobs()
+        assert "No access to https://a.example/c" in str(caught.value)
+        assert "Tr0ub4dor" not in str(caught.value)

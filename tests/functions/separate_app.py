@@ -1,0 +1,110 @@
+"""The app in a process of its own, under whatever settings: one process can run one app, and once only.
+
+As a program it runs the app in the current folder: requests come in on its standard input, a JSON list a line, and
+answers go out the same way.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from local.dev.checkout import HERE
+from local.functions_host.in_process import InProcessApp
+
+PAGE = "<!doctype html><script type=module src=/assets/index.js></script>"
+SECRET = "what-nobody-may-see"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request; `url` is a whole address."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The answer to it; names of headers in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+
+def copy_app(folder: Path) -> Path:
+    """The parts that are deployed, with a small dashboard in place of the built one, and secrets beside them."""
+    app = folder / "app"
+    for name in ("functions", "shared"):
+        shutil.copytree(HERE.root / name, app / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("function_app.py", "host.json"):
+        shutil.copy(HERE.root / name, app / name)
+    (app / "web/dist/assets").mkdir(parents=True)
+    (app / "web/dist/index.html").write_text(PAGE)
+    (app / "web/dist/assets/index.js").write_text("1")
+    (app / "web/secret.txt").write_text(SECRET)
+    (app / "local.settings.json").write_text(SECRET)
+    return app
+
+
+class SeparateApp:
+    """`with SeparateApp(folder, settings) as app`; nothing else than `settings` is in the app's environment."""
+
+    def __init__(self, app: Path, settings: Mapping[str, str]) -> None:
+        self._app, self._settings = app, settings
+
+    def __enter__(self) -> Self:
+        environment = {**self._settings, "PYTHONPATH": str(HERE.root), "PATH": os.environ["PATH"]}
+        command = [sys.executable, str(Path(__file__).resolve())]
+        self._child = subprocess.Popen(
+            command, cwd=self._app, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.functions: dict[str, dict[str, Any]] = json.loads(self._line())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.communicate(timeout=30)
+
+    def ask(self, asked: Sequence[Ask]) -> list[Said]:
+        assert self._child.stdin is not None
+        requests = [[one.method, one.url, dict(one.headers), one.body] for one in asked]
+        self._child.stdin.write(json.dumps(requests) + "\n")
+        self._child.stdin.flush()
+        return [Said(*answer) for answer in json.loads(self._line())]
+
+    def _line(self) -> str:
+        assert self._child.stdout is not None
+        line = self._child.stdout.readline()
+        assert line, "the app ended; see what it wrote to its standard error"
+        return line
+
+
+async def _serve() -> None:
+    async with InProcessApp(Path.cwd(), os.environ) as app:
+        found = {
+            name: {"route": function.trigger.options.get("route"), "methods": function.trigger.options.get("methods")}
+            for name, function in app.functions.items()
+            if function.trigger.kind == "httpTrigger"
+        }
+        print(json.dumps(found), flush=True)
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            answers = []
+            for method, url, headers, body in json.loads(line):
+                reply = await app.request(method, url, headers=headers, body=body.encode())
+                shown = {name.lower(): value for name, value in dict(reply.headers).items()}
+                answers.append([int(reply.status), shown, (reply.body or b"").decode()])
+            print(json.dumps(answers), flush=True)
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # this file's own folder
+    asyncio.run(_serve())

@@ -1,0 +1,56 @@
+"""The alert rules of the infrastructure read lines that the app logs: it does, and they fit."""
+
+import logging
+import re
+
+import pytest
+
+from local.batch_emulator.injection import Fault
+from local.dev.checkout import HERE
+from tests.functions.conftest import World
+from tests.infra.scenarios import Infrastructure
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def query(name: str) -> str:
+    """The query of an alert rule."""
+    rules = Infrastructure(HERE.root).everything_on.of("Microsoft.Insights/scheduledQueryRules")
+    (rule,) = (rule for rule in rules if rule.name.endswith(f"-{name}"))
+    (criterion,) = rule.get("properties.criteria.allOf")
+    return str(criterion["query"])
+
+
+def beats(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The lines that count as a tick for the rule `no-tick`; those below INFO don't leave the app."""
+    (beginning,) = re.findall(r'Message startswith "([^"]+)"', query("no-tick"))
+    lines = [record for record in caplog.records if record.levelno >= logging.INFO]
+    return [line.getMessage() for line in lines if line.getMessage().startswith(beginning)]
+
+
+def failures(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The accounts of the lines that count as a failed round for the rule `failing-polls`."""
+    (counted,) = re.findall(r'Message matches regex "([^"]+)"', query("failing-polls"))
+    (account,) = re.findall(r'extract\("([^"]+)"', query("failing-polls"))
+    messages = [record.getMessage() for record in caplog.records if record.levelno >= logging.INFO]
+    return [re.findall(account, message)[0] for message in messages if re.search(counted, message)]
+
+
+async def test_a_tick_that_ends_well_is_seen_and_failed_rounds_are_counted(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    await world.app.fire("tick")
+    assert (len(beats(caplog)), failures(caplog)) == (1, [])
+    world.emulator.faults.all.append(Fault(status=403))
+    world.advance(600)
+    await world.app.fire("tick")
+    assert (len(beats(caplog)), failures(caplog)) == (2, ["demo"])
+
+
+async def test_a_round_that_breaks_on_a_defect_is_counted_too(
+    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.services.rounds.discover", None)
+    await world.poll()
+    assert failures(caplog) == ["demo"]

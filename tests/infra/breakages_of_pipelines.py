@@ -1,0 +1,97 @@
+"""Planted breakages of parameters, workflows, hooks, scripts and tool settings."""
+
+from tests.infra.planting import Breakage
+
+_CI, _DEPLOY, _WHAT_IF = (f".github/workflows/{name}.yml" for name in ("ci", "deploy", "whatif"))
+_SMOKE, _EVENTS, _SIGN_IN = (f"infra/{name}.py" for name in ("smoke_test", "event_subscriptions", "app_registration"))
+_HOST, _LINTER = "host.json", "infra/bicepconfig.json"
+
+PIPELINE_BREAKAGES = (
+    Breakage(
+        "a required parameter isn't given",
+        "infra/main.parameters.json",
+        '    "batchAccountIds": { "value": "${BATCH_ACCOUNT_IDS}" },\n',
+        "",
+    ),
+    Breakage("an unknown parameter is given", "infra/main.parameters.json", '"logDailyQuotaGb"', '"logQuotaGb"'),
+    Breakage(
+        "a parameter is of the wrong type", "infra/main.parameters.json", '{ "value": 2048 }', '{ "value": "2048" }'
+    ),
+    Breakage(
+        "a placeholder has no variable", _DEPLOY, "          BATCH_ACCOUNT_IDS: ${{ vars.BATCH_ACCOUNT_IDS }}\n", ""
+    ),
+    Breakage(
+        "an action is not pinned", _DEPLOY, "azure/login@a457da9ea143d694b1b9c7c869ebb04ebe844ef5", "azure/login@v2"
+    ),
+    Breakage("a workflow may write", _DEPLOY, "contents: read", "contents: write"),
+    Breakage(
+        "a workflow has a secret",
+        _DEPLOY,
+        "client-id: ${{ vars.AZURE_CLIENT_ID }}",
+        "client-id: ${{ secrets.AZURE_CLIENT_ID }}",
+    ),
+    Breakage("strangers' code runs with rights", _WHAT_IF, "pull_request:", "pull_request_target:"),
+    Breakage("the package isn't built remotely", _DEPLOY, " --build-remote true", ""),
+    Breakage("the smoke test can't fail", _DEPLOY, "--patience 600", "--patience 600 || true"),
+    Breakage("an expression is misspelt", _DEPLOY, "steps.provision.outputs.app", "steps.provison.outputs.app"),
+    Breakage(
+        "a key is given twice",
+        _CI,
+        "    timeout-minutes: 10\n",
+        "    timeout-minutes: 10\n    timeout-minutes: 10\n",
+    ),
+    Breakage(
+        "the compiler isn't run",
+        _CI,
+        "          az bicep build --file infra/main.bicep --stdout > /dev/null\n",
+        "",
+    ),
+    Breakage("a hook is missing", "azure.yaml", "  postprovision:", "  postrestore:"),
+    Breakage(
+        "a hook gets the wrong output",
+        "azure.yaml",
+        '--app "$AZURE_FUNCTION_APP_NAME"',
+        '--app "$AZURE_RESOURCE_GROUP"',
+    ),
+    Breakage(
+        "a lint rule is off",
+        "infra/bicepconfig.json",
+        '"no-unused-params": { "level": "error" }',
+        '"no-unused-params": { "level": "off" }',
+    ),
+    Breakage("a command is misspelt", _DEPLOY, "config-zip", "config-zipp"),
+    Breakage("polls of before the deployment count", _DEPLOY, ' --polled-after "$DEPLOYED"', ""),
+    Breakage("the smoke test takes anything", _DEPLOY, "--patience 600", "--patience 600 --max-age 999999"),
+    Breakage("the linter can't fail", _CI, "lint --file infra/main.bicep", "lint --file infra/main.bicep || echo no"),
+    Breakage("what-if can't fail", _WHAT_IF, '"$GITHUB_STEP_SUMMARY"', '"$GITHUB_STEP_SUMMARY" || echo ignored'),
+    Breakage("what-if needs the right to write", _WHAT_IF, " --validation-level ProviderNoRbac", ""),
+    Breakage("the checks can't fail", _CI, "run: bash .ci/run", "run: bash .ci/run; exit 0"),
+    Breakage("the checks end well whatever happens", ".ci/run", '[ "$skipped" -eq 0 ]', '[ "$skipped" -eq 0 ]\ntrue'),
+    Breakage("failed tests are overlooked", ".ci/run", ' && [ "$tested" -eq 0 ]', ""),
+    Breakage("what CI has not passed is deployed", _DEPLOY, "    needs: ci\n", ""),
+    Breakage(
+        "every environment has one registration", "azure.yaml", '"batchscope-$AZURE_ENV_NAME"', '"batchscope-dev"'
+    ),
+    Breakage("an old extension bundle is taken", _HOST, "[4.*, 5.0.0)", "[3.*, 4.0.0)"),
+    Breakage("functions may run for hours", _HOST, "00:10:00", "10:00:00"),
+    Breakage("long reads run side by side", _HOST, '"batchSize": 1,', '"batchSize": 32,'),
+    Breakage("ticks are not logged", _HOST, '"default": "Information"', '"default": "Warning"'),
+    Breakage("a lint rule is gone", _LINTER, '        "max-params": { "level": "error" },\n', ""),
+    Breakage("the smoke test ends well", _SMOKE, "return 1 if failed else 0", "return 0"),
+    Breakage("the smoke test takes failed polls", _SMOKE, 'outcome != "succeeded"', 'outcome == "unheard of"'),
+    Breakage("the smoke test takes strangers getting in", _SMOKE, "if not refused and not sent_away", "if False"),
+    Breakage("the token goes where it is sent", _SMOKE, "build_opener(_NoRedirect)", "build_opener()"),
+    Breakage(
+        "an app without functions is fine",
+        _EVENTS,
+        '    raise CommandError(f"{app} has',
+        '    return []\n    raise CommandError(f"{app} has',
+    ),
+    Breakage("a container's name is cut", _EVENTS, '.partition("/")[0]', '.partition("/")[2]'),
+    Breakage(
+        "everybody of the tenant gets in", _SIGN_IN, "appRoleAssignmentRequired=true", "appRoleAssignmentRequired=false"
+    ),
+    Breakage(
+        "tokens are of version 1", _SIGN_IN, '"requestedAccessTokenVersion": 2', '"requestedAccessTokenVersion": 1'
+    ),
+)

@@ -1,0 +1,99 @@
+"""Names: each of its own where it must be, and such as Azure takes."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tests.infra.bicep import File
+from tests.infra.scenarios import EVERYTHING, OTHER_SUBSCRIPTION, Infrastructure
+
+
+def names_of_their_own(infrastructure: Infrastructure) -> Iterator[str]:
+    for scenario in infrastructure.scenarios:
+        seen: set[str] = set()
+        for found in scenario.all:
+            if found.id.lower() in seen:
+                yield f"{found.file}: {found.id} is deployed twice"
+            seen.add(found.id.lower())
+        assignments = [found.name for found in scenario.of("Microsoft.Authorization/roleAssignments")]
+        if len(assignments) != len(set(assignments)):
+            yield "two role assignments bear one name, which must be unique in the tenant"
+        modules = [f"{module.scope.id}/{module.name}" for module in scenario.file.modules]
+        if len(modules) != len(set(modules)):
+            yield "two modules are deployed under one name, to one scope"
+
+
+_ONLY_NAMES = {
+    "Microsoft.Storage/storageAccounts/blobServices": {"default"},
+    "Microsoft.Storage/storageAccounts/managementPolicies": {"default"},
+    "Microsoft.Web/sites/basicPublishingCredentialsPolicies": {"ftp", "scm"},
+    "Microsoft.Web/sites/config": {"appsettings", "authsettingsV2"},
+}
+
+
+_LAWFUL = {
+    "Microsoft.Authorization/roleAssignments": r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    "Microsoft.Authorization/roleDefinitions": r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    "Microsoft.Insights/actionGroups": r"[A-Za-z0-9_.-]{1,260}",
+    "Microsoft.ManagedIdentity/userAssignedIdentities": r"[A-Za-z0-9][A-Za-z0-9_-]{2,127}",
+    "Microsoft.Network/virtualNetworks": r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}[A-Za-z0-9_]",
+    "Microsoft.OperationalInsights/workspaces": r"[A-Za-z0-9][A-Za-z0-9-]{2,61}[A-Za-z0-9]",
+    "Microsoft.Storage/storageAccounts": r"[a-z0-9]{3,24}",
+    "Microsoft.Web/serverfarms": r"[A-Za-z0-9-]{1,60}",
+    "Microsoft.Web/sites": r"[a-z0-9][a-z0-9-]{0,58}[a-z0-9]",
+}
+"""Source: "Naming rules and restrictions for Azure resources"."""
+
+
+def names_that_azure_takes(infrastructure: Infrastructure) -> Iterator[str]:
+    """Singletons bear their one name, others what their kind may, and what is nested in a list a name of its own."""
+    for scenario in infrastructure.scenarios:
+        for found in scenario.file.everything:
+            if not re.fullmatch(_LAWFUL.get(found.type, ".+"), found.name):
+                yield f"{found.file}: no {found.type} can be named {found.name}"
+            if found.name not in _ONLY_NAMES.get(found.type, {found.name}):
+                yield f"{found.file}: a {found.type} can't be named {found.name}"
+            for entries in _lists(found.body):
+                names = [entry.get("name") for entry in entries if "properties" in entry or "definition" in entry]
+                if None in names or len(names) != len(set(names)):
+                    yield f"{found.file}: {found.name}: what is nested in it is named {names}"
+
+
+def _lists(value: Any) -> Iterator[list[Mapping[str, Any]]]:
+    if isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _lists(inner)
+    elif isinstance(value, list):
+        yield [entry for entry in value if isinstance(entry, Mapping)]
+        for inner in value:
+            yield from _lists(inner)
+
+
+_WORLDWIDE = {"Microsoft.Storage/storageAccounts", "Microsoft.Web/sites", "Microsoft.Authorization/roleDefinitions"}
+"""Kinds whose names no two deployments may share, wherever they are."""
+
+
+def deployments_that_share_nothing(infrastructure: Infrastructure) -> Iterator[str]:
+    """Two environments stand side by side in a subscription, and one environment's name can be used in two of them."""
+    one = infrastructure.main(EVERYTHING)
+    beside = infrastructure.main({**EVERYTHING, "environmentName": "test"})
+    for shared in sorted(_ids(one) & _ids(beside)):
+        yield f"two environments share {shared}"
+    for other in (beside, infrastructure.main(EVERYTHING, OTHER_SUBSCRIPTION)):
+        for kind, name in sorted(_worldwide(one) & _worldwide(other)):
+            yield f"two deployments each want the {kind} {name}"
+
+
+def _ids(file: File) -> set[str]:
+    return {found.id.lower() for found in file.everything if not found.existing}
+
+
+def _worldwide(file: File) -> set[tuple[str, str]]:
+    return {(found.type, found.name) for found in file.everything if found.type in _WORLDWIDE and not found.existing}
+
+
+RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
+    names_of_their_own,
+    names_that_azure_takes,
+    deployments_that_share_nothing,
+)

@@ -1,0 +1,164 @@
+"""Hooks of azd, the Bicep linter, host.json: as the infrastructure and its operators count on them."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from local.dev.checks import workflows
+from tests.infra.scenarios import Infrastructure
+
+_HOOKS: Mapping[str, tuple[str, str]] = {
+    "preprovision": (
+        'azd env set AUTH_CLIENT_ID "$(python3 -m infra.app_registration ensure --name "batchscope-$AZURE_ENV_NAME")"',
+        'azd env set AUTH_CLIENT_ID (python -m infra.app_registration ensure --name "batchscope-$env:AZURE_ENV_NAME")',
+    ),
+    "postprovision": (
+        (
+            'python3 -m infra.app_registration connect --client-id "$AUTH_CLIENT_ID"'
+            ' --url "$BATCHSCOPE_URL" --principal-id "$BATCHSCOPE_PRINCIPAL_ID"'
+        ),
+        (
+            "python -m infra.app_registration connect --client-id $env:AUTH_CLIENT_ID"
+            " --url $env:BATCHSCOPE_URL --principal-id $env:BATCHSCOPE_PRINCIPAL_ID"
+        ),
+    ),
+    "postdeploy": (
+        (
+            'python3 -m infra.event_subscriptions --resource-group "$AZURE_RESOURCE_GROUP"'
+            ' --app "$AZURE_FUNCTION_APP_NAME" --storage "$BATCHSCOPE_TELEMETRY_STORAGE"'
+        ),
+        (
+            "python -m infra.event_subscriptions --resource-group $env:AZURE_RESOURCE_GROUP"
+            " --app $env:AZURE_FUNCTION_APP_NAME --storage $env:BATCHSCOPE_TELEMETRY_STORAGE"
+        ),
+    ),
+    "prepackage": ("python3 dev.py build", "python dev.py build"),
+}
+"""What each hook runs, on POSIX and on Windows."""
+_HOST: Mapping[str, Any] = {
+    "version": "2.0",
+    "telemetryMode": "OpenTelemetry",
+    "functionTimeout": "00:10:00",
+    "logging": {"logLevel": {"default": "Information", "Azure.Core": "Warning"}},
+    "extensions": {
+        "http": {"routePrefix": ""},
+        "queues": {
+            "batchSize": 1,
+            "newBatchThreshold": 0,
+            "maxDequeueCount": 5,
+            "maxPollingInterval": "00:00:10",
+        },
+    },
+    "extensionBundle": {"id": "Microsoft.Azure.Functions.ExtensionBundle", "version": "[4.*, 5.0.0)"},
+}
+"""One long read at a time in an instance, which must end well before a message is handed out again; ticks are logged
+at the level Information, which alert rules read."""
+_LINTED = {
+    "adminusername-should-not-be-literal",
+    "artifacts-parameters",
+    "decompiler-cleanup",
+    "explicit-values-for-loc-params",
+    "max-params",
+    "no-conflicting-metadata",
+    "no-deployments-resources",
+    "no-hardcoded-env-urls",
+    "no-hardcoded-location",
+    "no-loc-expr-outside-params",
+    "no-unnecessary-dependson",
+    "no-unused-existing-resources",
+    "no-unused-params",
+    "no-unused-vars",
+    "outputs-should-not-contain-secrets",
+    "prefer-interpolation",
+    "prefer-unquoted-property-names",
+    "protect-commandtoexecute-secrets",
+    "secure-parameter-default",
+    "secure-params-in-nested-deploy",
+    "secure-secrets-in-params",
+    "simplify-interpolation",
+    "simplify-json-null",
+    "use-parent-property",
+    "use-recent-api-versions",
+    "use-resource-symbol-reference",
+    "use-safe-access",
+    "use-secure-value-for-secure-inputs",
+    "use-stable-resource-identifiers",
+    "use-stable-vm-image",
+}
+"""The rules of the linter, all of them."""
+
+
+def hooks(infrastructure: Infrastructure) -> Iterator[str]:
+    """azd makes the registration before, builds the package, connects both afterwards; on every system alike."""
+    whole = yaml.safe_load(infrastructure.read("azure.yaml"))
+    service = whole["services"]["app"]
+    wanted = {"project": ".", "language": "python", "host": "function", "remoteBuild": True}
+    if {key: service.get(key) for key in wanted} != wanted:
+        yield f"azure.yaml: the service is {service}"
+    if whole.get("infra") != {"provider": "bicep", "path": "infra", "module": "main"}:
+        yield f"azure.yaml: the infrastructure is {whole.get('infra')}"
+    for name, systems in _HOOKS.items():
+        held = service["hooks"] if name == "prepackage" else whole["hooks"]
+        if held.get(name) != {
+            system: {"shell": shell, "run": run}
+            for system, shell, run in (("posix", "sh", systems[0]), ("windows", "pwsh", systems[1]))
+        }:
+            yield f"azure.yaml: the hook {name} is {held.get(name)}"
+    if service["hooks"].keys() | whole["hooks"].keys() != _HOOKS.keys():
+        yield "azure.yaml: there are other hooks than those"
+    for module in re.findall(r"-m (infra[\w.]+)", infrastructure.read("azure.yaml")):
+        if not (infrastructure.root / f"{module.replace('.', '/')}.py").exists():
+            yield f"azure.yaml: there is no {module}"
+
+
+_MILDER = {"use-recent-api-versions": "off", "use-secure-value-for-secure-inputs": "warning"}
+"""Lint rules that aren't errors: versions are pinned in these tests; the webhook's address is such an input."""
+
+
+def strict_compiler(infrastructure: Infrastructure) -> Iterator[str]:
+    rules = json.loads(infrastructure.read("infra/bicepconfig.json"))["analyzers"]["core"]
+    if rules.get("enabled") is not True:
+        yield "the Bicep linter is off"
+    for name, rule in rules["rules"].items():
+        if rule["level"] != _MILDER.get(name, "error"):
+            yield f"bicepconfig.json: {name} is {rule['level']}"
+    for name in sorted(_LINTED ^ rules["rules"].keys()):
+        yield f"bicepconfig.json: {name} is not there, or not entered here"
+
+
+def host_settings(infrastructure: Infrastructure) -> Iterator[str]:
+    """The runtime is that of the repository, and host.json is what the infrastructure counts on."""
+    version = infrastructure.read(".python-version").strip()
+    for scenario in infrastructure.scenarios:
+        if scenario.app.get("properties.functionAppConfig.runtime.version") != version:
+            yield f"the app runs on another Python than {version}"
+    host = json.loads(infrastructure.read("host.json"))
+    for name in sorted(_HOST.keys() | host.keys()):
+        if host.get(name) != _HOST.get(name):
+            yield f"host.json: {name} is {host.get(name)!r}, not {_HOST.get(name)!r}"
+
+
+def linted(infrastructure: Infrastructure) -> Iterator[str]:
+    """actionlint, zizmor and yamllint have nothing to say."""
+    programs = Path(sys.executable).parent
+    commands = (
+        ("actionlint", *workflows(infrastructure.root)),
+        ("zizmor", "--offline", "--quiet", "--no-progress", ".github/workflows"),
+        ("yamllint", "--strict", ".github", "azure.yaml"),
+    )
+    for command in commands:
+        program = programs / f"{command[0]}{Path(sys.executable).suffix}"
+        done = subprocess.run(
+            [str(program), *command[1:]], cwd=infrastructure.root, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            yield f"{command[0]}: {done.stdout}{done.stderr}"
+
+
+RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (hooks, strict_compiler, host_settings)

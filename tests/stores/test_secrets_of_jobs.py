@@ -1,0 +1,28 @@
+"""What the service tells of a job becomes the domain's; what looks like a secret does not get that far."""
+
+from datetime import UTC, datetime
+
+from azure.batch.models import BatchJob
+
+from shared.domain.redaction import MARK
+from shared.stores.batch_rows import job_of
+
+SECRET = "Tr0ub4dor"
+AT = "2026-11-21T07:00:00Z"
+
+
+def test_secrets_in_a_jobs_name_and_in_why_it_ended_are_taken_out() -> None:
+    job = BatchJob(
+        {
+            "id": "job",
+            "creationTime": AT,
+            "state": "completed",
+            "stateTransitionTime": AT,
+            "displayName": f"copy https://a.blob.core.windows.net/c?sv=1&sig={SECRET}",
+            "executionInfo": {"startTime": AT, "terminateReason": f"gave up with --password '{SECRET}'"},
+        }
+    )
+    facts = job_of(job)
+    assert facts.display_name == f"copy https://a.blob.core.windows.net/c?sv=1&sig={MARK}"
+    assert facts.terminate_reason == f"gave up with --password {MARK}"
+    assert facts.creation_time == datetime(2026, 11, 21, 7, tzinfo=UTC)
