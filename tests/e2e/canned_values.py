@@ -45,6 +45,7 @@ def job(name: str, *, account: str = "demo", state: str = "active", **changes: A
         "terminateReason": None,
         "taskCounts": counts(active=10, running=4, succeeded=6),
         "verdict": verdict,
+        "progress": None,
     } | changes
 
 

@@ -144,6 +144,13 @@ def test_a_reason_shows_when_its_badge_has_the_focus(page: Page, canned: Canned)
     expect(page.locator(".tip")).to_have_text("The last poll failed: 503.")
 
 
+def test_a_long_first_read_shows_how_far_it_is(page: Page, canned: Canned) -> None:
+    fill(canned, job("render", taskCounts=None, progress={"tasks": 340_000, "expected": 1_000_000}))
+    page.goto(canned.url)
+    expect(page.locator("tr[data-job=render] .read")).to_contain_text("340,000 of about 1,000,000 read")
+    assert page.locator("progress").evaluate("bar => bar.position") == pytest.approx(0.34)
+
+
 def test_ages_are_told_by_the_servers_clock(page: Page, canned: Canned) -> None:
     fill(canned, job("render"))
     page.add_init_script("const now = Date.now; Date.now = () => now() + 3_600_000;")

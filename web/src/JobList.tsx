@@ -6,7 +6,7 @@ import type { Picture } from "./feed";
 import { passes, type Filters } from "./filters";
 import { byUrgency, TASK_STATES, type Job, type Verdict } from "./model";
 import { Outside, visible } from "./Outside";
-import { Figure, StateBar, Swatch } from "./StateBar";
+import { Figure, ReadBar, StateBar, Swatch } from "./StateBar";
 import { useTip } from "./Tip";
 import { count, spoken } from "./words";
 
@@ -123,7 +123,7 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
         <Outside text={job.poolId ?? "–"} />
       </td>
       <td role="cell" class="wide">
-        <StateBar counts={counts} />
+        {job.progress ? <ReadBar {...job.progress} /> : <StateBar counts={counts} />}
       </td>
       {TASK_STATES.map((state) => (
         <td key={state} role="cell" class="number" data-count={state} data-zero={!counts?.[state]}>

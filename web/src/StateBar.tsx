@@ -20,6 +20,18 @@ export function StateBar({ counts }: { counts: TaskCounts | null }) {
   );
 }
 
+/** How far a first read is. */
+export function ReadBar({ tasks, expected }: { tasks: number; expected: number }) {
+  return (
+    <label class="read">
+      <progress value={tasks} max={Math.max(tasks, expected, 1)} />
+      <small>
+        {count(tasks)} of about {count(expected)} read
+      </small>
+    </label>
+  );
+}
+
 export function Swatch({ state }: { state: TaskState }) {
   return <span class="swatch" data-state={state} aria-hidden="true" />;
 }

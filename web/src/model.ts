@@ -54,6 +54,8 @@ export interface Job {
   terminateReason: string | null;
   taskCounts: TaskCounts | null;
   verdict: Verdict;
+  /** Of a first read that takes long. */
+  progress: { tasks: number; expected: number } | null;
 }
 
 export interface Page<T> {
