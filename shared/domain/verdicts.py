@@ -1,7 +1,8 @@
 """How sure a count is, in one word and one sentence.
 
 `exact`: no read is pending, at most 200,000 tasks, and Get Task Counts agrees. `unverified`: complete, but not so
-confirmed. `catchingUp`: being read for the first time. `stale`: the last polls failed or didn't happen.
+confirmed. `catchingUp`: being read for the first time, or more changed than a round may read. `stale`: the last polls
+failed or didn't happen.
 """
 
 from dataclasses import dataclass
@@ -39,11 +40,12 @@ def verdict_of(
     interval: timedelta,
     off_reason: str | None = None,
     progress: Progress | None = None,
+    is_queued: bool = False,
 ) -> Verdict:
     """The verdict on a job's counts; `failure` is why its last poll failed, `interval` the account's poll interval.
 
     `off_reason` is a sentence that says since when the account isn't watched, None while it is; `progress` is that of a
-    first read which takes long.
+    first read which takes long; `is_queued` where rounds leave the job to the queue.
     """
     picture = job.picture
     if picture is None and job.deleted:
@@ -56,6 +58,8 @@ def verdict_of(
     if off_reason and not (job.deleted or job.sealed):
         return Verdict(picture.as_of, picture.source, "stale", off_reason, picture.looked_at)
     level, reason = _judge(job, picture, failure=failure, now=now, interval=interval)
+    if is_queued and not job.building and not failure:
+        level, reason = "catchingUp", "More changed than a round may read: that is being read by itself."
     as_of = picture.confirmed_as_of if level == "exact" else picture.as_of
     return Verdict(as_of, picture.source, level, reason, picture.looked_at)
 

@@ -138,8 +138,15 @@ class Queries:
             job = replace(job, picture=job.picture.confirmed(last.confirmations.get(job.key)))
         looked_at = job.picture.looked_at if job.picture else None
         failure = last.failure_of(job.key, looked_at) if last and not job.sealed else None
+        queued = last is not None and job.is_live and last.is_queued(job.key, now)
         interval = monitoring.interval(self._interval)
         verdict = verdict_of(
-            job, failure=failure, now=now, interval=interval, off_reason=monitoring.off_reason, progress=progress
+            job,
+            failure=failure,
+            now=now,
+            interval=interval,
+            off_reason=monitoring.off_reason,
+            progress=progress,
+            is_queued=queued,
         )
         return JobReport(account, job, verdict, progress)

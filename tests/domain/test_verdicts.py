@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.jobs import Agreement, Job, JobFacts, Picture
+from shared.domain.read_plans import Progress
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 from shared.domain.verdicts import Level, Verdict, verdict_of
 
@@ -37,6 +38,23 @@ def test_a_job_that_was_never_read_is_catching_up() -> None:
 def test_a_job_that_cannot_be_read_is_stale_and_says_why() -> None:
     verdict = judged(None, failure="It is closed.")
     assert verdict == Verdict(None, "none", "stale", "Its tasks couldn't be read yet: It is closed.")
+
+
+def test_a_long_first_read_says_how_far_it_is() -> None:
+    verdict = verdict_of(
+        Job(FACTS), failure=None, now=T0, interval=MINUTE, progress=Progress(tasks=340_000, expected=1_000_000)
+    )
+    assert verdict.level == "catchingUp"
+    assert "340,000 of about 1,000,000 so far" in verdict.reason
+
+
+def test_a_job_left_to_the_queue_is_catching_up_unless_that_is_to_fill_a_new_generation() -> None:
+    job = Job(FACTS, agreeing(MINUTE))
+    levels = [
+        verdict_of(each, failure=failure, now=T0, interval=MINUTE, is_queued=True).level
+        for each, failure in ((job, None), (job, "It is closed."), (replace(job, building="b"), None))
+    ]
+    assert levels == ["catchingUp", "stale", "exact"]
 
 
 OFF = "Monitoring of this account is switched off since 2026-11-21 07:00:00 UTC."
