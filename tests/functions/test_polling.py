@@ -1,9 +1,12 @@
 """From Batch to the API: counts equal the truth, and say how sure they are."""
 
+import os
 from typing import Any
 
 import pytest
+from azure.data.tables.aio import TableServiceClient
 
+from local.azurite import StorageAddresses
 from local.batch_emulator.injection import Fault
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
@@ -54,7 +57,7 @@ async def test_a_poll_reads_what_changed_and_not_what_exists(world: World) -> No
     assert after["items"] - before["items"] < 60
 
 
-async def test_a_quiet_job_costs_a_delta_and_a_count(world: World) -> None:
+async def test_a_poll_on_demand_of_a_quiet_job_costs_a_delta_and_a_count(world: World) -> None:
     await add_job(world.batch)
     await add_tasks(world.batch, 50)
     await world.poll()
@@ -70,6 +73,43 @@ async def test_a_quiet_job_costs_a_delta_and_a_count(world: World) -> None:
     }
     verdict = (await world.jobs())["job"]["verdict"]
     assert (verdict["level"], verdict["source"]) == ("exact", "delta")
+
+
+async def test_ticks_ask_a_quiet_job_one_thing_each_and_leave_its_rows_alone(
+    world: World, azurite: StorageAddresses
+) -> None:
+    await add_job(world.batch)
+    await add_tasks(world.batch, 50)
+    for _ in range(4):
+        await world.app.fire("tick")
+        world.advance(61)
+    before = await _stored(azurite)
+    asked = []
+    for _ in range(4):
+        world.emulator.counters.clear()
+        await world.app.fire("tick")
+        routes = {route: found["requests"] for route, found in world.emulator.counters.items()}
+        assert routes.pop("GET /jobs") == 1
+        asked.append(routes)
+        world.advance(61)
+    delta, counts = {"GET /jobs/{jobId}/tasks": 1}, {"GET /jobs/{jobId}/taskcounts": 1}
+    assert asked in ([delta, counts] * 2, [counts, delta] * 2)
+    assert await _stored(azurite) == before
+    verdict = (await world.jobs())["job"]["verdict"]
+    assert verdict["level"] == "exact"
+    assert verdict["asOf"] <= verdict["checkedAt"]
+
+
+async def _stored(azurite: StorageAddresses) -> dict[str, str]:
+    """The ETags of all rows about jobs and their tasks."""
+    service = TableServiceClient.from_connection_string(azurite.connection_string)
+    found = {}
+    async with service:
+        for name in ("jobs", "tasks"):
+            table = service.get_table_client(os.environ["TABLE_PREFIX"] + name)
+            async for row in table.list_entities(select=["PartitionKey", "RowKey"]):
+                found[f"{name} {row['PartitionKey']} {row['RowKey']}"] = row.metadata["etag"]
+    return found
 
 
 async def test_a_job_that_is_deleted_leaves_the_list_but_keeps_its_counts(world: World) -> None:
