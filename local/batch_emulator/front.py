@@ -16,6 +16,7 @@ from local.batch_emulator.auth import Signed
 from local.batch_emulator.clock import real_now
 from local.batch_emulator.conditions import refuse_conditions
 from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.encoding import packed, receive, unpacked
 from local.batch_emulator.entities import Json
 from local.batch_emulator.errors import RefusedError
 from local.batch_emulator.injection import Fault
@@ -35,7 +36,7 @@ class Front:
         self._emulator = emulator
 
     async def answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
-        raw = await incoming.content.read()
+        raw = await receive(incoming.content)
         fault = self._emulator.faults.take(incoming.method, unquote(incoming.rel_url.raw_path))
         await self._wait(incoming, fault)
         if fault and fault.reset:
@@ -53,6 +54,8 @@ class Front:
         body = b"" if response.body is None else orjson.dumps(response.body)
         if body:
             headers["Content-Type"] = _JSON
+        if smaller := packed(body, incoming.headers.get("Accept-Encoding", "")):
+            body, headers["Content-Encoding"] = smaller, "gzip"
         if fault and fault.truncate and not fault.status:
             return await _truncated(incoming, response.status, headers, body)
         return web.Response(status=response.status, headers=headers, body=body or None)
@@ -79,7 +82,8 @@ class Front:
             if not operation.is_conditional:
                 refuse_conditions(headers)
             simulation = self._emulator.simulations[account]
-            request = Request(incoming.method, url, path, ids, query, headers, raw, simulation, self._emulator.knobs)
+            sent = unpacked(raw, headers)
+            request = Request(incoming.method, url, path, ids, query, headers, sent, simulation, self._emulator.knobs)
             response = operation.run(request)
             items = response.items
         finally:

@@ -17,7 +17,6 @@ from local.batch_emulator.stamps import etag, stamp
 from local.batch_emulator.wire_tasks import task_renderers
 
 _MOST_TASKS = 100
-_MOST_BYTES = 1024 * 1024
 
 
 def create_task(request: Request) -> Response:
@@ -31,8 +30,6 @@ def create_task(request: Request) -> Response:
 def create_task_collection(request: Request) -> Response:
     job = request.job()
     must_be_open(job)
-    if len(request.raw) > _MOST_BYTES:
-        raise RefusedError(413, "RequestBodyTooLarge", "The size of the request's body exceeds the maximum.")
     bodies.COLLECTION.check(request.body)
     rows = request.body["value"]
     if not isinstance(rows, list) or len(rows) > _MOST_TASKS:

@@ -11,7 +11,7 @@ import orjson
 from local.batch_emulator.collation import fold
 from local.batch_emulator.conditions import check_conditions
 from local.batch_emulator.entities import Account, Job, Json, Node, Pool, Task
-from local.batch_emulator.errors import RefusedError, bad_property, missing
+from local.batch_emulator.errors import bad_property, missing, unreadable
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.simulation import Simulation
 from local.batch_emulator.stamps import etag, http_date
@@ -52,9 +52,9 @@ class Request:
         try:
             body = orjson.loads(self.raw or b"{}")
         except orjson.JSONDecodeError as error:
-            raise _unreadable(str(error)) from None
+            raise unreadable(str(error)) from None
         if not isinstance(body, dict):
-            raise _unreadable("it is not an object")
+            raise unreadable("it is not an object")
         return body
 
     def job(self) -> Job:
@@ -115,10 +115,6 @@ def found[E](entity: E | None, kind: str) -> E:
     if entity is None:
         raise missing(kind)
     return entity
-
-
-def _unreadable(reason: str) -> RefusedError:
-    return RefusedError(400, "InvalidRequestBody", "The request's body is not syntactically valid.", {"Reason": reason})
 
 
 def nested(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
