@@ -22,7 +22,7 @@ from local.batch_emulator.errors import RefusedError
 from local.batch_emulator.injection import Fault
 from local.batch_emulator.requests import Request, Response
 from local.batch_emulator.stamps import full_stamp, http_date
-from local.batch_emulator.surface import find_operation
+from local.batch_emulator.surface import find_operation, timeout_of
 
 _LOG = logging.getLogger("emulator")
 HOLD = "x-emulator-hold-while-paused"
@@ -38,12 +38,12 @@ class Front:
     async def answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
         raw = await receive(incoming.content)
         fault = self._emulator.faults.take(incoming.method, unquote(incoming.rel_url.raw_path))
-        await self._wait(incoming, fault)
+        is_late = await self._wait(incoming, fault)
         if fault and fault.reset:
             return _cut_off(incoming)
         url, headers = f"{incoming.scheme}://{incoming.headers.get('Host', 'localhost')}", self._usual_headers(incoming)
         try:
-            response = self._run(incoming, raw, url, fault)
+            response = _given_up() if is_late else self._run(incoming, raw, url, fault)
         except RefusedError as refusal:
             response = self._refusal(refusal, url, headers["request-id"])
         except Exception:
@@ -60,12 +60,15 @@ class Front:
             return await _truncated(incoming, response.status, headers, body)
         return web.Response(status=response.status, headers=headers, body=body or None)
 
-    async def _wait(self, incoming: web.BaseRequest, fault: Fault | None) -> None:
+    async def _wait(self, incoming: web.BaseRequest, fault: Fault | None) -> bool:
+        """Lets time pass that was asked for; tells whether it is more than the request's time-out."""
         delay = self._emulator.knobs.latencySeconds + (fault.delaySeconds if fault else 0)
+        most = timeout_of(incoming.rel_url.query) if delay else delay
         if delay:
-            await asyncio.sleep(delay)
+            await asyncio.sleep(min(delay, most))
         if incoming.headers.get(HOLD, "").lower() == "true":
             await self._emulator.clock.running()
+        return delay > most
 
     def _run(self, incoming: web.BaseRequest, raw: bytes, url: str, fault: Fault | None) -> Response:
         if fault and fault.status:
@@ -117,6 +120,10 @@ class Front:
         if refusal.values:
             body["values"] = [{"key": key, "value": value} for key, value in refusal.values.items()]
         return Response(refusal.status, body, refusal.headers)
+
+
+def _given_up() -> Response:
+    raise RefusedError(500, "OperationTimedOut", "The operation could not be completed within the permitted time.")
 
 
 def _injected(fault: Fault) -> RefusedError:

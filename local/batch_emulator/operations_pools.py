@@ -57,6 +57,7 @@ def delete_pool(request: Request) -> Response:
 def resize_pool(request: Request) -> Response:
     pool, body = _open_pool(request), request.body
     bodies.RESIZE.check(body)
+    check_pool_values(body)
     targets = {name: bodies.number(body, name, -1, most=MOST_NODES) for name in TARGETS.values()}
     wanted = {name: count for name, count in targets.items() if count >= 0}
     if not wanted:
@@ -109,6 +110,7 @@ def stop_pool_resize(request: Request) -> Response:
 def remove_nodes(request: Request) -> Response:
     pool, body = _open_pool(request), request.body
     bodies.REMOVE.check(body)
+    check_pool_values(body)
     names = body["nodeList"]
     if not isinstance(names, list) or not 1 <= len(names) <= _MOST_REMOVED:
         raise bad_property("nodeList", names, f"It is a list of 1 to {_MOST_REMOVED} ids.")

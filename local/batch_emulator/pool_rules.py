@@ -6,6 +6,8 @@ from local.batch_emulator.pool_life import TARGETS
 from local.batch_emulator.requests import nested
 
 MOST_NODES = 2500
+_LEAST_RESIZE_SECONDS = 300
+_LONGEST_USER = 20
 
 
 def check_pool_values(body: bodies.Body) -> None:
@@ -14,12 +16,17 @@ def check_pool_values(body: bodies.Body) -> None:
         raise bad_property("vmSize", body["vmSize"], "It is a string.")
     for name in TARGETS.values():
         bodies.number(body, name, 0, most=MOST_NODES)
+    bodies.duration(body, "resizeTimeout", least=_LEAST_RESIZE_SECONDS)
     bodies.slots(body, "taskSlotsPerNode")
+    for account in bodies.objects(body, "userAccounts"):
+        if len(str(account["name"])) > _LONGEST_USER:
+            raise bad_property("userAccounts.name", account["name"], f"It has at most {_LONGEST_USER} characters.")
     policy = nested(body, "taskSchedulingPolicy")
     bodies.choice(policy, "nodeFillType", "spread", ("spread", "pack"))
     start_task = nested(body, "startTask")
     if start_task and not isinstance(start_task.get("commandLine"), str):
         raise absent_property("startTask.commandLine")
+    bodies.check_sizes(start_task)
     bodies.number(start_task, "maxTaskRetryCount", 0, least=-1)
 
 

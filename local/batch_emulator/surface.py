@@ -21,6 +21,7 @@ from local.batch_emulator.surface_rows import ROWS
 from local.batch_emulator.versions import VERSIONS
 
 _COMMON = {"api-version", "timeout"}
+_TIMEOUT = 30
 _MARKS = ("if", "paged")
 type Action = Callable[[Request], Response]
 _MODULES = (access, account, jobs, nodes, pools, schedules, tasks)
@@ -89,6 +90,12 @@ def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]
     if found:
         raise RefusedError(405, "UnsupportedHttpVerb", "The resource doesn't support the specified HTTP verb.")
     raise RefusedError(404, "ResourceNotFound", "The specified resource does not exist.", {"Path": path})
+
+
+def timeout_of(query: Mapping[str, str]) -> int:
+    """How long the service may work on a request, in seconds: what it says, and 30 at most (documented)."""
+    said = next((value for name, value in query.items() if name.lower() == "timeout"), "")
+    return min(int(said), _TIMEOUT) if said.isdecimal() else _TIMEOUT
 
 
 def _check_version(version: str | None) -> None:
