@@ -124,7 +124,8 @@ class Job:
 class Node:
     """`life` changes at every boot and loss, so that what was planned for an earlier life does nothing.
 
-    `image` counts reimages; `away` is the state that it enters as soon as it is free (rebooting, reimaging,
+    `image` counts reimages, `fresh` is since when nothing has run on its disk; `removed` are files that users deleted,
+    by path, with the moment. `away` is the state that it enters as soon as it is free (rebooting, reimaging,
     deallocating).
     """
 
@@ -149,6 +150,8 @@ class Node:
     shown: dict["Run", None] = field(default_factory=dict)
     total: int = 0
     succeeded: int = 0
+    fresh: int = 0
+    removed: dict[str, int] = field(default_factory=dict)
     recent: deque[tuple[str, Task]] = field(default_factory=lambda: deque(maxlen=10))
 
     @property

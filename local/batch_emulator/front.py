@@ -51,11 +51,11 @@ class Front:
             failure = RefusedError(500, "InternalError", "The emulator failed; its log says how.")
             response = self._refusal(failure, url, headers["request-id"])
         headers |= response.headers
-        body = b"" if response.body is None else orjson.dumps(response.body)
-        if body:
-            headers["Content-Type"] = _JSON
-        if smaller := packed(body, incoming.headers.get("Accept-Encoding", "")):
-            body, headers["Content-Encoding"] = smaller, "gzip"
+        body = response.content or b""
+        if response.body is not None:
+            body, headers["Content-Type"] = orjson.dumps(response.body), _JSON
+            if smaller := packed(body, incoming.headers.get("Accept-Encoding", "")):
+                body, headers["Content-Encoding"] = smaller, "gzip"
         if fault and fault.truncate and not fault.status:
             return await _truncated(incoming, response.status, headers, body)
         return web.Response(status=response.status, headers=headers, body=body or None)
@@ -82,8 +82,7 @@ class Front:
         items = 0
         try:
             query = operation.checked(pairs)
-            if not operation.is_conditional:
-                refuse_conditions(headers)
+            refuse_conditions(headers, operation.conditions)
             simulation = self._emulator.simulations[account]
             sent = unpacked(raw, headers)
             request = Request(incoming.method, url, path, ids, query, headers, sent, simulation, self._emulator.knobs)

@@ -101,6 +101,9 @@ class NodeLife:
     def _end_life(self, node: Node, state: str) -> None:
         node.life += 1
         self._set(node, state, self._stage.now)
+        if state != "rebooting":
+            node.fresh = self._stage.now
+            node.removed.clear()
 
     def _restart(self, node: Node, life: int) -> None:
         if node.life != life:

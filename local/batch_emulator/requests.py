@@ -77,12 +77,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """`items` is how many entities it carries, for the counters."""
+    """`items` is how many entities it carries, for the counters; `content` is a file's, in place of a body."""
 
     status: int
     body: Json | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     items: int = 0
+    content: bytes | None = None
 
 
 def one(request: Request, kind: str, body: Json, modified: int | None = None) -> Response:

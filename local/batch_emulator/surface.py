@@ -10,11 +10,13 @@ from urllib.parse import unquote
 
 from local.batch_emulator import operations_access as access
 from local.batch_emulator import operations_account as account
+from local.batch_emulator import operations_files as files
 from local.batch_emulator import operations_jobs as jobs
 from local.batch_emulator import operations_nodes as nodes
 from local.batch_emulator import operations_pools as pools
 from local.batch_emulator import operations_schedules as schedules
 from local.batch_emulator import operations_tasks as tasks
+from local.batch_emulator.conditions import CONDITIONAL, DATED
 from local.batch_emulator.errors import RefusedError, bad_query, undone
 from local.batch_emulator.requests import Request, Response
 from local.batch_emulator.surface_rows import ROWS
@@ -22,25 +24,22 @@ from local.batch_emulator.versions import VERSIONS
 
 _COMMON = {"api-version", "timeout"}
 _TIMEOUT = 30
-_MARKS = ("if", "paged")
+_CONDITIONS: Mapping[str, tuple[str, ...]] = {"if": CONDITIONAL, "dated": DATED}
+_MARKS = ("paged", *_CONDITIONS)
 type Action = Callable[[Request], Response]
-_MODULES = (access, account, jobs, nodes, pools, schedules, tasks)
-_ACTIONS: Mapping[str, Action] = {
-    action.__name__: action
-    for module in (access, account, jobs, nodes, pools, schedules, tasks)
-    for action in module.ACTIONS
-}
+_MODULES = (access, account, files, jobs, nodes, pools, schedules, tasks)
+_ACTIONS: Mapping[str, Action] = {action.__name__: action for module in _MODULES for action in module.ACTIONS}
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`query` are the names it takes, in lower case; without an `action` the emulator doesn't do it."""
+    """`query` and `conditions` are the names it takes, in lower case; without an `action` it isn't emulated."""
 
     method: str
     template: str
     name: str
     query: frozenset[str]
-    is_conditional: bool
+    conditions: tuple[str, ...]
     action: Action | None
     pattern: re.Pattern[str]
 
@@ -75,7 +74,8 @@ def _operation(row: str) -> Operation:
         query |= {"maxresults", "$skiptoken"}
     slashed = re.sub(r"{filePath}", r"(?P<filePath>.+)", template)
     pattern = re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", slashed))
-    return Operation(method, template, name, frozenset(query), "if" in takes, _ACTIONS.get(name), pattern)
+    conditions = next((_CONDITIONS[each] for each in takes if each in _CONDITIONS), ())
+    return Operation(method, template, name, frozenset(query), conditions, _ACTIONS.get(name), pattern)
 
 
 OPERATIONS = tuple(_operation(row) for row in ROWS.strip().splitlines())

@@ -1,0 +1,108 @@
+"""Files of nodes, as tasks leave them there: computed when they are asked for, so that a million tasks cost nothing.
+
+Source: "Files and directories in Azure Batch". Whatever runs has a directory with stdout.txt, stderr.txt and wd; what
+is in the files follows from the command line.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from local.batch_emulator.collation import fold
+from local.batch_emulator.command_lines import output_of
+from local.batch_emulator.entities import Job, Node, Task
+from local.batch_emulator.job_rules import side_id
+from local.batch_emulator.wire_tasks import root_directory
+
+_ROOT = ("applications", "fsmounts", "shared", "volatile", "workitems")
+_TASK_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file, or a directory where there is no content; the name is its path, times are ticks."""
+
+    name: str
+    created: int
+    modified: int
+    content: bytes | None = None
+
+    @property
+    def id(self) -> str:
+        return self.name
+
+    @property
+    def is_directory(self) -> bool:
+        return self.content is None
+
+    def below(self, root: str) -> "File":
+        """The same, with its name seen from a directory."""
+        return File(self.name.removeprefix(f"{root}/"), self.created, self.modified, self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What has run in a directory of a node, or still does."""
+
+    root: str
+    command_line: str
+    started: int
+    ended: int | None
+
+    def files(self) -> Iterator[File]:
+        last = self.ended or self.started
+        parents = self.root.split("/")
+        for depth in range(1, len(parents) + 1):
+            yield File("/".join(parents[:depth]), self.started, self.started)
+        yield File(f"{self.root}/wd", self.started, self.started)
+        texts = output_of(self.command_line)
+        for name, text in zip(("stdout.txt", "stderr.txt"), texts, strict=True):
+            yield File(f"{self.root}/{name}", self.started, last, text.encode())
+
+
+def node_files(node: Node, path: str = "") -> Mapping[str, File]:
+    """All files and directories of a node by path; with a `path`, those above and below it are enough."""
+    found = {name: File(name, node.allocated, node.allocated) for name in _ROOT}
+    for ran in _ran(node, path):
+        if ran.started >= node.fresh:
+            found |= {file.name: file for file in ran.files() if not _is_removed(node, file.name, ran.started)}
+    return found
+
+
+def task_files(job: Job, task: Task, node: Node) -> Mapping[str, File]:
+    """The files of a task that has run on a node, by path below its directory."""
+    root = root_directory(job.id, task.id)
+    found = [file.below(root) for file in node_files(node, root).values() if file.name.startswith(f"{root}/")]
+    return {file.name: file for file in found}
+
+
+def remove(node: Node, path: str, now: int) -> None:
+    """Deletes a file or a directory with all in it; what runs there later writes it anew."""
+    node.removed[path] = now
+
+
+def _is_removed(node: Node, name: str, started: int) -> bool:
+    removed = node.removed
+    return any(started <= moment and (name == path or name.startswith(f"{path}/")) for path, moment in removed.items())
+
+
+def _ran(node: Node, path: str) -> Iterator[Ran]:
+    start = node.start_task
+    if start:
+        yield Ran("startup", str(node.pool.spec["startTask"]["commandLine"]), start.started, start.ended)
+    parts = path.split("/")
+    jobs = node.pool.account.jobs
+    named = [jobs[fold(parts[1])]] if len(parts) > 1 and fold(parts[1]) in jobs else []
+    for job in named if len(parts) > 1 else jobs.values():
+        yield from _sides(job, node)
+        one = job.tasks.get(fold(parts[_TASK_DEPTH - 1])) if len(parts) >= _TASK_DEPTH else None
+        for task in (one,) if one else job.tasks:
+            if task.node_id == node.id and task.started is not None:
+                yield Ran(root_directory(job.id, task.id), str(task.spec["commandLine"]), task.started, task.ended)
+
+
+def _sides(job: Job, node: Node) -> Iterator[Ran]:
+    side = job.sides.get(node.id)
+    for name, run in (("jobPreparationTask", side.preparation), ("jobReleaseTask", side.release)) if side else ():
+        if run:
+            root = root_directory(job.id, side_id(job, name))
+            yield Ran(root, str(job.spec[name]["commandLine"]), run.started, run.ended)
