@@ -23,6 +23,10 @@ def check_pool_values(body: bodies.Body) -> None:
             raise bad_property("userAccounts.name", account["name"], f"It has at most {_LONGEST_USER} characters.")
     policy = nested(body, "taskSchedulingPolicy")
     bodies.choice(policy, "nodeFillType", "spread", ("spread", "pack"))
+    for extension in bodies.objects(nested(body, "virtualMachineConfiguration"), "extensions"):
+        for name in ("name", "publisher", "type"):
+            if not isinstance(extension.get(name), str) or not extension[name]:
+                raise absent_property(f"extensions.{name}")
     start_task = nested(body, "startTask")
     if start_task and not isinstance(start_task.get("commandLine"), str):
         raise absent_property("startTask.commandLine")

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from local.batch_emulator import operations_access as access
 from local.batch_emulator import operations_account as account
+from local.batch_emulator import operations_agent as agent
 from local.batch_emulator import operations_files as files
 from local.batch_emulator import operations_jobs as jobs
 from local.batch_emulator import operations_nodes as nodes
@@ -27,7 +28,7 @@ _TIMEOUT = 30
 _CONDITIONS: Mapping[str, tuple[str, ...]] = {"if": CONDITIONAL, "dated": DATED}
 _MARKS = ("paged", *_CONDITIONS)
 type Action = Callable[[Request], Response]
-_MODULES = (access, account, files, jobs, nodes, pools, schedules, tasks)
+_MODULES = (access, account, agent, files, jobs, nodes, pools, schedules, tasks)
 _ACTIONS: Mapping[str, Action] = {action.__name__: action for module in _MODULES for action in module.ACTIONS}
 
 
