@@ -80,10 +80,10 @@ POOL = Shape(
     frozenset(
         f"{_EVERYWHERE} vmSize virtualMachineConfiguration resizeTimeout targetDedicatedNodes targetLowPriorityNodes "
         "enableInterNodeCommunication startTask applicationPackageReferences taskSlotsPerNode taskSchedulingPolicy "
-        "userAccounts mountConfiguration upgradePolicy".split()
+        "userAccounts mountConfiguration upgradePolicy enableAutoScale autoScaleFormula "
+        "autoScaleEvaluationInterval".split()
     ),
     ("id", "vmSize"),
-    frozenset(["enableAutoScale", "autoScaleFormula", "autoScaleEvaluationInterval"]),
 )
 _WHILE_EMPTY = (
     "displayName vmSize enableInterNodeCommunication virtualMachineConfiguration taskSlotsPerNode taskSchedulingPolicy "
@@ -92,7 +92,7 @@ _WHILE_EMPTY = (
 POOL_WHILE_EMPTY = frozenset(_WHILE_EMPTY.split())
 POOL_PATCH = Shape(POOL_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"})
 _PROPERTIES = Shape(frozenset({"startTask", "applicationPackageReferences", "metadata"}))
-POOL_SPECIFICATION = Shape(POOL.known - {"id"}, ("vmSize",), POOL.undone)
+POOL_SPECIFICATION = Shape(POOL.known - {"id"}, ("vmSize",))
 _AUTO = ("poolLifetimeOption", "pool")
 AUTO_POOL = Shape(frozenset(["autoPoolIdPrefix", "keepAlive", *_AUTO]), _AUTO)
 REMOVE = Shape(frozenset({"nodeList", "resizeTimeout", "nodeDeallocationOption"}), ("nodeList",))

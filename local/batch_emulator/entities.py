@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from local.batch_emulator.auto_scale import Scaling
     from local.batch_emulator.backlog import Backlog, ReadyTasks
     from local.batch_emulator.links import Links
     from local.batch_emulator.tally import Tally
@@ -256,6 +257,7 @@ class Pool:
     errors: list[Json] = field(default_factory=list)
     nodes: dict[str, Node] = field(default_factory=dict)
     is_dispatch_planned: bool = False
+    scaling: "Scaling | None" = None
 
     @property
     def slots_per_node(self) -> int:

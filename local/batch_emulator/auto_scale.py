@@ -1,0 +1,89 @@
+"""Autoscaling of pools: samples every 30 seconds, evaluations at the pool's interval, resizes that follow from them.
+
+Source: "Create a formula to automatically scale compute nodes in a Batch pool". The first evaluation is at once; one
+that fails changes nothing. Samples are taken from the moment autoscaling is enabled, and the speed shortens intervals.
+"""
+
+from dataclasses import dataclass, field
+from functools import partial
+
+from local.batch_emulator.durations import seconds_of
+from local.batch_emulator.entities import Json, Pool
+from local.batch_emulator.formula import Outcome, Surroundings, evaluate
+from local.batch_emulator.pool_life import MOST_NODES, TARGETS, PoolLife
+from local.batch_emulator.samples import PERIOD_SECONDS, History, Metric, counts
+from local.batch_emulator.stage import Stage
+from local.batch_emulator.stamps import stamp
+
+DEFAULT_INTERVAL = "PT15M"
+_DEDICATED, _SPOT = TARGETS[True], TARGETS[False]
+
+
+@dataclass(slots=True, eq=False)
+class Scaling:
+    """A pool's autoscaling: what was sampled, the last run as JSON, and when it was asked for, in simulated ticks.
+
+    `turn` counts changes of the schedule, so that an overtaken one does nothing.
+    """
+
+    asked: int
+    history: History = field(default_factory=History)
+    run: Json | None = None
+    turn: int = 0
+
+
+class AutoScale:
+    def __init__(self, stage: Stage, pools: PoolLife) -> None:
+        self._stage = stage
+        self._pools = pools
+
+    def begin(self, pool: Pool) -> None:
+        """Starts with the formula and interval in the pool's specification; an earlier schedule is over."""
+        pool.spec.setdefault("autoScaleEvaluationInterval", DEFAULT_INTERVAL)
+        asked = self._stage.clock.simulated
+        if pool.scaling is None:
+            pool.scaling = Scaling(asked)
+            self._sample(pool, pool.scaling)
+        pool.scaling.asked = asked
+        pool.scaling.turn += 1
+        self._evaluate(pool, pool.scaling, pool.scaling.turn)
+
+    def end(self, pool: Pool) -> None:
+        pool.scaling = None
+
+    def evaluated(self, pool: Pool, formula: str) -> Outcome:
+        """What a formula would do now. Raises SyntaxProblemError."""
+        history = pool.scaling.history if pool.scaling else History()
+        metrics = {name: Metric(name, value, history, self._stage) for name, value in counts(pool).items()}
+        numbers = {"$TaskSlotsPerNode": float(pool.slots_per_node)}
+        around = Surroundings(metrics, numbers, self._stage.now, self._stage.chance, MOST_NODES)
+        return evaluate(formula, (_target(pool, _DEDICATED), _target(pool, _SPOT)), around)
+
+    def run_of(self, outcome: Outcome) -> Json:
+        """An evaluation as JSON (AutoScaleRun)."""
+        found: Json = {"timestamp": stamp(self._stage.now), "results": outcome.results}
+        if outcome.code:
+            values = [{"name": "Message", "value": outcome.problem}]
+            found["error"] = {"code": outcome.code, "message": outcome.message, "values": values}
+        return found
+
+    def _sample(self, pool: Pool, scaling: Scaling) -> None:
+        if pool.scaling is scaling and not pool.is_gone:
+            scaling.history.take(self._stage, pool)
+            self._stage.agenda.after(PERIOD_SECONDS, partial(self._sample, pool, scaling))
+
+    def _evaluate(self, pool: Pool, scaling: Scaling, turn: int) -> None:
+        if pool.scaling is not scaling or scaling.turn != turn or pool.state != "active" or pool.is_gone:
+            return
+        outcome = self.evaluated(pool, str(pool.spec["autoScaleFormula"]))
+        scaling.run = self.run_of(outcome)
+        wanted = {_DEDICATED: outcome.dedicated, _SPOT: outcome.spot}
+        if any(_target(pool, name) != count for name, count in wanted.items()):
+            pool.spec |= wanted
+            self._pools.resize(pool, outcome.option)
+        seconds = seconds_of(pool.spec["autoScaleEvaluationInterval"])
+        self._stage.agenda.after(seconds, partial(self._evaluate, pool, scaling, turn))
+
+
+def _target(pool: Pool, name: str) -> int:
+    return int(pool.spec.get(name) or 0)
