@@ -50,12 +50,8 @@ class Front:
             _LOG.exception("%s %s failed", incoming.method, incoming.path)
             failure = RefusedError(500, "InternalError", "The emulator failed; its log says how.")
             response = self._refusal(failure, url, headers["request-id"])
-        headers |= response.headers
-        body = response.content or b""
-        if response.body is not None:
-            body, headers["Content-Type"] = orjson.dumps(response.body), _JSON
-            if smaller := packed(body, incoming.headers.get("Accept-Encoding", "")):
-                body, headers["Content-Encoding"] = smaller, "gzip"
+        body, described = _body(response, incoming.headers.get("Accept-Encoding", ""))
+        headers |= {**response.headers, **described}
         if fault and fault.truncate and not fault.status:
             return await _truncated(incoming, response.status, headers, body)
         return web.Response(status=response.status, headers=headers, body=body or None)
@@ -119,6 +115,17 @@ class Front:
         if refusal.values:
             body["values"] = [{"key": key, "value": value} for key, value in refusal.values.items()]
         return Response(refusal.status, body, refusal.headers)
+
+
+def _body(response: Response, accepted: str) -> tuple[bytes, dict[str, str]]:
+    """What goes over the wire, and the headers that say how. Files are sent as they are: their length counts."""
+    if response.body is None:
+        length = {} if response.content is None else {"Content-Length": str(len(response.content))}
+        return response.content or b"", length
+    body = orjson.dumps(response.body)
+    smaller = packed(body, accepted)
+    described = {"Content-Type": _JSON} | ({"Content-Encoding": "gzip"} if smaller else {})
+    return smaller or body, described
 
 
 def _given_up() -> Response:

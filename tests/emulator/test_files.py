@@ -70,7 +70,7 @@ async def test_a_task_leaves_its_output_in_its_directory(stepped: Driver) -> Non
 
 
 async def test_properties_are_headers_without_a_body(stepped: Driver) -> None:
-    node = await _ran(stepped)
+    node = await _ran(stepped, _ECHO, "true")
     status, body, headers = await _read(stepped, f"{_FILES}/stdout.txt", "HEAD")
     assert (status, body, headers["Content-Length"]) == (200, b"", "12")
     assert headers["ocp-batch-file-isdirectory"] == "false"
@@ -78,6 +78,8 @@ async def test_properties_are_headers_without_a_body(stepped: Driver) -> None:
     assert headers["ocp-batch-file-url"] == f"{stepped.url}{_FILES}/stdout.txt"
     ended = (await stepped.task())["executionInfo"]["endTime"]
     assert f"{parsedate_to_datetime(headers['Last-Modified']):%Y-%m-%dT%H:%M:%S}" == ended[:19]
+    _, _, empty = await _read(stepped, "/jobs/job/tasks/t001/files/stderr.txt", "HEAD")
+    assert empty["Content-Length"] == "0"
     _, _, directory = await _read(stepped, f"/pools/pool/nodes/{node}/files/workitems/job", "HEAD")
     assert directory["ocp-batch-file-isdirectory"] == "true"
     assert (await _read(stepped, f"{_FILES}/nothing", "HEAD"))[0] == 404
