@@ -65,7 +65,7 @@ async def test_links_of_a_filtered_list_stay_good_while_rows_begin_and_cease_to_
 
 @pytest.mark.parametrize("path", ["/jobs", "/pools", "/jobschedules"])
 async def test_links_of_every_list_stay_good_while_its_rows_come_and_go(stepped: Driver, path: str) -> None:
-    bodies = {
+    bodies: dict[str, dict[str, object]] = {
         "/jobs": {"poolInfo": {"poolId": "none"}},
         "/pools": {"vmSize": "standard_d2s_v5"},
         "/jobschedules": {"schedule": {}, "jobSpecification": {"poolInfo": {"poolId": "none"}}},
