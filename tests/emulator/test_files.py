@@ -1,9 +1,11 @@
 """Files of tasks and nodes: listed, read, read in part, deleted."""
 
+from collections.abc import AsyncIterator
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import pytest
+from azure.batch.aio import BatchClient
 
 from local.batch_emulator.command_lines import output_of
 from tests.emulator.driver import API, Answer, Driver
@@ -112,6 +114,24 @@ async def test_a_part_of_a_file_is_had_by_its_range(stepped: Driver, asked: str,
         found = await _read(stepped, f"{_FILES}/stdout.txt", **{header: asked})
         assert found[:2] == (status, part)
         assert (found[2]["Content-Range"], found[2]["Content-Length"]) == (told, str(len(part)))
+
+
+async def test_the_official_client_reads_files_and_parts_of_them(stepped: Driver, client: BatchClient) -> None:
+    node = await _ran(stepped)
+    root = (await stepped.task())["nodeInfo"]["taskRootDirectory"]
+
+    async def read(found: AsyncIterator[bytes]) -> bytes:
+        return b"".join([chunk async for chunk in found])
+
+    assert await read(await client.download_task_file("job", "t000", "stdout.txt")) == b"hello world\n"
+    assert await read(await client.download_task_file("job", "t000", "stdout.txt", ocp_range="bytes=0-4")) == b"hello"
+    assert await read(await client.download_node_file("pool", node, f"{root}/stderr.txt")) == b"oh no\n"
+    properties = await client.get_task_file_properties("job", "t000", "stdout.txt")
+    assert (properties.content_length, properties.is_directory, properties.file_mode) == (12, False, "0o100644")
+    listed = {file.name: file async for file in client.list_node_files("pool", node, recursive=True)}
+    details = listed[f"{root}/stdout.txt"].properties
+    assert details is not None
+    assert (details.content_length, details.content_type) == (12, "text/plain")
 
 
 @pytest.mark.parametrize(
