@@ -5,7 +5,8 @@ is in the files follows from the command line.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from local.batch_emulator.collation import fold
 from local.batch_emulator.command_lines import output_of
@@ -13,18 +14,21 @@ from local.batch_emulator.entities import Job, Node, Task
 from local.batch_emulator.job_rules import side_id
 from local.batch_emulator.wire_tasks import root_directory
 
-_ROOT = ("applications", "fsmounts", "shared", "volatile", "workitems")
+ROOT = ("applications", "fsmounts", "shared", "volatile", "workitems")
 _TASK_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file, or a directory where there is no content; the name is its path, times are ticks."""
+    """A file, or a directory where it has no source; the name is its path, times are ticks.
+
+    The source is a command line, and whether the file is its stdout or its stderr.
+    """
 
     name: str
     created: int
     modified: int
-    content: bytes | None = None
+    source: tuple[str, int] | None = None
 
     @property
     def id(self) -> str:
@@ -32,11 +36,15 @@ class File:
 
     @property
     def is_directory(self) -> bool:
-        return self.content is None
+        return self.source is None
+
+    @property
+    def content(self) -> bytes | None:
+        return output_of(self.source[0])[self.source[1]].encode() if self.source else None
 
     def below(self, root: str) -> "File":
         """The same, with its name seen from a directory."""
-        return File(self.name.removeprefix(f"{root}/"), self.created, self.modified, self.content)
+        return replace(self, name=self.name.removeprefix(f"{root}/"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,28 +58,47 @@ class Ran:
 
     def files(self) -> Iterator[File]:
         last = self.ended or self.started
-        parents = self.root.split("/")
-        for depth in range(1, len(parents) + 1):
-            yield File("/".join(parents[:depth]), self.started, self.started)
+        yield File(self.root, self.started, self.started)
         yield File(f"{self.root}/wd", self.started, self.started)
-        texts = output_of(self.command_line)
-        for name, text in zip(("stdout.txt", "stderr.txt"), texts, strict=True):
-            yield File(f"{self.root}/{name}", self.started, last, text.encode())
+        for number, name in enumerate(("stdout.txt", "stderr.txt")):
+            yield File(f"{self.root}/{name}", self.started, last, (self.command_line, number))
 
 
-def node_files(node: Node, path: str = "") -> Mapping[str, File]:
-    """All files and directories of a node by path; with a `path`, those above and below it are enough."""
-    found = {name: File(name, node.allocated, node.allocated) for name in _ROOT}
+def every_file(node: Node, path: str = "") -> Iterator[File]:
+    """All files and directories of a node, in no order; with a `path`, those above and below it are enough."""
+    yield from (File(name, node.allocated, node.allocated) for name in ROOT)
+    known = {*ROOT, ""}
     for ran in _ran(node, path):
-        if ran.started >= node.fresh:
-            found |= {file.name: file for file in ran.files() if not _is_removed(node, file.name, ran.started)}
-    return found
+        if ran.started < node.fresh:
+            continue
+        parent = ran.root.rpartition("/")[0]
+        found = ran.files() if parent in known else chain(_above(node, ran, known), ran.files())
+        yield from (file for file in found if not node.removed or not _is_removed(node, file.name, ran.started))
+
+
+def _above(node: Node, ran: Ran, known: set[str]) -> Iterator[File]:
+    """The directories above a root that aren't known yet; now they are."""
+    parts = ran.root.split("/")[:-1]
+    for name in ("/".join(parts[: depth + 1]) for depth in range(len(parts))):
+        if name not in known and not _is_removed(node, name, ran.started):
+            known.add(name)
+            yield File(name, ran.started, ran.started)
+
+
+def top_files(node: Node) -> Iterator[File]:
+    """The directories at the root of a node; no task need be looked at."""
+    return (file for file in every_file(node, "/") if "/" not in file.name)
+
+
+def node_files(node: Node, path: str) -> Mapping[str, File]:
+    """What lies above and below a path, and some more, by path."""
+    return {file.name: file for file in every_file(node, path)}
 
 
 def task_files(job: Job, task: Task, node: Node) -> Mapping[str, File]:
     """The files of a task that has run on a node, by path below its directory."""
     root = root_directory(job.id, task.id)
-    found = [file.below(root) for file in node_files(node, root).values() if file.name.startswith(f"{root}/")]
+    found = [file.below(root) for file in every_file(node, root) if file.name.startswith(f"{root}/")]
     return {file.name: file for file in found}
 
 

@@ -1,16 +1,16 @@
 """Operations on files of tasks and of nodes. Errors are those of "Batch status and error codes"."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from local.batch_emulator.collation import comparison_key, fold
 from local.batch_emulator.durations import seconds_of
 from local.batch_emulator.entities import Node, Pool, Task
 from local.batch_emulator.errors import RefusedError, bad_query, conflict, missing
-from local.batch_emulator.files import File, node_files, remove, task_files
+from local.batch_emulator.files import ROOT, File, every_file, node_files, remove, task_files, top_files
 from local.batch_emulator.filter_rows import FILES
 from local.batch_emulator.filters import compile_filter
 from local.batch_emulator.operations_nodes import must_answer
-from local.batch_emulator.paging import in_order, page
+from local.batch_emulator.paging import first_in_order, page
 from local.batch_emulator.ranges import asked_part
 from local.batch_emulator.requests import Request, Response, marks
 from local.batch_emulator.stamps import http_date, ticks
@@ -24,12 +24,13 @@ _WEEK = 7 * 86_400
 
 def list_task_files(request: Request) -> Response:
     node, files = _of_task(request)
-    return _listed(request, node.pool, files)
+    found = files.values() if _is_recursive(request) else [file for file in files.values() if "/" not in file.name]
+    return _listed(request, node.pool, found)
 
 
 def list_node_files(request: Request) -> Response:
     node = _node(request)
-    return _listed(request, node.pool, node_files(node))
+    return _listed(request, node.pool, every_file(node) if _is_recursive(request) else top_files(node))
 
 
 def get_task_file_properties(request: Request) -> Response:
@@ -89,13 +90,10 @@ def _is_cleaned_up(request: Request, task: Task) -> bool:
     return task.ended is not None and request.now > task.ended + ticks(seconds)
 
 
-def _listed(request: Request, pool: Pool, files: Files) -> Response:
-    """Without `recursive`, what lies in the directory itself."""
+def _listed(request: Request, pool: Pool, files: Iterable[File]) -> Response:
     found = compile_filter(request.query.get("$filter"), FILES, comparison_key(request.knobs))
-    if not _is_recursive(request):
-        files = {name: file for name, file in files.items() if "/" not in name}
     renderers = file_renderers(f"{request.url}{request.path}", with_mode=not is_windows(pool))
-    return page(request, "files", in_order(request, files), found.matches, renderers)
+    return page(request, "files", first_in_order(request, files, found.matches), found.matches, renderers)
 
 
 def _is_recursive(request: Request) -> bool:
@@ -126,13 +124,14 @@ def _properties(request: Request, pool: Pool, file: File) -> Response:
 
 
 def _content(request: Request, pool: Pool, file: File) -> Response:
-    if file.content is None:
+    content = file.content
+    if content is None:
         raise _io_error("A directory has no content.")
-    part, headers = asked_part(request.headers, len(file.content)), _headers(request, pool, file)
+    part, headers = asked_part(request.headers, len(content)), _headers(request, pool, file)
     if part is None:
-        return Response(200, None, headers, content=file.content, items=1)
-    headers["Content-Range"] = part.header(len(file.content))
-    return Response(part.status, None, headers, content=file.content[part.start : part.end], items=1)
+        return Response(200, None, headers, content=content, items=1)
+    headers["Content-Range"] = part.header(len(content))
+    return Response(part.status, None, headers, content=content[part.start : part.end], items=1)
 
 
 def _headers(request: Request, pool: Pool, file: File) -> dict[str, str]:
@@ -151,6 +150,8 @@ def _deleted(request: Request, node: Node, path: str, files: Files) -> Response:
     file = _found(request, files)
     if not _is_recursive(request) and any(name.startswith(f"{file.name}/") for name in files):
         raise _io_error("The directory is not empty.")
+    if path in ROOT:
+        raise _io_error("The directory is the node's own.")
     remove(node, path, request.now)
     return Response(200)
 

@@ -217,6 +217,13 @@ async def test_a_directory_is_deleted_with_all_in_it_only_if_asked(stepped: Driv
     assert (await stepped.call("DELETE", f"{url}/{root}", recursive="true")).status == 200
     assert not any(name.startswith(root) for name in _names(await stepped.rows(url, recursive="true")))
     assert await stepped.rows(_FILES) == []
+    assert (await stepped.call("DELETE", f"{url}/workitems", recursive="true")).code == "IOError"
+    assert (await stepped.call("DELETE", f"{url}/workitems/job", recursive="true")).status == 200
+    await stepped.call("POST", "/jobs/job/tasks", {"id": "later", "commandLine": "echo later; sleep 1"})
+    await stepped.advance(30)
+    names = [name for name in _names(await stepped.rows(url, recursive="true")) if name.startswith("workitems/")]
+    assert names[:3] == ["workitems/job", "workitems/job/job-1", "workitems/job/job-1/later"]
+    assert len(names) == 6
 
 
 async def _code(driver: Driver, path: str = _FILES) -> tuple[int, str]:
