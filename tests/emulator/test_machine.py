@@ -39,6 +39,7 @@ class Machine(RuleBasedStateMachine):
         self.jobs: dict[str, dict[str, Any]] = {}
         self.made: dict[str, set[str]] = {}
         self.doomed: set[str] = set()
+        self.is_autoscaled = False
         self.since = "2026-01-05T08:00:00Z"
 
     @initialize(seed=st.integers(0, 1000), nodes=st.integers(1, 3), spot=st.integers(0, 2))
@@ -108,7 +109,19 @@ class Machine(RuleBasedStateMachine):
     @rule(dedicated=st.integers(0, 3))
     def resize(self, dedicated: int) -> None:
         status, _ = self.direct.call("POST", "/pools/pool/resize", {"targetDedicatedNodes": dedicated})
-        assert status in (202, 409)
+        assert status in ({409} if self.is_autoscaled else {202, 409})
+
+    @rule(formula=st.sampled_from(["$PendingTasks", "2 - $FailedTasks", "nothing"]))
+    def scale_by(self, formula: str) -> None:
+        body = {"autoScaleFormula": f"$TargetDedicatedNodes = min(3, {formula})", "autoScaleEvaluationInterval": "PT5M"}
+        status, _ = self.direct.call("POST", "/pools/pool/enableautoscale", body)
+        assert status in ({200, 409, 503} if self.is_autoscaled else {200, 409})
+        self.is_autoscaled |= status == 200
+
+    @rule()
+    def scale_no_more(self) -> None:
+        assert self.direct.call("POST", "/pools/pool/disableautoscale")[0] == 200
+        self.is_autoscaled = False
 
     @rule(verb=st.sampled_from(["reboot", "reimage", "disablescheduling", "enablescheduling"]))
     def change_node(self, verb: str) -> None:
@@ -130,6 +143,7 @@ class Machine(RuleBasedStateMachine):
         for row in found:
             self._check_job(row)
         self._check_nodes()
+        self._check_pool()
         self.since = self.direct.emulator.truth()["time"]
 
     def _check_job(self, row: dict[str, Any]) -> None:
@@ -146,6 +160,17 @@ class Machine(RuleBasedStateMachine):
         assert changed <= delta
         assert delta == {task["id"] for task in listed if _later(task["stateTransitionTime"], self.since)}
         self.tasks |= {(name, task["id"]): task for task in listed}
+        for task in listed[:1]:
+            self._check_files(f"/jobs/{name}/tasks/{task['id']}/files", task)
+
+    def _check_files(self, path: str, task: dict[str, Any]) -> None:
+        """A task that is completed and whose node is still there has its output, one that hasn't begun has none."""
+        status, found = self.direct.call("GET", path)
+        if status == 200:
+            assert task["state"] in ("running", "completed")
+            assert [row["name"] for row in found["value"]] == ["stderr.txt", "stdout.txt", "wd"]
+        else:
+            assert status == 409
 
     def _check_counts(self, name: str, listed: list[dict[str, Any]]) -> None:
         states = Counter(task["state"] for task in listed)
@@ -177,6 +202,14 @@ class Machine(RuleBasedStateMachine):
             assert not (node["runningTasksCount"] and node["state"] != "running"), node["state"]
         (counts,) = self.direct.rows("/nodecounts")
         assert counts["dedicated"]["total"] + counts["lowPriority"]["total"] == len(nodes)
+
+    def _check_pool(self) -> None:
+        _, pool = self.direct.call("GET", "/pools/pool")
+        assert pool["enableAutoScale"] is self.is_autoscaled
+        assert ("autoScaleRun" in pool) is self.is_autoscaled
+        if self.is_autoscaled and "error" not in pool["autoScaleRun"]:
+            run = dict(each.split("=") for each in pool["autoScaleRun"]["results"].split(";"))
+            assert int(run["$TargetDedicatedNodes"]) == pool["targetDedicatedNodes"] <= 3
 
     def _forget_deleted(self) -> None:
         there = {row["id"] for row in self.direct.rows("/jobs")}
