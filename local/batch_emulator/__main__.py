@@ -6,6 +6,7 @@ import contextlib
 import gc
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN, is_key
@@ -16,6 +17,7 @@ from local.batch_emulator.server import Server
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.stamps import parse_stamp
 from local.batch_emulator.store import Store, StoreError
+from local.batch_emulator.tokens import ISSUER, TokenKey, read_token_key
 
 _MOST_PORT = 65535
 _EPILOG = """controls, without authentication, from this machine only:
@@ -50,6 +52,7 @@ async def _serve(options: argparse.Namespace, store: Store | None) -> None:
     emulator = Emulator(
         dict(options.account or [("demo", DEVELOPMENT_KEY)]),
         token=options.token,
+        token_key=replace(options.jwt_key, issuer=options.jwt_issuer) if options.jwt_key else None,
         seed=options.seed,
         speed=options.speed,
         stepped=options.stepped,
@@ -96,7 +99,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--https", type=Path, metavar="DIR", help=https)
     account = "an account to serve, repeatable; the key is base64 (default: demo with the development key)"
     add("--account", action="append", type=_account, metavar="NAME[=KEY]", help=account)
-    add("--token", default=DEVELOPMENT_TOKEN, help="the one bearer token that is accepted (default: %(default)s)")
+    add("--token", default=DEVELOPMENT_TOKEN, help="the bearer token that is always accepted (default: %(default)s)")
+    jwt_key = "accept JWTs signed by this key too: a public key in PEM, or the secret of HS256"
+    add("--jwt-key", type=_token_key, metavar="FILE", help=jwt_key)
+    add("--jwt-issuer", default=ISSUER, metavar="TEXT", help="the issuer of those JWTs (default: %(default)s)")
     add("--seed", type=int, default=1, help="of everything left to chance (default: %(default)s)")
     add("--speed", type=_speed, default=1.0, help="divides durations; stamps stay real (default: %(default)s)")
     add("--stepped", action="store_true", help="virtual time that moves by POST /_emulator/clock only, for tests")
@@ -121,6 +127,13 @@ def _account(text: str) -> tuple[str, str]:
     if key and not is_key(key):
         raise argparse.ArgumentTypeError(f"the key of '{name}' is not base64")
     return name.lower(), key or DEVELOPMENT_KEY
+
+
+def _token_key(text: str) -> TokenKey:
+    try:
+        return read_token_key(Path(text))
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _seconds(text: str) -> float:

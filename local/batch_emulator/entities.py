@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from local.batch_emulator.auto_scale import Scaling
     from local.batch_emulator.backlog import Backlog, ReadyTasks
     from local.batch_emulator.links import Links
     from local.batch_emulator.tally import Tally
@@ -124,7 +125,8 @@ class Job:
 class Node:
     """`life` changes at every boot and loss, so that what was planned for an earlier life does nothing.
 
-    `image` counts reimages; `away` is the state that it enters as soon as it is free (rebooting, reimaging,
+    `image` counts reimages, `fresh` is since when nothing has run on its disk; `removed` are files that users deleted,
+    by path, with the moment. `away` is the state that it enters as soon as it is free (rebooting, reimaging,
     deallocating).
     """
 
@@ -150,6 +152,8 @@ class Node:
     shown: dict["Run", None] = field(default_factory=dict)
     total: int = 0
     succeeded: int = 0
+    fresh: int = 0
+    removed: dict[str, int] = field(default_factory=dict)
     recent: deque[tuple[Job, Task]] = field(default_factory=lambda: deque(maxlen=10))
 
     @property
@@ -263,6 +267,7 @@ class Pool:
     errors: list[Json] = field(default_factory=list)
     nodes: dict[str, Node] = field(default_factory=dict)
     is_dispatch_planned: bool = False
+    scaling: "Scaling | None" = None
 
     @property
     def slots_per_node(self) -> int:

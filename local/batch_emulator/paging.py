@@ -5,8 +5,9 @@ A page may be short or empty and still have a next link, as the service's pages 
 
 import base64
 import binascii
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import islice
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -79,6 +80,14 @@ def in_order(request: Request, entities: Mapping[str, Any]) -> Iterator[Any]:
     key, after = place.key, place.after
     ordered = sorted(entities.values(), key=lambda entity: key(entity.id))
     return iter([each for each in ordered if after is None or key(each.id) > key(after)])
+
+
+def first_in_order(request: Request, entities: Iterable[Any], matches: Predicate) -> Iterator[Any]:
+    """As many as a page can need of a large collection that has no order and isn't kept."""
+    place = place_of(request)
+    key, after = place.key, place.after
+    behind = (each for each in entities if matches(each) and (after is None or key(each.id) > key(after)))
+    return iter(nsmallest(page_size(request) + 1, behind, key=lambda entity: key(entity.id)))
 
 
 def page_size(request: Request) -> int:
