@@ -106,7 +106,7 @@ FILES: Rows = {"name": Property("name", "Id", (STARTSWITH,))}
 POOL_USAGE: Rows = {"poolId": Property("pool_id", "Id", ("eq", "ge", "gt", "le", "lt", STARTSWITH))}
 PREPARATIONS: Rows = {
     "poolId": Property("pool_id", "String", _SAME),
-    "nodeId": Property("node_id", "String", _SAME),
+    "nodeId": Property("id", "String", _SAME),
     **_run("jobPreparationTaskExecutionInfo", "preparation", state=_SAME),
     **_run("jobReleaseTaskExecutionInfo", "release", state=_SAME),
 }

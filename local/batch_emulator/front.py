@@ -41,7 +41,7 @@ class Front:
         is_late = await self._wait(incoming, fault)
         if fault and fault.reset:
             return _cut_off(incoming)
-        url, headers = f"{incoming.scheme}://{incoming.headers.get('Host', 'localhost')}", self._usual_headers(incoming)
+        url, headers = f"{incoming.scheme}://{_header(incoming, 'Host') or 'localhost'}", self._usual_headers(incoming)
         try:
             response = _given_up() if is_late else self._run(incoming, raw, url, fault)
         except RefusedError as refusal:
@@ -70,7 +70,7 @@ class Front:
         if fault and fault.status:
             raise _injected(fault)
         path = incoming.rel_url.raw_path
-        headers = {name.lower(): value for name, value in incoming.headers.items()}
+        headers = {name.lower(): _readable(value) for name, value in incoming.headers.items()}
         pairs = parse_qsl(incoming.rel_url.raw_query_string, keep_blank_values=True)
         signed = Signed(incoming.method, path, pairs, headers)
         account = self._emulator.credentials.account_of(signed, real_now())
@@ -98,7 +98,7 @@ class Front:
         }
         if incoming.secure:
             headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
-        own = incoming.headers.get("client-request-id")
+        own = _header(incoming, "client-request-id")
         if own and incoming.headers.get("return-client-request-id", "").lower() == "true":
             headers["client-request-id"] = own
         return headers
@@ -115,6 +115,15 @@ class Front:
         if refusal.values:
             body["values"] = [{"key": key, "value": value} for key, value in refusal.values.items()]
         return Response(refusal.status, body, refusal.headers)
+
+
+def _header(incoming: web.BaseRequest, name: str) -> str:
+    return _readable(incoming.headers.get(name, ""))
+
+
+def _readable(value: str) -> str:
+    """A header's value, bytes that are not UTF-8 replaced: answers may show it."""
+    return value if value.isascii() else value.encode(errors="replace").decode()
 
 
 def _body(response: Response, accepted: str) -> tuple[bytes, dict[str, str]]:

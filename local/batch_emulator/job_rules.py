@@ -43,6 +43,7 @@ def check_values(body: bodies.Body) -> None:
     if manager:
         checked_id(manager.get("id"))
         _check_side(manager, "jobManagerTask")
+        bodies.slots(manager, "requiredSlots")
 
 
 def check_change(job: Job, body: bodies.Body) -> None:

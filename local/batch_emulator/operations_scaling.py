@@ -19,7 +19,7 @@ _LEAST_APART = 30 * SECOND
 def enable_pool_auto_scale(request: Request) -> Response:
     """What is left out stays as it is, where autoscaling is enabled already (documented)."""
     pool = open_pool(request)
-    sent = {name: value for name, value in request.body.items() if value is not None}
+    sent = request.body
     _ENABLE.check(sent)
     if not sent or not (pool.is_autoscaled or sent.get("autoScaleFormula")):
         raise absent_property("autoScaleFormula")

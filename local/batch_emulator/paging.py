@@ -23,6 +23,7 @@ from local.batch_emulator.requests import Request, Response
 type Renderer = Callable[[Any], Any]
 type Renderers = Mapping[str, Renderer]
 _MOST = 1000
+_MOST_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def page_size(request: Request) -> int:
     text = request.query.get("maxresults", str(_MOST))
     if not (text.isascii() and text.lstrip("-").isdecimal()):
         raise bad_query("maxresults", text, "it is not a number")
-    if not 1 <= int(text) <= _MOST:
+    if len(text) > _MOST_DIGITS or not 1 <= int(text) <= _MOST:
         raise out_of_range("maxresults", text, 1, _MOST)
     return int(text)
 

@@ -23,6 +23,7 @@ from local.batch_emulator.versions import VERSIONS
 
 _COMMON = {"api-version", "timeout"}
 _TIMEOUT = 30
+_MOST_DIGITS = 9
 _CONDITIONS: Mapping[str, tuple[str, ...]] = {"if": CONDITIONAL, "dated": DATED}
 _MARKS = ("paged", *_CONDITIONS)
 type Action = Callable[[Request], Response]
@@ -88,7 +89,7 @@ def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]
 def timeout_of(query: Mapping[str, str]) -> int:
     """How long the service may work on a request, in seconds: what it says, and 30 at most (documented)."""
     said = next((value for name, value in query.items() if name.lower() == "timeout"), "")
-    return min(int(said), _TIMEOUT) if said.isdecimal() else _TIMEOUT
+    return min(int(said[:_MOST_DIGITS]), _TIMEOUT) if said.isdecimal() else _TIMEOUT
 
 
 def _check_version(version: str | None) -> None:

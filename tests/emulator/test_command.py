@@ -69,6 +69,14 @@ def test_a_taken_port_is_one_plain_sentence() -> None:
     assert f"can't listen on 127.0.0.1:{port}" in errors
 
 
+def test_a_place_without_a_certificate_is_one_plain_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    emulator = _start("--port", "0", "--https", str(tmp_path / "file"))
+    _, errors = emulator.communicate(timeout=10)
+    assert emulator.returncode == 1
+    assert errors == f"There is no certificate in {tmp_path / 'file'}: File exists.\n"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -77,6 +85,11 @@ def test_a_taken_port_is_one_plain_sentence() -> None:
         ["--port", "0", "--account", "a=???"],
         ["--https"],
         ["--jwt-key", "nowhere.pem"],
+        ["--jwt-issuer", "https://issuer.test/"],
+        ["--start", "2026-01-05T08:00:00Z"],
+        ["--account", "a", "--account", "A"],
+        ["--token", ""],
+        ["--data", ""],
     ],
 )
 def test_wrong_arguments_are_named(arguments: list[str]) -> None:

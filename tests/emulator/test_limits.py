@@ -1,5 +1,6 @@
 """How long and how large things may be, as documented."""
 
+import asyncio
 import time
 
 import pytest
@@ -10,6 +11,27 @@ _POOL = {"id": "p", "vmSize": "standard_d2s_v5"}
 _JOB = {"id": "j", "poolInfo": {"poolId": "p"}}
 _TASK = {"id": "t", "commandLine": "true"}
 _AUTO = {"poolLifetimeOption": "job", "pool": {"vmSize": "standard_d2s_v5"}}
+
+
+async def test_numbers_and_headers_beyond_all_measure_are_refused_in_words(stepped: Driver) -> None:
+    digits = "9" * 5000
+    answer = await stepped.call("GET", "/jobs", maxresults=digits)
+    assert (answer.status, answer.code) == (400, "OutOfRangeQueryParameterValue")
+    assert (await stepped.call("GET", "/jobs", timeout=digits)).status == 200
+    await stepped.control("POST", "settings", {"latencySeconds": 0.01})
+    assert (await stepped.call("GET", "/jobs", timeout=digits)).status == 200
+
+
+async def test_headers_that_are_not_text_are_answered_like_any_other(stepped: Driver) -> None:
+    host, port = stepped.url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    lines = (b"GET /jobs?api-version=2025-06-01 HTTP/1.1", b"Host: \xff", b"client-request-id: \xff")
+    more = (b"return-client-request-id: true", b"If-Match: \xff", b"Authorization: Bearer \xff", b"Connection: close")
+    writer.write(b"\r\n".join((*lines, *more, b"", b"")))
+    answer = await reader.read()
+    writer.close()
+    assert answer.startswith(b"HTTP/1.1 401")
+    assert b"AuthenticationFailed" in answer
 
 
 @pytest.mark.parametrize(
