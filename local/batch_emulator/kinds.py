@@ -70,15 +70,15 @@ def readable(body: dict[str, Any], depth: int = 0) -> dict[str, Any]:
 
 
 def _value(name: str, value: Any, depth: int) -> Any:
-    kind, inner = _KINDS.get(name, (type(value), None))
-    if type(value) is not kind:
+    kind, inner = _KINDS.get(name, (None, None))
+    if kind and type(value) is not kind:
         raise bad_property(name, value, f"It is {_WORDS[kind]}.")
     if name in _FREE:
         _check_depth(value, depth + 1)
         return value
-    if kind is dict:
+    if isinstance(value, dict):
         return readable(value, depth + 1)
-    if kind is list:
+    if isinstance(value, list):
         return [_item(name, each, inner, depth + 1) for each in value]
     return value
 

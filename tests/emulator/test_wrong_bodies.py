@@ -1,4 +1,4 @@
-"""Values of a wrong kind, everywhere in bodies: refused, or taken and shown again; never a failure, at once or later."""
+"""Values of a wrong kind, everywhere in bodies: refused, or taken and shown; never a failure, at once or later."""
 
 import copy
 from collections.abc import Iterator
@@ -54,9 +54,24 @@ _BODIES: dict[str, tuple[str, dict[str, Any]]] = {
     "auto": ("/jobs", {"id": "new", **_AUTO}),
     "tasks": ("/jobs/job/addtaskcollection", {"value": [{"id": "new", **_TASK}]}),
     "schedule": ("/jobschedules", {"id": "new", "schedule": _RULES, "jobSpecification": _JOB}),
-    "user": ("/pools/pool/nodes/NODE/users", {"name": "u", "isAdmin": True, "expiryTime": "2027-01-01T00:00:00Z"}),
+    "user": ("/pools/pool/nodes/NODE/users", {"name": "u", "password": "p", "isAdmin": True}),
 }
-_WRONG = (None, "x", "P99999D", "P9999999D", "9999-12-31T23:59:59Z", -1, 2**63, 1.5, True, [], {}, [None], [1], [{}])
+_WRONG: tuple[Any, ...] = (
+    None,
+    "x",
+    "P99999D",
+    "P9999999D",
+    "9999-12-31T23:59:59Z",
+    -1,
+    2**63,
+    1.5,
+    True,
+    [],
+    {},
+    [None],
+    [1],
+    [{}],
+)
 _LISTS = ("/pools", "/jobs", "/jobschedules", "/pools/pool/nodes", "/pools/new/nodes", "/jobs/new/tasks")
 
 
@@ -93,9 +108,8 @@ def test_a_body_that_is_too_deep_to_be_shown_again_is_refused(opening: str) -> N
 
 def test_null_is_as_good_as_absent() -> None:
     direct = _prepared()
-    assert (
-        direct.call("POST", "/jobs", {"id": "new", "poolInfo": {"poolId": "pool"}, "maxParallelTasks": None})[0] == 201
-    )
+    body = {"id": "new", "poolInfo": {"poolId": "pool"}, "maxParallelTasks": None}
+    assert direct.call("POST", "/jobs", body)[0] == 201
     assert direct.call("PATCH", "/pools/pool", {"metadata": None, "startTask": None})[0] == 200
     assert direct.call("POST", "/jobs/new/tasks", {"id": "t", "commandLine": None}) == (400, "MissingRequiredProperty")
 
