@@ -103,7 +103,7 @@ def task_files(job: Job, task: Task, node: Node) -> Mapping[str, File]:
 
 
 def remove(node: Node, path: str, now: int) -> None:
-    """Deletes a file or a directory with all in it; what runs there later writes it anew."""
+    """Deletes a file or a directory with all in it; what runs there later writes it anew. `now` is by its own clock."""
     node.removed[path] = now
 
 

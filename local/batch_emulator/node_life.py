@@ -118,7 +118,7 @@ class NodeLife:
         node.life += 1
         self._set(node, state, self._stage.now)
         if state != "rebooting":
-            node.fresh = self._stage.now
+            node.fresh = self._stage.node_now(node)
             node.removed.clear()
 
     def _restart(self, node: Node, life: int) -> None:

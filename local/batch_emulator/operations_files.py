@@ -152,7 +152,7 @@ def _deleted(request: Request, node: Node, path: str, files: Files) -> Response:
         raise _io_error("The directory is not empty.")
     if path in ROOT:
         raise _io_error("The directory is the node's own.")
-    remove(node, path, request.now)
+    remove(node, path, request.simulation.stage.node_now(node))
     request.note(node, node.pool)
     return Response(200)
 

@@ -8,6 +8,7 @@ import pytest
 from azure.batch.aio import BatchClient
 
 from local.batch_emulator.command_lines import output_of
+from tests.emulator.direct import Direct
 from tests.emulator.driver import API, Answer, Driver
 
 _ECHO = "/bin/sh -c 'echo hello world; sleep 5; echo oh no >&2'"
@@ -272,3 +273,25 @@ async def test_a_directory_can_not_be_read(stepped: Driver) -> None:
     await _ran(stepped)
     answer = await stepped.call("GET", f"{_FILES}/wd")
     assert (answer.status, answer.code) == (403, "IOError")
+
+
+def test_files_follow_the_clock_of_their_node_however_wrong_it_is() -> None:
+    direct = Direct(3)
+    direct.emulator.knobs.nodeClockSkewSeconds = 1000.0
+    pool = {"id": "pool", "vmSize": "standard_d2s_v5", "targetDedicatedNodes": 4}
+    assert direct.call("POST", "/pools", pool)[0] == 201
+    assert direct.call("POST", "/jobs", {"id": "job", "poolInfo": {"poolId": "pool"}})[0] == 201
+    direct.advance(60)
+    for round_number in range(2):
+        names = [f"t{round_number}{number}" for number in range(4)]
+        for name in names:
+            assert direct.call("POST", "/jobs/job/tasks", {"id": name, "commandLine": "sleep 1"})[0] == 201
+        direct.advance(10)
+        for name in names:
+            path = f"/jobs/job/tasks/{name}/files/stdout.txt"
+            assert direct.call("DELETE", path)[0] == 200
+            assert direct.call("GET", path) == (404, "FileNotFound")
+        for node in direct.rows("/pools/pool/nodes"):
+            assert direct.call("POST", f"/pools/pool/nodes/{node['id']}/reimage", {})[0] == 202
+        direct.advance(100)
+        assert direct.call("GET", f"/jobs/job/tasks/{names[0]}/files") == (409, "TaskFilesUnavailable")

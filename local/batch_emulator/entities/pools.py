@@ -20,8 +20,8 @@ class Node:
     """`life` changes at every boot and loss, so that what was planned for an earlier life does nothing.
 
     `image` counts reimages, `fresh` is since when nothing has run on its disk; `removed` are files that users deleted,
-    by path, with the moment. `away` is the state that it enters as soon as it is free (rebooting, reimaging,
-    deallocating).
+    by path, with the moment, all by its own clock. `away` is the state that it enters as soon as it is free
+    (rebooting, reimaging, deallocating).
     """
 
     id: str
