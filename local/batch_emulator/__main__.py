@@ -6,7 +6,9 @@ import contextlib
 import gc
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
+from ssl import SSLContext
 
 from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN, is_key
 from local.batch_emulator.certificate import context
@@ -16,6 +18,7 @@ from local.batch_emulator.server import Server
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.stamps import parse_stamp
 from local.batch_emulator.store import Store, StoreError
+from local.batch_emulator.tokens import ISSUER, TokenKey, read_token_key
 
 _MOST_PORT = 65535
 _EPILOG = """controls, without authentication, from this machine only:
@@ -33,9 +36,21 @@ def main() -> int:
     options = parser.parse_args()
     if options.data and options.stepped:
         parser.error("--data goes with real time only: what is kept would not fit --stepped, which is for tests")
+    if options.start is not None and not options.stepped:
+        parser.error("--start goes with --stepped only: real time starts now")
+    if options.jwt_issuer and not options.jwt_key:
+        parser.error("--jwt-issuer goes with --jwt-key only")
+    names = [name for name, _ in options.account]
+    if len(set(names)) < len(names):
+        parser.error("an account is named twice")
+    try:
+        tls = context(options.https) if options.https else None
+    except OSError as error:
+        print(f"There is no certificate in {options.https}: {error.strerror or error}.", file=sys.stderr)
+        return 1
     try:
         with contextlib.closing(Store(options.data)) if options.data else contextlib.nullcontext() as store:
-            asyncio.run(_serve(options, store))
+            asyncio.run(_serve(options, store, tls))
     except StoreError as error:
         print(error, file=sys.stderr)
         return 1
@@ -46,10 +61,11 @@ def main() -> int:
     return 0
 
 
-async def _serve(options: argparse.Namespace, store: Store | None) -> None:
+async def _serve(options: argparse.Namespace, store: Store | None, tls: SSLContext | None) -> None:
     emulator = Emulator(
-        dict(options.account or [("demo", DEVELOPMENT_KEY)]),
+        dict(options.account) or {"demo": DEVELOPMENT_KEY},
         token=options.token,
+        token_key=options.jwt_key and replace(options.jwt_key, issuer=options.jwt_issuer or ISSUER),
         seed=options.seed,
         speed=options.speed,
         stepped=options.stepped,
@@ -65,7 +81,6 @@ async def _serve(options: argparse.Namespace, store: Store | None) -> None:
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
     _spare_the_large()
     server = Server(emulator, keeper)
-    tls = context(options.https) if options.https else None
     try:
         port = await server.start(options.host, options.port, tls)
         print(f"listening on {'https' if tls else 'http'}://{options.host}:{port}", flush=True)
@@ -91,12 +106,20 @@ def _parser() -> argparse.ArgumentParser:
     add("--port", type=_port, default=10180, help="0 lets the system choose (default: %(default)s)")
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     kept = "keep all accounts in DIR, where a later run finds them, even after a kill -9 (default: in memory only)"
-    add("--data", type=Path, metavar="DIR", help=kept)
+    add("--data", type=_directory, metavar="DIR", help=kept)
     https = "serve https with a certificate made in DIR; clients trust DIR/certificate.pem"
-    add("--https", type=Path, metavar="DIR", help=https)
+    add("--https", type=_directory, metavar="DIR", help=https)
     account = "an account to serve, repeatable; the key is base64 (default: demo with the development key)"
-    add("--account", action="append", type=_account, metavar="NAME[=KEY]", help=account)
-    add("--token", default=DEVELOPMENT_TOKEN, help="the one bearer token that is accepted (default: %(default)s)")
+    add("--account", action="append", default=[], type=_account, metavar="NAME[=KEY]", help=account)
+    add(
+        "--token",
+        type=_filled,
+        default=DEVELOPMENT_TOKEN,
+        help="the bearer token that is always accepted (default: %(default)s)",
+    )
+    jwt_key = "accept JWTs signed by this key too: a public key in PEM, or the secret of HS256"
+    add("--jwt-key", type=_token_key, metavar="FILE", help=jwt_key)
+    add("--jwt-issuer", metavar="TEXT", help=f"the issuer of those JWTs (default: {ISSUER})")
     add("--seed", type=int, default=1, help="of everything left to chance (default: %(default)s)")
     add("--speed", type=_speed, default=1.0, help="divides durations; stamps stay real (default: %(default)s)")
     add("--stepped", action="store_true", help="virtual time that moves by POST /_emulator/clock only, for tests")
@@ -121,6 +144,23 @@ def _account(text: str) -> tuple[str, str]:
     if key and not is_key(key):
         raise argparse.ArgumentTypeError(f"the key of '{name}' is not base64")
     return name.lower(), key or DEVELOPMENT_KEY
+
+
+def _token_key(text: str) -> TokenKey:
+    try:
+        return read_token_key(Path(text))
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
+
+
+def _directory(text: str) -> Path:
+    return Path(_filled(text))
 
 
 def _seconds(text: str) -> float:

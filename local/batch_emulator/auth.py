@@ -1,4 +1,4 @@
-"""Authentication, really verified: shared key by the documented algorithm, bearer tokens by equality.
+"""Authentication, really verified: shared key by the documented algorithm, bearer tokens by equality or by signature.
 
 Source: the page "Authenticate via Shared Key" of the Batch reference. Clients read it differently where it is unclear,
 and the service takes them all: query names as sent or in lower case, an empty body's length as nothing or as 0.
@@ -14,6 +14,7 @@ from itertools import product
 
 from local.batch_emulator.errors import RefusedError, bad_header
 from local.batch_emulator.stamps import SECOND, parse_http_date
+from local.batch_emulator.tokens import TokenError, TokenKey
 
 DEVELOPMENT_KEY = base64.b64encode((b"batchscope-emulator-key" * 3)[:64]).decode()
 DEVELOPMENT_TOKEN = "batchscope-development-token"  # noqa: S105 - opens nothing but an emulator
@@ -45,10 +46,14 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Keys by account name, and the one bearer token, which opens the account that the Host header's label names."""
+    """Keys by account name, the development token, and the key of other tokens, where there is one.
+
+    A token opens the account that the Host header's first label names.
+    """
 
     keys: Mapping[str, str]
     token: str
+    token_key: TokenKey | None = None
 
     def account_of(self, request: Signed, now: int) -> str:
         """The account that a request is for. Raises RefusedError (401, 403); `now` is real time in ticks."""
@@ -75,7 +80,12 @@ class Credentials:
 
     def _by_token(self, request: Signed, token: str) -> str:
         if not hmac.compare_digest(token.encode(), self.token.encode()):
-            raise _unknown("The bearer token is not one that this service accepts.")
+            if self.token_key is None:
+                raise _unknown("The bearer token is not one that this service accepts.")
+            try:
+                self.token_key.check(token)
+            except TokenError as error:
+                raise _unknown(str(error)) from None
         label = request.headers.get("host", "").partition(":")[0].partition(".")[0].lower()
         return label if label in self.keys else next(iter(self.keys))
 

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from local.batch_emulator.durations import seconds_of
 from local.batch_emulator.errors import RefusedError, absent_property, bad_property, undone
 from local.batch_emulator.versions import has_certificates, has_communication_mode
 
 type Body = Mapping[str, Any]
 _MOST_SLOTS = 256
+_LONGEST = {"displayName": 1024, "autoPoolIdPrefix": 20}
+_PAIRS = ("metadata", "environmentSettings", "commonEnvironmentSettings", "userAccounts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class Shape:
 
     def check(self, body: Body) -> None:
         """Raises RefusedError, naming the property."""
+        check_sizes(body)
         for name, value in body.items():
             if name in self.undone and value:
                 raise undone(f"property {name}")
@@ -76,10 +80,10 @@ POOL = Shape(
     frozenset(
         f"{_EVERYWHERE} vmSize virtualMachineConfiguration resizeTimeout targetDedicatedNodes targetLowPriorityNodes "
         "enableInterNodeCommunication startTask applicationPackageReferences taskSlotsPerNode taskSchedulingPolicy "
-        "userAccounts mountConfiguration upgradePolicy".split()
+        "userAccounts mountConfiguration upgradePolicy enableAutoScale autoScaleFormula "
+        "autoScaleEvaluationInterval".split()
     ),
     ("id", "vmSize"),
-    frozenset(["enableAutoScale", "autoScaleFormula", "autoScaleEvaluationInterval"]),
 )
 _WHILE_EMPTY = (
     "displayName vmSize enableInterNodeCommunication virtualMachineConfiguration taskSlotsPerNode taskSchedulingPolicy "
@@ -88,7 +92,7 @@ _WHILE_EMPTY = (
 POOL_WHILE_EMPTY = frozenset(_WHILE_EMPTY.split())
 POOL_PATCH = Shape(POOL_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"})
 _PROPERTIES = Shape(frozenset({"startTask", "applicationPackageReferences", "metadata"}))
-POOL_SPECIFICATION = Shape(POOL.known - {"id"}, ("vmSize",), POOL.undone)
+POOL_SPECIFICATION = Shape(POOL.known - {"id"}, ("vmSize",))
 _AUTO = ("poolLifetimeOption", "pool")
 AUTO_POOL = Shape(frozenset(["autoPoolIdPrefix", "keepAlive", *_AUTO]), _AUTO)
 REMOVE = Shape(frozenset({"nodeList", "resizeTimeout", "nodeDeallocationOption"}), ("nodeList",))
@@ -123,15 +127,47 @@ def number(body: Body, name: str, default: int, *, least: int = 0, most: int = 2
     return found
 
 
+def duration(body: Body, name: str, *, least: float = 0, most: float = float("inf")) -> float | None:
+    """An ISO 8601 duration in seconds, None where there is none. Raises RefusedError."""
+    if body.get(name) is None:
+        return None
+    try:
+        found = seconds_of(body[name])
+    except ValueError as error:
+        raise bad_property(name, body[name], str(error)) from None
+    if not least <= found <= most:
+        limit = f"at least {least:g}" if found < least else f"at most {most:g}"
+        raise bad_property(name, body[name], f"It is {limit} seconds.")
+    return found
+
+
+def check_sizes(body: Body) -> None:
+    """Raises RefusedError for texts that are too long and for pairs without a name (documented)."""
+    for name, most in _LONGEST.items():
+        if isinstance(body.get(name), str) and len(body[name]) > most:
+            raise bad_property(name, body[name], f"It has at most {most} characters.")
+    for name in _PAIRS:
+        for pair in objects(body, name):
+            if pair.get("name") in (None, ""):
+                raise _nameless(name)
+
+
+def _nameless(pairs: str) -> RefusedError:
+    if pairs == "metadata":
+        return RefusedError(400, "EmptyMetadataKey", "The key for one of the metadata key-value pairs is empty.")
+    return absent_property(f"{pairs}.name")
+
+
 def slots(body: Body, name: str) -> int:
     return number(body, name, 1, least=1, most=_MOST_SLOTS)
 
 
-def objects(body: Body, name: str) -> None:
-    """Raises RefusedError unless it is absent or a list of objects."""
+def objects(body: Body, name: str) -> list[Body]:
+    """A list of objects, empty where there is none. Raises RefusedError."""
     found = body.get(name)
     if found is not None and not (isinstance(found, list) and all(isinstance(each, dict) for each in found)):
         raise bad_property(name, found, "It is a list of objects.")
+    return found or []
 
 
 def choice(body: Body, name: str, default: str, options: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""What a command line would do. `sleep N` and `exit N` in it are understood; anything else is invented, seeded."""
+"""What a command line would do. `sleep N`, `exit N` and `echo …` are understood; anything else is invented, seeded."""
 
 import random
 import re
@@ -6,6 +6,13 @@ from dataclasses import dataclass
 
 _SLEEP = re.compile(r"\bsleep\s+(\d+(?:\.\d+)?)")
 _EXIT = re.compile(r"\bexit\s+(-?\d+)")
+_SHELL = re.compile(
+    r"""\s*(?:\S*[/\\])?(?:ba|da|z)?(?:sh|cmd)(?:\.exe)?\s+(?:-\w*c|/c)\s+(.*)""", re.IGNORECASE | re.DOTALL
+)
+_NEXT = re.compile(r"&&|;|\n|\s&\s")
+_ECHO = re.compile(r"@?echo\s+(-n\s+)?(.*)", re.DOTALL)
+_TO_ERRORS = re.compile(r"\s*1?>&2\s*")
+_QUOTED = re.compile(r"""(["'])(.*)\1""", re.DOTALL)
 _INVENTED_SECONDS = (5.0, 60.0)
 
 
@@ -21,3 +28,23 @@ def outcome_of(command_line: str, chance: random.Random) -> Outcome:
     sleeps, exits = _SLEEP.findall(command_line), _EXIT.findall(command_line)
     seconds = sum(map(float, sleeps)) if sleeps else chance.uniform(*_INVENTED_SECONDS)
     return Outcome(seconds, int(exits[-1]) if exits else 0)
+
+
+def output_of(command_line: str) -> tuple[str, str]:
+    """What it writes to stdout and to stderr: what it echoes, up to its `exit`. Files and pipes swallow."""
+    shell = _SHELL.fullmatch(command_line)
+    written = {False: "", True: ""}
+    for part in _NEXT.split(_unquoted(shell[1] if shell else command_line)):
+        step = part.partition("||")[0].strip()
+        if _EXIT.match(step):
+            break
+        is_error = _TO_ERRORS.search(step) is not None
+        echo = _ECHO.fullmatch(_TO_ERRORS.sub(" ", step).strip())
+        if echo and not set("|>") & set(echo[2]):
+            written[is_error] += _unquoted(echo[2]) + ("" if echo[1] else "\n")
+    return written[False], written[True]
+
+
+def _unquoted(text: str) -> str:
+    found = _QUOTED.fullmatch(text.strip())
+    return found[2] if found else text.strip()

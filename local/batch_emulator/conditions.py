@@ -1,17 +1,18 @@
 """Conditional headers: honoured where the service's surface lists them, refused with 400 elsewhere, never ignored."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from local.batch_emulator.errors import RefusedError, bad_header
 from local.batch_emulator.stamps import SECOND, etag, parse_http_date
 
-CONDITIONAL = ("if-match", "if-none-match", "if-modified-since", "if-unmodified-since")
+DATED = ("if-modified-since", "if-unmodified-since")
+CONDITIONAL = ("if-match", "if-none-match", *DATED)
 
 
-def refuse_conditions(headers: Mapping[str, str]) -> None:
-    """For operations that take none. Raises RefusedError."""
+def refuse_conditions(headers: Mapping[str, str], taken: Collection[str]) -> None:
+    """Raises RefusedError for a conditional header that the operation doesn't take."""
     for name in CONDITIONAL:
-        if name in headers:
+        if name in headers and name not in taken:
             raise RefusedError(
                 400,
                 "UnsupportedHeader",

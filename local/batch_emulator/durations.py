@@ -1,10 +1,14 @@
-"""ISO 8601 durations as clients send them, such as PT10M or P1DT2H. Years and months have no fixed length: refused."""
+"""ISO 8601 durations as clients send them, such as PT10M or P1DT2H. Years and months have no fixed length: refused.
+
+The longest is that of .NET.
+"""
 
 import re
 
 _PART = r"(?:(\d+(?:\.\d+)?)%s)?"
 _DURATION = re.compile("P" + _PART % "W" + _PART % "D" + "(?:T" + "".join(_PART % unit for unit in "HMS") + ")?")
 _SECONDS = (604_800, 86_400, 3600, 60, 1)
+_LONGEST = 10_675_199 * 86_400
 
 
 def seconds_of(text: object) -> float:
@@ -12,4 +16,7 @@ def seconds_of(text: object) -> float:
     found = _DURATION.fullmatch(text) if isinstance(text, str) else None
     if found is None or not any(found.groups()):
         raise ValueError(f"'{text}' is no duration such as PT10M")
-    return sum(float(part or 0) * unit for part, unit in zip(found.groups(), _SECONDS, strict=True))
+    seconds = sum(float(part or 0) * unit for part, unit in zip(found.groups(), _SECONDS, strict=True))
+    if seconds > _LONGEST:
+        raise ValueError(f"'{text}' is longer than P10675199D")
+    return seconds

@@ -14,6 +14,7 @@ from local.batch_emulator.rows import Places
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.simulation import Simulation
 from local.batch_emulator.stamps import stamp
+from local.batch_emulator.tokens import TokenKey
 from local.batch_emulator.wire_jobs import true_counts
 from local.batch_emulator.wire_pools import true_nodes
 
@@ -28,13 +29,14 @@ class Emulator:
         keys: Mapping[str, str],
         *,
         token: str = DEVELOPMENT_TOKEN,
+        token_key: TokenKey | None = None,
         seed: int = 1,
         speed: float = 1.0,
         stepped: bool = False,
         start: int | None = None,
         knobs: Knobs | None = None,
     ) -> None:
-        self.credentials = Credentials({name.lower(): key for name, key in keys.items()}, token)
+        self.credentials = Credentials({name.lower(): key for name, key in keys.items()}, token, token_key)
         self.clock = Clock(stepped=stepped, start=start)
         self.ledger = Ledger()
         self.agenda = Agenda(self.clock, speed, self.ledger)

@@ -79,6 +79,10 @@ def bad_header(name: str, value: str) -> RefusedError:
     )
 
 
+def unreadable(reason: str) -> RefusedError:
+    return RefusedError(400, "InvalidRequestBody", "The request's body is not syntactically valid.", {"Reason": reason})
+
+
 def undone(what: str) -> RefusedError:
     """What the service does and the emulator doesn't."""
     return RefusedError(NOT_DONE, "NotImplemented", f"The emulator does not do this: {what}.", {"Operation": what})

@@ -102,10 +102,11 @@ IMAGES: Rows = {
     "verificationType": _words("verification", "verified unverified"),
     "nodeAgentSKUId": Property("agent", "String", _SAME),
 }
+FILES: Rows = {"name": Property("name", "Id", (STARTSWITH,))}
 POOL_USAGE: Rows = {"poolId": Property("pool_id", "Id", ("eq", "ge", "gt", "le", "lt", STARTSWITH))}
 PREPARATIONS: Rows = {
     "poolId": Property("pool_id", "String", _SAME),
-    "nodeId": Property("node_id", "String", _SAME),
+    "nodeId": Property("id", "String", _SAME),
     **_run("jobPreparationTaskExecutionInfo", "preparation", state=_SAME),
     **_run("jobReleaseTaskExecutionInfo", "release", state=_SAME),
 }

@@ -16,12 +16,13 @@ from local.batch_emulator.auth import Signed
 from local.batch_emulator.clock import real_now
 from local.batch_emulator.conditions import refuse_conditions
 from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.encoding import packed, receive, unpacked
 from local.batch_emulator.entities import Json
 from local.batch_emulator.errors import RefusedError
 from local.batch_emulator.injection import Fault
 from local.batch_emulator.requests import Request, Response
 from local.batch_emulator.stamps import full_stamp, http_date
-from local.batch_emulator.surface import find_operation
+from local.batch_emulator.surface import find_operation, timeout_of
 
 _LOG = logging.getLogger("emulator")
 HOLD = "x-emulator-hold-while-paused"
@@ -35,40 +36,41 @@ class Front:
         self._emulator = emulator
 
     async def answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
-        raw = await incoming.content.read()
+        raw = await receive(incoming.content)
         fault = self._emulator.faults.take(incoming.method, unquote(incoming.rel_url.raw_path))
-        await self._wait(incoming, fault)
+        is_late = await self._wait(incoming, fault)
         if fault and fault.reset:
             return _cut_off(incoming)
-        url, headers = f"{incoming.scheme}://{incoming.headers.get('Host', 'localhost')}", self._usual_headers(incoming)
+        url, headers = f"{incoming.scheme}://{_header(incoming, 'Host') or 'localhost'}", self._usual_headers(incoming)
         try:
-            response = self._run(incoming, raw, url, fault)
+            response = _given_up() if is_late else self._run(incoming, raw, url, fault)
         except RefusedError as refusal:
             response = self._refusal(refusal, url, headers["request-id"])
         except Exception:
             _LOG.exception("%s %s failed", incoming.method, incoming.path)
             failure = RefusedError(500, "InternalError", "The emulator failed; its log says how.")
             response = self._refusal(failure, url, headers["request-id"])
-        headers |= response.headers
-        body = b"" if response.body is None else orjson.dumps(response.body)
-        if body:
-            headers["Content-Type"] = _JSON
+        body, described = _body(response, incoming.headers.get("Accept-Encoding", ""))
+        headers |= {**response.headers, **described}
         if fault and fault.truncate and not fault.status:
             return await _truncated(incoming, response.status, headers, body)
         return web.Response(status=response.status, headers=headers, body=body or None)
 
-    async def _wait(self, incoming: web.BaseRequest, fault: Fault | None) -> None:
+    async def _wait(self, incoming: web.BaseRequest, fault: Fault | None) -> bool:
+        """Lets time pass that was asked for; tells whether it is more than the request's time-out."""
         delay = self._emulator.knobs.latencySeconds + (fault.delaySeconds if fault else 0)
+        most = timeout_of(incoming.rel_url.query) if delay else delay
         if delay:
-            await asyncio.sleep(delay)
+            await asyncio.sleep(min(delay, most))
         if incoming.headers.get(HOLD, "").lower() == "true":
             await self._emulator.clock.running()
+        return delay > most
 
     def _run(self, incoming: web.BaseRequest, raw: bytes, url: str, fault: Fault | None) -> Response:
         if fault and fault.status:
             raise _injected(fault)
         path = incoming.rel_url.raw_path
-        headers = {name.lower(): value for name, value in incoming.headers.items()}
+        headers = {name.lower(): _readable(value) for name, value in incoming.headers.items()}
         pairs = parse_qsl(incoming.rel_url.raw_query_string, keep_blank_values=True)
         signed = Signed(incoming.method, path, pairs, headers)
         account = self._emulator.credentials.account_of(signed, real_now())
@@ -76,10 +78,10 @@ class Front:
         items = 0
         try:
             query = operation.checked(pairs)
-            if not operation.is_conditional:
-                refuse_conditions(headers)
+            refuse_conditions(headers, operation.conditions)
             simulation = self._emulator.simulations[account]
-            request = Request(incoming.method, url, path, ids, query, headers, raw, simulation, self._emulator.knobs)
+            sent = unpacked(raw, headers)
+            request = Request(incoming.method, url, path, ids, query, headers, sent, simulation, self._emulator.knobs)
             response = operation.run(request)
             items = response.items
         finally:
@@ -96,7 +98,7 @@ class Front:
         }
         if incoming.secure:
             headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
-        own = incoming.headers.get("client-request-id")
+        own = _header(incoming, "client-request-id")
         if own and incoming.headers.get("return-client-request-id", "").lower() == "true":
             headers["client-request-id"] = own
         return headers
@@ -113,6 +115,30 @@ class Front:
         if refusal.values:
             body["values"] = [{"key": key, "value": value} for key, value in refusal.values.items()]
         return Response(refusal.status, body, refusal.headers)
+
+
+def _header(incoming: web.BaseRequest, name: str) -> str:
+    return _readable(incoming.headers.get(name, ""))
+
+
+def _readable(value: str) -> str:
+    """A header's value, bytes that are not UTF-8 replaced: answers may show it."""
+    return value if value.isascii() else value.encode(errors="replace").decode()
+
+
+def _body(response: Response, accepted: str) -> tuple[bytes, dict[str, str]]:
+    """What goes over the wire, and the headers that say how. Files are sent as they are: their length counts."""
+    if response.body is None:
+        length = {} if response.content is None else {"Content-Length": str(len(response.content))}
+        return response.content or b"", length
+    body = orjson.dumps(response.body)
+    smaller = packed(body, accepted)
+    described = {"Content-Type": _JSON} | ({"Content-Encoding": "gzip"} if smaller else {})
+    return smaller or body, described
+
+
+def _given_up() -> Response:
+    raise RefusedError(500, "OperationTimedOut", "The operation could not be completed within the permitted time.")
 
 
 def _injected(fault: Fault) -> RefusedError:

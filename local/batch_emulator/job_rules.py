@@ -3,7 +3,6 @@
 from typing import Any
 
 from local.batch_emulator import bodies
-from local.batch_emulator.durations import seconds_of
 from local.batch_emulator.entities import Job
 from local.batch_emulator.errors import absent_property, bad_property, conflict
 from local.batch_emulator.pool_rules import check_pool_values
@@ -33,7 +32,7 @@ def check_values(body: bodies.Body) -> None:
     bodies.number(body, "maxParallelTasks", -1, least=-1)
     constraints = nested(body, "constraints")
     bodies.number(constraints, "maxTaskRetryCount", 0, least=-1)
-    check_duration(constraints, "maxWallClockTime")
+    bodies.duration(constraints, "maxWallClockTime")
     if "poolInfo" in body:
         _check_pool(nested(body, "poolInfo"))
     for name in _SIDES:
@@ -44,6 +43,7 @@ def check_values(body: bodies.Body) -> None:
     if manager:
         checked_id(manager.get("id"))
         _check_side(manager, "jobManagerTask")
+        bodies.slots(manager, "requiredSlots")
 
 
 def check_change(job: Job, body: bodies.Body) -> None:
@@ -56,18 +56,6 @@ def check_change(job: Job, body: bodies.Body) -> None:
         raise bad_property("onAllTasksComplete", wanted, "It can't be changed from terminatejob to noaction.")
 
 
-def check_duration(body: bodies.Body, name: str, least: float = 0) -> None:
-    """Raises RefusedError unless it is absent or an ISO 8601 duration of at least so many seconds."""
-    if body.get(name) is None:
-        return
-    try:
-        found = seconds_of(body[name])
-    except ValueError as error:
-        raise bad_property(name, body[name], str(error)) from None
-    if found < least:
-        raise bad_property(name, body[name], f"It is at least {least:g} seconds.")
-
-
 def side_id(job: Job, name: str) -> str:
     """The id of a job's preparation or release task."""
     return str((job.spec.get(name) or {}).get("id") or _SIDES[name])
@@ -78,8 +66,9 @@ def _check_side(spec: bodies.Body, name: str) -> None:
         return
     if not isinstance(spec.get("commandLine"), str) or not spec["commandLine"]:
         raise absent_property(f"{name}.commandLine")
+    bodies.check_sizes(spec)
     bodies.number(nested(spec, "constraints"), "maxTaskRetryCount", 0, least=-1)
-    check_duration(nested(spec, "constraints"), "maxWallClockTime")
+    bodies.duration(nested(spec, "constraints"), "maxWallClockTime")
 
 
 def _check_auto_pool(rules: bodies.Body) -> None:

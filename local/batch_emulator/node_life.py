@@ -117,6 +117,9 @@ class NodeLife:
     def _end_life(self, node: Node, state: str) -> None:
         node.life += 1
         self._set(node, state, self._stage.now)
+        if state != "rebooting":
+            node.fresh = self._stage.node_now(node)
+            node.removed.clear()
 
     def _restart(self, node: Node, life: int) -> None:
         if node.life != life:
@@ -156,7 +159,7 @@ class NodeLife:
         run = node.start_task
         if node.life != life or run is None:
             return
-        spec = node.pool.spec["startTask"]
+        spec = node.pool.spec.get("startTask") or {}
         run.state, run.ended, run.exit_code = "completed", self._stage.node_now(node), exit_code
         run.result = "failure" if exit_code else "success"
         self._note(node)

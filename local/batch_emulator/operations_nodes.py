@@ -25,6 +25,12 @@ _BUSY = {
 _RESTARTABLE = (*LIVE, "offline", "starttaskfailed")
 
 
+def must_answer(node: Node) -> None:
+    """Raises RefusedError for a node that can't be reached now."""
+    if node.state not in (*_RESTARTABLE, "waitingforstarttask"):
+        raise _invalid(node)
+
+
 def list_nodes(request: Request) -> Response:
     pool = request.pool()
     found = compile_filter(request.query.get("$filter"), NODES, comparison_key(request.knobs))

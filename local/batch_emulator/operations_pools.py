@@ -7,8 +7,8 @@ from local.batch_emulator.errors import absent_property, bad_property, conflict,
 from local.batch_emulator.filter_rows import POOLS
 from local.batch_emulator.filters import compile_filter
 from local.batch_emulator.paging import in_order, page, rendered, selected
-from local.batch_emulator.pool_life import TARGETS
-from local.batch_emulator.pool_rules import MOST_NODES, check_pool_values, check_without_entra
+from local.batch_emulator.pool_life import MOST_NODES, TARGETS
+from local.batch_emulator.pool_rules import check_pool_values, check_without_entra
 from local.batch_emulator.requests import Request, Response, checked_id, marks, one, written
 from local.batch_emulator.wire_pools import pool_renderers
 
@@ -49,24 +49,27 @@ def get_pool(request: Request) -> Response:
 
 
 def delete_pool(request: Request) -> Response:
-    pool = _open_pool(request)
+    pool = open_pool(request)
     request.simulation.pools.delete(pool)
     return Response(202)
 
 
 def resize_pool(request: Request) -> Response:
-    pool, body = _open_pool(request), request.body
+    pool, body = open_pool(request), request.body
     bodies.RESIZE.check(body)
+    check_pool_values(body)
     targets = {name: bodies.number(body, name, -1, most=MOST_NODES) for name in TARGETS.values()}
     wanted = {name: count for name, count in targets.items() if count >= 0}
     if not wanted:
         raise absent_property("targetDedicatedNodes")
     option = bodies.choice(body, "nodeDeallocationOption", "requeue", _OPTIONS)
+    if pool.is_autoscaled:
+        raise conflict("OperationNotValidOnPool", "A pool with autoscaling can't be resized by hand.")
     if pool.allocation != "steady":
         raise conflict("PoolBeingResized", "The specified pool is being resized.")
     pool.spec |= wanted
     request.simulation.pools.resize(pool, option)
-    return _changed(request, pool, "/resize", 202)
+    return changed(request, pool, "/resize", 202)
 
 
 def pool_exists(request: Request) -> Response:
@@ -77,38 +80,39 @@ def pool_exists(request: Request) -> Response:
 
 def update_pool(request: Request) -> Response:
     """Properties that shape nodes can change while there are none only (documented)."""
-    pool, body = _open_pool(request), request.body
+    pool, body = open_pool(request), request.body
     bodies.POOL_PATCH.check(body)
     check_pool_values(body)
     if pool.nodes and (shaping := sorted(bodies.POOL_WHILE_EMPTY & body.keys())):
         raise conflict("OperationNotValidOnPool", f"{shaping[0]} can be changed while the pool is empty only.")
     pool.spec |= body
-    return _changed(request, pool, "", 200)
+    return changed(request, pool, "", 200)
 
 
 def replace_pool_properties(request: Request) -> Response:
     """What is left out is removed (documented)."""
-    pool, body = _open_pool(request), request.body
+    pool, body = open_pool(request), request.body
     bodies.pool_properties(request.version).check(body)
     check_pool_values(body)
     for name in ("startTask", "applicationPackageReferences", "metadata"):
         pool.spec.pop(name, None)
         if body.get(name):
             pool.spec[name] = body[name]
-    return _changed(request, pool, "/updateproperties", 204)
+    return changed(request, pool, "/updateproperties", 204)
 
 
 def stop_pool_resize(request: Request) -> Response:
-    pool = _open_pool(request)
+    pool = open_pool(request)
     if pool.allocation != "resizing":
         raise conflict("OperationInvalidForCurrentState", "The specified pool is not being resized.")
     request.simulation.pools.stop(pool)
-    return _changed(request, pool, "/stopresize", 202)
+    return changed(request, pool, "/stopresize", 202)
 
 
 def remove_nodes(request: Request) -> Response:
-    pool, body = _open_pool(request), request.body
+    pool, body = open_pool(request), request.body
     bodies.REMOVE.check(body)
+    check_pool_values(body)
     names = body["nodeList"]
     if not isinstance(names, list) or not 1 <= len(names) <= _MOST_REMOVED:
         raise bad_property("nodeList", names, f"It is a list of 1 to {_MOST_REMOVED} ids.")
@@ -120,10 +124,11 @@ def remove_nodes(request: Request) -> Response:
     if len(found) < len(nodes):
         raise missing("Node")
     request.simulation.pools.take_out(pool, found, option)
-    return _changed(request, pool, "/removenodes", 202)
+    return changed(request, pool, "/removenodes", 202)
 
 
-def _open_pool(request: Request) -> Pool:
+def open_pool(request: Request) -> Pool:
+    """The pool that a change is for. Raises RefusedError where there is none, or soon won't be."""
     pool = request.pool()
     request.check(pool.modified)
     if pool.state == "deleting":
@@ -131,7 +136,8 @@ def _open_pool(request: Request) -> Pool:
     return pool
 
 
-def _changed(request: Request, pool: Pool, verb: str, status: int) -> Response:
+def changed(request: Request, pool: Pool, verb: str, status: int) -> Response:
+    """Marks a pool as modified by its user."""
     pool.modified = max(request.now, pool.modified + 1)
     request.note(pool, request.account)
     return written(request, status, f"pools/{pool.id}{verb}", pool.modified)

@@ -6,7 +6,7 @@ from local.batch_emulator.entities import Json, Schedule
 from local.batch_emulator.errors import bad_property, conflict
 from local.batch_emulator.filter_rows import JOBS_OF_SCHEDULE, SCHEDULES
 from local.batch_emulator.filters import compile_filter
-from local.batch_emulator.job_rules import check_duration, check_values
+from local.batch_emulator.job_rules import check_values
 from local.batch_emulator.paging import in_order, page, rendered, selected
 from local.batch_emulator.requests import Request, Response, checked_id, found, marks, nested, one, written
 from local.batch_emulator.stamps import parse_stamp
@@ -134,7 +134,7 @@ def _check_values(body: bodies.Body) -> None:
     rules = nested(body, "schedule")
     bodies.SCHEDULE_RULES.check(rules)
     for name in ("startWindow", "recurrenceInterval"):
-        check_duration(rules, name, _LEAST_SECONDS)
+        bodies.duration(rules, name, least=_LEAST_SECONDS)
     for name in ("doNotRunUntil", "doNotRunAfter"):
         _check_moment(rules, name)
     if "jobSpecification" in body:

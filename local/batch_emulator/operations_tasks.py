@@ -10,14 +10,13 @@ from local.batch_emulator.errors import NOT_DONE, RefusedError, bad_property, co
 from local.batch_emulator.exit_rules import check_dependencies, check_exit_conditions
 from local.batch_emulator.filter_rows import TASKS
 from local.batch_emulator.filters import compile_filter
-from local.batch_emulator.job_rules import check_duration, must_be_open, side_id
+from local.batch_emulator.job_rules import must_be_open, side_id
 from local.batch_emulator.paging import page, place_of, rendered, selected
 from local.batch_emulator.requests import Request, Response, checked_id, nested, one, written
 from local.batch_emulator.stamps import etag, stamp
 from local.batch_emulator.wire_tasks import task_renderers
 
 _MOST_TASKS = 100
-_MOST_BYTES = 1024 * 1024
 
 
 def create_task(request: Request) -> Response:
@@ -31,8 +30,6 @@ def create_task(request: Request) -> Response:
 def create_task_collection(request: Request) -> Response:
     job = request.job()
     must_be_open(job)
-    if len(request.raw) > _MOST_BYTES:
-        raise RefusedError(413, "RequestBodyTooLarge", "The size of the request's body exceeds the maximum.")
     bodies.COLLECTION.check(request.body)
     rows = request.body["value"]
     if not isinstance(rows, list) or len(rows) > _MOST_TASKS:
@@ -165,7 +162,7 @@ def _retries(job: Job, body: Json) -> int:
     inherited = int((job.spec.get("constraints") or {}).get("maxTaskRetryCount") or 0)
     constraints = nested(body, "constraints")
     for name in ("maxWallClockTime", "retentionTime"):
-        check_duration(constraints, name)
+        bodies.duration(constraints, name)
     return bodies.number(constraints, "maxTaskRetryCount", inherited, least=-1)
 
 

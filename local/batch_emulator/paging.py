@@ -5,8 +5,9 @@ A page may be short or empty and still have a next link, as the service's pages 
 
 import base64
 import binascii
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import islice
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -22,6 +23,7 @@ from local.batch_emulator.requests import Request, Response
 type Renderer = Callable[[Any], Any]
 type Renderers = Mapping[str, Renderer]
 _MOST = 1000
+_MOST_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,20 @@ def in_order(request: Request, entities: Mapping[str, Any]) -> Iterator[Any]:
     return iter([each for each in ordered if after is None or key(each.id) > key(after)])
 
 
+def first_in_order(request: Request, entities: Iterable[Any], matches: Predicate) -> Iterator[Any]:
+    """As many as a page can need of a large collection that has no order and isn't kept."""
+    place = place_of(request)
+    key, after = place.key, place.after
+    behind = (each for each in entities if matches(each) and (after is None or key(each.id) > key(after)))
+    return iter(nsmallest(page_size(request) + 1, behind, key=lambda entity: key(entity.id)))
+
+
 def page_size(request: Request) -> int:
     """Raises RefusedError."""
     text = request.query.get("maxresults", str(_MOST))
     if not (text.isascii() and text.lstrip("-").isdecimal()):
         raise bad_query("maxresults", text, "it is not a number")
-    if not 1 <= int(text) <= _MOST:
+    if len(text) > _MOST_DIGITS or not 1 <= int(text) <= _MOST:
         raise out_of_range("maxresults", text, 1, _MOST)
     return int(text)
 

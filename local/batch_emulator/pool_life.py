@@ -9,6 +9,7 @@ from local.batch_emulator.entities import Account, Json, Node, Pool
 from local.batch_emulator.node_life import NodeLife
 from local.batch_emulator.stage import Stage
 
+MOST_NODES = 2500
 _ALLOCATING = (3.0, 8.0)
 _GOING = (3.0, 8.0)
 TARGETS = {True: "targetDedicatedNodes", False: "targetLowPriorityNodes"}
@@ -25,8 +26,9 @@ class PoolLife:
         self._stage = stage
         self._number = number
 
-    def attach(self, nodes: NodeLife) -> None:
+    def attach(self, nodes: NodeLife, begin_scaling: Callable[[Pool], None]) -> None:
         self._nodes = nodes
+        self._begin_scaling = begin_scaling
 
     def create(self, name: str, spec: Json) -> Pool:
         """Creates a pool; jobs that named it before can run now. One without nodes to get is steady at once."""
@@ -52,6 +54,8 @@ class PoolLife:
                 pool.backlog.enlist(job)
         if pool.allocation != "steady":
             self._plan(pool, "requeue")
+        if pool.is_autoscaled:
+            self._begin_scaling(pool)
         return pool
 
     def resize(self, pool: Pool, option: str) -> None:

@@ -11,7 +11,8 @@ import orjson
 from local.batch_emulator.collation import fold
 from local.batch_emulator.conditions import check_conditions
 from local.batch_emulator.entities import Account, Job, Json, Node, Pool, Task
-from local.batch_emulator.errors import RefusedError, bad_property, missing
+from local.batch_emulator.errors import bad_property, missing, unreadable
+from local.batch_emulator.kinds import readable
 from local.batch_emulator.ledger import Numbered
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.simulation import Simulation
@@ -49,14 +50,14 @@ class Request:
 
     @cached_property
     def body(self) -> Json:
-        """The JSON object that was sent. Raises RefusedError."""
+        """The JSON object that was sent, without nulls. Raises RefusedError."""
         try:
             body = orjson.loads(self.raw or b"{}")
         except orjson.JSONDecodeError as error:
-            raise _unreadable(str(error)) from None
+            raise unreadable(str(error)) from None
         if not isinstance(body, dict):
-            raise _unreadable("it is not an object")
-        return body
+            raise unreadable("it is not an object")
+        return readable(body)
 
     def job(self) -> Job:
         return found(self.account.jobs.get(fold(self.ids["jobId"])), "Job")
@@ -82,12 +83,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """`items` is how many entities it carries, for the counters."""
+    """`items` is how many entities it carries, for the counters; `content` is a file's, in place of a body."""
 
     status: int
     body: Json | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     items: int = 0
+    content: bytes | None = None
 
 
 def one(request: Request, kind: str, body: Json, modified: int | None = None) -> Response:
@@ -120,10 +122,6 @@ def found[E](entity: E | None, kind: str) -> E:
     if entity is None:
         raise missing(kind)
     return entity
-
-
-def _unreadable(reason: str) -> RefusedError:
-    return RefusedError(400, "InvalidRequestBody", "The request's body is not syntactically valid.", {"Reason": reason})
 
 
 def nested(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:

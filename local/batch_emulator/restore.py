@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import orjson
 
+from local.batch_emulator.auto_scale import Scaling
 from local.batch_emulator.backlog import Backlog, ReadyTasks
 from local.batch_emulator.entities import (
     Failure,
@@ -86,6 +87,8 @@ class Restorer:
         return found
 
     def _pool(self, row: Json) -> None:
+        if row["scaling"]:
+            row["scaling"] = Scaling(*row["scaling"])
         pool = Pool(**row, account=self._account, backlog=Backlog())
         self._account.pools[pool.key] = self._by_number[pool.number] = pool
         for _, values in self._rows(pool.number)[_NODE.name]:

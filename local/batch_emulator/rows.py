@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from local.batch_emulator.auto_scale import Scaling
 from local.batch_emulator.entities import (
     Account,
     Failure,
@@ -29,7 +30,7 @@ from local.batch_emulator.entities import (
 )
 from local.batch_emulator.ledger import Happening, Notes
 
-FORMAT = 1
+FORMAT = 2
 HAPPENING = "happening"
 type Places = Mapping[object, tuple[Account, str]]
 _ENTITIES = (Pool, Node, Job, Schedule, Run, Side)
@@ -72,6 +73,7 @@ KINDS: Mapping[type, Kind] = {
     Task: _kind(Task, without="ticket waits"),
     Side: _kind(Side),
     StartTask: _kind(StartTask),
+    Scaling: _kind(Scaling, without="history"),
     Satisfied: _kind(Satisfied),
     Lease: _kind(Lease),
 }
@@ -120,8 +122,8 @@ def _shown(value: object) -> object:
         return _RUN(value)
     if isinstance(value, Failure):
         return (value.category, value.code, value.message, value.details)
-    if isinstance(value, StartTask):
-        return KINDS[StartTask].values(value)
+    if isinstance(value, StartTask | Scaling):
+        return KINDS[type(value)].values(value)
     if isinstance(value, Task):
         return value.key
     if isinstance(value, _ENTITIES):

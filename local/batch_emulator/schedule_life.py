@@ -10,7 +10,7 @@ from local.batch_emulator.durations import seconds_of
 from local.batch_emulator.entities import Account, Job, Schedule
 from local.batch_emulator.job_life import JobLife
 from local.batch_emulator.stage import Stage
-from local.batch_emulator.stamps import SECOND, parse_stamp, ticks
+from local.batch_emulator.stamps import LATEST, SECOND, parse_stamp, ticks
 
 _PASSING = (0.5, 2.0)
 _ENDED = ("completed", "deleting")
@@ -32,7 +32,7 @@ class ScheduleLife:
         if not schedule.jobs_made:
             schedule.next_run = max(self._stage.now, schedule.not_before or 0)
         elif interval := self._interval(schedule):
-            schedule.next_run = max(self._stage.now, schedule.next_run or self._stage.now + interval)
+            schedule.next_run = max(self._stage.now, schedule.next_run or _later(self._stage.now, interval))
         else:
             schedule.next_run = None
         self._wait(schedule)
@@ -93,7 +93,7 @@ class ScheduleLife:
         missed = (now - due) // interval * interval if interval else 0
         schedule.due = due + missed
         self._note(schedule)
-        schedule.next_run = schedule.due + interval if interval else None
+        schedule.next_run = _later(schedule.due, interval) if interval else None
         if schedule.job is None:
             self._begin_if_in_window(schedule)
         if schedule.next_run is not None:
@@ -141,6 +141,10 @@ class ScheduleLife:
 
     def _note(self, schedule: Schedule) -> None:
         self._stage.note(schedule, self._account)
+
+
+def _later(moment: int, interval: int) -> int:
+    return min(moment + interval, LATEST)
 
 
 def _moment(text: str | None) -> int | None:

@@ -12,6 +12,7 @@ from local.batch_emulator.front import Front
 from local.batch_emulator.keeper import Keeper
 
 _PATIENCE = 0.5
+_LONGEST_LINE = 16 * 1024
 
 
 class Server:
@@ -28,7 +29,16 @@ class Server:
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: SSLContext | None = None) -> int:
         """Listens, with https where there is a context, and gives the port. Raises OSError where it can't be had."""
-        runner = web.ServerRunner(web.Server(self._serve, access_log=None), shutdown_timeout=_PATIENCE)
+        runner = web.ServerRunner(
+            web.Server(
+                self._serve,
+                access_log=None,
+                auto_decompress=False,
+                max_line_size=_LONGEST_LINE,
+                max_field_size=_LONGEST_LINE,
+            ),
+            shutdown_timeout=_PATIENCE,
+        )
         await runner.setup()
         self._runner = runner
         await web.TCPSite(runner, host, port, ssl_context=tls).start()

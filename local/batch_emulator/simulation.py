@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from local.batch_emulator.agenda import Agenda
 from local.batch_emulator.auto_pools import AutoPools
+from local.batch_emulator.auto_scale import AutoScale
 from local.batch_emulator.clock import Clock
 from local.batch_emulator.dispatch import Dispatch
 from local.batch_emulator.entities import Account, Job, Node, Task
@@ -37,7 +38,8 @@ class Simulation:
         self._dispatch.attach(self.tasks)
         self.pools = PoolLife(account, self.stage, self.next_number)
         self.nodes = NodeLife(self.stage, self.tasks, ready=self._dispatch.plan, settled=self.pools.settle)
-        self.pools.attach(self.nodes)
+        self.scaling = AutoScale(self.stage, self.pools)
+        self.pools.attach(self.nodes, self.scaling.begin)
         self.jobs = JobLife(account, self.stage, self.next_number, AutoPools(account, self.stage, self.pools))
         self.schedules = ScheduleLife(account, self.stage, self.jobs)
         self.jobs.attach(self.tasks, self.schedules.job_ended)
@@ -50,6 +52,7 @@ class Simulation:
             "sides": self.tasks.sides,
             "nodes": self.nodes,
             "pools": self.pools,
+            "scaling": self.scaling,
             "jobs": self.jobs,
             "schedules": self.schedules,
         }

@@ -9,6 +9,7 @@ from email.utils import formatdate, parsedate_to_datetime
 from functools import lru_cache
 
 SECOND = 10_000_000
+LATEST = 253_402_300_799 * SECOND
 _NET_1970 = 621_355_968_000_000_000
 _NODE_DIGIT = 10
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,7}))?)?(Z|[+-]\d\d:\d\d)?")

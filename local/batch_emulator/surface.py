@@ -1,7 +1,4 @@
-"""Finds the operation that a request names, and refuses what it doesn't take.
-
-What the service has and the emulator hasn't is found too: it is refused with its name, not as if it did not exist.
-"""
+"""Finds the operation that a request names, and refuses what it doesn't take."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,48 +7,45 @@ from urllib.parse import unquote
 
 from local.batch_emulator import operations_access as access
 from local.batch_emulator import operations_account as account
+from local.batch_emulator import operations_agent as agent
+from local.batch_emulator import operations_files as files
 from local.batch_emulator import operations_jobs as jobs
 from local.batch_emulator import operations_nodes as nodes
 from local.batch_emulator import operations_pools as pools
+from local.batch_emulator import operations_scaling as scaling
 from local.batch_emulator import operations_schedules as schedules
 from local.batch_emulator import operations_tasks as tasks
-from local.batch_emulator.errors import RefusedError, bad_query, undone
+from local.batch_emulator.conditions import CONDITIONAL, DATED
+from local.batch_emulator.errors import RefusedError, bad_query
 from local.batch_emulator.requests import Request, Response
 from local.batch_emulator.surface_rows import ROWS
 from local.batch_emulator.versions import VERSIONS
 
 _COMMON = {"api-version", "timeout"}
-_MARKS = ("if", "paged")
+_TIMEOUT = 30
+_MOST_DIGITS = 9
+_CONDITIONS: Mapping[str, tuple[str, ...]] = {"if": CONDITIONAL, "dated": DATED}
+_MARKS = ("paged", *_CONDITIONS)
 type Action = Callable[[Request], Response]
-_MODULES = (access, account, jobs, nodes, pools, schedules, tasks)
-_ACTIONS: Mapping[str, Action] = {
-    action.__name__: action
-    for module in (access, account, jobs, nodes, pools, schedules, tasks)
-    for action in module.ACTIONS
-}
+_MODULES = (access, account, agent, files, jobs, nodes, pools, scaling, schedules, tasks)
+_ACTIONS: Mapping[str, Action] = {action.__name__: action for module in _MODULES for action in module.ACTIONS}
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`query` are the names it takes, in lower case; without an `action` the emulator doesn't do it."""
+    """`query` and `conditions` are the names it takes, in lower case; `run` raises RefusedError."""
 
     method: str
     template: str
     name: str
     query: frozenset[str]
-    is_conditional: bool
-    action: Action | None
+    conditions: tuple[str, ...]
+    run: Action
     pattern: re.Pattern[str]
 
     @property
     def route(self) -> str:
         return f"{self.method} {self.template}"
-
-    def run(self, request: Request) -> Response:
-        """Raises RefusedError."""
-        if self.action is None:
-            raise undone(f"operation {self.name}")
-        return self.action(request)
 
     def checked(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, str]:
         """The query by lower-case name. Raises RefusedError."""
@@ -74,7 +68,8 @@ def _operation(row: str) -> Operation:
         query |= {"maxresults", "$skiptoken"}
     slashed = re.sub(r"{filePath}", r"(?P<filePath>.+)", template)
     pattern = re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", slashed))
-    return Operation(method, template, name, frozenset(query), "if" in takes, _ACTIONS.get(name), pattern)
+    conditions = next((_CONDITIONS[each] for each in takes if each in _CONDITIONS), ())
+    return Operation(method, template, name, frozenset(query), conditions, _ACTIONS[name], pattern)
 
 
 OPERATIONS = tuple(_operation(row) for row in ROWS.strip().splitlines())
@@ -89,6 +84,12 @@ def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]
     if found:
         raise RefusedError(405, "UnsupportedHttpVerb", "The resource doesn't support the specified HTTP verb.")
     raise RefusedError(404, "ResourceNotFound", "The specified resource does not exist.", {"Path": path})
+
+
+def timeout_of(query: Mapping[str, str]) -> int:
+    """How long the service may work on a request, in seconds: what it says, and 30 at most (documented)."""
+    said = next((value for name, value in query.items() if name.lower() == "timeout"), "")
+    return min(int(said[:_MOST_DIGITS]), _TIMEOUT) if said.isdecimal() else _TIMEOUT
 
 
 def _check_version(version: str | None) -> None:

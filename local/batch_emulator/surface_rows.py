@@ -1,7 +1,7 @@
 """Every operation of the Batch REST service, api-version 2025-06-01: method, path, name, then what it takes.
 
-`if` says that it takes conditional headers, `paged` that it takes maxresults and a skip token; the rest are query
-parameters beside api-version and timeout.
+`if` says that it takes conditional headers, `dated` the two with dates only, `paged` that it takes maxresults and a
+skip token; the rest are query parameters beside api-version and timeout.
 """
 
 ROWS = """
@@ -55,8 +55,8 @@ GET /jobs/{jobId}/tasks/{taskId}/subtasksinfo list_subtasks $select
 POST /jobs/{jobId}/tasks/{taskId}/terminate terminate_task if
 POST /jobs/{jobId}/tasks/{taskId}/reactivate reactivate_task if
 DELETE /jobs/{jobId}/tasks/{taskId}/files/{filePath} delete_task_file recursive
-GET /jobs/{jobId}/tasks/{taskId}/files/{filePath} download_task_file
-HEAD /jobs/{jobId}/tasks/{taskId}/files/{filePath} get_task_file_properties
+GET /jobs/{jobId}/tasks/{taskId}/files/{filePath} download_task_file dated
+HEAD /jobs/{jobId}/tasks/{taskId}/files/{filePath} get_task_file_properties dated
 GET /jobs/{jobId}/tasks/{taskId}/files list_task_files paged $filter recursive
 POST /pools/{poolId}/nodes/{nodeId}/users create_node_user
 DELETE /pools/{poolId}/nodes/{nodeId}/users/{userName} delete_node_user
@@ -74,7 +74,7 @@ GET /pools/{poolId}/nodes list_nodes paged $filter $select
 GET /pools/{poolId}/nodes/{nodeId}/extensions/{extensionName} get_node_extension $select
 GET /pools/{poolId}/nodes/{nodeId}/extensions list_node_extensions paged $select
 DELETE /pools/{poolId}/nodes/{nodeId}/files/{filePath} delete_node_file recursive
-GET /pools/{poolId}/nodes/{nodeId}/files/{filePath} download_node_file
-HEAD /pools/{poolId}/nodes/{nodeId}/files/{filePath} get_node_file_properties
+GET /pools/{poolId}/nodes/{nodeId}/files/{filePath} download_node_file dated
+HEAD /pools/{poolId}/nodes/{nodeId}/files/{filePath} get_node_file_properties dated
 GET /pools/{poolId}/nodes/{nodeId}/files list_node_files paged $filter recursive
 """

@@ -9,9 +9,12 @@ _FIRST_HOST = 4
 
 def login_endpoint(node: Node) -> Json:
     """The endpoint that the service adds for SSH or remote desktop."""
-    machine = node.pool.spec.get("virtualMachineConfiguration") or {}
-    is_windows = "windows" in str(machine.get("nodeAgentSKUId", "")).lower()
-    return _endpoint(node, "SSHRule", "tcp", _LOGIN_PORTS, 3389 if is_windows else 22)
+    return _endpoint(node, "SSHRule", "tcp", _LOGIN_PORTS, 3389 if is_windows(node.pool) else 22)
+
+
+def is_windows(pool: Pool) -> bool:
+    machine = pool.spec.get("virtualMachineConfiguration") or {}
+    return "windows" in str(machine.get("nodeAgentSKUId", "")).lower()
 
 
 def endpoints(node: Node) -> Json:

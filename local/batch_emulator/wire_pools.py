@@ -17,6 +17,8 @@ _DEFAULTS: Mapping[str, Any] = {
     "targetDedicatedNodes": 0,
     "targetLowPriorityNodes": 0,
     "enableAutoScale": False,
+    "autoScaleFormula": None,
+    "autoScaleEvaluationInterval": None,
     "enableInterNodeCommunication": False,
     "taskSlotsPerNode": 1,
     "taskSchedulingPolicy": {"nodeFillType": "Spread"},
@@ -70,6 +72,7 @@ def pool_renderers(url: str, version: str) -> Renderers:
         "currentDedicatedNodes": lambda pool: pool.current(dedicated=True),
         "currentLowPriorityNodes": lambda pool: pool.current(dedicated=False),
         **{name: _sent(name, default) for name, default in _DEFAULTS.items()},
+        "autoScaleRun": lambda pool: pool.scaling and pool.scaling.run,
         **modes,
     }
 

@@ -4,7 +4,7 @@ from local.batch_emulator.entities import Job, Json, Side, StartTask
 from local.batch_emulator.job_rules import side_id
 from local.batch_emulator.paging import Renderers
 from local.batch_emulator.stamps import stamp
-from local.batch_emulator.wire_tasks import failure_json
+from local.batch_emulator.wire_tasks import failure_json, root_directory
 
 
 def side_renderers(url: str, job: Job) -> Renderers:
@@ -24,7 +24,7 @@ def side_renderers(url: str, job: Job) -> Renderers:
 
 
 def _info(url: str, job: Job, side: Side, name: str, run: StartTask) -> Json:
-    root = f"workitems/{job.id}/job-1/{name}"
+    root = root_directory(job.id, name)
     info: Json = {"state": run.state, "startTime": stamp(run.started)}
     if run.ended is not None:
         info |= {"endTime": stamp(run.ended), "exitCode": run.exit_code, "result": run.result}

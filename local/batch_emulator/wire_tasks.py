@@ -26,6 +26,11 @@ def moment(ticks: int | None) -> str | None:
     return None if ticks is None else stamp(ticks)
 
 
+def root_directory(job_id: str, task_id: str) -> str:
+    """Where a task runs, below the root of its node's files."""
+    return f"workitems/{job_id}/job-1/{task_id}"
+
+
 def task_renderers(url: str, job: Job) -> Renderers:
     """Renderers of a job's tasks by property, in the service's order."""
     base = f"{url}/jobs/{job.id}/tasks/"
@@ -89,7 +94,7 @@ def _constraints(task: Task) -> Json:
 def _node_info(task: Task, url: str, job_id: str) -> Json | None:
     if task.node_id is None:
         return None
-    node, root = f"{url}/pools/{task.pool_id}/nodes/{task.node_id}", f"workitems/{job_id}/job-1/{task.id}"
+    node, root = f"{url}/pools/{task.pool_id}/nodes/{task.node_id}", root_directory(job_id, task.id)
     return {
         "affinityId": f"TVM:{task.node_id}",
         "nodeUrl": node,

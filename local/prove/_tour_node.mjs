@@ -31,6 +31,12 @@ async function pages(first, next) {
 
 const code = (act) => act().then(() => "no error", (error) => error.code ?? error.body?.code);
 
+async function text(asked) {
+  const parts = [];
+  for await (const part of (await asked).readableStreamBody) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
 const steps = {
   async pools() {
     const imageReference = { publisher: "canonical", offer: "ubuntu-24_04-lts", sku: "server" };
@@ -59,7 +65,7 @@ const steps = {
       const added = await client.task.addCollection("job", tasks.slice(start, start + 100));
       assert.ok(added.value.every((row) => row.status.toLowerCase() === "success"));
     }
-    await client.task.add("job", { id: "bad", commandLine: "sleep 1; exit 3" });
+    await client.task.add("job", { id: "bad", commandLine: "echo hello; sleep 1; exit 3" });
     await until(async () => (await client.task.get("job", "bad")).state === "completed");
     assert.equal((await client.task.get("job", "bad")).executionInfo.failureInfo.code, "FailureExitCode");
     await client.task.reactivate("job", "bad");
@@ -92,6 +98,28 @@ const steps = {
     assert.equal(await code(() => client.job.list({ jobListOptions })), "InvalidQueryParameterValue");
     const jobDeleteMethodOptions = { ifMatch: "0x1" };
     assert.equal(await code(() => client.job.deleteMethod("job", { jobDeleteMethodOptions })), "ConditionNotMet");
+  },
+  async files() {
+    await until(async () => (await client.task.get("job", "bad")).state === "completed");
+    const names = (await client.file.listFromTask("job", "bad")).map((file) => file.name);
+    assert.deepEqual(names, ["stderr.txt", "stdout.txt", "wd"]);
+    assert.equal(await text(client.file.getFromTask("job", "bad", "stdout.txt")), "hello\n");
+    const fileGetFromTaskOptions = { ocpRange: "bytes=1-3" };
+    assert.equal(await text(client.file.getFromTask("job", "bad", "stdout.txt", { fileGetFromTaskOptions })), "ell");
+    const { nodeId, taskRootDirectory } = (await client.task.get("job", "bad")).nodeInfo;
+    const files = await client.file.listFromComputeNode("pool", nodeId, { recursive: true });
+    assert.ok(files.some((file) => file.name === `${taskRootDirectory}/stdout.txt`));
+    await client.file.deleteFromTask("job", "bad", "stdout.txt");
+    assert.equal((await client.file.listFromTask("job", "bad")).length, 2);
+  },
+  async scaling() {
+    await client.pool.enableAutoScale("pool", { autoScaleFormula: "$TargetDedicatedNodes = 1", autoScaleEvaluationInterval: "PT5M" });
+    assert.ok((await client.pool.get("pool")).autoScaleRun.results.startsWith("$TargetDedicatedNodes=1;"));
+    await until(async () => (await client.computeNode.list("pool")).length === 1);
+    assert.ok((await client.pool.evaluateAutoScale("pool", "n = 2; $TargetDedicatedNodes = n")).results.endsWith(";n=2"));
+    const failed = await client.pool.evaluateAutoScale("pool", "$something_useless");
+    assert.equal(failed.error.code, "AutoScalingFormulaEvaluationError");
+    await client.pool.disableAutoScale("pool");
   },
   async deletes() {
     await client.task.deleteMethod("job", "t001");

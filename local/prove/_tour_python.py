@@ -20,7 +20,7 @@ def main() -> None:
     models: Any = import_module("azure.batch.models")
     credentials = import_module("azure.batch.batch_auth").SharedKeyCredentials(account, key)
     client = batch.BatchServiceClient(credentials, batch_url=address)
-    for step in (_pools, _jobs, _tasks, _lists, _schedules, _refusals, _deletes):
+    for step in (_pools, _jobs, _tasks, _lists, _schedules, _refusals, _files, _scaling, _deletes):
         step(client, models)
         print(f"ok {step.__name__.strip('_')}", flush=True)
 
@@ -59,7 +59,7 @@ def _tasks(client: Any, models: Any) -> None:
     for start in range(0, _MANY, 100):
         added = client.task.add_collection("job", tasks[start : start + 100])
         assert {row.status.lower() for row in added.value} == {"success"}
-    client.task.add("job", models.TaskAddParameter(id="bad", command_line="sleep 1; exit 3"))
+    client.task.add("job", models.TaskAddParameter(id="bad", command_line="echo hello; sleep 1; exit 3"))
     _wait(lambda: client.task.get("job", "bad").state == "completed")
     assert client.task.get("job", "bad").execution_info.failure_info.code == "FailureExitCode"
     client.task.reactivate("job", "bad")
@@ -99,6 +99,32 @@ def _refusals(client: Any, models: Any) -> None:
         ("ConditionNotMet", lambda: client.job.delete("job", models.JobDeleteOptions(if_match="0x1"))),
     ):
         assert _code(models, act) == wanted, wanted
+
+
+def _files(client: Any, models: Any) -> None:
+    _wait(lambda: client.task.get("job", "bad").state == "completed")
+    assert [file.name for file in client.file.list_from_task("job", "bad")] == ["stderr.txt", "stdout.txt", "wd"]
+    assert b"".join(client.file.get_from_task("job", "bad", "stdout.txt")) == b"hello\n"
+    part = models.FileGetFromTaskOptions(ocp_range="bytes=1-3")
+    assert b"".join(client.file.get_from_task("job", "bad", "stdout.txt", part)) == b"ell"
+    found = client.file.get_properties_from_task("job", "bad", "stdout.txt", raw=True)
+    assert found.headers["Content-Length"] == len("hello\n"), found.headers
+    node = client.task.get("job", "bad").node_info
+    names = {file.name for file in client.file.list_from_compute_node("pool", node.node_id, recursive=True)}
+    assert f"{node.task_root_directory}/stdout.txt" in names
+    client.file.delete_from_task("job", "bad", "stdout.txt")
+    assert _code(models, lambda: list(client.file.get_from_task("job", "bad", "stdout.txt"))) == "FileNotFound"
+
+
+def _scaling(client: Any, _: Any) -> None:
+    formula = "$TargetDedicatedNodes = 1 + min(0, $FailedTasks)"
+    client.pool.enable_auto_scale("pool", formula, timedelta(minutes=5))
+    assert client.pool.get("pool").auto_scale_run.results.startswith("$TargetDedicatedNodes=1;")
+    _wait(lambda: len(list(client.compute_node.list("pool"))) == 1)
+    assert client.pool.evaluate_auto_scale("pool", "n = 2; $TargetDedicatedNodes = n").results.endswith(";n=2")
+    failed = client.pool.evaluate_auto_scale("pool", "$something_useless")
+    assert failed.error.code == "AutoScalingFormulaEvaluationError", failed
+    client.pool.disable_auto_scale("pool")
 
 
 def _deletes(client: Any, _: Any) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl
 
 import orjson
 
@@ -35,8 +36,10 @@ class Direct:
         """Status, and the body or the error's code. A write takes a millisecond, as no two happen at one instant."""
         if method != "GET":
             self.advance(0.001)
-        operation, ids = find_operation(method, path)
+        path, _, plain = path.partition("?")
         names: Mapping[str, str] = {"api-version": _VERSION, **{f"${name}": each for name, each in query.items()}}
+        names = {**names, **dict(parse_qsl(plain))}
+        operation, ids = find_operation(method, path)
         raw = b"" if body is None else orjson.dumps(body)
         simulation = self.emulator.simulations["demo"]
         request = Request(method, "http://x", path, ids, names, {}, raw, simulation, self.emulator.knobs)

@@ -36,13 +36,14 @@ def conditions(resource: str, path: str, row: str) -> Iterator[tuple[str, bool]]
     listed, _, kind = row.partition(":")
     allowed = set(COMPARISONS if listed == "all6" else listed.split())
     own = word_for(path, resource) if kind == "String" else LITERALS[kind]
+    some = min(allowed - {"startswith"}, default="eq")
     for operator in COMPARISONS:
         yield f"{path} {operator} {own}", operator in allowed
     yield f"startswith({path}, 'a')", "startswith" in allowed
     for other, literal in LITERALS.items():
         if other != kind:
-            yield f"{path} {min(allowed - {'startswith'})} {literal}", False
-    yield f"{path.swapcase()} {min(allowed - {'startswith'})} {own}", False
+            yield f"{path} {some} {literal}", False
+    yield f"{path.swapcase()} {some} {own}", False
 
 
 def expanded(rows: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 
 from local.batch_emulator.auth import DEVELOPMENT_TOKEN
@@ -37,6 +38,25 @@ def test_it_says_where_it_listens_and_ends_promptly(number: signal.Signals) -> N
     assert time.monotonic() - began < 2
 
 
+def test_it_takes_tokens_by_a_key_and_an_issuer(tmp_path: Path) -> None:
+    path, secret, issuer = tmp_path / "secret", "s" * 40, "https://issuer.test/"
+    path.write_text(secret)
+    emulator = _start("--port", "0", "--jwt-key", str(path), "--jwt-issuer", issuer)
+    assert emulator.stdout
+    connection = HTTPConnection(emulator.stdout.readline().split("http://")[1].strip(), timeout=5)
+    claims = {"aud": "https://batch.core.windows.net/", "nbf": 0, "exp": 2**31}
+    answers = []
+    for each in (issuer, "https://another.test/"):
+        token = jwt.encode({**claims, "iss": each}, secret, "HS256")
+        connection.request("GET", "/jobs?api-version=2025-06-01", headers={"Authorization": f"Bearer {token}"})
+        answer = connection.getresponse()
+        answer.read()
+        answers.append(answer.status)
+    emulator.terminate()
+    emulator.communicate(timeout=5)
+    assert answers == [200, 401]
+
+
 def test_a_taken_port_is_one_plain_sentence() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -49,9 +69,28 @@ def test_a_taken_port_is_one_plain_sentence() -> None:
     assert f"can't listen on 127.0.0.1:{port}" in errors
 
 
+def test_a_place_without_a_certificate_is_one_plain_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    emulator = _start("--port", "0", "--https", str(tmp_path / "file"))
+    _, errors = emulator.communicate(timeout=10)
+    assert emulator.returncode == 1
+    assert errors == f"There is no certificate in {tmp_path / 'file'}: File exists.\n"
+
+
 @pytest.mark.parametrize(
     "arguments",
-    [["--port", "x"], ["--port", "0", "--speed", "0"], ["--port", "0", "--account", "a=???"], ["--https"]],
+    [
+        ["--port", "x"],
+        ["--port", "0", "--speed", "0"],
+        ["--port", "0", "--account", "a=???"],
+        ["--https"],
+        ["--jwt-key", "nowhere.pem"],
+        ["--jwt-issuer", "https://issuer.test/"],
+        ["--start", "2026-01-05T08:00:00Z"],
+        ["--account", "a", "--account", "A"],
+        ["--token", ""],
+        ["--data", ""],
+    ],
 )
 def test_wrong_arguments_are_named(arguments: list[str]) -> None:
     emulator = _start(*arguments)

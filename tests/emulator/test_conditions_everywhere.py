@@ -2,10 +2,11 @@
 
 import pytest
 
+from local.batch_emulator.conditions import CONDITIONAL
 from local.batch_emulator.surface import OPERATIONS, Operation
 from tests.emulator.driver import Driver
 
-_CONDITIONAL = [each for each in OPERATIONS if each.is_conditional and each.action]
+_CONDITIONAL = [each for each in OPERATIONS if each.conditions == CONDITIONAL]
 _IDS = {"{poolId}": "pool", "{jobId}": "job", "{taskId}": "t000", "{jobScheduleId}": "schedule"}
 _LONG_AGO, _LATER = "Mon, 05 Jan 2015 08:00:00 GMT", "Mon, 05 Jan 2032 08:00:00 GMT"
 
@@ -46,8 +47,3 @@ async def test_conditions_that_fail_are_refused_and_change_nothing(stepped: Driv
         answer = await stepped.call(operation.method, path, body, headers=headers)
         assert answer.status == (304 if reads and is_about_news else 412), (operation.name, headers)
     assert await _state(stepped) == before
-
-
-def test_the_only_conditional_operation_that_is_left_out_is_not_done_at_all() -> None:
-    undone = [each.name for each in OPERATIONS if each.is_conditional and not each.action]
-    assert undone == ["enable_pool_auto_scale"]

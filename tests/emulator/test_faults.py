@@ -1,11 +1,17 @@
 """Faults on demand."""
 
+import asyncio
 import time
 from typing import Any
 
 import aiohttp
 import pytest
+from azure.batch import BatchClient, models
+from azure.batch.aio import BatchClient as AsyncBatchClient
+from azure.core.credentials import AzureNamedKeyCredential
+from azure.core.exceptions import HttpResponseError
 
+from local.batch_emulator.auth import DEVELOPMENT_KEY
 from tests.emulator.driver import Driver
 
 
@@ -110,3 +116,47 @@ async def test_a_wrong_fault_is_refused_in_words(stepped: Driver, wrong: dict[st
     answer = await stepped.try_control("POST", "faults", wrong)
     assert answer.status == 400
     assert answer.body["error"]
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_the_official_clients_wait_as_long_as_retry_after_says(stepped: Driver, status: int, method: str) -> None:
+    credential = AzureNamedKeyCredential("demo", DEVELOPMENT_KEY)
+    for number, make in enumerate((_sync, _async)):
+        await _fault(stepped, method=method, path="/jobs*", status=status, count=1, retryAfter=1)
+        began = time.monotonic()
+        await make(stepped.url, credential, method, f"job{number}")
+        assert time.monotonic() - began >= 1
+        assert (await stepped.call("GET", f"/jobs/job{number}")).status == (200 if method == "POST" else 404)
+
+
+async def test_without_retry_after_the_official_client_gives_up_on_a_throttled_write(stepped: Driver) -> None:
+    credential = AzureNamedKeyCredential("demo", DEVELOPMENT_KEY)
+    await _fault(stepped, method="POST", path="/jobs", status=429, count=1)
+    with pytest.raises(HttpResponseError) as caught:
+        await _async(stepped.url, credential, "POST", "job")
+    assert caught.value.status_code == 429
+    assert await stepped.rows("/jobs") == []
+
+
+async def _async(url: str, credential: AzureNamedKeyCredential, method: str, name: str) -> None:
+    async with AsyncBatchClient(url, credential) as client:
+        if method == "GET":
+            _ = [job async for job in client.list_jobs()]
+        else:
+            await client.create_job(_job(name))
+
+
+async def _sync(url: str, credential: AzureNamedKeyCredential, method: str, name: str) -> None:
+    def act() -> None:
+        with BatchClient(url, credential) as client:
+            if method == "GET":
+                list(client.list_jobs())
+            else:
+                client.create_job(_job(name))
+
+    await asyncio.to_thread(act)
+
+
+def _job(name: str) -> models.BatchJobCreateOptions:
+    return models.BatchJobCreateOptions(id=name, pool_info=models.BatchPoolInfo(pool_id="pool"))

@@ -10,6 +10,7 @@ import pytest
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.keeper import Keeper
+from local.batch_emulator.rows import FORMAT
 from local.batch_emulator.store import Store, StoreError
 from tests.emulator.keeping import Kept, everything, rows_of
 
@@ -170,6 +171,8 @@ def test_every_operation_on_pools_nodes_jobs_and_schedules_is_kept(tmp_path: Pat
     shaped = {"id": "shaped", "vmSize": "standard_d2s_v5", "targetDedicatedNodes": 1}
     for method, path, sent in (
         ("PATCH", "/jobs/job", {"priority": 7}),
+        ("DELETE", "/jobs/job/tasks/t0/files/stdout.txt", None),
+        ("DELETE", f"{node}/files/workitems/job?recursive=true", None),
         ("PUT", "/jobs/job/tasks/t7", {"constraints": {"maxTaskRetryCount": 4}}),
         ("POST", "/pools/pool/removenodes", {"nodeList": [third[18:]], "nodeDeallocationOption": "taskcompletion"}),
         ("POST", f"{other}/reboot", {"nodeRebootOption": "taskcompletion"}),
@@ -193,6 +196,10 @@ def test_every_operation_on_pools_nodes_jobs_and_schedules_is_kept(tmp_path: Pat
         ("POST", "/jobschedules/s/disable", None),
         ("POST", "/jobschedules/s/enable", None),
         ("DELETE", "/jobschedules/s", None),
+        ("POST", "/pools/empty/enableautoscale", {"autoScaleFormula": "$TargetDedicatedNodes = 2"}),
+        ("POST", "/pools/empty/evaluateautoscale", {"autoScaleFormula": "$TargetDedicatedNodes = 0"}),
+        ("POST", "/pools/empty/enableautoscale", {"autoScaleEvaluationInterval": "PT5M"}),
+        ("POST", "/pools/empty/disableautoscale", None),
         ("POST", "/jobs/job/disable", {"disableTasks": "requeue"}),
         ("POST", "/jobs/job/enable", None),
         ("POST", "/pools/pool/resize", {"targetDedicatedNodes": 5}),
@@ -211,6 +218,64 @@ def test_every_operation_on_pools_nodes_jobs_and_schedules_is_kept(tmp_path: Pat
             kept.advance(seconds)
             _must_be_whole(kept, path)
     assert {row[2] for row in kept.stored()} == {"account", "lease"}
+
+
+def test_autoscaling_goes_on_after_a_restart_at_its_own_time(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    formula = "$TargetDedicatedNodes = $SampleNodeCount.Count() > 1 ? 2 : 1"
+    scaled = {"enableAutoScale": True, "autoScaleFormula": formula, "autoScaleEvaluationInterval": "PT10M"}
+    assert kept.call("POST", "/pools", {"id": "pool", "vmSize": "standard_d2s_v5", **scaled})[0] == 201
+    kept.advance(400)
+    kept.flush()
+    before = kept.rows("/pools")
+    assert "$TargetDedicatedNodes=1" in before[0]["autoScaleRun"]["results"]
+    kept.restart()
+    assert kept.rows("/pools") == before
+    kept.advance(190)
+    assert kept.rows("/pools") == before
+    kept.advance(60)
+    (pool,) = kept.rows("/pools")
+    assert pool["autoScaleRun"]["timestamp"].startswith("2026-01-05T08:10:00")
+    assert pool["currentDedicatedNodes"] == 2
+    _must_be_whole(kept, "autoscale")
+
+
+def test_samples_of_autoscaling_begin_anew_with_a_restart(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    scaled = {"enableAutoScale": True, "autoScaleFormula": "$TargetDedicatedNodes = 0"}
+    assert kept.call("POST", "/pools", {"id": "pool", "vmSize": "standard_d2s_v5", **scaled})[0] == 201
+    kept.advance(300)
+    counted = {"autoScaleFormula": "$TargetDedicatedNodes = $ActiveTasks.Count()"}
+    assert "=11;" in kept.call("POST", "/pools/pool/evaluateautoscale", counted)[1]["results"]
+    kept.flush()
+    kept.restart()
+    assert "=0;" in kept.call("POST", "/pools/pool/evaluateautoscale", counted)[1]["results"]
+    kept.advance(60)
+    assert "=2;" in kept.call("POST", "/pools/pool/evaluateautoscale", counted)[1]["results"]
+
+
+def test_files_that_users_deleted_stay_away_after_a_restart(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    _busy(kept, tasks=2)
+    assert kept.call("DELETE", "/jobs/job/tasks/t0/files/stdout.txt")[0] == 200
+    kept.flush()
+    kept.restart()
+    assert [row["name"] for row in kept.rows("/jobs/job/tasks/t0/files")] == ["stderr.txt", "wd"]
+    assert len(kept.rows("/jobs/job/tasks/t1/files")) == 3
+
+
+def test_a_start_task_that_is_taken_from_its_pool_while_it_runs_still_ends(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    start = {"startTask": {"commandLine": "sleep 100", "waitForSuccess": True}}
+    assert kept.call("POST", "/pools", {**_POOL, **start})[0] == 201
+    kept.advance(60)
+    assert {row["state"] for row in kept.rows("/pools/pool/nodes")} == {"waitingforstarttask"}
+    sent: dict[str, Any] = {"metadata": [], "applicationPackageReferences": []}
+    assert kept.call("POST", "/pools/pool/updateproperties", sent)[0] == 204
+    node = kept.rows("/pools/pool/nodes")[0]["id"]
+    assert kept.call("GET", f"/pools/pool/nodes/{node}/files/startup/stdout.txt")[0] == 200
+    kept.advance(120)
+    assert {row["state"] for row in kept.rows("/pools/pool/nodes")} == {"idle"}
 
 
 def test_preparation_and_release_are_kept_step_by_step(tmp_path: Path) -> None:
@@ -370,7 +435,7 @@ def test_another_format_and_a_foreign_file_are_told_apart(tmp_path: Path) -> Non
     with sqlite3.connect(file) as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
-    with pytest.raises(StoreError, match="has format 99, and this emulator reads format 1"):
+    with pytest.raises(StoreError, match=f"has format 99, and this emulator reads format {FORMAT}"):
         Store(tmp_path)
     with sqlite3.connect(file) as database:
         database.execute("PRAGMA application_id = 1")

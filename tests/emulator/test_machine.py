@@ -39,6 +39,8 @@ class Machine(RuleBasedStateMachine):
         self.jobs: dict[str, dict[str, Any]] = {}
         self.made: dict[str, set[str]] = {}
         self.doomed: set[str] = set()
+        self.is_autoscaled = False
+        self.erased: dict[tuple[str, str], str] = {}
         self.since = "2026-01-05T08:00:00Z"
 
     @initialize(seed=st.integers(0, 1000), nodes=st.integers(1, 3), spot=st.integers(0, 2))
@@ -108,7 +110,35 @@ class Machine(RuleBasedStateMachine):
     @rule(dedicated=st.integers(0, 3))
     def resize(self, dedicated: int) -> None:
         status, _ = self.direct.call("POST", "/pools/pool/resize", {"targetDedicatedNodes": dedicated})
-        assert status in (202, 409)
+        assert status in ({409} if self.is_autoscaled else {202, 409})
+
+    @rule(formula=st.sampled_from(["$PendingTasks", "2 - $FailedTasks", "nothing"]))
+    def scale_by(self, formula: str) -> None:
+        body = {"autoScaleFormula": f"$TargetDedicatedNodes = min(3, {formula})", "autoScaleEvaluationInterval": "PT5M"}
+        status, _ = self.direct.call("POST", "/pools/pool/enableautoscale", body)
+        assert status in ({200, 409, 503} if self.is_autoscaled else {200, 409})
+        self.is_autoscaled |= status == 200
+
+    @rule()
+    def scale_no_more(self) -> None:
+        assert self.direct.call("POST", "/pools/pool/disableautoscale")[0] == 200
+        self.is_autoscaled = False
+
+    @rule(formula=st.sampled_from(["$TargetDedicatedNodes = 9", "$TargetDedicatedNodes = nothing"]))
+    def look_at_scaling(self, formula: str) -> None:
+        status, found = self.direct.call("POST", "/pools/pool/evaluateautoscale", {"autoScaleFormula": formula})
+        assert status == (200 if self.is_autoscaled else 409)
+        assert status == 409 or ("error" in found) is ("nothing" in formula)
+
+    @rule(which=st.integers(0, 9))
+    def delete_file(self, which: int) -> None:
+        fitting = sorted(key for key, task in self.tasks.items() if task["state"] in ("running", "completed"))
+        if fitting:
+            job, task = key = fitting[which % len(fitting)]
+            status, code = self.direct.call("DELETE", f"/jobs/{job}/tasks/{task}/files/stdout.txt")
+            assert status in ({404, 409} if self._is_erased(*key) else {200, 409}), code
+            if status == 200:
+                self.erased[key] = self.tasks[key]["executionInfo"]["startTime"]
 
     @rule(verb=st.sampled_from(["reboot", "reimage", "disablescheduling", "enablescheduling"]))
     def change_node(self, verb: str) -> None:
@@ -130,6 +160,7 @@ class Machine(RuleBasedStateMachine):
         for row in found:
             self._check_job(row)
         self._check_nodes()
+        self._check_pool()
         self.since = self.direct.emulator.truth()["time"]
 
     def _check_job(self, row: dict[str, Any]) -> None:
@@ -146,6 +177,24 @@ class Machine(RuleBasedStateMachine):
         assert changed <= delta
         assert delta == {task["id"] for task in listed if _later(task["stateTransitionTime"], self.since)}
         self.tasks |= {(name, task["id"]): task for task in listed}
+        for task in listed:
+            if task is listed[0] or (name, task["id"]) in self.erased:
+                self._check_files(name, task)
+
+    def _check_files(self, job: str, task: dict[str, Any]) -> None:
+        """A task that is completed and whose node is still there has its output, one that hasn't begun has none."""
+        status, found = self.direct.call("GET", f"/jobs/{job}/tasks/{task['id']}/files")
+        if status == 200:
+            assert task["state"] in ("running", "completed")
+            there = ["stderr.txt", "wd"] if self._is_erased(job, task["id"]) else ["stderr.txt", "stdout.txt", "wd"]
+            assert [row["name"] for row in found["value"]] == there
+        else:
+            assert status == 409
+
+    def _is_erased(self, job: str, task: str) -> bool:
+        """Whether a task's output was deleted since it last began."""
+        execution = self.tasks[job, task]["executionInfo"] if (job, task) in self.tasks else {}
+        return (job, task) in self.erased and self.erased[job, task] == execution.get("startTime")
 
     def _check_counts(self, name: str, listed: list[dict[str, Any]]) -> None:
         states = Counter(task["state"] for task in listed)
@@ -177,6 +226,14 @@ class Machine(RuleBasedStateMachine):
             assert not (node["runningTasksCount"] and node["state"] != "running"), node["state"]
         (counts,) = self.direct.rows("/nodecounts")
         assert counts["dedicated"]["total"] + counts["lowPriority"]["total"] == len(nodes)
+
+    def _check_pool(self) -> None:
+        _, pool = self.direct.call("GET", "/pools/pool")
+        assert pool["enableAutoScale"] is self.is_autoscaled
+        assert ("autoScaleRun" in pool) is self.is_autoscaled
+        if self.is_autoscaled and "error" not in pool["autoScaleRun"]:
+            run = dict(each.split("=") for each in pool["autoScaleRun"]["results"].split(";"))
+            assert int(run["$TargetDedicatedNodes"]) == pool["targetDedicatedNodes"] <= 3
 
     def _forget_deleted(self) -> None:
         there = {row["id"] for row in self.direct.rows("/jobs")}

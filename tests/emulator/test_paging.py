@@ -50,6 +50,39 @@ async def test_links_stay_good_while_tasks_come_and_go(stepped: Driver) -> None:
     assert wanted[4] == "t004"
 
 
+async def test_links_of_a_filtered_list_stay_good_while_rows_begin_and_cease_to_match(stepped: Driver) -> None:
+    await _twelve(stepped)
+    first = await stepped.call("GET", "/jobs/job/tasks", maxresults=3, _filter="state eq 'active'")
+    for ended in ("t002", "t004"):
+        await stepped.call("POST", f"/jobs/job/tasks/{ended}/terminate")
+    second = await stepped.follow("GET", first.body["odata.nextLink"])
+    assert [row["id"] for row in second.body["value"]] == ["t003", "t005", "t006"]
+    await stepped.call("POST", "/jobs/job/tasks/t004/reactivate")
+    await stepped.call("DELETE", "/jobs/job/tasks/t006")
+    third = await stepped.follow("GET", second.body["odata.nextLink"])
+    assert [row["id"] for row in third.body["value"]] == ["t007", "t008", "t009"]
+
+
+@pytest.mark.parametrize("path", ["/jobs", "/pools", "/jobschedules"])
+async def test_links_of_every_list_stay_good_while_its_rows_come_and_go(stepped: Driver, path: str) -> None:
+    bodies: dict[str, dict[str, object]] = {
+        "/jobs": {"poolInfo": {"poolId": "none"}},
+        "/pools": {"vmSize": "standard_d2s_v5"},
+        "/jobschedules": {"schedule": {}, "jobSpecification": {"poolInfo": {"poolId": "none"}}},
+    }
+    for name in "abcdef":
+        assert (await stepped.call("POST", path, {"id": name, **bodies[path]})).status == 201
+    first = await stepped.call("GET", path, maxresults=2, _select="id")
+    for gone in "bc":
+        await stepped.call("DELETE", f"{path}/{gone}")
+    await stepped.advance(60)
+    await stepped.call("POST", path, {"id": "dd", **bodies[path]})
+    second = await stepped.follow("GET", first.body["odata.nextLink"])
+    third = await stepped.follow("GET", second.body["odata.nextLink"])
+    found = [[row["id"] for row in each.body["value"]] for each in (first, second, third)]
+    assert found == [["a", "b"], ["d", "dd"], ["e", "f"]]
+
+
 async def test_short_and_empty_pages_still_have_links(stepped: Driver) -> None:
     wanted = await _twelve(stepped)
     await stepped.control("POST", "settings", {"pageSize": 3, "emptyPageEvery": 2})

@@ -101,12 +101,6 @@ async def test_conditions_elsewhere_are_refused_and_never_ignored(emulator: Runn
     assert (status, body["code"]) == (400, "UnsupportedHeader")
 
 
-async def test_what_is_not_done_yet_answers_501_with_its_name(emulator: Running) -> None:
-    status, body, _ = await emulator.get(f"/pools/pool/nodes/node/extensions?{_VERSION}")
-    assert status == 501
-    assert "list_node_extensions" in body["message"]["value"]
-
-
 @pytest.mark.parametrize(
     ("query", "code"),
     [

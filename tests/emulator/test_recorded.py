@@ -26,6 +26,7 @@ DIFFERENCES: Mapping[str, str] = {
 _LEFT_OUT_HEADERS: Mapping[str, str] = {
     "transfer-encoding": "framing: answers have a length, recorded ones came in chunks",
     "content-length": "the same",
+    "content-encoding": "the recorder kept bodies unpacked, so whether they came compressed isn't known",
     "strict-transport-security": "the recordings are of https, the emulator serves http",
 }
 _SPEEDS = {True: 40.0, False: 0.5}  # recorded tasks were short, recorded nodes slow

@@ -1,0 +1,26 @@
+"""What a Batch account holds, as lists show it now. Times are ticks, specifications are the JSON that clients sent.
+
+Nothing here decides anything: the lives of tasks, nodes, pools and jobs change these, requests read them.
+"""
+
+from local.batch_emulator.entities.account import Account
+from local.batch_emulator.entities.jobs import Job, Json, Schedule, Side
+from local.batch_emulator.entities.pools import LIVE, Lease, Node, Pool
+from local.batch_emulator.entities.tasks import Failure, Run, Satisfied, StartTask, Task
+
+__all__ = [
+    "LIVE",
+    "Account",
+    "Failure",
+    "Job",
+    "Json",
+    "Lease",
+    "Node",
+    "Pool",
+    "Run",
+    "Satisfied",
+    "Schedule",
+    "Side",
+    "StartTask",
+    "Task",
+]

@@ -1,0 +1,107 @@
+"""Jobs, their preparation and release on nodes, and job schedules."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from local.batch_emulator.entities.tasks import Run, StartTask
+
+if TYPE_CHECKING:
+    from local.batch_emulator.backlog import ReadyTasks
+    from local.batch_emulator.entities.account import Account
+    from local.batch_emulator.entities.pools import Node, Pool
+    from local.batch_emulator.links import Links
+    from local.batch_emulator.tally import Tally
+    from local.batch_emulator.task_set import TaskSet
+
+type Json = dict[str, Any]
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """`turn` counts requested transitions, so that an overtaken one does nothing.
+
+    `sides` are its preparation and release tasks by node, `unfit` the nodes where preparation
+    failed, with the image that they had then.
+    """
+
+    id: str
+    key: str
+    number: int
+    account: "Account"
+    spec: Json
+    created: int
+    modified: int
+    changed: int
+    tasks: "TaskSet"
+    tally: "Tally"
+    ready: "ReadyTasks"
+    links: "Links"
+    schedule: "Schedule | None" = None
+    auto_pool: str = ""
+    state: str = "active"
+    previous: str | None = None
+    previous_changed: int | None = None
+    ended: int | None = None
+    reason: str | None = None
+    turn: int = 0
+    runs: dict["Run", None] = field(default_factory=dict)
+    sides: dict[str, "Side"] = field(default_factory=dict)
+    unfit: dict["Node", int] = field(default_factory=dict)
+
+    @property
+    def pool_id(self) -> str:
+        return self.auto_pool or str((self.spec.get("poolInfo") or {}).get("poolId") or "")
+
+    @property
+    def pool(self) -> "Pool | None":
+        return self.account.pools.get(self.pool_id.lower())
+
+    @property
+    def has_room(self) -> bool:
+        most = int(self.spec.get("maxParallelTasks", -1))
+        return most < 0 or len(self.runs) < most
+
+
+@dataclass(slots=True, eq=False)
+class Side:
+    """A job's preparation and release on one node, of that id; `life` and `image` are the node's when it began.
+
+    Without `node` the node had left before the emulator was started again.
+    """
+
+    id: str
+    number: int
+    pool_id: str
+    node: "Node | None"
+    life: int
+    image: int
+    preparation: StartTask
+    release: StartTask | None = None
+    has_run: bool = False
+    waiting: list["Run"] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Schedule:
+    """A job schedule. `next_run` is when the next job is due, `due` since when one is that could not begin yet."""
+
+    id: str
+    key: str
+    number: int
+    spec: Json
+    created: int
+    modified: int
+    changed: int
+    not_before: int | None = None
+    not_after: int | None = None
+    state: str = "active"
+    previous: str | None = None
+    previous_changed: int | None = None
+    ended: int | None = None
+    next_run: int | None = None
+    due: int | None = None
+    jobs_made: int = 0
+    auto_pool: str = ""
+    job: Job | None = None
+    recent: str | None = None
+    turn: int = 0

@@ -1,0 +1,120 @@
+"""Pools, their nodes, and what of those is over."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from local.batch_emulator.entities.jobs import Job, Json
+from local.batch_emulator.entities.tasks import Run, StartTask, Task
+
+if TYPE_CHECKING:
+    from local.batch_emulator.auto_scale import Scaling
+    from local.batch_emulator.backlog import Backlog
+    from local.batch_emulator.entities.account import Account
+
+LIVE = ("idle", "running")
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """`life` changes at every boot and loss, so that what was planned for an earlier life does nothing.
+
+    `image` counts reimages, `fresh` is since when nothing has run on its disk; `removed` are files that users deleted,
+    by path, with the moment, all by its own clock. `away` is the state that it enters as soon as it is free
+    (rebooting, reimaging, deallocating).
+    """
+
+    id: str
+    number: int
+    pool: "Pool"
+    dedicated: bool
+    bias: float
+    allocated: int
+    changed: int
+    free: int
+    ip: str
+    state: str = "creating"
+    booted: int | None = None
+    life: int = 0
+    leaving: bool = False
+    away: str = ""
+    scheduling: str = "enabled"
+    users: set[str] = field(default_factory=set)
+    image: int = 0
+    start_task: "StartTask | None" = None
+    runs: dict["Run", None] = field(default_factory=dict)
+    shown: dict["Run", None] = field(default_factory=dict)
+    total: int = 0
+    succeeded: int = 0
+    fresh: int = 0
+    removed: dict[str, int] = field(default_factory=dict)
+    recent: deque[tuple[Job, Task]] = field(default_factory=lambda: deque(maxlen=10))
+
+    @property
+    def resting(self) -> str:
+        """The state of a node that could run tasks and has none."""
+        return "idle" if self.scheduling == "enabled" else "offline"
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it may take tasks."""
+        return self.state in LIVE and self.scheduling == "enabled" and not (self.leaving or self.away)
+
+    @property
+    def running(self) -> list["Run"]:
+        return [run for run in self.shown if run.task.state == "running"]
+
+
+@dataclass(slots=True, eq=False)
+class Pool:
+    id: str
+    key: str
+    number: int
+    account: "Account"
+    spec: Json
+    created: int
+    modified: int
+    changed: int
+    allocation_changed: int
+    backlog: "Backlog"
+    state: str = "active"
+    allocation: str = "resizing"
+    resizes: int = 0
+    errors: list[Json] = field(default_factory=list)
+    nodes: dict[str, Node] = field(default_factory=dict)
+    is_dispatch_planned: bool = False
+    scaling: "Scaling | None" = None
+
+    @property
+    def slots_per_node(self) -> int:
+        return int(self.spec.get("taskSlotsPerNode") or 1)
+
+    @property
+    def vm_size(self) -> str:
+        return str(self.spec["vmSize"]).lower()
+
+    @property
+    def is_autoscaled(self) -> bool:
+        return bool(self.spec.get("enableAutoScale", False))
+
+    @property
+    def is_interconnected(self) -> bool:
+        return bool(self.spec.get("enableInterNodeCommunication", False))
+
+    @property
+    def is_gone(self) -> bool:
+        return self.account.pools.get(self.key) is not self
+
+    def current(self, *, dedicated: bool) -> int:
+        return sum(node.dedicated == dedicated for node in self.nodes.values())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lease:
+    """A node's stay in a pool, over; times are ticks."""
+
+    number: int
+    pool_id: str
+    vm_size: str
+    start: int
+    end: int

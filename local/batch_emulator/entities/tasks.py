@@ -1,0 +1,98 @@
+"""Tasks, their runs on nodes, and how whatever runs can fail."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from local.batch_emulator.entities.jobs import Job
+    from local.batch_emulator.entities.pools import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """failureInfo of a task or start task."""
+
+    category: str
+    code: str
+    message: str
+    details: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Task:
+    """`run` is set from its assignment to a node until that run ends; `ticket` outdates its places in queues.
+
+    `waits` counts the tasks and ranges that it still depends on; `updated` is when a user last changed it, 0 never.
+    """
+
+    id: str
+    key: str
+    number: int
+    spec: Mapping[str, Any]
+    slots: int
+    max_retries: int
+    created: int
+    changed: int
+    state: str = "active"
+    previous: str | None = None
+    previous_changed: int | None = None
+    started: int | None = None
+    ended: int | None = None
+    exit_code: int | None = None
+    failure: Failure | None = None
+    result: str | None = None
+    retries: int = 0
+    last_retry: int | None = None
+    requeues: int = 0
+    last_requeue: int | None = None
+    pool_id: str | None = None
+    node_id: str | None = None
+    run: "Run | None" = None
+    updated: int = 0
+    ticket: int = 0
+    waits: int = 0
+
+    @property
+    def modified(self) -> int:
+        return self.updated or self.created
+
+    @property
+    def kind(self) -> str:
+        """The state, with completed split by result."""
+        if self.state != "completed":
+            return self.state
+        return "succeeded" if self.result == "success" else "failed"
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """One task's stay on a node; `shown` is the last phase of it that became visible."""
+
+    number: int
+    job: "Job"
+    task: Task
+    node: "Node"
+    started: int = 0
+    shown: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class StartTask:
+    """How the start task went in a node's present life."""
+
+    started: int
+    state: str = "running"
+    ended: int | None = None
+    exit_code: int | None = None
+    retries: int = 0
+    failure: Failure | None = None
+    result: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Satisfied:
+    """That a task of this key was once done in the sense of those that wait for it, though it may be gone."""
+
+    number: int
+    key: str
