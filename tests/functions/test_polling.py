@@ -100,7 +100,7 @@ async def test_ticks_ask_a_quiet_job_one_thing_each_and_leave_its_rows_alone(
     assert verdict["asOf"] <= verdict["checkedAt"]
 
 
-async def _stored(azurite: StorageAddresses) -> dict[str, str]:
+async def _stored(azurite: StorageAddresses) -> dict[str, str | None]:
     """The ETags of all rows about jobs and their tasks."""
     service = TableServiceClient.from_connection_string(azurite.connection_string)
     found = {}
