@@ -7,8 +7,8 @@ from itertools import batched
 
 from azure.batch import models
 from azure.batch.aio import BatchClient
-from azure.core.rest import HttpRequest
 
+from local.prove._raw_writes import post
 from local.workload.target import open_client
 
 JOB = "Crowd"
@@ -53,17 +53,12 @@ class Crowd:
             await self._add(some)
 
     async def _add(self, names: tuple[str, ...]) -> None:
-        """Past the SDK's models, which take longer than the emulator does."""
         commands = [
             f"sleep {self._chance.randint(1, _LONGEST)}; exit {self._chance.choice((0, 0, 0, 1))}" for _ in names
         ]
         value = [{"id": name, "commandLine": command} for name, command in zip(names, commands, strict=True)]
-        request = HttpRequest(
-            "POST",
-            f"/jobs/{JOB}/addtaskcollection?api-version=2025-06-01",
-            headers={"Content-Type": "application/json; odata=minimalmetadata"},
-            json={"value": value},
-        )
-        answer = await self._client.send_request(request)
-        answer.raise_for_status()
+        await post(self._client, f"/jobs/{JOB}/addtaskcollection", {"value": value})
         self.added += len(names)
+
+    def _command(self) -> str:
+        return f"sleep {self._chance.randint(1, _LONGEST)}; exit {self._chance.choice((0, 0, 0, 1))}"

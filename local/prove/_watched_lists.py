@@ -43,6 +43,10 @@ class Left:
     links: frozenset[Link]
     spans: tuple[Span, ...]
 
+    @property
+    def ranges(self) -> int:
+        return len(self.links) + len(self.spans)
+
     @classmethod
     def of(cls, since: datetime | None, ranges: list[Any]) -> Self:
         """As the plan's row tells it: low, high, next link, depth of each range."""

@@ -60,7 +60,7 @@ class RangeLists:
         try:
             while self._begin(under_way, deadline):
                 received, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-                for task in received:
+                for task in sorted(received, key=lambda task: task.exception() is not None):  # what came isn't lost
                     self._receive(under_way.pop(task), task.result())
                 if len(self.reading.rest) >= _PASS:
                     await self.store()

@@ -16,7 +16,7 @@ from shared.clock import Clock
 from shared.domain.jobs import Confirmation, Job
 from shared.domain.keys import key_of
 from shared.domain.operations import Reason
-from shared.domain.rounds import Round
+from shared.domain.rounds import WHOLE, Round
 from shared.errors import (
     BatchError,
     BatchscopeError,
@@ -40,6 +40,7 @@ _LOG = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 8
 _RECONCILED_AT_ONCE = 2
 _SHORTEST_INTERVAL = 0.1  # seconds of real time between two rounds of an account
+_ROUND_WAITS = timedelta(minutes=2)  # in the queue, until its message is taken for lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +82,12 @@ class AccountRounds:
         self._messages: list[str] = []
         self.began = 0.0
 
-    async def run_if_due(self, interval: timedelta, *, budget: timedelta) -> datetime | None:
+    async def run_if_due(self, interval: timedelta, *, budget: timedelta, from_queue: bool = False) -> datetime | None:
         """A round, unless one is under way or the interval hasn't passed. What Batch refuses is noted, not raised.
 
         `interval` is that of accounts without a rate of their own. Gives when the next round is due; None where the
-        account needn't be looked at again soon: it is switched off or failing, or others see to it.
+        account needn't be looked at again soon: it is switched off or failing, or others see to it, such as whoever
+        gets the message about it that is `from_queue`.
         """
         if self._turn.locked():
             return None
@@ -96,9 +98,23 @@ class AccountRounds:
             interval, now = monitoring.interval(interval), await self._clock.now()
             if last is not None and not last.is_due(now, interval):
                 return last.due_at(interval) if last.succeeded else None
+            if last is not None and last.is_queued(WHOLE, now) and not from_queue:
+                return None
             done = await self._run(last, wanted=None, budget=budget)
             self._messages += done.messages()
             return None if done.reason else now + interval * 0.9
+
+    async def leave_to_queue(self, interval: timedelta) -> bool:
+        """Marks a due round that didn't fit into a tick; False where it needs no message. Raises StorageError."""
+        account, now = self.source.account, await self._clock.now()
+        monitoring, last = await self._monitoring.load_with_round(account.key)
+        if self._turn.locked() or not monitoring.enabled:
+            return False
+        if last and (not last.is_due(now, monitoring.interval(interval)) or last.is_queued(WHOLE, now)):
+            return False
+        until = now + _ROUND_WAITS
+        await self._rounds.change(account.key, lambda last: replace(last, queued={**last.queued, WHOLE: until}))
+        return True
 
     def take_messages(self) -> list[str]:
         """The ids of jobs that rounds left to the queue since this was called last."""
@@ -115,7 +131,7 @@ class AccountRounds:
         now = await self._clock.now()
         if monitoring.off_reason or last is None or last.wait(now):
             return False
-        failure, more = None, False
+        failure, more, leave_alone = None, False, None
         deadline = asyncio.get_running_loop().time() + budget.total_seconds()
         try:
             polled = await self._long_reads.carry_on(self.source, job_id, last.as_of, deadline=deadline)
@@ -126,9 +142,14 @@ class AccountRounds:
             _LOG.info("%s", error)
         except BatchError as error:
             failure = str(error)
+            if isinstance(error, BatchThrottledError):
+                leave_alone = await self._clock.now() + error.retry_after
             _LOG.warning("Reading %s in %s failed: %s", job_id, account.id, error)
         until = await self._clock.now() + MESSAGE_LASTS if more else None
-        await self._rounds.change(account.key, lambda stored: stored.told(key, failure=failure, queued_until=until))
+        await self._rounds.change(
+            account.key,
+            lambda last: last.told(key, failure=failure, queued_until=until).left_alone(leave_alone),
+        )
         return more
 
     async def give_up(self, job_id: str) -> None:
