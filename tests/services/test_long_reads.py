@@ -64,7 +64,6 @@ def lists() -> Lists:
 @pytest.fixture
 def world(lists: Lists, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """Pages of three tasks; a round may read ten, and what was received is stored after six more."""
-    monkeypatch.setattr(long_reads, "_PASS", 6)
     monkeypatch.setattr(long_reads, "_AT_ONCE", 4)
     monkeypatch.setattr(id_ranges, "_LEAST_PART", 9)
 
