@@ -144,7 +144,7 @@ class LongReads:
         changes = await self._plan(source, job, job.picture.generation)
         if changes is None:
             polled = await self._task_poll.poll(source, job, t0, thorough=True)
-        elif changes.as_of <= job.picture.as_of:  # a poll came to an end meanwhile
+        elif changes.as_of <= job.picture.as_of or changes.has_stalled(t0):  # a poll came to an end, or begins anew
             await self._plans.delete(_partition(source, job, changes.generation), changes)
             return Polled(job)
         else:

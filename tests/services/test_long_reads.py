@@ -257,6 +257,24 @@ def test_a_delta_that_is_too_long_goes_on_with_its_t0_where_it_was_left(world: W
     assert_right(world, job)
 
 
+def test_a_delta_whose_links_have_grown_old_begins_anew(world: World, lists: Lists) -> None:
+    job = left_to_the_queue(world)
+    world.deliver_all()
+    polled_for_a_while(world)
+    for name in NAMES:
+        job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    world.wait(61)
+    world.poll()
+    assert plan_of(world)
+    world.wait(7200)
+    world.poll()  # another message, as the first is taken for lost
+    asked = len(lists.changes)
+    world.deliver_all()
+    _, went_on, _ = lists.changes[asked]
+    assert not went_on
+    assert_right(world, job)
+
+
 def test_polls_of_the_old_generation_go_on_while_a_full_read_is_in_the_queue(world: World) -> None:
     job = left_to_the_queue(world)
     world.deliver_all()
