@@ -37,9 +37,10 @@ _LOGS = HERE.logs / "fleet"
 _ROUND = 60.0  # seconds
 _CHANGING = 0.05  # share of the jobs, a round
 _BOUND = 120.0  # seconds
+_WARM_UP = 45.0  # seconds, with another number of hosts
 _PATIENCE = 900.0
 _BETWEEN_TICKS = 57  # the second of a minute at which no tick should be under way
-_SETTLING = 60.0  # seconds until counts that moved are settled: the overlap, then one more comparison
+_SETTLING = 45.0  # seconds until counts that moved are settled: the overlap, then one more comparison
 
 
 @dataclass(slots=True)
@@ -95,7 +96,7 @@ async def prove(options: argparse.Namespace, children: Children, say: Callable[[
         going = asyncio.create_task(fleet.keep_going(changes))
         for number in options.hosts:
             await hosts.run(number)
-            await asyncio.sleep(_ROUND)
+            await asyncio.sleep(_WARM_UP)
             watched = await _watch(session, emulator, hosts, list(keys), options)
             found.watched.append(watched)
             say(_told(watched))

@@ -119,7 +119,7 @@ class Round:
             failed_rounds=0 if self.succeeded else 1 + (last.failed_rounds if last else 0),
             jobs_as_of=found.date or (last.jobs_as_of if last else None),
             full_list_at=self.finished_at if found.was_full else (last.full_list_at if last else None),
-            queued={key: until for key, until in {**waiting, **found.queued}.items() if key not in whole},
+            queued={**{key: until for key, until in waiting.items() if key not in whole}, **found.queued},
             reached=found.polled | found.queued.keys() | whole,
             jobs_polled=len(found.polled),
             jobs_failed=len(found.failures),

@@ -29,7 +29,7 @@ from shared.errors import (
 )
 from shared.services.discovery import Discovery, discover, recheck_sealed
 from shared.services.long_reads import LongReads
-from shared.services.round_under_way import MESSAGE_LASTS, RoundUnderWay
+from shared.services.round_under_way import MESSAGE_LASTS, ROUND_WAITS, RoundUnderWay
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount
 from shared.stores.jobs import JobStore
@@ -40,7 +40,6 @@ _LOG = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 8
 _RECONCILED_AT_ONCE = 2
 _SHORTEST_INTERVAL = 0.1  # seconds of real time between two rounds of an account
-_ROUND_WAITS = timedelta(minutes=2)  # in the queue, until its message is taken for lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class AccountRounds:
         self._rules = rules
         self._long_reads = long_reads
         self._turn = asyncio.Lock()
-        self._messages: list[str] = []
+        self._messages: list[str | None] = []
         self.began = 0.0
 
     async def run_if_due(self, interval: timedelta, *, budget: timedelta, from_queue: bool = False) -> datetime | None:
@@ -96,10 +95,11 @@ class AccountRounds:
             if not monitoring.enabled:
                 return None
             interval, now = monitoring.interval(interval), await self._clock.now()
-            if last is not None and not last.is_due(now, interval):
-                return last.due_at(interval) if last.succeeded else None
-            if last is not None and last.is_queued(WHOLE, now) and not from_queue:
+            is_queued = last is not None and last.is_queued(WHOLE, now)
+            if is_queued and (not from_queue or (last and last.wait(now))):
                 return None
+            if last is not None and not is_queued and not last.is_due(now, interval):
+                return last.due_at(interval) if last.succeeded else None
             done = await self._run(last, wanted=None, budget=budget)
             self._messages += done.messages()
             return None if done.reason else now + interval * 0.9
@@ -112,12 +112,12 @@ class AccountRounds:
             return False
         if last and (not last.is_due(now, monitoring.interval(interval)) or last.is_queued(WHOLE, now)):
             return False
-        until = now + _ROUND_WAITS
+        until = now + ROUND_WAITS
         await self._rounds.change(account.key, lambda last: replace(last, queued={**last.queued, WHOLE: until}))
         return True
 
-    def take_messages(self) -> list[str]:
-        """The ids of jobs that rounds left to the queue since this was called last."""
+    def take_messages(self) -> list[str | None]:
+        """The ids of jobs that rounds left to the queue since this was called last; None for a round itself."""
         messages, self._messages = self._messages, []
         return messages
 
@@ -239,7 +239,7 @@ class AccountRounds:
                 if asyncio.get_running_loop().time() < this.deadline:
                     await self._poll_job(this, job, discovery)
                 else:
-                    this.queue(job, now)
+                    this.leave_rest(now)
 
         confirmations = this.last.confirmations if this.last else {}
         live = [

@@ -89,7 +89,8 @@ class World:
         message, process = self.messages.pop(0), self.processes[who]
         process.batch.latency = takes
         process.connection.arm(fault)
-        work = process.rounds.run_queued(message.job or "", budget=budget * SECOND)
+        assert message.job is not None, "the rounds of a world have time for all of its jobs"
+        work = process.rounds.run_queued(message.job, budget=budget * SECOND)
         (end,) = self.run(_ends(work))
         process.connection.arm(None)
         self._take(who, None if isinstance(end, bool) else end, may_fail=fault is not None)
