@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from shared.domain.jobs import Job
 from shared.errors import BatchUnreachableError, StorageError
 from shared.services.dispatch import Dispatch
 from shared.services.polling import Polling
@@ -212,3 +213,27 @@ def test_an_account_whose_message_was_lost_is_polled_by_a_tick_again(world: Worl
     world.wait(121)
     tick(world, [process])
     assert whole_round_at(world, process) > began
+
+
+def test_jobs_that_a_round_has_no_time_for_are_left_to_one_message_for_all_of_them(world: World) -> None:
+    here = accounts(world, 1)
+    for number in range(40):
+        here[0].service.truth.create(f"Job-{number}", world.now()).add("a", world.now())
+    here[0].batch.latency = 1
+    polling = polling_of(here, budget=3 * SECOND)
+    world.run(polling.tick())
+    messages = polling.take_messages()
+    assert [(message.account, message.job) for message in messages] == [("demo0", None)]
+    assert any(job.picture is None for job in jobs_of(world, here[0]))
+    world.wait(61)
+    world.run(polling.tick())  # whoever has the message sees to the account
+    assert polling.take_messages() == []
+    for _ in range(10):
+        if messages:
+            world.run(polling.run_queued(messages.pop()))
+            messages += polling.take_messages()
+    assert all(job.picture for job in jobs_of(world, here[0]))
+
+
+def jobs_of(world: World, process: Process) -> list[Job]:
+    return list(world.run(process.jobs.load_all(process.rounds.source.account.key)).values())
