@@ -218,9 +218,17 @@ def _report(options: argparse.Namespace, found: Findings) -> str:
         "",
         "A settled job is asked for changes and counts in turns, so its as of is older than the last question (ADR 7).",
     ]
+    lines.append(_judged(found))
     if found.quiet:
         lines.append(f"While nothing changes: {_costs(found.quiet, options.jobs)}.")
     return "\n".join(lines)
+
+
+def _judged(found: Findings) -> str:
+    late = [str(each.hosts) for each in found.watched if each.freshness.worst >= _BOUND]
+    fresh = [str(each.hosts) for each in found.watched if each.freshness.worst < _BOUND]
+    missed = f", NOT with {', '.join(late)}" if late else ""
+    return f"Every job was asked about within the last two minutes with {', '.join(fresh) or 'no number of'} hosts{missed}."
 
 
 def _row(watched: Watched) -> str:
