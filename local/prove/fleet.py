@@ -228,7 +228,8 @@ def _judged(found: Findings) -> str:
     late = [str(each.hosts) for each in found.watched if each.freshness.worst >= _BOUND]
     fresh = [str(each.hosts) for each in found.watched if each.freshness.worst < _BOUND]
     missed = f", NOT with {', '.join(late)}" if late else ""
-    return f"Every job was asked about within the last two minutes with {', '.join(fresh) or 'no number of'} hosts{missed}."
+    good = ", ".join(fresh) or "no number of"
+    return f"Every job was asked about within the last two minutes with {good} hosts{missed}."
 
 
 def _row(watched: Watched) -> str:
