@@ -26,7 +26,7 @@ _EPILOG = """controls, without authentication, from this machine only:
   GET  /_emulator/clock      POST {"paused": true}; stepped mode: {"advanceSeconds": 60}, {"speed": 2}
   POST /_emulator/faults     {"method", "path", "status", "count", "retryAfter", "delaySeconds", "reset", "truncate",
                              "lateReportSeconds"}; GET lists, DELETE clears
-  GET  /_emulator/counters   requests and items served, by route
+  GET  /_emulator/counters   requests and items served, by route, task list and client
   GET  /_emulator/settings   POST turns knobs
   POST /_emulator/reset      empty accounts again"""
 

@@ -110,8 +110,8 @@ class Controls:
 
     def _counters(self, _: Body) -> Any:
         emulator = self._emulator
-        routes, task_lists = sorted(emulator.counters.items()), sorted(emulator.task_lists.items())
-        return {"routes": dict(routes), "taskLists": dict(task_lists)}
+        counted = {"routes": emulator.counters, "taskLists": emulator.task_lists, "clients": emulator.clients}
+        return {name: dict(sorted(counters.items())) for name, counters in counted.items()}
 
     def _reset(self, body: Body) -> Any:
         self._emulator.reset()

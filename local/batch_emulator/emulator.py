@@ -69,8 +69,9 @@ class Emulator:
         self.clock.resume()
         self.agenda.wake()
 
-    def count(self, route: str, path: str, items: int) -> None:
-        """Counts a request that was let in: by route, and task lists by path too."""
+    def count(self, route: str, path: str, items: int, client: str = "") -> None:
+        """Counts a request that was let in: by route, by the client's User-Agent, and task lists by path too."""
+        self.clients[client].update(requests=1, items=items)
         self.counters[route].update(requests=1, items=items)
         if route == _TASK_LIST:
             self.task_lists[path].update(requests=1, items=items)
@@ -104,6 +105,7 @@ class Emulator:
     def _begin(self) -> None:
         self.counters: dict[str, Counter[str]] = defaultdict(Counter)
         self.task_lists: dict[str, Counter[str]] = defaultdict(Counter)
+        self.clients: dict[str, Counter[str]] = defaultdict(Counter)
         self.simulations = {
             name: Simulation(
                 Account(name, self.ledger.number()),

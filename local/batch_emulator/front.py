@@ -85,7 +85,7 @@ class Front:
             response = operation.run(request)
             items = response.items
         finally:
-            self._emulator.count(operation.route, unquote(path), items)
+            self._emulator.count(operation.route, unquote(path), items, headers.get("user-agent", ""))
         return response
 
     def _usual_headers(self, incoming: web.BaseRequest) -> dict[str, str]:

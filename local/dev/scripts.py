@@ -31,7 +31,7 @@ def emulator(checkout: Checkout, arguments: Sequence[str]) -> int:
 
 
 def run_script(checkout: Checkout, kind: str, name: str | None, arguments: Sequence[str]) -> int:
-    """Run `bench/NAME.py` or `local/prove/NAME.py`; without a name, list those that exist."""
+    """Run `bench/NAME.py` or `local/prove/NAME.py`, where `-` is `_`; without a name, list those that exist."""
     names = script_names(checkout.root / FOLDERS[kind])
     if name is None:
         say(f"{kind}: {_listed(names)}")
@@ -39,12 +39,12 @@ def run_script(checkout: Checkout, kind: str, name: str | None, arguments: Seque
     if name not in names:
         raise Failure(f'There is no {kind} "{name}" (yet); there is: {_listed(names)}.')
     prepare(checkout)
-    module = f"{FOLDERS[kind].replace('/', '.')}.{name}"
+    module = f"{FOLDERS[kind].replace('/', '.')}.{name.replace('-', '_')}"
     return _hand_over(checkout, (module, *arguments), os.environ)
 
 
 def script_names(folder: Path) -> list[str]:
-    return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
+    return sorted(path.stem.replace("_", "-") for path in folder.glob("*.py") if not path.stem.startswith("_"))
 
 
 def _listed(names: Sequence[str]) -> str:

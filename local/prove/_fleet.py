@@ -8,20 +8,21 @@ from itertools import batched
 from azure.batch import models
 from azure.batch.aio import BatchClient
 
-from local.workload.patience import insist
+from local.prove._raw_writes import post
 from local.workload.target import open_client
 
 _ACCOUNTS_AT_ONCE = 6
 _SHORTEST, _LONGEST = 60, 240  # seconds that a task runs, divided by the emulator's speed
-_NODES, _SLOTS = 2, 2
+_SLOTS = 2
 
 
 class Fleet:
-    """`keys` by account name, all on one emulator; every account has the same jobs."""
+    """`keys` by account name, all on one emulator; every account has the same jobs, and a pool of so many `nodes`."""
 
-    def __init__(self, emulator: str, keys: dict[str, str], *, jobs: int, seed: int = 1) -> None:
+    def __init__(self, emulator: str, keys: dict[str, str], *, jobs: int, nodes: int = 2, seed: int = 1) -> None:
         self._clients = {name: open_client(emulator, name, key) for name, key in keys.items()}
         self._jobs = [f"job-{number:02}" for number in range(jobs)]
+        self._nodes = nodes
         self._chance = random.Random(seed)
         self.added = 0
 
@@ -38,14 +39,12 @@ class Fleet:
                     models.BatchPoolCreateOptions(
                         id="pool",
                         vm_size="standard_d2s_v5",
-                        target_dedicated_nodes=_NODES,
+                        target_dedicated_nodes=self._nodes,
                         task_slots_per_node=_SLOTS,
                     )
                 )
                 for job in self._jobs:
-                    await client.create_job(
-                        models.BatchJobCreateOptions(id=job, pool_info=models.BatchPoolInfo(pool_id="pool"))
-                    )
+                    await post(client, "/jobs", {"id": job, "poolInfo": {"poolId": "pool"}})
                     await self._add(client, job, [f"task-{number:04}" for number in range(tasks)])
 
         await asyncio.gather(*map(fill, self._clients.values()))
@@ -61,6 +60,5 @@ class Fleet:
     async def _add(self, client: BatchClient, job: str, names: Sequence[str]) -> None:
         for some in batched(names, 100, strict=False):
             seconds = self._chance.randint(_SHORTEST, _LONGEST)
-            tasks = [models.BatchTaskCreateOptions(id=name, command_line=f"sleep {seconds}") for name in some]
-            group = models.BatchTaskGroup(task_values=tasks)
-            await insist(f"add tasks to {job}", lambda group=group: client.create_task_collection(job, group))  # type: ignore[misc]
+            tasks = [{"id": name, "commandLine": f"sleep {seconds}"} for name in some]
+            await post(client, f"/jobs/{job}/addtaskcollection", {"value": tasks})

@@ -14,12 +14,13 @@ _AT_ONCE = 4
 
 @dataclass(slots=True)
 class Freshness:
-    """Ages in seconds of what was shown: `ages` of every sample, `oldest` by account; rounds seen by account.
+    """Ages in seconds of what was shown: since Batch was asked (`ages`, `oldest` by account), and of the counts' as of.
 
     `levels` counts samples by the level of their verdict.
     """
 
     ages: list[float] = field(default_factory=list)
+    as_of_ages: list[float] = field(default_factory=list)
     oldest: dict[str, tuple[float, str]] = field(default_factory=dict)
     levels: Counter[str] = field(default_factory=Counter)
     seen: dict[str, set[str]] = field(default_factory=dict)
@@ -29,8 +30,7 @@ class Freshness:
         return max(self.ages, default=0.0)
 
     def percentile(self, share: float) -> float:
-        ordered = sorted(self.ages)
-        return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0
+        return percentile(self.ages, share)
 
     def take(self, account: str, jobs: Sequence[dict[str, Any]], now: datetime) -> None:
         """What the API showed of an account's jobs when it answered at `now`."""
@@ -38,10 +38,16 @@ class Freshness:
             verdict = job["verdict"]
             age = (now - datetime.fromisoformat(verdict["checkedAt"])).total_seconds()
             self.ages.append(age)
+            self.as_of_ages.append((now - datetime.fromisoformat(verdict["asOf"])).total_seconds())
             self.levels[verdict["level"]] += 1
             self.seen.setdefault(account, set()).add(verdict["checkedAt"])
             if age > self.oldest.get(account, (0.0, ""))[0]:
                 self.oldest[account] = (age, f"{job['id']} checked at {verdict['checkedAt']}, seen at {now:%H:%M:%S}")
+
+
+def percentile(ages: Sequence[float], share: float) -> float:
+    ordered = sorted(ages)
+    return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0
 
 
 async def jobs_of(session: ClientSession, api: str, account: str) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
-_HEX_STEP = 4  # of 256: ids that begin with two random hexadecimal digits
 _MOST_PARTS = 64
 _LEAST_PART = 4000  # tasks: dividing further costs more requests than it saves time
 _DEEPEST = 4
@@ -57,7 +56,7 @@ def split_points(ids: Sequence[str], expected: int) -> list[str]:
 def _guesses(names: Sequence[str], shared: str, expected: int, parts: int) -> Iterable[str]:
     words = len(shared) - len(re.split(r"[^0-9a-z]", shared)[-1])  # where the word begins in which ids first differ
     if all(_HEX.match(name, words) for name in names) and not all(_DIGITS.fullmatch(name, words) for name in names):
-        return [f"{shared[:words]}{number:02x}" for number in range(0, 256, _HEX_STEP)]
+        return [f"{shared[:words]}{number:02x}" for number in range(0, 256, -(-256 // parts))]  # ids begin at random
     head = shared.rstrip("0123456789")
     runs = [match.group() for name in names if (match := _DIGITS.match(name, len(head)))]
     if len(runs) < len(names):

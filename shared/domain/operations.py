@@ -47,7 +47,7 @@ class PollOperation:
 
 @dataclass(frozen=True, slots=True)
 class JobMessage:
-    """A job to be carried on with, by account id and job id: what a message of the queue says."""
+    """A job to be carried on with, or an account whose round is due (no job): what a message of the queue says."""
 
     account: str
-    job: str
+    job: str | None

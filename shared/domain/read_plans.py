@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 
 from shared.domain.id_ranges import IdRange
 
+_LINKS_LAST = timedelta(hours=1)
+
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
@@ -28,6 +30,10 @@ class ReadPlan:
     @property
     def is_over(self) -> bool:
         return not self.ranges
+
+    def has_stalled(self, now: datetime | None) -> bool:
+        """True where nothing was received for so long that its next links may not be good any more."""
+        return now is not None and now - (self.newest or self.as_of) >= _LINKS_LAST
 
     def catching_up(self, overlap: timedelta) -> "ReadPlan":
         """The list of what changed since this one was asked for, once this one was received."""

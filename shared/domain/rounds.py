@@ -8,6 +8,7 @@ from shared.domain.jobs import Confirmation
 
 _MOST_DOUBLINGS = 3
 _LONGEST_PUT_OFF = timedelta(minutes=5)
+WHOLE = ""  # among the keys of jobs: a round of the whole account
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +115,15 @@ class Round:
         failures = {**(last.failures if last else {}), **found.failures}
         confirmations = {**(last.confirmations if last else {}), **found.confirmations}
         waiting = {key: until for key, until in last.queued.items() if until > self.finished_at} if last else {}
+        whole = {WHOLE} if self.whole_round_at == self.started_at else set()
         return replace(
             self,
             as_of=found.date,
             failed_rounds=0 if self.succeeded else 1 + (last.failed_rounds if last else 0),
             jobs_as_of=found.date or (last.jobs_as_of if last else None),
             full_list_at=self.finished_at if found.was_full else (last.full_list_at if last else None),
-            queued={**waiting, **found.queued},
-            reached=found.polled | found.queued.keys(),
+            queued={**{key: until for key, until in waiting.items() if key not in whole}, **found.queued},
+            reached=found.polled | found.queued.keys() | whole,
             jobs_polled=len(found.polled),
             jobs_failed=len(found.failures),
             confirmations={

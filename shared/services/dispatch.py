@@ -23,7 +23,7 @@ class Dispatch:
     Accounts take turns, those polled longest ago first, a few at once: all side by side, each round would last as long
     as all of them together, and what it found be as old by the time it is noted. But a turn ends after two seconds even
     where the round goes on, so that no slow account keeps others from theirs. The tick ends as soon as nothing is under
-    way: what comes due after that is the next one's.
+    way: what comes due after that is the next one's. `left` are accounts whose turn hasn't come by then.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class Dispatch:
         self._time = asyncio.get_running_loop().time
         self._over_at = self._time() + budget.total_seconds()
         self._waiting = list(accounts)
+        self.left: list[AccountRounds] = []
         self._due: dict[AccountRounds, datetime] = {}
         self._under_way: dict[asyncio.Task[datetime | None], AccountRounds] = {}
         self._began: dict[asyncio.Task[datetime | None], float] = {}
@@ -60,6 +61,7 @@ class Dispatch:
         """Begins rounds of accounts whose turn it is. False when nothing is under way."""
         in_time = self._time() < self._over_at
         if not in_time and not any(began < self._over_at for began in self._began.values()):
+            self.left += self._waiting
             self._waiting.clear()
             self._due.clear()
         self._waiting.sort(key=lambda rounds: rounds.began)

@@ -62,7 +62,7 @@ class RangeLists:
         try:
             while self._begin(under_way, deadline):
                 received, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-                for task in received:
+                for task in sorted(received, key=lambda task: task.exception() is not None):  # what came isn't lost
                     self._receive(under_way.pop(task), task.result())
                 if len(self.reading.rest) >= (self._pass or _PASS):
                     await self.store()
@@ -151,7 +151,7 @@ class LongReads:
         changes = await self._plan(source, job, job.picture.generation)
         if changes is None:
             polled = await self._task_poll.poll(source, job, t0, thorough=True)
-        elif changes.as_of <= job.picture.as_of:  # a poll came to an end meanwhile
+        elif changes.as_of <= job.picture.as_of or changes.has_stalled(t0):  # a poll came to an end, or begins anew
             await self._plans.delete(_partition(source, job, changes.generation), changes)
             return Polled(job)
         else:

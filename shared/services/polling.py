@@ -1,5 +1,6 @@
 """Rounds of all accounts: what a tick runs, and polls on demand with their status."""
 
+import asyncio
 import secrets
 from collections.abc import Mapping
 from datetime import timedelta
@@ -38,6 +39,7 @@ class Polling:
         self._clock = clock
         self._interval = interval
         self._budget = budget
+        self._left: list[JobMessage] = []
 
     async def tick(self) -> None:
         """Rounds of every account that is due. Raises what went wrong with storage, after those of all accounts.
@@ -45,21 +47,39 @@ class Polling:
         What didn't fit `take_messages` gives, also after an error.
         """
         dispatch = Dispatch(self._accounts.values(), self._clock, interval=self._interval, budget=self._budget)
-        await dispatch.run()
+        try:
+            await dispatch.run()
+        finally:
+            await asyncio.gather(*map(self._leave, dispatch.left))
+
+    async def _leave(self, rounds: AccountRounds) -> None:
+        """An account that didn't fit into the tick is left to whichever host gets the message about it first."""
+        if await rounds.leave_to_queue(self._interval):
+            self._left.append(JobMessage(rounds.source.account.id, None))
 
     def take_messages(self) -> list[JobMessage]:
-        """Jobs that rounds left to the queue since this was called last."""
-        return [
+        """Accounts and jobs that were left to the queue since this was called last."""
+        left, self._left = self._left, []
+        jobs = [
             JobMessage(account, job) for account, rounds in self._accounts.items() for job in rounds.take_messages()
         ]
+        return left + jobs
 
     async def run_queued(self, message: JobMessage) -> bool:
-        """Carries on with a job. True where more is left: the message is to be sent again. Raises NotFoundError."""
+        """Carries on with a job, or with an account. True where more is left: the message is to be sent again.
+
+        What else is left to the queue then `take_messages` gives. Raises NotFoundError, StorageError.
+        """
+        if message.job is None:
+            rounds = self._rounds(message.account)
+            await rounds.run_if_due(self._interval, budget=self._budget, from_queue=True)
+            return False
         return await found(self._queued, message.account).run(message.job, budget=_QUEUED_BUDGET)
 
     async def give_up(self, message: JobMessage) -> None:
-        """After a job's message failed each time. Raises NotFoundError, StorageError."""
-        await found(self._queued, message.account).give_up(message.job)
+        """After a message failed each time; ticks come back to accounts anyhow. Raises NotFoundError, StorageError."""
+        if message.job is not None:
+            await found(self._queued, message.account).give_up(message.job)
 
     async def request(self, account_id: str, jobs: tuple[str, ...] | None) -> PollOperation:
         """Notes a poll on demand of some jobs, or of all (None). Raises NotFoundError, MonitoringOffError."""

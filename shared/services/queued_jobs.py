@@ -54,11 +54,8 @@ class QueuedJobs:
         deadline = asyncio.get_running_loop().time() + budget.total_seconds()
         try:
             more = not await self._long_reads.carry_on(self._source, job_id, last.as_of, deadline=deadline)
-        except NotFoundError as error:
+        except (OvertakenError, NotFoundError) as error:  # whoever is reading the job says how that went
             _LOG.info("%s", error)
-        except OvertakenError as error:  # whoever is reading the job says how that went
-            _LOG.info("%s", error)
-            return False
         except BatchError as error:
             failure = str(error)
             backoff = now + error.retry_after if isinstance(error, BatchThrottledError) else None

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from shared.domain.jobs import Confirmation, Job
 from shared.domain.keys import key_of
 from shared.domain.operations import Reason
-from shared.domain.rounds import Found, Round
+from shared.domain.rounds import WHOLE, Found, Round
 from shared.errors import BatchThrottledError
 from shared.services.discovery import Discovery
 from shared.services.task_poll import Polled
 
 MESSAGE_LASTS = timedelta(minutes=10)  # until it was worked on, or is taken for lost
+ROUND_WAITS = timedelta(minutes=2)  # the same of a message about a whole account, which ticks poll otherwise
 
 
 @dataclass(slots=True)
@@ -49,9 +50,15 @@ class RoundUnderWay:
         if not self.thorough and not (self.last and self.last.is_queued(job.key, now)):
             self.queued[job.key] = now + MESSAGE_LASTS
 
-    def messages(self) -> list[str]:
-        """The ids of jobs that messages are to be sent about."""
-        return [self.discovery.jobs[key].facts.id for key in sorted(self.queued)] if self.discovery else []
+    def leave_rest(self, now: datetime) -> None:
+        """Leaves the jobs whose turn hasn't come to another round of the account, by one message for all of them."""
+        if not self.thorough:
+            self.queued[WHOLE] = now + ROUND_WAITS
+
+    def messages(self) -> list[str | None]:
+        """The ids of jobs that messages are to be sent about; None for the account itself."""
+        jobs = self.discovery.jobs if self.discovery else {}
+        return [None if key == WHOLE else jobs[key].facts.id for key in sorted(self.queued) if self.discovery]
 
     def confirm(self, polled: Polled) -> None:
         """Notes that a job holds as it is stored, if that is what its poll found."""

@@ -16,7 +16,7 @@ from shared.clock import Clock
 from shared.domain.jobs import Confirmation, Job
 from shared.domain.keys import key_of
 from shared.domain.operations import Reason
-from shared.domain.rounds import Round
+from shared.domain.rounds import WHOLE, Round
 from shared.errors import (
     BatchscopeError,
     BatchThrottledError,
@@ -26,7 +26,7 @@ from shared.errors import (
     OvertakenError,
 )
 from shared.services.discovery import Discovery, discover, recheck_sealed
-from shared.services.round_under_way import RoundUnderWay
+from shared.services.round_under_way import ROUND_WAITS, RoundUnderWay
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount
 from shared.stores.jobs import JobStore
@@ -73,14 +73,15 @@ class AccountRounds:
         self._clock = clock
         self._rules = rules
         self._turn = asyncio.Lock()
-        self._messages: list[str] = []
+        self._messages: list[str | None] = []
         self.began = 0.0
 
-    async def run_if_due(self, interval: timedelta, *, budget: timedelta) -> datetime | None:
+    async def run_if_due(self, interval: timedelta, *, budget: timedelta, from_queue: bool = False) -> datetime | None:
         """A round, unless one is under way or the interval hasn't passed. What Batch refuses is noted, not raised.
 
         `interval` is that of accounts without a rate of their own. Gives when the next round is due; None where the
-        account needn't be looked at again soon: it is switched off or failing, or others see to it.
+        account needn't be looked at again soon: it is switched off or failing, or others see to it, such as whoever
+        gets the message about it that is `from_queue`.
         """
         if self._turn.locked():
             return None
@@ -89,14 +90,29 @@ class AccountRounds:
             if not monitoring.enabled:
                 return None
             interval, now = monitoring.interval(interval), await self._clock.now()
-            if last is not None and not last.is_due(now, interval):
+            is_queued = last is not None and last.is_queued(WHOLE, now)
+            if is_queued and (not from_queue or (last and last.wait(now))):
+                return None
+            if last is not None and not is_queued and not last.is_due(now, interval):
                 return last.due_at(interval) if last.succeeded else None
             done = await self._run(last, wanted=None, budget=budget)
             self._messages += done.messages()
             return None if done.reason else now + interval * 0.9
 
-    def take_messages(self) -> list[str]:
-        """The ids of jobs that rounds left to the queue since this was called last."""
+    async def leave_to_queue(self, interval: timedelta) -> bool:
+        """Marks a due round that didn't fit into a tick; False where it needs no message. Raises StorageError."""
+        account, now = self.source.account, await self._clock.now()
+        monitoring, last = await self._monitoring.load_with_round(account.key)
+        if self._turn.locked() or not monitoring.enabled:
+            return False
+        if last and (not last.is_due(now, monitoring.interval(interval)) or last.is_queued(WHOLE, now)):
+            return False
+        until = now + ROUND_WAITS
+        await self._rounds.change(account.key, lambda last: replace(last, queued={**last.queued, WHOLE: until}))
+        return True
+
+    def take_messages(self) -> list[str | None]:
+        """The ids of jobs that rounds left to the queue since this was called last; None for a round itself."""
         messages, self._messages = self._messages, []
         return messages
 
@@ -177,7 +193,7 @@ class AccountRounds:
                 if asyncio.get_running_loop().time() < this.deadline:
                     await self._poll_job(this, job, discovery)
                 else:
-                    this.queue(job, now)
+                    this.leave_rest(now)
 
         confirmations = this.last.confirmations if this.last else {}
         live = [

@@ -8,6 +8,7 @@ import pytest
 
 from local.dev.checkout import HERE
 from local.dev.commands import split
+from local.dev.scripts import script_names
 
 COMMANDS = ("up", "emulator", "test", "check", "bench", "prove", "build", "clean", "lock")
 
@@ -58,3 +59,7 @@ def test_arguments_of_tests_and_scripts_pass_through_untouched() -> None:
     assert split(["test", "--help"]) == (["test", "--help"], [])
     assert split(["emulator", "--help"]) == (["emulator"], ["--help"])
     assert split(["up", "--port", "0"]) == (["up", "--port", "0"], [])
+
+
+def test_scripts_are_named_with_hyphens() -> None:
+    assert {"first-read", "fleet", "exact"} <= set(script_names(HERE.root / "local/prove"))

@@ -107,7 +107,7 @@ async def test_a_reset_empties_accounts_and_starts_another_epoch(stepped: Driver
     clock = await stepped.control("POST", "reset")
     assert (clock["epoch"], clock["speed"]) == (1, 1.0)
     assert await stepped.control("GET", "faults") == {"faults": []}
-    assert await stepped.control("GET", "counters") == {"routes": {}, "taskLists": {}}
+    assert await stepped.control("GET", "counters") == {"routes": {}, "taskLists": {}, "clients": {}}
     assert (await stepped.control("GET", "settings"))["pageSize"] == 1000
     await stepped.advance(100)
     truth = await stepped.control("GET", "truth")

@@ -9,13 +9,16 @@ from datetime import datetime, timedelta
 from typing import Any, override
 
 from shared.domain import verdicts
+from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import AGREEMENT_LASTS, Agreement, Job, JobFacts, Picture
 from shared.domain.leaves import Leaf
+from shared.domain.read_plans import ReadPlan
 from shared.domain.tasks import Task
 from shared.services import discovery, reading
 from shared.services.folding import fold
 from shared.services.generations import Generations
-from shared.services.reading import Reading
+from shared.services.long_reads import RangeLists
+from shared.services.reading import Reading, finish
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, JobPage
 from shared.stores.jobs import generation_partition
@@ -25,11 +28,13 @@ from tests.services.process import Recipe
 from tests.services.scenarios import (
     NO_TIME,
     a_change_behind_a_slow_full_read,
+    a_change_behind_a_slow_long_read,
     a_change_behind_a_slow_read,
     a_change_seen_at_the_last_instant,
     a_change_seen_late,
     a_clock_that_runs_ahead,
     a_death_at_every_call,
+    a_death_at_every_call_of_a_long_read,
     a_job_created_anew,
     a_list_that_lost_a_job,
     a_page_received_after_a_later_one,
@@ -176,6 +181,25 @@ def final_at_once(job: Job, as_of: datetime, overlap: timedelta) -> bool:
     return job.facts.state == "completed" and as_of >= job.facts.state_transition_time
 
 
+async def plan_before_leaves(self: RangeLists) -> None:
+    reading, self.reading = self.reading, replace(self.reading, rest=[])
+    await REAL_STORE(self)
+    self.reading = reading
+    await finish(self._cache, reading)
+
+
+def without_the_first_part(self: RangeLists, parts: tuple[IdRange, ...]) -> None:
+    REAL_ADD(self, parts[1:])
+
+
+def caught_up_since_its_end(plan: ReadPlan, overlap: timedelta) -> ReadPlan:
+    later = REAL_CATCHING_UP(plan, overlap)
+    return replace(later, since=later.as_of - overlap)
+
+
+REAL_STORE = RangeLists.store
+REAL_ADD = RangeLists._add
+REAL_CATCHING_UP = ReadPlan.catching_up
 REAL_READ_ANEW = Generations.read_anew
 REAL_LEAF_FOLD = Leaf.fold
 
@@ -231,6 +255,23 @@ MUTANTS = (
             (verdicts, "_judge_agreement", exact_while_agreed_lately),
             (Picture, "confirmed_as_of", property(lambda picture: picture.as_of)),
         ),
+    ),
+    Mutant(
+        "plan before leaves",
+        a_death_at_every_call_of_a_long_read,
+        patches=((RangeLists, "store", plan_before_leaves),),
+        unaided=False,
+    ),
+    Mutant(
+        "a part of a divided range forgotten",
+        a_death_at_every_call_of_a_long_read,
+        patches=((RangeLists, "_add", without_the_first_part),),
+    ),
+    Mutant(
+        "a long read caught up since its end",
+        a_change_behind_a_slow_long_read,
+        patches=((ReadPlan, "catching_up", caught_up_since_its_end),),
+        unaided=False,
     ),
     Mutant("sealed at once", a_report_after_the_end_of_its_job, patches=((Job, "is_final", final_at_once),)),
 )

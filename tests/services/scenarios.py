@@ -149,3 +149,24 @@ def a_task_added_during_a_full_read(world: World) -> None:
         world.wait(61)
         world.poll()
     assert sorted(world.cached("Render")) == list("abcdef")
+
+
+def a_death_at_every_call_of_a_long_read(world: World) -> None:
+    world.service.page_size, world.service.short_read = 3, 5
+    world.processes = [world.started(), world.started()]
+    for call in range(3, 18):
+        world.create(f"Render-{call}", *"abcdefghijklmnop")
+        world.wait(61)
+        world.poll()
+        world.deliver(takes=1, fault=Fault(call, committed=True, kills=True))
+        world.deliver_all()
+
+
+def a_change_behind_a_slow_long_read(world: World) -> None:
+    world.service.page_size, world.service.short_read = 1, 5
+    world.processes = [world.started(), world.started()]
+    job = world.create("Render", *"abcdefghijklmnop")
+    world.wait(61)
+    world.poll()
+    job.change("a", RUNNING, at=world.now() + 100 * SECOND, lag=NO_TIME, skew=NO_TIME)
+    world.deliver(takes=20)

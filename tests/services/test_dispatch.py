@@ -1,14 +1,17 @@
 """A tick over several accounts, of which one takes its time or fails."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
+from shared.domain.jobs import Job
 from shared.errors import BatchUnreachableError, StorageError
 from shared.services.dispatch import Dispatch
+from shared.services.polling import Polling
+from shared.stores.operations import OperationStore
 from tests.services.fake_batch import Service
-from tests.services.memory_tables import Fault
+from tests.services.memory_tables import Fault, MemoryTables
 from tests.services.process import INTERVAL, Process, local_account
 from tests.services.truth import Truth
 from tests.services.world import SECOND, World
@@ -162,3 +165,82 @@ def test_what_a_tick_did_not_get_to_is_first_in_the_next(world: World) -> None:
     world.run(run(processes, budget=3 * SECOND))
     assert sum(bool(process.batch.requests) for process in left) == 60 - len(left)
     assert sum(len(process.batch.requests) for process in processes) == 2 * asked
+
+
+def polling_of(processes: list[Process], *, budget: timedelta) -> Polling:
+    first = processes[0]
+    rounds = {process.rounds.source.account.id: process.rounds for process in processes}
+    return Polling(
+        rounds,
+        queued={},
+        operations=OperationStore(MemoryTables(first.connection)),
+        monitoring=first.monitoring,
+        clock=first.clock,
+        interval=INTERVAL,
+        budget=budget,
+    )
+
+
+def whole_round_at(world: World, process: Process) -> datetime:
+    last = world.run(process.round_store.load(process.rounds.source.account.key))
+    assert last
+    assert last.whole_round_at
+    return last.whole_round_at
+
+
+def test_accounts_that_do_not_fit_into_a_tick_are_left_to_the_queue_and_polled_from_there(world: World) -> None:
+    here, there = accounts(world, 60), accounts(world, 60)
+    tick(world, here)
+    world.wait(61)
+    for process in here:
+        process.batch.latency = 1
+    began, polling, other = world.now(), polling_of(here, budget=5 * SECOND), polling_of(there, budget=BUDGET)
+    world.run(polling.tick())
+    messages = polling.take_messages()
+    late = {process.rounds.source.account.id for process in here if whole_round_at(world, process) < began}
+    assert late
+    assert {(message.account, message.job) for message in messages} == {(name, None) for name in late}
+    world.run(other.tick())  # whoever has a message sees to the account
+    assert other.take_messages() == []
+    assert any(whole_round_at(world, process) < began for process in here)
+    for message in messages:
+        assert not world.run(other.run_queued(message))
+    assert all(whole_round_at(world, process) >= began for process in here)
+
+
+def test_an_account_whose_message_was_lost_is_polled_by_a_tick_again(world: World) -> None:
+    process = accounts(world, 1)[0]
+    tick(world, [process])
+    world.wait(61)
+    began = world.now()
+    assert world.run(process.rounds.leave_to_queue(INTERVAL))
+    assert not world.run(process.rounds.leave_to_queue(INTERVAL))
+    tick(world, [process])
+    assert whole_round_at(world, process) < began
+    world.wait(121)
+    tick(world, [process])
+    assert whole_round_at(world, process) > began
+
+
+def test_jobs_that_a_round_has_no_time_for_are_left_to_one_message_for_all_of_them(world: World) -> None:
+    here = accounts(world, 1)
+    for number in range(40):
+        here[0].service.truth.create(f"Job-{number}", world.now()).add("a", world.now())
+    here[0].batch.latency = 1
+    polling = polling_of(here, budget=3 * SECOND)
+    world.run(polling.tick())
+    messages = polling.take_messages()
+    assert [(message.account, message.job) for message in messages] == [("demo0", None)]
+    assert any(job.picture is None for job in jobs_of(world, here[0]))
+    world.wait(61)
+    world.run(polling.tick())  # whoever has the message sees to the account
+    assert polling.take_messages() == []
+    for _ in range(10):
+        if messages:
+            world.run(polling.run_queued(messages.pop()))
+            messages += polling.take_messages()
+    assert all(job.picture for job in jobs_of(world, here[0]))
+
+
+def jobs_of(world: World, process: Process) -> list[Job]:
+    return list(world.run(process.jobs.load_all(process.rounds.source.account.key)).values())

@@ -89,6 +89,7 @@ class World:
         message, process = self.messages.pop(0), self.processes[who]
         process.batch.latency = takes
         process.connection.arm(fault)
+        assert message.job is not None, "the rounds of a world have time for all of its jobs"
         work = process.queued.run(message.job, budget=budget * SECOND)
         (end,) = self.run(_ends(work))
         process.connection.arm(None)

@@ -1,0 +1,54 @@
+"""What the app has stored of a first read, looked up in its tables past all of its code."""
+
+import json
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+from azure.core.exceptions import ResourceNotFoundError
+from azure.data.tables.aio import TableClient, TableServiceClient
+
+from local.prove._watched_lists import Left
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """`is_over` once the job's counts are served; `left` is what its plan still lists, None without a plan."""
+
+    is_over: bool
+    left: Left | None
+    tasks: int = 0
+
+
+class StoredReads:
+    """Of a storage account that only one job is read into."""
+
+    def __init__(self, connection_string: str, prefix: str) -> None:
+        self._service = TableServiceClient.from_connection_string(connection_string)
+        self._prefix = prefix
+
+    async def close(self) -> None:
+        await self._service.close()
+
+    async def look(self) -> Stored:
+        job = next(iter(await self._rows("jobs", "RowKey ne ''")), {})
+        if "generation" in job:
+            return Stored(True, None)
+        plans = await self._rows("tasks", "RowKey eq 'reading'")
+        plan = next((row for row in plans if row["generation"] == job.get("building")), None)
+        if plan is None:
+            return Stored(False, None)
+        return Stored(False, Left.of(plan.get("since"), _ranges(plan)), plan["tasks"])
+
+    async def _rows(self, table: str, query: str) -> list[dict[str, Any]]:
+        client: TableClient = self._service.get_table_client(f"{self._prefix}{table}")
+        try:
+            return [dict(row) async for row in client.query_entities(query)]
+        except ResourceNotFoundError:
+            return []
+
+
+def _ranges(plan: dict[str, Any]) -> list[Any]:
+    parts = sorted((name for name in plan if name.startswith("ranges")), key=lambda name: int(name[len("ranges") :]))
+    found: list[Any] = json.loads(zlib.decompress(b"".join(plan[name] for name in parts)))
+    return found

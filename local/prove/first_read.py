@@ -1,0 +1,288 @@
+"""Proves that first reads of a large job survive kills: counts equal the truth, and nothing stored is read again.
+
+Starts its own storage on disk, Batch emulator and functions host. The job's tasks run and more are added all the time.
+The host is killed by `kill -9` at random moments of a first read and started again at once; after some kills the read
+may end, the emulator is paused, the job polled, and every count compared. Then it begins anew, with empty tables and
+another order of ids. A front before the emulator sees every request for tasks: after each kill what is left of the read
+is looked up in storage, and whatever is asked for after that has to be part of it.
+
+A queue hides the message of a killed function for a while (ten minutes in Azure); so as not to wait for that, the proof
+sends another one whenever nothing is asked for.
+"""
+
+import argparse
+import asyncio
+import base64
+import contextlib
+import json
+import os
+import platform
+import random
+import re
+import secrets
+import shlex
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from aiohttp import ClientSession, ClientTimeout
+from azure.core.exceptions import AzureError
+from azure.storage.queue.aio import QueueClient
+
+from local.azurite import StorageAddresses, azurite_program
+from local.dev.checkout import HERE
+from local.dev.children import Children
+from local.dev.console import Failure, complain, say
+from local.dev.stack import Emulated, Options, app_settings, base_environment, emulator_program, host_program
+from local.prove._crowd import JOB, Crowd
+from local.prove._proofs_page import write_section
+from local.prove._stored_reads import Stored, StoredReads
+from local.prove._watched_lists import Watch, WatchingFront
+from local.prove.counts import Stack, compare
+
+_LOGS = HERE.logs / "first-read"
+_ADDED_PER_SECOND = 20.0
+_KILLS_A_READ = (3, 7)
+_IDLE = 3.0  # seconds without a request before another message is sent
+_PATIENCE = 600.0  # seconds
+_RECEIVED_AT_ONCE = 20_000 + 16 * 1000  # tasks that a dead host may have received and not stored
+_ORDERS: tuple[tuple[dict[str, Any], float], ...] = (  # knobs, and the most seconds of reading before a kill
+    ({"idCollation": "ordinal", "emptyPageEvery": 0}, 6.0),
+    ({"idCollation": "linguistic", "emptyPageEvery": 7}, 10.0),
+    ({"idCollation": "ordinal", "emptyPageEvery": 5}, 6.0),
+    ({"idCollation": "reversed", "emptyPageEvery": 0}, 40.0),  # not divided: pages come one after another
+)
+
+
+@dataclass(slots=True)
+class Findings:
+    reads: int = 0
+    kills: int = 0
+    planned: int = 0
+    compared: int = 0
+    again: list[int] = field(default_factory=list)  # tasks that a read received beyond those there are
+    wrong: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Rig:
+    children: Children
+    storage: StorageAddresses
+    account: Emulated
+    emulator: str
+    front: WatchingFront
+    address: str
+    crowd: Crowd
+    chance: random.Random
+    findings: Findings
+    lives: int = 0
+
+
+class FirstRead:
+    """One first read, from empty tables to compared counts."""
+
+    def __init__(self, rig: Rig, kills: int, longest_life: float) -> None:
+        self._rig, self._kills, self._longest_life = rig, kills, longest_life
+        self._prefix = f"f{secrets.token_hex(6)}"
+        self._stored = StoredReads(rig.storage.connection_string, self._prefix)
+        self._watch = Watch()
+        self._api = ""
+
+    async def run(self) -> None:
+        rig = self._rig
+        rig.front.watch = self._watch
+        kills, began = 0, time.monotonic()
+        stored = Stored(False, None)
+        try:
+            await self._start(stored)
+            while not (stored := await self._reading(kill=kills < self._kills)).is_over:
+                kills += 1
+                rig.findings.kills += 1
+                rig.findings.planned += stored.left is not None
+                listed = "nothing stored yet"
+                if stored.left:
+                    kind, ranges = "changes" if stored.left.since else "tasks", stored.left.ranges
+                    listed = f"{stored.tasks:,} {kind} stored, {ranges} ranges left"
+                say(f"  kill {rig.findings.kills:2}: {listed}")
+                await self._start(stored)
+            await self._judge(kills, time.monotonic() - began)
+        finally:
+            with contextlib.suppress(Failure):
+                await asyncio.to_thread(rig.children.kill, "host")
+            await self._stored.close()
+
+    async def _reading(self, *, kill: bool) -> Stored:
+        """Waits for the end of the read, or kills the host amid it and tells what it left."""
+        deadline = time.monotonic() + _PATIENCE
+        asked, since, kill_at = 0, time.monotonic(), float("inf")
+        while time.monotonic() < min(deadline, kill_at):
+            await asyncio.sleep(0.05)
+            if self._watch.asked > asked:
+                asked, since = self._watch.asked, time.monotonic()
+                if kill and kill_at == float("inf"):
+                    kill_at = since + self._rig.chance.uniform(0.0, self._longest_life)
+            elif time.monotonic() - since > _IDLE:
+                since = time.monotonic()
+                await self._send_message()
+            if not kill or kill_at == float("inf"):
+                stored = await self._stored.look()
+                if stored.is_over:
+                    return stored
+        if time.monotonic() >= deadline:
+            raise Failure(f"The first read didn't end within {_PATIENCE:.0f} s; see {_LOGS}.")
+        if (stored := await self._stored.look()).is_over:
+            return stored
+        await asyncio.to_thread(self._rig.children.kill, "host")
+        await asyncio.sleep(0.3)  # what it had sent to storage may still take effect
+        if (stored := await self._stored.look()).is_over:
+            await self._start(stored)
+        return stored
+
+    async def _start(self, stored: Stored) -> None:
+        rig = self._rig
+        self._watch.begin_life(stored.left)
+        rig.lives += 1
+        settings = app_settings(Options(), rig.storage.connection_string, rig.account, rig.address)
+        settings |= {"TABLE_PREFIX": self._prefix, "AzureFunctionsWebHost__hostid": self._prefix}
+        program = host_program(HERE, Options(port=0), settings)
+        started = await asyncio.to_thread(rig.children.start, replace(program, log=_LOGS / f"host.{rig.lives:03}.log"))
+        self._api = f"{started['address'].rstrip('/')}/api"
+
+    async def _send_message(self) -> None:
+        """Another message about the job, as the queue may deliver one twice anyhow."""
+        text = base64.b64encode(json.dumps({"account": self._rig.account.name, "job": JOB}).encode()).decode()
+        name = f"{self._prefix}-batchscope-jobs"
+        with contextlib.suppress(AzureError):
+            async with QueueClient.from_connection_string(self._rig.storage.connection_string, name) as queue:
+                await queue.send_message(text)
+
+    async def _judge(self, kills: int, seconds: float) -> None:
+        rig, findings = self._rig, self._rig.findings
+        stack = Stack(self._api, rig.emulator, rig.account.name)
+        await asyncio.to_thread(stack.pause, paused=True)
+        try:
+            problems = await asyncio.to_thread(compare, stack)
+            while problems and "Another process" in problems[0]:
+                await asyncio.sleep(1)
+                problems = await asyncio.to_thread(compare, stack)
+            total = (await asyncio.to_thread(stack.truth))[JOB]["total"]
+        finally:
+            await asyncio.to_thread(stack.pause, paused=False)
+        findings.reads += 1
+        findings.compared += total
+        again = self._watch.served - total
+        findings.again.append(again)
+        if again > (kills + 1) * _RECEIVED_AT_ONCE:
+            problems.append(f"{self._watch.served:,} tasks were served for {total:,} with {kills} kills")
+        problems += self._watch.wrong
+        findings.wrong += problems
+        say(
+            f"first read {findings.reads}: {total:,} tasks in {seconds:.0f} s with {kills} kills;"
+            f" {again:,} were received again; {len(problems)} problems {problems[:3] or ''}"
+        )
+
+
+async def prove(options: argparse.Namespace, children: Children) -> Findings:
+    async with ClientSession(timeout=ClientTimeout(total=60)) as session, contextlib.AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        environment = base_environment()
+        azurite = azurite_program(HERE, log=_LOGS / "azurite.log", environment=environment, location=folder)
+        storage = StorageAddresses.announced(await asyncio.to_thread(children.start, azurite))
+        stack.push_async_callback(asyncio.to_thread, children.stop)  # before its folder goes
+        account = Emulated()
+        program = replace(emulator_program(HERE, Options(seed=options.seed), account), log=_LOGS / "emulator.log")
+        emulator = (await asyncio.to_thread(children.start, program))["address"].rstrip("/")
+        front = WatchingFront(emulator, session, Watch())
+        address = await front.start()
+        stack.push_async_callback(front.stop)
+        crowd = Crowd(emulator, account.name, account.key, seed=options.seed)
+        stack.push_async_callback(crowd.close)
+        began = time.monotonic()
+        await crowd.create(options.tasks)
+        say(f"{crowd.added:,} tasks were added in {time.monotonic() - began:.0f} s")
+        adding = asyncio.create_task(crowd.keep_adding(_ADDED_PER_SECOND, among=options.tasks))
+        chance, findings = random.Random(options.seed), Findings()
+        rig = Rig(children, storage, account, emulator, front, address, crowd, chance, findings)
+        controls = Stack("", emulator, account.name)
+        try:
+            while findings.kills < options.kills and time.monotonic() - began < options.minutes * 60:
+                order, longest_life = _ORDERS[findings.reads % len(_ORDERS)]
+                await asyncio.to_thread(controls.control, "POST", "settings", order)
+                kills = min(chance.randint(*_KILLS_A_READ), options.kills - findings.kills)
+                await FirstRead(rig, kills, longest_life).run()
+        finally:
+            adding.cancel()
+            await asyncio.wait([adding])
+        findings.wrong += _defects()
+        return findings
+
+
+def _defects() -> list[str]:
+    """Lines of the hosts' logs that tell of a defect."""
+    return [
+        f"{log.name}: {line}"
+        for log in sorted(_LOGS.glob("host.*.log"))
+        for line in log.read_text(encoding="utf-8", errors="replace").splitlines()
+        if re.search(r"\bbroke\b|Traceback|was never retrieved", line)
+    ]
+
+
+def _report(options: argparse.Namespace, found: Findings, seconds: float) -> str:
+    again = sum(found.again)
+    lines = [
+        f"`dev.py prove first-read {shlex.join(sys.argv[1:])}` on {datetime.now(UTC):%Y-%m-%d}, {platform.system()},",
+        f"{os.cpu_count()} cores: a job of {options.tasks:,} tasks of which 240 run at a time while",
+        f"{_ADDED_PER_SECOND:g} are added a second. The host is killed by `kill -9` at random moments of first reads",
+        "and started again at once.",
+        "Orders of ids change from read to read: ordinal, linguistic, reversed; some have empty pages.",
+        "",
+        "| measure | value |",
+        "|---|---|",
+        f"| kills amid a first read | {found.kills}, {found.planned} of them with part of it stored |",
+        f"| first reads brought to an end | {found.reads} |",
+        f"| tasks whose counts were compared with the truth | {found.compared:,} |",
+        f"| tasks received again | {again:,}, {again // max(found.kills, 1):,} a kill |",
+        f"| **wrong counts, requests for what was read and stored, defects** | **{len(found.wrong)}** |",
+        f"| duration | {seconds / 60:.1f} min |",
+    ]
+    return "\n".join([*lines, *(f"- {problem}" for problem in found.wrong[:20])])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="dev.py prove first-read", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add, default = parser.add_argument, "(default: %(default)s)"
+    add("--kills", type=int, default=30, help=f"amid first reads {default}")
+    add("--tasks", type=int, default=200_000, help=f"of the job at first {default}")
+    add("--seed", type=int, default=1, help=f"of when it is killed, and of the tasks {default}")
+    add("--minutes", type=float, default=30.0, help=f"begin no first read after so long {default}")
+    add("--write", action="store_true", help="write the section 'first-read' of docs/proofs.md")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    began = time.monotonic()
+    for log in _LOGS.glob("host.*.log"):
+        log.unlink()
+    try:
+        with Children() as children:
+            found = asyncio.run(prove(options, children))
+    except Failure as failure:
+        complain(str(failure))
+        return 1
+    except KeyboardInterrupt:
+        say("Stopped.")
+        return 130
+    text = _report(options, found, time.monotonic() - began)
+    say(f"\n{text}")
+    if options.write:
+        write_section("first-read", text)
+    return 0 if found.kills >= options.kills and found.reads and not found.wrong else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
