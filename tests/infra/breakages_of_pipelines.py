@@ -94,4 +94,73 @@ PIPELINE_BREAKAGES = (
     Breakage(
         "tokens are of version 1", _SIGN_IN, '"requestedAccessTokenVersion": 2', '"requestedAccessTokenVersion": 1'
     ),
+    Breakage(
+        "name and region are each other's",
+        "infra/main.parameters.json",
+        '"${AZURE_ENV_NAME}" },\n    "location": { "value": "${AZURE_LOCATION}" }',
+        '"${AZURE_LOCATION}" },\n    "location": { "value": "${AZURE_ENV_NAME}" }',
+    ),
+    Breakage("every deployment may log much", "infra/main.parameters.json", '"value": 1 }', '"value": 500 }'),
+    Breakage(
+        "every deployment is private",
+        "infra/main.parameters.json",
+        '"privateNetworking": { "value": false',
+        '"privateNetworking": { "value": true',
+    ),
+    Breakage(
+        "a deployment is not tested",
+        _CI,
+        "    timeout-minutes: 60\n",
+        "    if: github.event_name == 'pull_request'\n    timeout-minutes: 60\n",
+    ),
+    Breakage("the app is sought by its group", _DEPLOY, "outputs.app }}", "outputs.group }}"),
+    Breakage(
+        "a token for the pipeline itself is asked for",
+        _DEPLOY,
+        "vars.AUTH_CLIENT_ID }}\n          DEPLOYED",
+        "vars.AZURE_CLIENT_ID }}\n          DEPLOYED",
+    ),
+    Breakage(
+        "deployments run side by side",
+        _DEPLOY,
+        "deploy-${{ inputs.environment || 'dev' }}",
+        "deploy-${{ github.run_id }}",
+    ),
+    Breakage("what-if is asked in production", _WHAT_IF, "environment: what-if", "environment: prod"),
+    Breakage(
+        "every step goes on after a failure",
+        _DEPLOY,
+        "jobs:\n",
+        "defaults:\n  run:\n    shell: bash {0}\n\njobs:\n",
+    ),
+    Breakage(
+        "the page of a deployment is no address",
+        _DEPLOY,
+        "url: ${{ steps.provision.outputs.url",
+        "url: ${{ steps.provision.outputs.app",
+    ),
+    Breakage(
+        "code is deployed before there is an app",
+        "azure.yaml",
+        "hooks:\n  preprovision",
+        "workflows:\n  up:\n    steps:\n      - azd: deploy --all\n      - azd: provision\nhooks:\n  preprovision",
+    ),
+    Breakage(
+        "code is deployed to another app",
+        "azure.yaml",
+        "    remoteBuild: true\n",
+        "    remoteBuild: true\n    resourceName: other\n",
+    ),
+    Breakage(
+        "Bicep is for another cloud",
+        _LINTER,
+        '  "analyzers"',
+        '  "cloud": { "currentProfile": "AzureUSGovernment" },\n  "analyzers"',
+    ),
+    Breakage("people of every tenant may sign in", _SIGN_IN, "AzureADMyOrg", "AzureADMultipleOrgs"),
+    Breakage("the identity's word is not taken", _SIGN_IN, '"api://AzureADTokenExchange"', '"api://AzureAD"'),
+    Breakage("a role is for programs only", _SIGN_IN, '["User", "Application"]', '["Application"]'),
+    Breakage("another program is trusted", _SIGN_IN, "04b07795-8ddb", "1950a258-227b"),
+    Breakage("another template is deployed for events", _EVENTS, '"events.bicep"', '"main.bicep"'),
+    Breakage("the smoke test takes any health", _SMOKE, 'status not in {"healthy", "degraded"}', "status is None"),
 )

@@ -99,8 +99,10 @@ def hooks(infrastructure: Infrastructure) -> Iterator[str]:
     whole = yaml.safe_load(infrastructure.read("azure.yaml"))
     service = whole["services"]["app"]
     wanted = {"project": ".", "language": "python", "host": "function", "remoteBuild": True}
-    if {key: service.get(key) for key in wanted} != wanted:
-        yield f"azure.yaml: the service is {service}"
+    if {**service, "hooks": {}} != {**wanted, "hooks": {}} or whole["services"].keys() != {"app"}:
+        yield f"azure.yaml: the services are {whole['services']}"
+    if whole.keys() != {"name", "metadata", "infra", "services", "hooks"}:
+        yield f"azure.yaml: nobody has looked up one of {sorted(whole)}"
     if whole.get("infra") != {"provider": "bicep", "path": "infra", "module": "main"}:
         yield f"azure.yaml: the infrastructure is {whole.get('infra')}"
     for name, systems in _HOOKS.items():
@@ -122,7 +124,10 @@ _MILDER = {"use-recent-api-versions": "off", "use-secure-value-for-secure-inputs
 
 
 def strict_compiler(infrastructure: Infrastructure) -> Iterator[str]:
-    rules = json.loads(infrastructure.read("infra/bicepconfig.json"))["analyzers"]["core"]
+    whole = json.loads(infrastructure.read("infra/bicepconfig.json"))
+    rules = whole["analyzers"]["core"]
+    if (whole.keys(), whole["analyzers"].keys(), rules.keys()) != ({"analyzers"}, {"core"}, {"enabled", "rules"}):
+        yield "bicepconfig.json is for the linter only, not for another cloud, other modules or experiments"
     if rules.get("enabled") is not True:
         yield "the Bicep linter is off"
     for name, rule in rules["rules"].items():
