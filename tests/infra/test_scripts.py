@@ -55,6 +55,8 @@ def test_blob_functions_are_subscribed_and_others_are_not(capsys: pytest.Capture
     wanted = [{"functionName": "node_telemetry", "containerName": "telemetry"}]
     assert f"triggers={json.dumps(wanted)}" in deployment
     assert "existingTopicName= " in deployment
+    assert f"--template-file {Path(event_subscriptions.__file__).with_name('events.bicep')} " in deployment
+    assert "appName=func storageAccountName=store " in deployment
     assert "node_telemetry is told of new blobs in telemetry." in capsys.readouterr().out
 
 
@@ -109,10 +111,15 @@ def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixtu
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], az) == 0
     assert capsys.readouterr().out == f"{CLIENT}\n"
     assert [role["value"] for role in az.files[0]] == ["Reader", "Operator"]
+    assert all(role["allowedMemberTypes"] == ["User", "Application"] and role["isEnabled"] for role in az.files[0])
+    (created,) = az.called("ad app create")
+    assert "--sign-in-audience AzureADMyOrg --enable-id-token-issuance true" in created
+    assert az.called(f"ad app update --id {CLIENT} --identifier-uris api://{CLIENT}")
     assert az.called(f"ad sp create --id {CLIENT}")
     version, trusted = az.called("rest --method PATCH")
     assert '"requestedAccessTokenVersion": 2' in version
-    assert '"preAuthorizedApplications"' in trusted
+    (only,) = json.loads(trusted.partition("--body ")[2])["api"]["preAuthorizedApplications"]
+    assert only["appId"] == "04b07795-8ddb-461a-bbee-02f9e1bf7b46", "which is the Azure CLI"
     assert az.called(f"ad sp update --id {CLIENT} --set appRoleAssignmentRequired=true")
     again = Az(ad_app_list=[{"appId": CLIENT}], ad_sp_list=[{}])
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], again) == 0
@@ -132,6 +139,7 @@ def test_connecting_twice_leaves_one_federated_credential() -> None:
     (created,) = az.called("ad app federated-credential create")
     given = json.loads(created.partition("--parameters ")[2])
     assert (given["subject"], given["issuer"]) == ("p-1", "https://login.microsoftonline.com/t-1/v2.0")
+    assert given["audiences"] == ["api://AzureADTokenExchange"]
     assert az.called("ad app update")[0].endswith("https://app.example/.auth/login/aad/callback")
     again = Az(**{"ad_app_federated-credential_list": [{"subject": "p-1"}]})
     assert app_registration.main(command, again) == 0
