@@ -7,6 +7,14 @@ _MONITORING, _ALERTS, _BATCH = (f"infra/modules/{name}.bicep" for name in ("moni
 _MAIN, _EVENTS = "infra/main.bicep", "infra/events.bicep"
 
 
+_BETWEEN = """      JOB_HORIZON_DAYS: string({})
+      MAX_BATCH_CALLS_PER_MINUTE: string(maxBatchCallsPerMinute)
+      POLL_OVERLAP_SECONDS: string(pollOverlapSeconds)
+      POLL_SECONDS: string(pollSeconds)
+      POLL_STATUS_DAYS: string({})
+"""
+
+
 def _added(name: str, file: str, before: str, *lines: str) -> Breakage:
     """Lines come in before a place, indented as it is."""
     indent = before[: len(before) - len(before.lstrip())]
@@ -122,6 +130,19 @@ ADDITIONS = (
     _added("the network costs thousands", _NETWORK, "    subnets: [\n", "enableDdosProtection: true"),
     _added("only some blobs are announced", _EVENTS, "      subjectBeginsWith:", "subjectEndsWith: '.json'"),
     _added("events end some day", _EVENTS, "    retryPolicy: {\n", "expirationTimeUtc: '2027-01-01T00:00:00Z'"),
+    Breakage("names are of one cloud", _NETWORK, "${environment().suffixes.storage}", "core.windows.net"),
+    Breakage(
+        "sign-in is at one cloud's",
+        _APP,
+        "${environment().authentication.loginEndpoint}",
+        "https://login.microsoftonline.com/",
+    ),
+    Breakage(
+        "two settings are each other's",
+        _MAIN,
+        _BETWEEN.format("jobHorizonDays", "pollStatusDays"),
+        _BETWEEN.format("pollStatusDays", "jobHorizonDays"),
+    ),
     Breakage(
         "two environments deploy to an account by one name",
         _MAIN,

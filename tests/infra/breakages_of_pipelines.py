@@ -100,6 +100,7 @@ PIPELINE_BREAKAGES = (
         '"${AZURE_ENV_NAME}" },\n    "location": { "value": "${AZURE_LOCATION}" }',
         '"${AZURE_LOCATION}" },\n    "location": { "value": "${AZURE_ENV_NAME}" }',
     ),
+    Breakage("CI tests a part only", ".ci/run", "dev.py test ", "dev.py test -k quick "),
     Breakage("every deployment may log much", "infra/main.parameters.json", '"value": 1 }', '"value": 500 }'),
     Breakage(
         "every deployment is private",
@@ -159,6 +160,10 @@ PIPELINE_BREAKAGES = (
     ),
     Breakage("people of every tenant may sign in", _SIGN_IN, "AzureADMyOrg", "AzureADMultipleOrgs"),
     Breakage("the identity's word is not taken", _SIGN_IN, '"api://AzureADTokenExchange"', '"api://AzureAD"'),
+    Breakage("two roles have one id", _SIGN_IN, '1f01", "Reads acc', '1f02", "Reads acc'),
+    Breakage("programs may ask for nothing", _SIGN_IN, '"value": "user_impersonation"', '"value": "access"'),
+    Breakage("answers are tables", "infra/azure_cli.py", ', "--output", "json"', ""),
+    Breakage("workflows may look anyhow", ".yamllint.yaml", "extends: default", "extends: relaxed"),
     Breakage("a role is for programs only", _SIGN_IN, '["User", "Application"]', '["Application"]'),
     Breakage("another program is trusted", _SIGN_IN, "04b07795-8ddb", "1950a258-227b"),
     Breakage("another template is deployed for events", _EVENTS, '"events.bicep"', '"main.bicep"'),

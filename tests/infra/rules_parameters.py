@@ -212,10 +212,13 @@ def _inner(file: File) -> Iterator[File]:
 
 
 def one_source_of_names(infrastructure: Infrastructure) -> Iterator[str]:
-    """Ids of roles stand in roles.json only, and subscriptions or tenants nowhere."""
+    """Ids of roles stand in roles.json only; subscriptions, tenants, and hosts, of which each cloud has its own, nowhere."""
     for path in infrastructure.bicep_files:
-        for found in re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", path.read_text(encoding="utf-8")):
+        whole = path.read_text(encoding="utf-8")
+        for found in re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", whole):
             yield f"{path.name} holds the id {found}"
+        for found in re.findall(r"[\w.]*\b(?:windows|azure|microsoftonline|azurewebsites)\.(?:net|com|us|cn)\b", whole):
+            yield f"{path.name} holds the host {found}"
 
 
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (

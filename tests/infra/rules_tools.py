@@ -149,8 +149,21 @@ def host_settings(infrastructure: Infrastructure) -> Iterator[str]:
             yield f"host.json: {name} is {host.get(name)!r}, not {_HOST.get(name)!r}"
 
 
+_YAML_RULES = {
+    "extends": "default",
+    "rules": {
+        "comments": {"min-spaces-from-content": 1},
+        "document-start": "disable",
+        "line-length": {"max": 140},
+        "truthy": {"check-keys": False},
+    },
+}
+
+
 def linted(infrastructure: Infrastructure) -> Iterator[str]:
-    """actionlint, zizmor and yamllint have nothing to say."""
+    """actionlint, zizmor and yamllint have nothing to say, and yamllint looks at all that it looked at."""
+    if (rules := yaml.safe_load(infrastructure.read(".yamllint.yaml"))) != _YAML_RULES:
+        yield f"yamllint goes by {rules}"
     programs = Path(sys.executable).parent
     commands = (
         ("actionlint", *workflows(infrastructure.root)),

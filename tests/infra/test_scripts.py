@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from infra import app_registration, event_subscriptions
-from infra.azure_cli import CommandError, parsed
+from infra.azure_cli import CommandError, az, parsed
 
 CLIENT = "33333333-0000-0000-0000-000000000000"
 STORAGE_ID = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/store"
@@ -111,15 +111,20 @@ def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixtu
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], az) == 0
     assert capsys.readouterr().out == f"{CLIENT}\n"
     assert [role["value"] for role in az.files[0]] == ["Reader", "Operator"]
+    assert len({role["id"] for role in az.files[0]}) == len(az.files[0])
     assert all(role["allowedMemberTypes"] == ["User", "Application"] and role["isEnabled"] for role in az.files[0])
     (created,) = az.called("ad app create")
     assert "--sign-in-audience AzureADMyOrg --enable-id-token-issuance true" in created
     assert az.called(f"ad app update --id {CLIENT} --identifier-uris api://{CLIENT}")
     assert az.called(f"ad sp create --id {CLIENT}")
     version, trusted = az.called("rest --method PATCH")
-    assert '"requestedAccessTokenVersion": 2' in version
+    exposed = json.loads(version.partition("--body ")[2])["api"]
+    assert exposed["requestedAccessTokenVersion"] == 2
+    (scope,) = exposed["oauth2PermissionScopes"]
+    assert (scope["value"], scope["type"], scope["isEnabled"]) == ("user_impersonation", "User", True)
     (only,) = json.loads(trusted.partition("--body ")[2])["api"]["preAuthorizedApplications"]
     assert only["appId"] == "04b07795-8ddb-461a-bbee-02f9e1bf7b46", "which is the Azure CLI"
+    assert only["delegatedPermissionIds"] == [scope["id"]]
     assert az.called(f"ad sp update --id {CLIENT} --set appRoleAssignmentRequired=true")
     again = Az(ad_app_list=[{"appId": CLIENT}], ad_sp_list=[{}])
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], again) == 0
@@ -152,3 +157,9 @@ def test_a_failing_command_is_told_in_its_own_words() -> None:
         parsed([sys.executable, "-c", program, "create"])
     assert parsed([sys.executable, "-c", "print('[1]')"]) == [1]
     assert parsed([sys.executable, "-c", "pass"]) is None
+
+
+def test_answers_are_json_whatever_the_command_line_is_set_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: sys.executable)
+    asked = az("-c", "import json, sys; print(json.dumps(sys.argv[1:]))")
+    assert asked == ["--only-show-errors", "--output", "json"]
