@@ -55,6 +55,9 @@ def every_value_counts(infrastructure: Infrastructure) -> Iterator[str]:
     declared = {found.name: found for found in declarations(_main(infrastructure)) if found.kind == "parameter"}
     for name in declared.keys() ^ EVERYTHING.keys():
         yield f"the parameter {name} is not the same in main.bicep and in the tests' scenario"
+    numbers = [value for value in EVERYTHING.values() if type(value) is int]
+    if len(numbers) != len(set(numbers)):
+        yield "two parameters of the tests' scenario have one value, so one could pass for the other"
     base = _picture(infrastructure.main(EVERYTHING))
     for name in declared.keys() & EVERYTHING.keys():
         parameters = {key: value for key, value in EVERYTHING.items() if key != name or declared[name].value is None}
@@ -212,7 +215,7 @@ def _inner(file: File) -> Iterator[File]:
 
 
 def one_source_of_names(infrastructure: Infrastructure) -> Iterator[str]:
-    """Ids of roles stand in roles.json only; subscriptions, tenants, and hosts, of which each cloud has its own, nowhere."""
+    """Ids of roles stand in roles.json only; subscriptions, tenants, and the hosts of a cloud nowhere."""
     for path in infrastructure.bicep_files:
         whole = path.read_text(encoding="utf-8")
         for found in re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", whole):
