@@ -133,7 +133,7 @@ var suffix = uniqueString(subscription().id, environmentName, location)
 var names = {
   app: 'func-batchscope-${environmentLabel}-${suffix}'
   applicationInsights: 'appi-batchscope-${environmentLabel}'
-  diagnosticSetting: 'batchscope-${environmentLabel}'
+  diagnosticSetting: 'batchscope-${environmentLabel}-${subscription().subscriptionId}'
   hostStorage: 'stbshost${suffix}'
   identity: 'id-batchscope-${environmentLabel}'
   network: 'vnet-batchscope-${environmentLabel}'
@@ -300,7 +300,7 @@ module batchRole 'modules/batch-role.bicep' = if (leastPrivilegeBatchRole) {
 }
 
 module batchAccounts 'modules/batch-account.bicep' = [for (id, i) in accountIds: {
-  name: 'batchscope-${environmentLabel}-${i}'
+  name: 'batchscope-${environmentLabel}-${suffix}-${i}'
   scope: resourceGroup(split(id, '/')[2], split(id, '/')[4])
   params: {
     batchAccountName: last(split(id, '/'))

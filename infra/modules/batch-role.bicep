@@ -4,7 +4,7 @@ targetScope = 'subscription'
 @description('GUID of the role definition, the same on every deployment of an environment.')
 param roleId string
 
-@description('Name of the environment; role names must be unique in a tenant.')
+@description('Name of the environment; role names must be unique in a tenant, so the subscription is named as well.')
 param environmentName string
 
 @description('Ids of the subscriptions in which the role can be assigned.')
@@ -13,7 +13,7 @@ param assignableSubscriptionIds string[]
 resource batchReader 'Microsoft.Authorization/roleDefinitions@2022-04-01' = {
   name: roleId
   properties: {
-    roleName: 'Batchscope Reader of Batch accounts (${environmentName})'
+    roleName: 'Batchscope Reader of Batch accounts (${environmentName}, ${subscription().subscriptionId})'
     description: 'Reads Batch accounts, pools, jobs, tasks and job schedules, and nothing else.'
     type: 'CustomRole'
     assignableScopes: [for subscriptionId in assignableSubscriptionIds: '/subscriptions/${subscriptionId}']

@@ -3,6 +3,7 @@
 They are of many kinds on purpose, and the rules are written for kinds of resources, not for this list.
 """
 
+from tests.infra.breakages_by_addition import ADDITIONS
 from tests.infra.breakages_of_pipelines import PIPELINE_BREAKAGES
 from tests.infra.planting import Breakage
 
@@ -249,5 +250,6 @@ BREAKAGES = (
         "",
     ),
     Breakage("events of other containers come as well", _EVENTS, "containers/${trigger.containerName}/", "containers/"),
+    *ADDITIONS,
     *PIPELINE_BREAKAGES,
 )

@@ -14,6 +14,7 @@ from tests.infra import (
     rules_network,
     rules_parameters,
     rules_pipeline,
+    rules_properties,
     rules_resources,
     rules_scripts,
     rules_settings,
@@ -36,7 +37,6 @@ def _of_scenarios(rule: Callable[[Scenario], Iterator[str]]) -> Rule:
 
 
 _SCENARIO_RULES = (
-    *rules_resources.SCENARIO_RULES,
     *rules_access.SCENARIO_RULES,
     *rules_flex.SCENARIO_RULES,
     *rules_settings.SCENARIO_RULES,
@@ -47,6 +47,7 @@ RULES: Mapping[str, Rule] = {
     rule.__name__: rule
     for rule in (
         *rules_resources.RULES,
+        *rules_properties.RULES,
         *rules_names.RULES,
         *map(_of_scenarios, _SCENARIO_RULES),
         *rules_access.RULES,

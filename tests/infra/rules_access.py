@@ -133,10 +133,19 @@ def sign_in(scenario: Scenario) -> Iterator[str]:
             yield f"{config.name} is of another app"
 
 
+def every_policy_of_publishing(scenario: Scenario) -> Iterator[str]:
+    held = {found.id.lower() for found in scenario.of("Microsoft.Web/sites/basicPublishingCredentialsPolicies")}
+    for site in scenario.of("Microsoft.Web/sites"):
+        for channel in ("ftp", "scm"):
+            if f"{site.id}/basicPublishingCredentialsPolicies/{channel}".lower() not in held:
+                yield f"{site.name} takes a password over {channel}"
+
+
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (allowed_roles,)
 SCENARIO_RULES: tuple[Callable[[Scenario], Iterator[str]], ...] = (
     assigned_roles,
     custom_role,
+    every_policy_of_publishing,
     identity_everywhere,
     sign_in,
 )

@@ -103,6 +103,19 @@ def _lines(step: Mapping[str, str]) -> list[str]:
     return [" ".join(line.split()) for line in step["run"].replace("\\\n", " ").strip().split("\n")]
 
 
+_CI_RUNS = [
+    "python3 dev.py check",
+    'python3 dev.py test --junitxml="$report" -o junit_family=xunit2 -rs | tee .local/ci-tests.log',
+    'python3 .ci/skips.py "$report" .ci/allowed-skips.txt',
+]
+
+
+def whole_suite(infrastructure: Infrastructure) -> Iterator[str]:
+    found = [line for line in infrastructure.read(".ci/run").splitlines() if line.startswith("python3 ")]
+    if found != _CI_RUNS:
+        yield f".ci/run runs {found}"
+
+
 _FAKE = """#!/bin/sh
 case "$FAILS" in
     "$2") exit 3 ;;
@@ -132,4 +145,8 @@ def script_that_fails_with_its_parts(infrastructure: Infrastructure) -> Iterator
                 yield f".ci/run ends with {done.returncode} when {fails} fails"
 
 
-RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (exact_commands, script_that_fails_with_its_parts)
+RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
+    exact_commands,
+    whole_suite,
+    script_that_fails_with_its_parts,
+)

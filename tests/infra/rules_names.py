@@ -77,19 +77,22 @@ def deployments_that_share_nothing(infrastructure: Infrastructure) -> Iterator[s
     """Two environments stand side by side in a subscription, and one environment's name can be used in two of them."""
     one = infrastructure.main(EVERYTHING)
     beside = infrastructure.main({**EVERYTHING, "environmentName": "test"})
-    for shared in sorted(_ids(one) & _ids(beside)):
-        yield f"two environments share {shared}"
     for other in (beside, infrastructure.main(EVERYTHING, OTHER_SUBSCRIPTION)):
+        for shared in sorted(_ids(one) & _ids(other)):
+            yield f"two deployments share {shared}"
         for kind, name in sorted(_worldwide(one) & _worldwide(other)):
             yield f"two deployments each want the {kind} {name}"
 
 
 def _ids(file: File) -> set[str]:
-    return {found.id.lower() for found in file.everything if not found.existing}
+    """Of resources, and of the deployments that modules become: one of the same name would overwrite the other."""
+    modules = {f"{module.scope.id}/deployments/{module.name}".lower() for module in file.modules}
+    return modules | {found.id.lower() for found in file.everything if not found.existing}
 
 
 def _worldwide(file: File) -> set[tuple[str, str]]:
-    return {(found.type, found.name) for found in file.everything if found.type in _WORLDWIDE and not found.existing}
+    own = [found for found in file.everything if found.type in _WORLDWIDE and not found.existing]
+    return {(found.type, name) for found in own for name in (found.name, found.get("properties.roleName", found.name))}
 
 
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tests.infra.bicep import File
@@ -19,10 +20,18 @@ _OUTPUTS = {
     "BATCHSCOPE_TELEMETRY_STORAGE",
     "BATCHSCOPE_URL",
 }
+_PLACEHOLDERS = {
+    "alertEmail": "${ALERT_EMAIL}",
+    "authClientId": "${AUTH_CLIENT_ID}",
+    "batchAccountIds": "${BATCH_ACCOUNT_IDS}",
+    "environmentName": "${AZURE_ENV_NAME}",
+    "location": "${AZURE_LOCATION}",
+}
+"""What the environment says, each in its place."""
 
 
 def parameter_file(infrastructure: Infrastructure) -> Iterator[str]:
-    """The file gives what main.bicep needs, of the right type; only texts come from the environment."""
+    """The file gives what main.bicep needs, of the right type: texts of the environment, and else the defaults."""
     whole = json.loads(infrastructure.read("infra/main.parameters.json"))
     if whole.get("$schema") != _SCHEMA or whole.get("contentVersion") != "1.0.0.0":
         yield "main.parameters.json is not of the schema of deployment parameters"
@@ -33,9 +42,12 @@ def parameter_file(infrastructure: Infrastructure) -> Iterator[str]:
     for name, found in declared.items():
         if found.value is None and name not in given:
             yield f"main.parameters.json lacks {name}"
-    for name, value in given.items():
-        if isinstance(value, str) and "${" not in value:
-            yield f"main.parameters.json has {name} as {value!r}: texts are for each environment to say"
+    if (texts := {name: value for name, value in given.items() if isinstance(value, str)}) != _PLACEHOLDERS:
+        yield f"main.parameters.json has the texts {texts}, which are for each environment to say"
+    bare = infrastructure.main({name: infrastructure.scenarios[0].given[name] for name in _PLACEHOLDERS})
+    for name in given.keys() - _PLACEHOLDERS.keys():
+        if given[name] != bare.value(name):
+            yield f"main.parameters.json has {name} as {given[name]!r}, not the default {bare.value(name)!r}"
 
 
 def every_value_counts(infrastructure: Infrastructure) -> Iterator[str]:
@@ -43,6 +55,9 @@ def every_value_counts(infrastructure: Infrastructure) -> Iterator[str]:
     declared = {found.name: found for found in declarations(_main(infrastructure)) if found.kind == "parameter"}
     for name in declared.keys() ^ EVERYTHING.keys():
         yield f"the parameter {name} is not the same in main.bicep and in the tests' scenario"
+    numbers = [value for value in EVERYTHING.values() if type(value) is int]
+    if len(numbers) != len(set(numbers)):
+        yield "two parameters of the tests' scenario have one value, so one could pass for the other"
     base = _picture(infrastructure.main(EVERYTHING))
     for name in declared.keys() & EVERYTHING.keys():
         parameters = {key: value for key, value in EVERYTHING.items() if key != name or declared[name].value is None}
@@ -178,9 +193,19 @@ def in_use(infrastructure: Infrastructure) -> Iterator[str]:
     for path in infrastructure.bicep_files:
         if path not in files and path.name not in used:
             yield f"{path.name} is deployed by nothing"
+        yield from _dead_outputs(infrastructure, path)
         for node in descendants(parse(path)):
             if node.type == "string" and re.match(r"'(br|ts)[:/]", text(node)):
                 yield f"{path.name}: {text(node)} comes from a registry"
+
+
+def _dead_outputs(infrastructure: Infrastructure, path: Path) -> Iterator[str]:
+    main = infrastructure.read("infra/main.bicep")
+    symbols = "|".join(re.findall(rf"^module (\w+) 'modules/{path.name}'", main, re.MULTILINE))
+    for found in declarations(parse(path)) if symbols else ():
+        use = rf"\b({symbols})(\[\w+\])?!?\.outputs\.{found.name}\b"
+        if found.kind == "output" and not re.search(use, main):
+            yield f"{path.name}: nothing uses the output {found.name}"
 
 
 def _inner(file: File) -> Iterator[File]:
@@ -190,10 +215,13 @@ def _inner(file: File) -> Iterator[File]:
 
 
 def one_source_of_names(infrastructure: Infrastructure) -> Iterator[str]:
-    """Ids of roles stand in roles.json only, and subscriptions or tenants nowhere."""
+    """Ids of roles stand in roles.json only; subscriptions, tenants, and the hosts of a cloud nowhere."""
     for path in infrastructure.bicep_files:
-        for found in re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", path.read_text(encoding="utf-8")):
+        whole = path.read_text(encoding="utf-8")
+        for found in re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", whole):
             yield f"{path.name} holds the id {found}"
+        for found in re.findall(r"[\w.]*\b(?:windows|azure|microsoftonline|azurewebsites)\.(?:net|com|us|cn)\b", whole):
+            yield f"{path.name} holds the host {found}"
 
 
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (

@@ -35,6 +35,50 @@ _LOGIN = {
     "subscription-id": "${{ vars.AZURE_SUBSCRIPTION_ID }}",
 }
 _LONGEST_MINUTES = 120
+_KEYS = {"name", "on", "permissions", "concurrency", "jobs"}
+_JOB_KEYS = {"name", "runs-on", "timeout-minutes", "permissions", "steps"}
+_OWN_KEYS: Mapping[str, Mapping[str, Any]] = {
+    "checks-and-tests": {},
+    "bicep": {},
+    "what-if": {
+        "environment": "what-if",
+        "if": "github.event.pull_request.head.repo.full_name == github.repository",
+    },
+    "deploy": {
+        "environment": {
+            "name": "${{ inputs.environment || 'dev' }}",
+            "url": "${{ steps.provision.outputs.url }}",
+        },
+        "needs": "ci",
+    },
+}
+"""What a job says beyond what every job does; a condition or a default more, and its steps may not run as they read."""
+_STEP_KEYS = {"name", "id", "uses", "with", "env", "run"}
+_CONCURRENCY = {
+    "ci.yml": {
+        "group": "ci-${{ github.ref }}-${{ github.event_name }}",
+        "cancel-in-progress": "${{ github.event_name == 'pull_request' }}",
+    },
+    "whatif.yml": {"group": "what-if-${{ github.ref }}", "cancel-in-progress": True},
+    "deploy.yml": {"group": "deploy-${{ inputs.environment || 'dev' }}", "cancel-in-progress": False},
+}
+_GIVEN = {
+    "Deploy the code, built remotely": {
+        "APP": "${{ steps.provision.outputs.app }}",
+        "GROUP": "${{ steps.provision.outputs.group }}",
+    },
+    "Subscribe to blob events": {
+        "APP": "${{ steps.provision.outputs.app }}",
+        "GROUP": "${{ steps.provision.outputs.group }}",
+        "STORAGE": "${{ steps.provision.outputs.storage }}",
+    },
+    "Smoke test": {
+        "AUTH_CLIENT_ID": "${{ vars.AUTH_CLIENT_ID }}",
+        "DEPLOYED": "${{ steps.code.outputs.deployed }}",
+        "URL": "${{ steps.provision.outputs.url }}",
+    },
+}
+"""The variables of each step; those that fill in the parameter file are told by the file."""
 
 
 def _workflows(infrastructure: Infrastructure) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -97,10 +141,25 @@ def careful_steps(infrastructure: Infrastructure) -> Iterator[str]:
                 yield f"{name}: the login is with {given}"
             if "${{" in step.get("run", ""):
                 yield f"{name}: an expression is spliced into a script"
-            if step.get("continue-on-error") or "if" in step or "shell" in step:
-                yield f"{name}: a failure of {step.get('name')} may pass unnoticed"
-        if job.get("continue-on-error"):
-            yield f"{name}: failures of a job pass unnoticed"
+            if unknown := step.keys() - _STEP_KEYS:
+                yield f"{name}: {step.get('name')} has {sorted(unknown)}: it may be skipped, or its failure unnoticed"
+
+
+def nothing_else_said(infrastructure: Infrastructure) -> Iterator[str]:
+    """No condition, default, container or variable beyond those that were looked up, and deployments one at a time."""
+    for name, workflow in _workflows(infrastructure):
+        if unknown := workflow.keys() - {True} - _KEYS:
+            yield f"{name} has {sorted(unknown)}, which changes how all of its jobs run"
+        if workflow.get("concurrency") != _CONCURRENCY.get(name):
+            yield f"{name} runs beside itself by {workflow.get('concurrency')}"
+    for name, job_name, job in _jobs(infrastructure):
+        own = {key: value for key, value in job.items() if key not in _JOB_KEYS}
+        if own != _OWN_KEYS.get(job_name):
+            yield f"{name}: {job_name} has {own}"
+        for step in job["steps"]:
+            is_filling = "envsubst" in step.get("run", "")
+            if not is_filling and step.get("env", {}) != _GIVEN.get(step.get("name", ""), {}):
+                yield f"{name}: {step.get('name')} is given {step.get('env')}"
 
 
 def without_secrets(infrastructure: Infrastructure) -> Iterator[str]:
@@ -122,13 +181,6 @@ def right_triggers(infrastructure: Infrastructure) -> Iterator[str]:
     chosen = (deploying.get("workflow_dispatch") or {}).get("inputs", {}).get("environment", {})
     if not chosen.get("required") or chosen.get("type") != "environment":
         yield f"deploy.yml asks for {chosen}"
-    if found["deploy.yml"]["jobs"]["deploy"].get("environment", {}).get("name") != "${{ inputs.environment || 'dev' }}":
-        yield "deploy.yml deploys to another environment than was asked for"
-    if found["deploy.yml"].get("concurrency", {}).get("cancel-in-progress") is not False:
-        yield "a deployment may be cancelled in the middle"
-    condition = found["whatif.yml"]["jobs"]["what-if"].get("if")
-    if condition != "github.event.pull_request.head.repo.full_name == github.repository":
-        yield f"what-if runs if {condition}"
 
 
 def deployed_after_checks(infrastructure: Infrastructure) -> Iterator[str]:
@@ -178,6 +230,7 @@ RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     pinned_actions,
     least_permissions,
     careful_steps,
+    nothing_else_said,
     without_secrets,
     right_triggers,
     deployed_after_checks,

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tests.infra.bicep import Resource
+from tests.infra.bicep import File, Resource
 from tests.infra.bicep_functions import SECRET
-from tests.infra.scenarios import Infrastructure, Scenario
+from tests.infra.scenarios import Infrastructure
 
 API_VERSIONS = {
     "Microsoft.Authorization/roleAssignments": "2022-04-01",
@@ -113,6 +113,7 @@ _SAFE: Mapping[str, Mapping[str, Test]] = {
         "properties.allowCrossTenantReplication": _is(False),
         "properties.allowSharedKeyAccess": _is(False),
         "properties.defaultToOAuthAuthentication": _is(True),
+        "properties.accessTier": _is("Hot"),
         "properties.minimumTlsVersion": _is("TLS1_2", "TLS1_3"),
         "properties.supportsHttpsTrafficOnly": _is(True),
         "properties.networkAcls.bypass": _is("AzureServices"),
@@ -122,7 +123,7 @@ _SAFE: Mapping[str, Mapping[str, Test]] = {
     },
     "Microsoft.Storage/storageAccounts/blobServices": {
         "properties.deleteRetentionPolicy.enabled": _is(True),
-        "properties.deleteRetentionPolicy.days": _from(7, 365),
+        "properties.deleteRetentionPolicy.days": _is(7),
         "properties.cors": _is(None),
     },
     "Microsoft.Storage/storageAccounts/blobServices/containers": {"properties.publicAccess": _is("None")},
@@ -205,9 +206,16 @@ def _safe(resources: list[Resource]) -> Iterator[str]:
         if found.type not in _SAFE:
             yield f"{found.file}: nothing says yet what makes a {found.type} safe"
             continue
-        yield from judged(found, _SAFE[found.type])
-        if found.name == "authsettingsV2":
-            yield from judged(found, _SIGN_IN)
+        yield from judged(found, _tests(found))
+
+
+def _tests(found: Resource) -> Mapping[str, Test]:
+    return _SIGN_IN if found.name == "authsettingsV2" else _SAFE.get(found.type, {})
+
+
+def judged_paths(found: Resource) -> set[str]:
+    """The properties of a resource whose values are judged here."""
+    return set(_tests(found))
 
 
 def known_versions(infrastructure: Infrastructure) -> Iterator[str]:
@@ -232,9 +240,8 @@ def one_region(infrastructure: Infrastructure) -> Iterator[str]:
 def no_secrets(infrastructure: Infrastructure) -> Iterator[str]:
     """No secret in outputs, settings or properties; the webhook's address is the one place that has to hold a key."""
     for scenario in infrastructure.scenarios:
-        for name, value in scenario.file.outputs.items():
-            if _SECRET_NAME.search(name.replace("_", " ")) or _is_secret(value):
-                yield f"the output {name} gives away a secret"
+        for file in (scenario.file, *(module.file for module in scenario.file.modules)):
+            yield from _secret_outputs(file)
         for found in scenario.all:
             for path, value in leaves(found.body):
                 yield from _given_away(found, path, value)
@@ -244,6 +251,12 @@ def no_secrets(infrastructure: Infrastructure) -> Iterator[str]:
                 yield from _given_away(found, path, value)
     for name, value in infrastructure.events().outputs.items():
         yield f"events.bicep needs no output, but gives {name}: {value!r}"
+
+
+def _secret_outputs(file: File) -> Iterator[str]:
+    for name, value in file.outputs.items():
+        if _SECRET_NAME.search(name.replace("_", " ")) or _is_secret(value):
+            yield f"{file.path.name}: the output {name} gives away a secret"
 
 
 def _given_away(found: Resource, path: str, value: Any) -> Iterator[str]:
@@ -278,14 +291,6 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def every_policy_of_publishing(scenario: Scenario) -> Iterator[str]:
-    held = {found.id.lower() for found in scenario.of("Microsoft.Web/sites/basicPublishingCredentialsPolicies")}
-    for site in scenario.of("Microsoft.Web/sites"):
-        for channel in ("ftp", "scm"):
-            if f"{site.id}/basicPublishingCredentialsPolicies/{channel}".lower() not in held:
-                yield f"{site.name} takes a password over {channel}"
-
-
 RULES = (
     safe_resources,
     known_versions,
@@ -293,4 +298,3 @@ RULES = (
     no_secrets,
     encrypted_ways,
 )
-SCENARIO_RULES = (every_policy_of_publishing,)

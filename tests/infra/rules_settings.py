@@ -16,6 +16,20 @@ OTHER_WAYS = {"AzureWebJobsStorage__tableServiceUri", "TABLE_PREFIX"}
 """Settings for storage that is shared or elsewhere, which a deployment of its own needs not."""
 
 
+FOR_THE_PLATFORM = {
+    "APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
+    "APPLICATIONINSIGHTS_CONNECTION_STRING",
+    "AZURE_CLIENT_ID",
+    "AzureWebJobsDisableHomepage",
+    "AzureWebJobsStorage__accountName",
+    "AzureWebJobsStorage__clientId",
+    "AzureWebJobsStorage__credential",
+    "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID",
+}
+"""Settings for the platform rather than the code, whose values rules_access.py judges; one more could turn a function
+off, or send its queues elsewhere."""
+
+
 PLATFORM_SETTINGS = {"AZURE_FUNCTIONS_ENVIRONMENT", "WEBSITE_AUTH_ENABLED", "WEBSITE_INSTANCE_ID", "WEBSITE_SITE_NAME"}
 """Settings that the platform makes."""
 
@@ -47,10 +61,9 @@ def named_in_bindings(root: Path) -> set[str]:
 
 def settings_agree(scenario: Scenario) -> Iterator[str]:
     """Bicep sets what the code reads, nothing that nobody reads, and the code finds all of it in order."""
-    platform = {name for name in scenario.settings if name.startswith(("APPLICATIONINSIGHTS_", "AzureWebJobs"))}
-    platform |= {"AZURE_CLIENT_ID", "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID"}
     named = named_in_bindings(scenario.file.path.parent.parent)
-    platform |= {name for name in scenario.settings if name.partition("__")[0] in named}
+    others = named - {"AzureWebJobsStorage"}
+    platform = FOR_THE_PLATFORM | {name for name in scenario.settings if name.partition("__")[0] in others}
     for name in sorted(named - {name.partition("__")[0] for name in scenario.settings}):
         yield f"a binding names the setting {name}, which Bicep doesn't set"
     expected = settings_read() - LOCAL_SETTINGS - OTHER_WAYS - PLATFORM_SETTINGS
@@ -70,6 +83,15 @@ def settings_agree(scenario: Scenario) -> Iterator[str]:
         yield f"tables are at {read.table_endpoint}"
 
 
+def settings_of_their_parameters(scenario: Scenario) -> Iterator[str]:
+    """POLL_SECONDS is what pollSeconds says, and so on: two that have one default could be each other's."""
+    for name in sorted(settings_read() & scenario.settings.keys() - FOR_THE_PLATFORM - {"BATCH_ACCOUNTS"}):
+        first, *words = name.lower().split("_")
+        value = scenario.parameter(first + "".join(map(str.capitalize, words)))
+        if scenario.settings[name] != str(value):
+            yield f"the setting {name} is {scenario.settings[name]!r}, not {value!r} as its parameter"
+
+
 def settings_default(scenario: Scenario) -> Iterator[str]:
     """What the parameter file leaves open is as it would be without the setting."""
     accounts = {name: scenario.settings[name] for name in ("BATCH_ACCOUNTS", "AzureWebJobsStorage__accountName")}
@@ -80,4 +102,5 @@ def settings_default(scenario: Scenario) -> Iterator[str]:
 SCENARIO_RULES: tuple[Callable[[Scenario], Iterator[str]], ...] = (
     settings_agree,
     settings_default,
+    settings_of_their_parameters,
 )

@@ -99,8 +99,10 @@ def hooks(infrastructure: Infrastructure) -> Iterator[str]:
     whole = yaml.safe_load(infrastructure.read("azure.yaml"))
     service = whole["services"]["app"]
     wanted = {"project": ".", "language": "python", "host": "function", "remoteBuild": True}
-    if {key: service.get(key) for key in wanted} != wanted:
-        yield f"azure.yaml: the service is {service}"
+    if {**service, "hooks": {}} != {**wanted, "hooks": {}} or whole["services"].keys() != {"app"}:
+        yield f"azure.yaml: the services are {whole['services']}"
+    if whole.keys() != {"name", "metadata", "infra", "services", "hooks"}:
+        yield f"azure.yaml: nobody has looked up one of {sorted(whole)}"
     if whole.get("infra") != {"provider": "bicep", "path": "infra", "module": "main"}:
         yield f"azure.yaml: the infrastructure is {whole.get('infra')}"
     for name, systems in _HOOKS.items():
@@ -122,7 +124,10 @@ _MILDER = {"use-recent-api-versions": "off", "use-secure-value-for-secure-inputs
 
 
 def strict_compiler(infrastructure: Infrastructure) -> Iterator[str]:
-    rules = json.loads(infrastructure.read("infra/bicepconfig.json"))["analyzers"]["core"]
+    whole = json.loads(infrastructure.read("infra/bicepconfig.json"))
+    rules = whole["analyzers"]["core"]
+    if (whole.keys(), whole["analyzers"].keys(), rules.keys()) != ({"analyzers"}, {"core"}, {"enabled", "rules"}):
+        yield "bicepconfig.json is for the linter only, not for another cloud, other modules or experiments"
     if rules.get("enabled") is not True:
         yield "the Bicep linter is off"
     for name, rule in rules["rules"].items():
@@ -144,8 +149,21 @@ def host_settings(infrastructure: Infrastructure) -> Iterator[str]:
             yield f"host.json: {name} is {host.get(name)!r}, not {_HOST.get(name)!r}"
 
 
+_YAML_RULES = {
+    "extends": "default",
+    "rules": {
+        "comments": {"min-spaces-from-content": 1},
+        "document-start": "disable",
+        "line-length": {"max": 140},
+        "truthy": {"check-keys": False},
+    },
+}
+
+
 def linted(infrastructure: Infrastructure) -> Iterator[str]:
-    """actionlint, zizmor and yamllint have nothing to say."""
+    """actionlint, zizmor and yamllint have nothing to say, and yamllint looks at all that it looked at."""
+    if (rules := yaml.safe_load(infrastructure.read(".yamllint.yaml"))) != _YAML_RULES:
+        yield f"yamllint goes by {rules}"
     programs = Path(sys.executable).parent
     commands = (
         ("actionlint", *workflows(infrastructure.root)),

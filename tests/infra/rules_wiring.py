@@ -59,6 +59,10 @@ def alerts_on_demand(scenario: Scenario) -> Iterator[str]:
     wanted = bool(scenario.parameter("alertEmail"))
     if bool(scenario.of("Microsoft.Insights/scheduledQueryRules")) != wanted:
         yield "alert rules should be there when there is an address for them, and only then"
+    for group in scenario.of("Microsoft.Insights/actionGroups"):
+        told = [receiver["emailAddress"] for receiver in group.get("properties.emailReceivers")]
+        if told != [scenario.parameter("alertEmail")]:
+            yield f"alerts are told to {told}"
 
 
 _TRACES = "union isfuzzy=true (datatable(TimeGenerated:datetime, Message:string)[]), AppTraces"

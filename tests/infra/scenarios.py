@@ -58,12 +58,12 @@ EVERYTHING: Mapping[str, Any] = {
     "fullListMinutes": 16,
     "jobHorizonDays": 8,
     "fullReadHours": 25,
-    "deletedJobDays": 31,
-    "pollStatusDays": 8,
+    "deletedJobDays": 32,
+    "pollStatusDays": 9,
     "housekeepingSchedule": "0 18 * * * *",
     "maxBatchCallsPerMinute": 3001,
 }
-"""A value other than its default for every parameter there is."""
+"""A value other than its default for every parameter there is; no number twice, so that none passes for another."""
 ODD: Mapping[str, Any] = {
     "environmentName": "My_Env.2",
     "location": "uksouth",

@@ -69,11 +69,15 @@ def test_what_is_left_behind_is_deleted_by_the_names_that_a_deployment_gives(tmp
     (name,) = re.findall(r"roleName: '([^']+)'", role)
     for wanted in (
         "role assignment delete --scope BATCH_ACCOUNT_ID",
-        "monitor diagnostic-settings delete --resource BATCH_ACCOUNT_ID --name batchscope-ENV",
-        f"role definition delete --name {name.replace('${environmentName}', 'ENV')}",
+        "monitor diagnostic-settings delete --resource BATCH_ACCOUNT_ID --name batchscope-ENV-SUBSCRIPTION_ID",
+        f"role definition delete --name {_filled_in(name)}",
         "group delete --name rg-batchscope-ENV",
     ):
         assert any(call.startswith(wanted) for call in calls), wanted
+
+
+def _filled_in(name: str) -> str:
+    return name.replace("${environmentName}", "ENV").replace("${subscription().subscriptionId}", "SUBSCRIPTION_ID")
 
 
 def test_metrics_that_the_page_names_are_rendered() -> None:

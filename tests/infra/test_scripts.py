@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from infra import app_registration, event_subscriptions
-from infra.azure_cli import CommandError, parsed
+from infra.azure_cli import CommandError, az, parsed
 
 CLIENT = "33333333-0000-0000-0000-000000000000"
 STORAGE_ID = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/store"
@@ -55,6 +55,8 @@ def test_blob_functions_are_subscribed_and_others_are_not(capsys: pytest.Capture
     wanted = [{"functionName": "node_telemetry", "containerName": "telemetry"}]
     assert f"triggers={json.dumps(wanted)}" in deployment
     assert "existingTopicName= " in deployment
+    assert f"--template-file {Path(event_subscriptions.__file__).with_name('events.bicep')} " in deployment
+    assert "appName=func storageAccountName=store " in deployment
     assert "node_telemetry is told of new blobs in telemetry." in capsys.readouterr().out
 
 
@@ -109,10 +111,20 @@ def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixtu
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], az) == 0
     assert capsys.readouterr().out == f"{CLIENT}\n"
     assert [role["value"] for role in az.files[0]] == ["Reader", "Operator"]
+    assert len({role["id"] for role in az.files[0]}) == len(az.files[0])
+    assert all(role["allowedMemberTypes"] == ["User", "Application"] and role["isEnabled"] for role in az.files[0])
+    (created,) = az.called("ad app create")
+    assert "--sign-in-audience AzureADMyOrg --enable-id-token-issuance true" in created
+    assert az.called(f"ad app update --id {CLIENT} --identifier-uris api://{CLIENT}")
     assert az.called(f"ad sp create --id {CLIENT}")
     version, trusted = az.called("rest --method PATCH")
-    assert '"requestedAccessTokenVersion": 2' in version
-    assert '"preAuthorizedApplications"' in trusted
+    exposed = json.loads(version.partition("--body ")[2])["api"]
+    assert exposed["requestedAccessTokenVersion"] == 2
+    (scope,) = exposed["oauth2PermissionScopes"]
+    assert (scope["value"], scope["type"], scope["isEnabled"]) == ("user_impersonation", "User", True)
+    (only,) = json.loads(trusted.partition("--body ")[2])["api"]["preAuthorizedApplications"]
+    assert only["appId"] == "04b07795-8ddb-461a-bbee-02f9e1bf7b46", "which is the Azure CLI"
+    assert only["delegatedPermissionIds"] == [scope["id"]]
     assert az.called(f"ad sp update --id {CLIENT} --set appRoleAssignmentRequired=true")
     again = Az(ad_app_list=[{"appId": CLIENT}], ad_sp_list=[{}])
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], again) == 0
@@ -132,6 +144,7 @@ def test_connecting_twice_leaves_one_federated_credential() -> None:
     (created,) = az.called("ad app federated-credential create")
     given = json.loads(created.partition("--parameters ")[2])
     assert (given["subject"], given["issuer"]) == ("p-1", "https://login.microsoftonline.com/t-1/v2.0")
+    assert given["audiences"] == ["api://AzureADTokenExchange"]
     assert az.called("ad app update")[0].endswith("https://app.example/.auth/login/aad/callback")
     again = Az(**{"ad_app_federated-credential_list": [{"subject": "p-1"}]})
     assert app_registration.main(command, again) == 0
@@ -144,3 +157,9 @@ def test_a_failing_command_is_told_in_its_own_words() -> None:
         parsed([sys.executable, "-c", program, "create"])
     assert parsed([sys.executable, "-c", "print('[1]')"]) == [1]
     assert parsed([sys.executable, "-c", "pass"]) is None
+
+
+def test_answers_are_json_whatever_the_command_line_is_set_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: sys.executable)
+    asked = az("-c", "import json, sys; print(json.dumps(sys.argv[1:]))")
+    assert asked == ["--only-show-errors", "--output", "json"]

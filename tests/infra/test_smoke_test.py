@@ -153,6 +153,10 @@ BROKEN: Mapping[str, tuple[Deployment, str]] = {
         Deployment().but("/api/health", as_json({"status": "unhealthy", "problems": []}, 503)),
         "Health answered 503",
     ),
+    "health is of no known kind": (
+        Deployment().but("/api/health", as_json({"status": "unhealthy", "problems": ["x"]})),
+        "Health says 'unhealthy'",
+    ),
     "nothing was polled": (watching(account(lastRound=None)), "demo: It was not polled yet"),
     "polling has stopped": (watching(account(began=-4000)), "but should be every 60 s"),
     "every poll is refused": (
