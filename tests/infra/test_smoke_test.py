@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -35,17 +36,19 @@ class Reply:
     location: str = ""
 
 
+_MOMENT = re.compile(rb"\{now([+-][\d.]+)\}")
+
+
 def as_json(value: object, status: int = 200) -> Reply:
     return Reply(json.dumps(value).encode(), status)
 
 
 def account(name: str = "demo", *, began: float = -20, rate: float = 60, **changes: object) -> dict[str, object]:
-    """An account as the API tells of it, whose last poll `began` so many seconds from now, and took one."""
-    now = datetime.now(UTC)
+    """An account as the API tells of it, whose last poll `began` so many seconds from when it is asked, and took one."""
     last = {
-        "asOf": now.isoformat(),
-        "startedAt": (now + timedelta(seconds=began)).isoformat(),
-        "finishedAt": (now + timedelta(seconds=began + 1)).isoformat(),
+        "asOf": "{now+0}",
+        "startedAt": f"{{now{began:+g}}}",
+        "finishedAt": f"{{now{began + 1:+g}}}",
         "outcome": "succeeded",
         "reason": None,
         "jobsPolled": 3,
@@ -54,6 +57,13 @@ def account(name: str = "demo", *, began: float = -20, rate: float = 60, **chang
     }
     shown = {"id": name, "enabled": changes.pop("enabled", True), "pollSeconds": rate}
     return {**shown, "lastRound": changes.pop("lastRound", {**last, **changes})}
+
+
+def at_present(body: bytes) -> bytes:
+    """A body in which `{now-20}` stands for the moment twenty seconds before this."""
+    return _MOMENT.sub(
+        lambda found: (datetime.now(UTC) + timedelta(seconds=float(found[1]))).isoformat().encode(), body
+    )
 
 
 REFUSED: Mapping[str, Any] = {"outcome": "failed", "reason": "https://x answered 403."}
@@ -93,11 +103,12 @@ def served(deployment: Deployment) -> Iterator[str]:
             reply = deployment.answer(self.path, self.headers.get("Authorization"))
             self.send_response(reply.status)
             self.send_header("Content-Type", reply.kind)
-            self.send_header("Content-Length", str(len(reply.body)))
+            body = at_present(reply.body)
+            self.send_header("Content-Length", str(len(body)))
             if reply.location:
                 self.send_header("Location", reply.location)
             self.end_headers()
-            self.wfile.write(reply.body)
+            self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
             """Says nothing."""
