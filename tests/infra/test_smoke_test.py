@@ -44,7 +44,7 @@ def as_json(value: object, status: int = 200) -> Reply:
 
 
 def account(name: str = "demo", *, began: float = -20, rate: float = 60, **changes: object) -> dict[str, object]:
-    """An account as the API tells of it, whose last poll `began` so many seconds from when it is asked, and took one."""
+    """An account as the API tells of it, whose last poll `began` so many seconds from when it is asked."""
     last = {
         "asOf": "{now+0}",
         "startedAt": f"{{now{began:+g}}}",
