@@ -1,43 +1,74 @@
 """What clients may send: known properties, required ones, and those that the emulator refuses to pretend to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from local.batch_emulator.body_names import KINDS, NOTHING, Names
 from local.batch_emulator.durations import seconds_of
 from local.batch_emulator.errors import RefusedError, absent_property, bad_property, undone
-from local.batch_emulator.versions import has_certificates, has_communication_mode
+from local.batch_emulator.versions import (
+    has_certificates,
+    has_communication_mode,
+    has_resource_tags,
+    has_token_settings,
+)
 
 type Body = Mapping[str, Any]
 _MOST_SLOTS = 256
 _LONGEST = {"displayName": 1024, "autoPoolIdPrefix": 20}
+_DEEPER = (dict, list)
 _PAIRS = ("metadata", "environmentSettings", "commonEnvironmentSettings", "userAccounts")
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A body's properties; `undone` are the service's but not the emulator's."""
+    """A body's properties; `undone` are the service's but not the emulator's, `kind` tells what stands in them."""
 
     known: frozenset[str]
     required: tuple[str, ...] = ()
     undone: frozenset[str] = frozenset()
+    kind: str = ""
+    _inner: Names = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_inner", KINDS[self.kind] if self.kind else NOTHING)
 
     def check(self, body: Body) -> None:
-        """Raises RefusedError, naming the property."""
+        """Raises RefusedError, naming the property, wherever it stands."""
         check_sizes(body)
         for name, value in body.items():
-            if name in self.undone and value:
-                raise undone(f"property {name}")
-            if name not in self.known | self.undone:
-                raise RefusedError(
-                    400,
-                    "UnsupportedProperty",
-                    "A property in the request's body is not supported.",
-                    {"PropertyName": name},
-                )
+            if name in self.undone:
+                if value:
+                    raise undone(f"property {name}")
+            elif name not in self.known:
+                raise _unsupported(name)
+            if type(value) in _DEEPER:
+                below = self._inner.get(name, NOTHING)
+                if below is not None:
+                    _check_below(below, value, name)
         for name in self.required:
             if body.get(name) in (None, ""):
                 raise absent_property(name)
+
+
+def _unsupported(name: str) -> RefusedError:
+    text = "A property in the request's body is not supported."
+    return RefusedError(400, "UnsupportedProperty", text, {"PropertyName": name})
+
+
+def _check_below(names: Names, value: Any, place: str) -> None:
+    """Raises RefusedError for a name that nothing at a place has."""
+    if type(value) is list:
+        for each in value:
+            _check_below(names, each, place)
+    elif type(value) is dict:
+        for name, inner in value.items():
+            if name not in names:
+                raise _unsupported(f"{place}.{name}")
+            below = names[name]
+            if below is not None and type(inner) in _DEEPER:
+                _check_below(below, inner, f"{place}.{name}")
 
 
 _EVERYWHERE = "id displayName metadata networkConfiguration"
@@ -45,14 +76,14 @@ _JOB_CHANGES = "priority allowTaskPreemption maxParallelTasks constraints onAllT
 _JOB_STARTS = (
     "commonEnvironmentSettings onTaskFailure usesTaskDependencies jobManagerTask jobPreparationTask jobReleaseTask"
 )
-JOB = Shape(frozenset(f"{_EVERYWHERE} {_JOB_CHANGES} {_JOB_STARTS}".split()), ("id", "poolInfo"))
-SPECIFICATION = Shape(JOB.known - {"id"}, ("poolInfo",))
-JOB_PUT = Shape(frozenset(f"metadata {_JOB_CHANGES}".split()), ("poolInfo",))
+JOB = Shape(frozenset(f"{_EVERYWHERE} {_JOB_CHANGES} {_JOB_STARTS}".split()), ("id", "poolInfo"), kind="Job")
+SPECIFICATION = Shape(JOB.known - {"id"}, ("poolInfo",), kind="Job")
+JOB_PUT = Shape(frozenset(f"metadata {_JOB_CHANGES}".split()), ("poolInfo",), kind="Job")
 SCHEDULE_RULES = Shape(frozenset(["doNotRunUntil", "doNotRunAfter", "startWindow", "recurrenceInterval"]))
-SCHEDULE_PATCH = Shape(frozenset(["schedule", "jobSpecification", "metadata"]))
-SCHEDULE_PUT = Shape(SCHEDULE_PATCH.known, ("schedule", "jobSpecification"))
-SCHEDULE = Shape(SCHEDULE_PUT.known | {"id", "displayName"}, ("id", "schedule", "jobSpecification"))
-JOB_PATCH = Shape(frozenset(f"metadata networkConfiguration {_JOB_CHANGES}".split()))
+SCHEDULE_PATCH = Shape(frozenset(["schedule", "jobSpecification", "metadata"]), kind="JobSchedule")
+SCHEDULE_PUT = Shape(SCHEDULE_PATCH.known, ("schedule", "jobSpecification"), kind="JobSchedule")
+SCHEDULE = Shape(SCHEDULE_PUT.known | {"id", "displayName"}, ("id", *SCHEDULE_PUT.required), kind="JobSchedule")
+JOB_PATCH = Shape(frozenset(f"metadata networkConfiguration {_JOB_CHANGES}".split()), kind="Job")
 TASK = Shape(
     frozenset(
         [
@@ -74,8 +105,10 @@ TASK = Shape(
     ),
     ("id", "commandLine"),
     frozenset(["multiInstanceSettings"]),
+    kind="Task",
 )
-TASK_PUT = Shape(frozenset({"constraints"}))
+_TASK_WITH_TOKENS = replace(TASK, known=TASK.known | {"authenticationTokenSettings"})
+TASK_PUT = Shape(frozenset({"constraints"}), kind="Task")
 POOL = Shape(
     frozenset(
         f"{_EVERYWHERE} vmSize virtualMachineConfiguration resizeTimeout targetDedicatedNodes targetLowPriorityNodes "
@@ -84,27 +117,43 @@ POOL = Shape(
         "autoScaleEvaluationInterval".split()
     ),
     ("id", "vmSize"),
+    kind="Pool",
 )
 _WHILE_EMPTY = (
     "displayName vmSize enableInterNodeCommunication virtualMachineConfiguration taskSlotsPerNode taskSchedulingPolicy "
     "networkConfiguration userAccounts mountConfiguration upgradePolicy"
 )
 POOL_WHILE_EMPTY = frozenset(_WHILE_EMPTY.split())
-POOL_PATCH = Shape(POOL_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"})
-_PROPERTIES = Shape(frozenset({"startTask", "applicationPackageReferences", "metadata"}))
-POOL_SPECIFICATION = Shape(POOL.known - {"id"}, ("vmSize",))
+_POOL_PATCH = Shape(POOL_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"}, kind="Pool")
+_PROPERTIES = Shape(frozenset({"startTask", "applicationPackageReferences", "metadata"}), kind="Pool")
+POOL_SPECIFICATION = Shape(
+    POOL.known - {"id"} | {"resourceTags", "targetNodeCommunicationMode"},
+    ("vmSize",),
+    frozenset(["certificateReferences"]),
+    kind="Pool",
+)
 _AUTO = ("poolLifetimeOption", "pool")
-AUTO_POOL = Shape(frozenset(["autoPoolIdPrefix", "keepAlive", *_AUTO]), _AUTO)
+AUTO_POOL = Shape(frozenset(["autoPoolIdPrefix", "keepAlive", *_AUTO]), _AUTO, kind="AutoPool")
 REMOVE = Shape(frozenset({"nodeList", "resizeTimeout", "nodeDeallocationOption"}), ("nodeList",))
 RESIZE = Shape(frozenset(["targetDedicatedNodes", "targetLowPriorityNodes", "resizeTimeout", "nodeDeallocationOption"]))
 DISABLE = Shape(frozenset({"disableTasks"}), ("disableTasks",))
 TERMINATE = Shape(frozenset({"terminateReason"}))
-COLLECTION = Shape(frozenset({"value"}), ("value",))
+COLLECTION = Shape(frozenset({"value"}), ("value",), kind="Tasks")
+
+
+def task(version: str) -> Shape:
+    """What a task may have in an api-version."""
+    return _TASK_WITH_TOKENS if has_token_settings(version) else TASK
 
 
 def pool(version: str) -> Shape:
     """What a pool may have in an api-version."""
-    return _older(POOL, version)
+    shape = _older(POOL, version)
+    return replace(shape, known=shape.known | {"resourceTags"}) if has_resource_tags(version) else shape
+
+
+def pool_patch(version: str) -> Shape:
+    return _older(_POOL_PATCH, version)
 
 
 def pool_properties(version: str) -> Shape:
@@ -114,7 +163,7 @@ def pool_properties(version: str) -> Shape:
 def _older(shape: Shape, version: str) -> Shape:
     mode = {"targetNodeCommunicationMode"} if has_communication_mode(version) else set()
     certificates = {"certificateReferences"} if has_certificates(version) else set()
-    return Shape(shape.known | mode, shape.required, shape.undone | certificates)
+    return replace(shape, known=shape.known | mode, undone=shape.undone | certificates)
 
 
 def number(body: Body, name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:

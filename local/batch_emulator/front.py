@@ -56,6 +56,14 @@ class Front:
             return await _truncated(incoming, response.status, headers, body)
         return web.Response(status=response.status, headers=headers, body=body or None)
 
+    def refuse_unread(self, reason: str) -> web.Response:
+        """Answers what is no request: too long for one, or not HTTP."""
+        refusal = RefusedError(400, "InvalidInput", "One of the request inputs is not valid.", {"Reason": reason})
+        request_id = str(uuid.uuid4())
+        body, described = _body(self._refusal(refusal, "http://localhost", request_id), "")
+        headers = {"Date": http_date(self._emulator.clock.now), "request-id": request_id, **described}
+        return web.Response(status=refusal.status, headers=headers, body=body)
+
     async def _wait(self, incoming: web.BaseRequest, fault: Fault | None) -> bool:
         """Lets time pass that was asked for; tells whether it is more than the request's time-out."""
         delay = self._emulator.knobs.latencySeconds + (fault.delaySeconds if fault else 0)

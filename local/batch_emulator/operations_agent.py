@@ -18,7 +18,9 @@ from local.batch_emulator.stamps import SECOND, parse_stamp
 from local.batch_emulator.wire_endpoints import is_windows
 
 _UPLOAD = bodies.Shape(
-    frozenset(["containerUrl", "startTime", "endTime", "identityReference"]), ("containerUrl", "startTime")
+    frozenset(["containerUrl", "startTime", "endTime", "identityReference"]),
+    ("containerUrl", "startTime"),
+    kind="Upload",
 )
 _LOGS_AN_HOUR = 2
 _HOUR = 3600 * SECOND

@@ -81,7 +81,7 @@ def pool_exists(request: Request) -> Response:
 def update_pool(request: Request) -> Response:
     """Properties that shape nodes can change while there are none only (documented)."""
     pool, body = open_pool(request), request.body
-    bodies.POOL_PATCH.check(body)
+    bodies.pool_patch(request.version).check(body)
     check_pool_values(body)
     if pool.nodes and (shaping := sorted(bodies.POOL_WHILE_EMPTY & body.keys())):
         raise conflict("OperationNotValidOnPool", f"{shaping[0]} can be changed while the pool is empty only.")
@@ -94,7 +94,7 @@ def replace_pool_properties(request: Request) -> Response:
     pool, body = open_pool(request), request.body
     bodies.pool_properties(request.version).check(body)
     check_pool_values(body)
-    for name in ("startTask", "applicationPackageReferences", "metadata"):
+    for name in ("startTask", "applicationPackageReferences", "metadata", "targetNodeCommunicationMode"):
         pool.spec.pop(name, None)
         if body.get(name):
             pool.spec[name] = body[name]

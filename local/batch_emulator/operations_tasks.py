@@ -134,7 +134,7 @@ def _added(request: Request, job: Job, row: Any, added: dict[str, Task]) -> Json
 def _new_task(request: Request, job: Job, body: Any) -> Task:
     if not isinstance(body, dict):
         raise bad_property("value", body, "A task is an object.")
-    bodies.TASK.check(body)
+    bodies.task(request.version).check(body)
     name = checked_id(body["id"])
     if not isinstance(body["commandLine"], str):
         raise bad_property("commandLine", body["commandLine"], "It is a string.")

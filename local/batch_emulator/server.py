@@ -2,9 +2,13 @@
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from ssl import SSLContext
+from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import LineTooLong
 
 from local.batch_emulator.controls import PREFIX, Controls
 from local.batch_emulator.emulator import Emulator
@@ -13,6 +17,43 @@ from local.batch_emulator.keeper import Keeper
 
 _PATIENCE = 0.5
 _LONGEST_LINE = 16 * 1024
+
+
+class _Connection(web.RequestHandler):
+    """Says in the service's words that what came is no request, where aiohttp has its own."""
+
+    def __init__(self, listener: "_Listener", **options: Any) -> None:
+        super().__init__(listener, **options)
+        self._front = listener.front
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        if status != HTTPStatus.BAD_REQUEST or request.writer.output_size > 0:
+            return super().handle_error(request, status, exc, message)
+        too_long = f"The request's line and each of its headers have at most {_LONGEST_LINE} bytes."
+        answer = self._front.refuse_unread(too_long if isinstance(exc, LineTooLong) else str(message))
+        answer.force_close()
+        return answer
+
+
+class _Listener(web.Server):
+    def __init__(self, front: Front, handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> None:
+        self.front = front
+        self._options = {
+            "access_log": None,
+            "auto_decompress": False,
+            "max_line_size": _LONGEST_LINE,
+            "max_field_size": _LONGEST_LINE,
+        }
+        super().__init__(handler)
+
+    def __call__(self) -> web.RequestHandler:
+        return _Connection(self, loop=asyncio.get_running_loop(), **self._options)
 
 
 class Server:
@@ -30,13 +71,7 @@ class Server:
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: SSLContext | None = None) -> int:
         """Listens, with https where there is a context, and gives the port. Raises OSError where it can't be had."""
         runner = web.ServerRunner(
-            web.Server(
-                self._serve,
-                access_log=None,
-                auto_decompress=False,
-                max_line_size=_LONGEST_LINE,
-                max_field_size=_LONGEST_LINE,
-            ),
+            _Listener(self._front, self._serve),
             shutdown_timeout=_PATIENCE,
         )
         await runner.setup()

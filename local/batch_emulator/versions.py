@@ -15,6 +15,7 @@ VERSIONS = (
 )
 _LATEST = VERSIONS[-1]
 _COMMUNICATION_SINCE = "2022-10-01.16.0"
+_TAGS_SINCE = "2023-11-01.18.0"
 _UPGRADING_SINCE = "2024-02-01.19.0"
 _DEALLOCATED_SINCE = "2024-07-01.20.0"
 
@@ -25,6 +26,16 @@ def has_communication_mode(version: str) -> bool:
 
 
 def has_certificates(version: str) -> bool:
+    return version < _LATEST
+
+
+def has_resource_tags(version: str) -> bool:
+    """Whether pools may be sent tags for what Azure makes for them."""
+    return _TAGS_SINCE <= version < _LATEST
+
+
+def has_token_settings(version: str) -> bool:
+    """Whether tasks may be sent what a token of theirs opens."""
     return version < _LATEST
 
 

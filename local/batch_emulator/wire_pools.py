@@ -30,6 +30,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "metadata": None,
     "mountConfiguration": None,
     "upgradePolicy": None,
+    "resourceTags": None,
 }
 _COMMUNICATION: Renderers = {
     "targetNodeCommunicationMode": lambda pool: pool.spec.get("targetNodeCommunicationMode", "default"),

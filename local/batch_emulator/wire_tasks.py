@@ -18,6 +18,7 @@ _SENT = (
     "environmentSettings",
     "affinityInfo",
     "applicationPackageReferences",
+    "authenticationTokenSettings",
 )
 _USER = {"autoUser": {"scope": "pool", "elevationLevel": "nonadmin"}}
 

@@ -22,6 +22,18 @@ async def test_numbers_and_headers_beyond_all_measure_are_refused_in_words(stepp
     assert (await stepped.call("GET", "/jobs", timeout=digits)).status == 200
 
 
+@pytest.mark.parametrize("headers", [{}, {"x-long": "x" * 17_000}])
+async def test_a_request_with_a_line_that_is_too_long_is_refused_in_the_services_shape(
+    stepped: Driver, headers: dict[str, str]
+) -> None:
+    filters = "id eq 'x'" if headers else f"id eq '{'x' * 100_000}'"
+    answer = await stepped.call("GET", "/jobs", headers=headers, _filter=filters)
+    assert (answer.status, answer.code) == (400, "InvalidInput")
+    assert answer.values == {"Reason": "The request's line and each of its headers have at most 16384 bytes."}
+    assert answer.headers["request-id"] in answer.body["message"]["value"]
+    assert (await stepped.call("GET", "/jobs")).status == 200
+
+
 async def test_headers_that_are_not_text_are_answered_like_any_other(stepped: Driver) -> None:
     host, port = stepped.url.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))

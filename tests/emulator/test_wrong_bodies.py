@@ -9,12 +9,12 @@ import pytest
 
 from tests.emulator.direct import Direct
 
-_SIDE = {
+_LINE = {
     "commandLine": "sleep 1",
-    "constraints": {"maxTaskRetryCount": 1, "maxWallClockTime": "PT5M"},
     "resourceFiles": [{"httpUrl": "http://x", "filePath": "x"}],
     "environmentSettings": [{"name": "a", "value": "b"}],
 }
+_SIDE = {**_LINE, "constraints": {"maxTaskRetryCount": 1, "maxWallClockTime": "PT5M"}}
 _POOL = {
     "vmSize": "standard_d2s_v5",
     "targetDedicatedNodes": 1,
@@ -24,7 +24,7 @@ _POOL = {
         "extensions": [{"name": "e", "publisher": "p", "type": "t", "settings": {"a": 1}}],
     },
     "resizeTimeout": "PT15M",
-    "startTask": {**_SIDE, "waitForSuccess": True},
+    "startTask": {**_LINE, "maxTaskRetryCount": 1, "waitForSuccess": True},
     "taskSchedulingPolicy": {"nodeFillType": "spread"},
     "userAccounts": [{"name": "u", "password": "p"}],
     "metadata": [{"name": "a", "value": "b"}],
