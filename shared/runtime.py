@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
     from shared.clock import Clock
     from shared.services.housekeeping import Housekeeping
+    from shared.services.live_tasks import LiveTasks
     from shared.services.polling import Polling
     from shared.services.queries import Queries
     from shared.services.registry import Registry
+    from shared.services.task_queries import TaskQueries
+    from shared.services.timelines import Timelines
     from shared.stores.batch import BatchAccount
     from shared.stores.tables import Tables
 
@@ -28,6 +31,9 @@ class Services:
 
     polling: "Polling"
     queries: "Queries"
+    tasks: "TaskQueries"
+    live_tasks: "LiveTasks"
+    timelines: "Timelines"
     registry: "Registry"
     housekeeping: "Housekeeping"
     clock: "Clock"
@@ -53,6 +59,8 @@ class Runtime:
 
 async def _open(settings: Settings) -> Services:
     from shared.services.housekeeping import Housekeeping, Retention
+    from shared.services.leaf_walk import LeafWalk
+    from shared.services.live_tasks import LiveTasks
     from shared.services.long_reads import LongReads
     from shared.services.polling import Polling
     from shared.services.queries import Queries
@@ -60,6 +68,8 @@ async def _open(settings: Settings) -> Services:
     from shared.services.registry import Registry
     from shared.services.rounds import AccountRounds, RoundRules
     from shared.services.task_poll import TaskPoll
+    from shared.services.task_queries import TaskQueries
+    from shared.services.timelines import Timelines
     from shared.stores.jobs import JobStore
     from shared.stores.monitoring import MonitoringStore
     from shared.stores.operations import OperationStore
@@ -104,13 +114,17 @@ async def _open(settings: Settings) -> Services:
         budget=settings.tick_budget,
     )
     by_id = {account.id: account for account in settings.accounts}
-    queries = Queries(by_id, jobs, monitoring, cache, plans=plans, clock=clock, interval=settings.poll_interval)
+    queries = Queries(by_id, jobs, monitoring, plans=plans, clock=clock, interval=settings.poll_interval)
+    walk = LeafWalk(queries, cache)
+    tasks = TaskQueries(walk)
+    live_tasks = LiveTasks({source.account.id: source for source in sources}, queries, tasks, monitoring, clock)
     registry = Registry(by_id, monitoring, clock, interval=settings.poll_interval)
     retention = Retention(settings.deleted_job_retention, settings.operation_retention)
     housekeeping = Housekeeping(
         settings.accounts, jobs=jobs, cache=cache, plans=plans, operations=operations, clock=clock, retention=retention
     )
-    return Services(polling, queries, registry, housekeeping, clock)
+    timelines = Timelines(queries, walk)
+    return Services(polling, queries, tasks, live_tasks, timelines, registry, housekeeping, clock)
 
 
 def _clock(settings: Settings) -> "Clock":

@@ -9,7 +9,9 @@ from functions.api.metrics import add_metrics
 from functions.api.monitoring import add_monitoring
 from functions.api.openapi import add_openapi
 from functions.api.polls import add_polls
+from functions.api.task_details import add_task_details
 from functions.api.tasks import add_tasks
+from functions.api.timeline import add_timeline
 from functions.http import Routes
 from shared.runtime import Runtime
 
@@ -17,6 +19,8 @@ from shared.runtime import Runtime
 def api_blueprint(runtime: Runtime) -> func.Blueprint:
     """Every route of the API, on one blueprint."""
     routes = Routes(runtime)
-    for add in (add_accounts, add_monitoring, add_jobs, add_tasks, add_polls, add_health, add_metrics, add_openapi):
+    for add in (add_accounts, add_monitoring, add_jobs, add_tasks, add_task_details, add_timeline):
+        add(routes)
+    for add in (add_polls, add_health, add_metrics, add_openapi):
         add(routes)
     return routes.blueprint

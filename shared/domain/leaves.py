@@ -60,6 +60,13 @@ class Leaf:
     def row(self, at: int) -> Task:
         return _task(*(column[at] for column in self._columns))
 
+    def column(self, name: str) -> list[Any]:
+        """One property of all tasks, named and told as in `Task`: a fraction of the time that the tasks would take."""
+        place = Task._fields.index(name)
+        if place in (_STARTS, _ENDS):
+            return list(map(_moment, self._columns[place], self._columns[_TRANSITIONS]))
+        return list(self._columns[place])
+
     def counts(self) -> TaskCounts:
         return counts_of(*self._states_and_results())
 

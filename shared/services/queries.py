@@ -1,29 +1,25 @@
-"""Answers from what is stored, without a call to Batch: accounts, jobs with their verdicts, cached tasks."""
+"""Answers from what is stored, without a call to Batch: accounts, jobs with their verdicts."""
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.clock import Clock
 from shared.domain.accounts import Account
 from shared.domain.jobs import Job
-from shared.domain.keys import key_of
 from shared.domain.monitoring import Monitoring
 from shared.domain.read_plans import Progress
 from shared.domain.reports import AccountReport, JobReport, MonitoringReport
 from shared.domain.rounds import Round
-from shared.domain.tasks import STATES, Task, TaskCounts
+from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import verdict_of
-from shared.errors import CacheConflictError, NotFoundError
+from shared.errors import NotFoundError
 from shared.services.registry import found
 from shared.stores.jobs import JobStore, generation_partition
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.read_plans import ReadPlanStore
-from shared.stores.task_cache import TaskCache
-
-_LISTING_TRIES = 5
 
 
 class Queries:
@@ -34,7 +30,6 @@ class Queries:
         accounts: Mapping[str, Account],
         jobs: JobStore,
         monitoring: MonitoringStore,
-        cache: TaskCache,
         *,
         plans: ReadPlanStore,
         clock: Clock,
@@ -43,7 +38,6 @@ class Queries:
         self._accounts = accounts
         self._jobs = jobs
         self._monitoring = monitoring
-        self._cache = cache
         self._plans = plans
         self._clock = clock
         self._interval = interval
@@ -82,38 +76,6 @@ class Queries:
             raise NotFoundError("job", job_id, f" in the account '{account.id}'")
         progress = await self._progress(account, job)
         return self._report(account, job, last, monitoring, await self._clock.now(), progress)
-
-    async def tasks(
-        self, account_id: str, job_id: str, *, after: str, wanted: Callable[[Task], bool], state: str | None
-    ) -> AsyncIterator[Task]:
-        """Cached tasks of a job in key order, those after the key `after`; leaves without `state` aren't read.
-
-        Raises NotFoundError before the first task.
-        """
-        for _ in range(_LISTING_TRIES):
-            report = await self.job(account_id, job_id)
-            picture = report.job.picture
-            if picture is None:
-                return
-            partition = generation_partition(report.account.key, report.job.key, picture.generation)
-            try:
-                async for task in self._cached_tasks(partition, after, state):
-                    after = key_of(task.id)
-                    if (state is None or STATES[task.state] == state) and wanted(task):
-                        yield task
-            except CacheConflictError:  # leaves were rewritten, or a new generation is served: go on there
-                continue
-            return
-        raise CacheConflictError(f"The tasks of '{job_id}' change too fast to be listed; try again.")
-
-    async def _cached_tasks(self, partition: str, after: str, state: str | None) -> AsyncIterator[Task]:
-        directory = await self._cache.read_directory(partition)
-        first = directory.place_of(after) if after and directory.leaves else 0
-        for leaf in directory.leaves[first:]:
-            if state is None or getattr(leaf.counts, state):
-                for task in await self._cache.load_leaf(partition, leaf):
-                    if key_of(task.id) > after:
-                        yield task
 
     def _account(self, account_id: str) -> Account:
         return found(self._accounts, account_id)

@@ -7,6 +7,7 @@ from typing import Any, override
 
 from shared.domain.accounts import Account
 from shared.services.housekeeping import Housekeeping, Retention
+from shared.services.leaf_walk import LeafWalk
 from shared.services.long_reads import LongReads
 from shared.services.polling import Polling
 from shared.services.queries import Queries
@@ -14,6 +15,7 @@ from shared.services.queued_jobs import QueuedJobs
 from shared.services.registry import Registry
 from shared.services.rounds import AccountRounds, RoundRules
 from shared.services.task_poll import TaskPoll
+from shared.services.task_queries import TaskQueries
 from shared.stores.jobs import JobStore
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.operations import OperationStore
@@ -128,11 +130,11 @@ class Process:
             {account.id: account},
             self.jobs,
             self.monitoring,
-            self.cache,
             plans=self.plans,
             clock=self.clock,
             interval=timedelta(hours=1),
         )
+        self.task_queries = TaskQueries(LeafWalk(self.queries, self.cache))
 
     async def poll(self, *, full: bool = False) -> None:
         """A round now, of all jobs."""

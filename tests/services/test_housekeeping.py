@@ -6,6 +6,7 @@ import pytest
 
 from shared.domain.jobs import Job
 from shared.errors import NotFoundError
+from shared.services.task_queries import TaskList
 from tests.services.memory_tables import Fault, ProcessDiedError
 from tests.services.telling import polled_for_a_while, verdict
 from tests.services.world import SECOND, World
@@ -133,10 +134,10 @@ def test_tasks_are_listed_to_the_end_though_their_generation_is_collected_meanwh
 
     async def listed() -> list[str]:
         names: list[str] = []
-        found = process.queries.tasks("demo", "Render", after="", wanted=lambda _: True, state=None)
-        async for task in found:
-            names.append(task.id)
-            if len(names) == 1:
+        async for batch in process.task_queries.tasks("demo", "Render", TaskList(limit=100)):
+            is_first = not names
+            names += [task.id for task in batch]
+            if is_first:
                 job = await process.jobs.load("demo", "Render")
                 assert job
                 assert job.picture

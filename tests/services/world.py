@@ -15,6 +15,7 @@ from shared.domain.operations import JobMessage
 from shared.domain.reports import JobReport
 from shared.domain.tasks import Task
 from shared.errors import BatchscopeError
+from shared.services.task_queries import TaskList
 from tests.services.fake_batch import Service
 from tests.services.memory_tables import Fault, ProcessDiedError, Storage
 from tests.services.process import Process, Recipe
@@ -165,8 +166,8 @@ class World:
         return self.run(self._cached(name))
 
     async def _cached(self, name: str) -> dict[str, Task]:
-        found = self.started().queries.tasks("demo", name, after="", wanted=lambda _: True, state=None)
-        return {task.id: task async for task in found}
+        found = self.started().task_queries.tasks("demo", name, TaskList(limit=1_000_000))
+        return {task.id: task async for batch in found for task in batch}
 
     def check(self, *, done: bool, full: bool, processes: list[Process]) -> None:
         """Raises AssertionError where a claim isn't true; after a poll that ended well every claim must be fresh."""
