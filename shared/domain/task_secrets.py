@@ -34,6 +34,7 @@ _VARIABLE = re.compile(  # docker run -e NAME=value, --env "NAME=value"
     re.DOTALL,
 )
 _MOST_OMITTED = 100
+_ANNOTATION = "odata."  # the protocol's own, in every answer
 
 
 def hidden(_: str) -> str:
@@ -103,7 +104,7 @@ def _unknown(sent: Any, kind: Any, path: str) -> Iterator[str]:
         for name, part in sent.items():
             if name in known:
                 yield from _unknown(part, known[name], f"{path}{name}.")
-            else:
+            elif not name.startswith(_ANNOTATION):
                 yield path + name
 
 

@@ -62,6 +62,8 @@ ROUTES = {
     "list_jobs": Route(f"{_ACCOUNT}/jobs", "/api/accounts/demo/jobs", READERS),
     "get_job": Route(_JOB, "/api/accounts/demo/jobs/none", READERS, 404),
     "list_tasks": Route(f"{_JOB}/tasks", "/api/accounts/demo/jobs/none/tasks", READERS, 404),
+    "get_task": Route(f"{_JOB}/tasks/{{task}}", "/api/accounts/demo/jobs/none/tasks/none", READERS, 404),
+    "get_timeline": Route(f"{_JOB}/timeline", "/api/accounts/demo/jobs/none/timeline", READERS, 404),
     "request_poll": Route(
         f"{_ACCOUNT}/poll", "/api/accounts/demo/poll", OPERATORS, 202, methods=("POST",), body='{"all": true}'
     ),
