@@ -20,7 +20,6 @@ from shared.services.task_queries import TaskList
 _MOST_JSON, _MOST_CSV = 1000, 100_000
 _DESCENDING = " desc"
 
-type Continuation = Annotated[str, Meta(max_length=2000)]
 type TasksPageSize = Annotated[
     int, Meta(ge=1, le=_MOST_CSV, description=f"Tasks a page, 1 to {_MOST_JSON}; with format=csv to {_MOST_CSV}.")
 ]
@@ -51,7 +50,7 @@ class TasksQuery(Query):
     orderby: OrderBy = "id"
     format: Format = "json"
     maxpagesize: TasksPageSize = 100
-    continuation: Continuation = ""
+    continuation: Key = ""
 
     @property
     def order(self) -> TaskOrder:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import Answer, World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+type Value = Callable[[dict[str, Any]], Any]
 TASKS = "accounts/demo/jobs/alpha/tasks"
 SECRET = "Tr0ub4dor-and-3"
 
@@ -53,7 +55,7 @@ async def test_tasks_are_filtered_by_what_is_known_of_them(world: World) -> None
     await _staged(world)
     every = await _rows(world, TASKS)
     assert len(every) == 21
-    for query, wanted in {
+    filters: dict[str, Callable[[dict[str, Any]], bool]] = {
         "state=running": lambda task: task["state"] == "running",
         "state=active&prefix=LONG": lambda task: task["state"] == "active",
         "result=failure": lambda task: task["result"] == "failure",
@@ -62,7 +64,8 @@ async def test_tasks_are_filtered_by_what_is_known_of_them(world: World) -> None
         f"nodeId={every[0]['nodeId'].upper()}": lambda task: task["nodeId"] == every[0]["nodeId"],
         "prefix=Go&result=success": lambda task: task["id"].startswith("good"),
         "failureGroup=none": lambda task: task["id"] == "none",
-    }.items():
+    }
+    for query, wanted in filters.items():
         expected = [task["id"] for task in every if wanted(task)]
         assert await _ids(world, f"{query}&maxpagesize=4") == expected, query
         assert expected or "none" in query
@@ -75,13 +78,13 @@ async def test_tasks_come_in_the_order_of_any_of_their_times(world: World) -> No
     def span(task: dict[str, Any], start: str, end: str) -> float | None:
         return (_moment(task[end]) - _moment(task[start])).total_seconds() if task[start] and task[end] else None
 
-    values = {
+    def moment(name: str) -> Value:
+        return lambda task: _moment(task[name]) if task[name] else None
+
+    values: dict[str, Value] = {
         "runTime": lambda task: span(task, "startTime", "endTime"),
         "waitTime": lambda task: span(task, "creationTime", "startTime"),
-        **{
-            name: lambda task, name=name: task[name] and _moment(task[name])
-            for name in ("startTime", "endTime", "creationTime")
-        },
+        **{name: moment(name) for name in ("startTime", "endTime", "creationTime")},
     }
     for name, value in values.items():
         for direction in ("", "%20desc"):
@@ -243,7 +246,7 @@ async def test_the_timeline_is_what_the_official_client_tells_of_runs(world: Wor
         run, node = task.execution_info, task.node_info
         if not (run and node and run.start_time):
             continue
-        start, end = (moment and moment.replace(tzinfo=UTC) for moment in (run.start_time, run.end_time))
+        start, end = run.start_time.replace(tzinfo=UTC), run.end_time and run.end_time.replace(tzinfo=UTC)
         assert node.node_id
         runs[task.id] = (node.node_id, _milliseconds(start), end and _milliseconds(end), run.result)
         busy[node.node_id] = busy.get(node.node_id, 0) + (_milliseconds(end or as_of) - _milliseconds(start)) * (
