@@ -161,7 +161,7 @@ class BatchAccount:
         except NONSENSE as error:
             why = type(error).__name__  # its text might tell what the task holds
             raise BatchAnswerError(
-                f"{self.account.endpoint} sent nonsense to the request to {intent}: {why}"
+                f"{self.account.endpoint} sent an answer that makes no sense to the request to {intent}: {why}"
             ) from error
 
     async def fetch_task_pages(
