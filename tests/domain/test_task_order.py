@@ -62,6 +62,7 @@ def test_pages_of_any_size_give_every_task_once_and_in_order(
     leaves, listed, after = leaves_of(rows, leaf_rows), list[Task](), None
     while found := page(leaves, order, size, after, TaskFilter()):
         assert len(found) <= size
+        assert len(listed) <= len(rows)
         listed += found
         after = order.position(found[-1])
     assert listed == in_order(rows, order)

@@ -13,7 +13,7 @@ from shared.domain.timeline_buckets import NodeBuckets
 from tests.domain.task_strategies import distinct, tasks_with
 
 NODES = [("pool", "a"), ("pool", "b"), ("other", "a"), ("", "")]
-moments = st.integers(0, 60)
+moments = st.sampled_from([0, *range(1, 13), *range(1, 13)])
 tasks = tasks_with(
     id=st.text("abc01", min_size=1, max_size=4),
     state=st.integers(0, 3),
@@ -24,9 +24,9 @@ tasks = tasks_with(
     slots=st.integers(1, 3),
     node=st.sampled_from(NODES),
 )
-many = st.lists(tasks, max_size=30).map(distinct)
+many = st.lists(tasks, min_size=5, max_size=30).map(distinct)
 windows = st.builds(
-    lambda start, length, known: Window(start, start + length, known), st.integers(0, 60), st.integers(1, 70), moments
+    lambda start, length, known: Window(start, start + length, known), st.integers(1, 8), st.integers(1, 8), moments
 )
 
 
