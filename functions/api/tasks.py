@@ -13,9 +13,9 @@ from functions.csv_table import CsvTable
 from functions.http import Call, Page, Query, Reply, Routes
 from functions.parameters import BadRequestError
 from shared.domain.task_filters import TaskFilter
+from shared.domain.task_lists import TaskList
 from shared.domain.task_order import TaskOrder
 from shared.domain.tasks import RESULTS, STATES, Task
-from shared.services.task_queries import TaskList
 
 _MOST_JSON, _MOST_CSV = 1000, 100_000
 _DESCENDING = " desc"

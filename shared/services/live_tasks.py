@@ -7,13 +7,10 @@ have given them.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
 
 from shared.clock import Clock
 from shared.domain.keys import key_of
-from shared.domain.task_details import TaskDetails
-from shared.domain.tasks import Task
+from shared.domain.reports import LiveTask
 from shared.errors import BatchMissingError, BatchThrottledError, MonitoringOffError, NotFoundError
 from shared.services.queries import Queries
 from shared.services.registry import found
@@ -22,16 +19,6 @@ from shared.stores.batch import BatchAccount
 from shared.stores.monitoring import MonitoringStore
 
 _TASK_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-
-@dataclass(frozen=True, slots=True)
-class LiveTask:
-    """A task as Batch tells it now, the names of what isn't shown, and what the job's counts `as_of` are based on."""
-
-    details: TaskDetails
-    omitted: tuple[str, ...]
-    cached: Task | None
-    as_of: datetime | None
 
 
 class LiveTasks:

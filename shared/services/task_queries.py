@@ -2,25 +2,12 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from shared.domain.keys import KeyRange, keys_after, keys_before
-from shared.domain.task_filters import TaskFilter
-from shared.domain.task_order import BestTasks, Position, TaskOrder
+from shared.domain.task_lists import ALL, TaskList
+from shared.domain.task_order import BestTasks
 from shared.domain.tasks import Task
 from shared.services.leaf_walk import LeafWalk
-
-_ALL = TaskFilter()
-
-
-@dataclass(frozen=True, slots=True)
-class TaskList:
-    """Which tasks are wanted: at most `limit`, those behind the position `after`."""
-
-    limit: int
-    wanted: TaskFilter = _ALL
-    order: TaskOrder = TaskOrder()  # noqa: RUF009 - frozen
-    after: Position | None = None
 
 
 class TaskQueries:
@@ -43,7 +30,7 @@ class TaskQueries:
     async def task(self, account_id: str, job_id: str, task_key: str) -> Task | None:
         """One task by its key, None where there is none. Raises NotFoundError for account and job."""
         keys = KeyRange(task_key, keys_after(task_key).low)
-        async with aclosing(self._walk.slices(account_id, job_id, keys=keys, wanted=_ALL.may_match)) as slices:
+        async with aclosing(self._walk.slices(account_id, job_id, keys=keys, wanted=ALL.may_match)) as slices:
             async for part in slices:
                 for at in part.places:
                     return part.leaf.row(at)

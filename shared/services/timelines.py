@@ -1,24 +1,16 @@
 """When each node ran what of a job, from the cache: nothing is asked of Batch."""
 
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import datetime
 
 from shared.domain.keys import KeyRange
+from shared.domain.reports import TimelineReport
 from shared.domain.stamps import to_milliseconds
 from shared.domain.tasks import TaskCounts
 from shared.domain.timeline import RunCensus, Timeline, Window, runs_of
 from shared.domain.timeline_buckets import NodeBuckets
 from shared.services.leaf_walk import LeafWalk
 from shared.services.queries import Queries
-
-
-@dataclass(frozen=True, slots=True)
-class TimelineReport:
-    """A timeline, and as of when its tasks are known; None before a job's first read is over."""
-
-    as_of: datetime | None
-    timeline: Timeline
 
 
 class Timelines:

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from shared.domain.jobs import Job
+from shared.domain.task_lists import TaskList
 from shared.errors import NotFoundError
-from shared.services.task_queries import TaskList
 from tests.services.memory_tables import Fault, ProcessDiedError
 from tests.services.telling import polled_for_a_while, verdict
 from tests.services.world import SECOND, World

@@ -9,10 +9,10 @@ import pytest
 
 from shared.domain.keys import key_of
 from shared.domain.task_filters import TaskFilter
+from shared.domain.task_lists import TaskList
 from shared.domain.task_order import TaskOrder
 from shared.domain.tasks import Task
 from shared.errors import CacheConflictError
-from shared.services.task_queries import TaskList
 from tests.services.process import Process
 from tests.services.telling import polled_for_a_while
 from tests.services.world import World

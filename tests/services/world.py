@@ -13,9 +13,9 @@ from typing import Any
 from shared.domain.keys import key_of
 from shared.domain.operations import JobMessage
 from shared.domain.reports import JobReport
+from shared.domain.task_lists import TaskList
 from shared.domain.tasks import Task
 from shared.errors import BatchscopeError
-from shared.services.task_queries import TaskList
 from tests.services.fake_batch import Service
 from tests.services.memory_tables import Fault, ProcessDiedError, Storage
 from tests.services.process import Process, Recipe
