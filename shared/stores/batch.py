@@ -159,10 +159,8 @@ class BatchAccount:
         try:
             return details_of(body)
         except NONSENSE as error:
-            why = type(error).__name__  # its text might tell what the task holds
-            raise BatchAnswerError(
-                f"{self.account.endpoint} sent an answer that makes no sense to the request to {intent}: {why}"
-            ) from error
+            why = f"an answer that makes no sense to the request to {intent}: {type(error).__name__}"  # no more of it
+            raise BatchAnswerError(f"{self.account.endpoint} sent {why}") from error
 
     async def fetch_task_pages(
         self, job_id: str, *, changed_since: datetime | None = None, state: StateFilter | None = None

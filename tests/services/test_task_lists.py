@@ -138,27 +138,31 @@ def test_leaves_that_can_hold_nothing_wanted_are_not_read(world: World) -> None:
 
 
 def test_leaves_are_read_ahead_a_few_at_a_time_and_no_further_once_a_page_is_full(world: World) -> None:
-    reader = staged(world)
-    load, under_way, most = reader.cache.load_leaf, [0], [0]
+    world.create("Render", *(f"task-{number:03}" for number in range(120)))
+    polled_for_a_while(world)
+    reader = world.started()
+    load, begun, under_way, most, cut_short = reader.cache.load_leaf, [0], [0], [0], [0]
 
     async def counted(partition: str, entry: Any) -> Any:
+        begun[0] += 1
         under_way[0] += 1
         most[0] = max(most[0], under_way[0])
         try:
-            await asyncio.sleep(1)
+            await asyncio.sleep(begun[0])  # each longer than the one before
             return await load(partition, entry)
+        except asyncio.CancelledError:
+            cut_short[0] += 1
+            raise
         finally:
             under_way[0] -= 1
 
-    async def stopped() -> int:
-        before = asyncio.all_tasks()
-        assert len(await listed(reader, TaskList(14))) == 14
-        return len(asyncio.all_tasks() - before)
-
     reader.cache.load_leaf = counted  # type: ignore[method-assign]
-    assert len(world.run(listed(reader, TaskList(100)))) == len(NAMES)
-    assert 2 < most[0] <= 8
-    assert world.run(stopped()) == 0
+    assert len(world.run(listed(reader, TaskList(1000)))) == 120
+    assert most[0] == 8
+    assert cut_short[0] == 0
+    assert len(world.run(listed(reader, TaskList(20)))) == 20
+    assert 0 < cut_short[0] < 8
+    assert under_way[0] == 0
 
 
 def test_a_list_gives_up_where_polls_are_always_faster(world: World) -> None:
