@@ -238,6 +238,7 @@ async def test_no_task_is_asked_for_where_the_account_is_switched_off(world: Wor
 
 async def test_the_timeline_is_what_the_official_client_tells_of_runs(world: World) -> None:
     await _staged(world)
+    world.advance(50)  # after the last poll: what runs is known up to then
     told = (await world.get("accounts/demo/jobs/alpha/timeline")).body
     as_of = _moment(told["asOf"])
     runs = {}
