@@ -8,6 +8,7 @@ too many runs to show each, `RunCensus` finds the busiest nodes, and `timeline_b
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from shared.domain.leaves import Leaf
@@ -29,11 +30,12 @@ class Window:
 
     def clipped(self, run: "Run") -> tuple[int, int] | None:
         """The part of a run that lies within, None where none does; a run may be shorter than a millisecond."""
-        low = run.start if self.start is None else self.start
-        ended = run.until(self.known)
-        if run.start >= self.end or ended < low or (ended == low and run.start < low):
+        start, ended = run.start, self.known if run.end is None else run.end
+        ended = max(ended, start)
+        low = start if self.start is None else self.start
+        if start >= self.end or ended < low or (ended == low and start < low):
             return None
-        return max(run.start, low), min(ended, self.end)
+        return max(start, low), min(ended, self.end)
 
 
 class Run(NamedTuple):
@@ -45,10 +47,6 @@ class Run(NamedTuple):
     result: int
     slots: int
     node: Node
-
-    def until(self, known: int) -> int:
-        """Up to when it is known to have run."""
-        return max(self.start, known if self.end is None else self.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +81,15 @@ class Timeline:
     aggregated: bool
 
 
-def runs_of(leaf: Leaf, places: Iterable[int]) -> Iterator[Run]:
-    """The runs of the tasks at some places of a leaf; tasks that never ran have none."""
-    names = ("id", "start", "end", "transition", "state", "result", "slots", "node")
-    ids, starts, ends, transitions, states, results, slots, nodes = map(leaf.column, names)
-    for at in places:
-        if start := starts[at]:
-            end = None if states[at] == RUNNING else max(start, ends[at] or transitions[at])
-            yield Run(start, ids[at], end, results[at], slots[at], nodes[at])
+def runs_of(leaf: Leaf, places: range) -> Iterator[Run]:
+    """The runs of the tasks at some places of a leaf, neighbours; tasks that never ran have none."""
+    names = ("start", "id", "end", "transition", "state", "result", "slots", "node")
+    rows = zip(*map(leaf.column, names), strict=True)
+    made = tuple.__new__  # a leaf has thousands
+    for start, name, end, transition, state, result, slots, node in islice(rows, places.start, places.stop):
+        if start:
+            ended = None if state == RUNNING else max(start, end or transition)
+            yield made(Run, (start, name, ended, result, slots, node))
 
 
 class RunCensus:
