@@ -22,7 +22,8 @@ from shared.services.reading import Reading, finish
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, JobPage
 from shared.stores.jobs import generation_partition
-from shared.stores.task_cache import Directory, Rewrite, TaskCache, load_leaves
+from shared.stores.leaf_rows import Rewrite
+from shared.stores.task_cache import Directory, TaskCache, load_leaves
 from tests.services.fake_batch import FakeBatch
 from tests.services.process import Recipe
 from tests.services.scenarios import (

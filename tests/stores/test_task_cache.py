@@ -10,17 +10,10 @@ from shared.domain.leaves import FORMAT, Leaf
 from shared.domain.tasks import COUNT_FIELDS, Task, TaskCounts
 from shared.errors import CacheConflictError, StorageError
 from shared.services.folding import fold
+from shared.stores.heads import HEAD
+from shared.stores.leaf_rows import LeafEntry, Rewrite, transactions
 from shared.stores.tables import Tables, load_rows
-from shared.stores.task_cache import (
-    HEAD,
-    Directory,
-    LeafEntry,
-    Rewrite,
-    TaskCache,
-    _transactions,
-    load_leaves,
-    load_run,
-)
+from shared.stores.task_cache import Directory, TaskCache, load_leaves, load_run
 from tests.domain.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
@@ -190,7 +183,7 @@ async def test_a_full_pass_of_the_longest_ids_fits_the_limits_of_transactions(ta
     cache = TaskCache(tables)
     first = await filled(cache, partition, tasks[:4000], leaf_rows=4096)
     assert len(first.leaves) == 1
-    (unit,) = _transactions(
+    (unit,) = transactions(
         partition, [Rewrite(first.leaves[0], Leaf(sorted(tasks, key=lambda task: key_of(task.id))).split())]
     )
     assert (
