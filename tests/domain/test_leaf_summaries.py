@@ -1,7 +1,7 @@
 """Summaries of leaves against plain counting over their tasks, whatever was folded, split, packed or summed before."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from itertools import pairwise
 from math import ceil
 
@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.columns import deflated, inflated
-from shared.domain.failures import EXAMPLES, FailureGroup, Failures, failure_group_id
+from shared.domain.failures import Failures, failure_group_id
 from shared.domain.histograms import RELATIVE_ERROR, Histogram, bucket_of
-from shared.domain.insight import MINUTES, Insight
-from shared.domain.keys import key_of
+from shared.domain.insight import MINUTES
 from shared.domain.leaf_summaries import Summary, summary_of
 from shared.domain.leaves import Leaf
 from shared.domain.tasks import Task
+from tests.domain.summary_oracle import blamed, told
 from tests.domain.task_strategies import distinct, tasks
 
 BASE = 1_763_000_000_000
@@ -37,50 +37,6 @@ usual_tasks = st.builds(
     node=st.sampled_from((("", ""), ("pool", "n1"), ("pool", "n2"), ("other", "n1"))),
 )
 many_tasks = st.lists(usual_tasks | tasks, max_size=40)
-
-
-def told(rows: list[Task]) -> Insight:
-    """The insight into tasks, task by task."""
-    timed = [task for task in rows if task.state == 3 and task.creation and task.start and task.end]
-    waits, runs = [max(0, t.start - t.creation) for t in timed], [max(0, t.end - t.start) for t in timed]
-    moments = [task.end or task.transition for task in rows if task.state == 3]
-    minutes = Counter(moment // 60_000 for moment in moments if moment)
-    return Insight(
-        Histogram(sum(waits), tuple(sorted(Counter(map(bucket_of, waits)).items()))),
-        Histogram(sum(runs), tuple(sorted(Counter(map(bucket_of, runs)).items()))),
-        tuple(sorted(minutes.items())[-MINUTES:]),
-        sum(task.retries for task in rows),
-        sum(task.retries > 0 for task in rows),
-        sum(task.requeues for task in rows),
-        sum(task.requeues > 0 for task in rows),
-        sum(task.slots for task in rows if task.state == 2),
-        sum(task.slots for task in rows if task.state == 0),
-    )
-
-
-def blamed(rows: list[Task]) -> Failures:
-    """The groups of failed tasks, task by task."""
-    causes = defaultdict[tuple[tuple[str, str], int | None], list[Task]](list)
-    for task in rows:
-        if task.result == 2:
-            causes[task.failure, task.exit_code].append(task)
-    groups = [group_of(*cause, failed) for cause, failed in causes.items()]
-    return Failures(tuple(sorted(groups, key=lambda group: group.rank)))
-
-
-def group_of(failure: tuple[str, str], exit_code: int | None, failed: list[Task]) -> FailureGroup:
-    times = [task.end or task.transition for task in failed if task.end or task.transition]
-    nodes = Counter(task.node for task in failed if task.node != ("", ""))
-    return FailureGroup(
-        failure,
-        exit_code,
-        len(failed),
-        min(times, default=0),
-        max(times, default=0),
-        tuple(sorted(nodes.items(), key=lambda node: (-node[1], node[0]))),
-        len(failed) - nodes.total(),
-        tuple(sorted((task.id for task in failed), key=key_of)[:EXAMPLES]),
-    )
 
 
 @given(many_tasks, many_tasks, st.integers(2, 9))
