@@ -14,7 +14,7 @@ from shared.domain.jobs import AGREEMENT_LASTS, Agreement, Job, JobFacts, Pictur
 from shared.domain.leaves import Leaf
 from shared.domain.read_plans import ReadPlan
 from shared.domain.tasks import Task
-from shared.services import discovery, reading
+from shared.services import discovery, reading, task_poll
 from shared.services.folding import fold
 from shared.services.generations import Generations
 from shared.services.long_reads import RangeLists
@@ -36,6 +36,7 @@ from tests.services.scenarios import (
     a_clock_that_runs_ahead,
     a_death_at_every_call,
     a_death_at_every_call_of_a_long_read,
+    a_death_at_every_call_where_no_count_moves,
     a_job_created_anew,
     a_list_that_lost_a_job,
     a_page_received_after_a_later_one,
@@ -198,6 +199,10 @@ def caught_up_since_its_end(plan: ReadPlan, overlap: timedelta) -> ReadPlan:
     return replace(later, since=later.as_of - overlap)
 
 
+def tells_the_counts(picture: Picture, directory: Directory) -> bool:
+    return picture.counts == directory.counts
+
+
 REAL_STORE = RangeLists.store
 REAL_ADD = RangeLists._add
 REAL_CATCHING_UP = ReadPlan.catching_up
@@ -272,6 +277,12 @@ MUTANTS = (
         "a long read caught up since its end",
         a_change_behind_a_slow_long_read,
         patches=((ReadPlan, "catching_up", caught_up_since_its_end),),
+        unaided=False,
+    ),
+    Mutant(
+        "insight told only where a count moved",
+        a_death_at_every_call_where_no_count_moves,
+        patches=((task_poll, "_tells_of", tells_the_counts),),
         unaided=False,
     ),
     Mutant("sealed at once", a_report_after_the_end_of_its_job, patches=((Job, "is_final", final_at_once),)),

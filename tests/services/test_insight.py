@@ -40,21 +40,6 @@ def test_insight_is_that_into_the_tasks_whichever_call_a_poll_dies_at(world: Wor
     assert len(seen) > 30
 
 
-def test_a_poll_that_dies_between_leaves_and_head_leaves_no_insight_behind_where_no_count_moves(world: World) -> None:
-    job = world.create("Render", *NAMES)
-    for name in NAMES:
-        job.change(name, COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=1)
-    world.wait(61)
-    assert world.poll()
-    for call in range(1, 14):
-        world.wait(61)
-        job.change(NAMES[call % 13], COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=1 + call)
-        world.wait(1)
-        world.poll(0, fault=Fault(call=call, committed=True, kills=True))
-        world.wait(1)
-        assert world.poll(1)
-
-
 def test_insight_is_that_into_the_tasks_after_two_polls_at_once(world: World) -> None:
     dice, job = random.Random(4), world.create("Render", *NAMES)  # noqa: S311
     assert world.poll()
