@@ -40,12 +40,17 @@ class Lanes:
 
     def known(self) -> int:
         """Flags of the lanes that aren't 0."""
-        ones = _ones(self.count)
-        return self.positive() | (((self.biased >> _TOP) & ones) ^ ones)
+        ones = _ones(self.count)  # lanes that are 0 or more, less those that are more, are those that are 0
+        return ones ^ ((self.biased >> _TOP) & ones) ^ self.positive()
+
+    @property
+    def plain(self) -> int:
+        """The numbers side by side, each as two's complement in 64 bits."""
+        return self.biased ^ _tops(self.count)
 
     def values(self) -> "array[int]":
         """The numbers."""
-        return array("q", (self.biased ^ _tops(self.count)).to_bytes(_BYTES * self.count, "little"))
+        return array("q", self.plain.to_bytes(_BYTES * self.count, "little"))
 
 
 def flags_of(chosen: bytes) -> int:

@@ -5,26 +5,27 @@ being read. It is a function of the leaf's tasks alone: reckoned anew, never upd
 """
 
 import json
+import re
 import zlib
 from array import array
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any
 
 from shared.domain.columns import Numbers, Words, deflated, inflated
 from shared.domain.failures import EXAMPLES, FailureGroup, Failures
-from shared.domain.histograms import Histogram
-from shared.domain.insight import MINUTE, MINUTES, Insight
-from shared.domain.lanes import Lanes, chosen_by, flags_of
+from shared.domain.insight import Insight
+from shared.domain.lane_counts import histogram_of, minutes_of
+from shared.domain.lanes import Lanes, flags_of
 from shared.domain.leaves import Leaf
 from shared.domain.tasks import ACTIVE, COMPLETED, FAILURE, RESULTS, RUNNING, STATES
 
 FORM = 1
 MAX_BYTES = 48 * 1024  # of the 64 KiB of a binary property
 _LEAF_GROUPS, _LEAF_NODES = 100, 16
+_FAILED = re.compile(b"\1")
 _IS = [bytes(place == number for place in range(256)) for number in range(max(len(STATES), len(RESULTS)))]
 type _Columns = dict[str, Any]
 
@@ -42,6 +43,9 @@ class Summary:
 
     def pack(self, most: int = MAX_BYTES) -> bytes:
         """The stored form; with fewer groups of failures where it would be longer than `most` bytes."""
+        packed = self._packed(self.failures)
+        if len(packed) <= most:
+            return packed
         return self._packed(self.failures.fitting(lambda failures: len(self._packed(failures)) <= most))
 
     def _packed(self, failures: Failures) -> bytes:
@@ -60,24 +64,25 @@ class Summary:
 
 def summary_of(leaf: Leaf) -> Summary:
     """The summary of a leaf's tasks."""
-    columns = leaf.columns
     if not len(leaf):
         return Summary()
-    ends, end_flags = _moments(columns, "ends")
-    completed = _flags(columns["states"], COMPLETED)
-    insight = _insight(columns, ends, end_flags, completed)
+    columns = leaf.columns
+    transitions = Lanes.of(columns["transitions"].values)
+    ends, end_flags = _moments(transitions, columns["ends"])
+    insight = _insight(columns, transitions, ends, end_flags)
     failed = _chosen(columns["results"], FAILURE)
     return Summary(insight, _failures(columns, ends, failed) if any(failed) else Failures())
 
 
-def _insight(columns: _Columns, ends: Lanes, end_flags: int, completed: int) -> Insight:
-    starts, start_flags = _moments(columns, "starts")
+def _insight(columns: _Columns, transitions: Lanes, ends: Lanes, end_flags: int) -> Insight:
+    starts, start_flags = _moments(transitions, columns["starts"])
     creations = Lanes.of(columns["creations"].values)
+    completed = flags_of(_chosen(columns["states"], COMPLETED))
     timed = completed & start_flags & end_flags & creations.known()
     return Insight(
-        Histogram.of(_picked(starts - creations, timed)),
-        Histogram.of(_picked(ends - starts, timed)),
-        _completions(ends, completed & ends.known()),
+        histogram_of(starts - creations, timed),
+        histogram_of(ends - starts, timed),
+        minutes_of(ends, completed & ends.known(), about=columns["transitions"][0]),
         *_repeats(columns["retries"]),
         *_repeats(columns["requeues"]),
         _slots(columns, RUNNING),
@@ -85,30 +90,17 @@ def _insight(columns: _Columns, ends: Lanes, end_flags: int, completed: int) -> 
     )
 
 
-def _moments(columns: _Columns, name: str) -> tuple[Lanes, int]:
+def _moments(transitions: Lanes, column: Numbers) -> tuple[Lanes, int]:
     """Starts or ends, the transition where one is unknown, and flags of those that are known.
 
     An offset is one more than the milliseconds before the transition, unless the moment is after it.
     """
-    offsets = Lanes.of(columns[name].values)
-    return (Lanes.of(columns["transitions"].values) - offsets).plus(offsets.positive()), offsets.known()
-
-
-def _completions(ends: Lanes, completed: int) -> tuple[tuple[int, int], ...]:
-    base = ends.values()[0] // MINUTE * MINUTE  # small numbers are quicker to sort
-    moments = sorted(_picked(ends.less(base), completed))
-    numbers: list[tuple[int, int]] = []
-    end = len(moments)
-    while end and len(numbers) < MINUTES:
-        minute = moments[end - 1] // MINUTE
-        start = bisect_left(moments, minute * MINUTE, 0, end)
-        numbers.append((base // MINUTE + minute, end - start))
-        end = start
-    return tuple(reversed(numbers))
+    offsets = Lanes.of(column.values)
+    return (transitions - offsets).plus(offsets.positive()), offsets.known()
 
 
 def _failures(columns: _Columns, ends: Lanes, failed: bytes) -> Failures:
-    rows = list(compress(range(len(failed)), failed))
+    rows = [found.start() for found in _FAILED.finditer(failed)]
     (failures, of_failure), (exits, of_exit) = columns["failures"].coded(), columns["exits"].coded()
     by_cause = defaultdict[tuple[int, int], list[int]](list)
     for row in rows:
@@ -152,19 +144,12 @@ def _repeats(column: Words) -> tuple[int, int]:
 
 def _slots(columns: _Columns, state: int) -> int:
     slots, of_row = columns["slots"].coded()
-    chosen = compress(of_row, _chosen(columns["states"], state))
-    return sum(slots[word] * tasks for word, tasks in Counter(chosen).items())
+    chosen = _chosen(columns["states"], state)
+    if len(slots) == 1:
+        return int(slots[0]) * chosen.count(1)
+    return sum(slots[word] * tasks for word, tasks in Counter(compress(of_row, chosen)).items())
 
 
 def _chosen(column: Numbers, number: int) -> bytes:
     """A byte a row, 1 where the column has that number."""
     return column.values.tobytes().translate(_IS[number])
-
-
-def _flags(column: Numbers, number: int) -> int:
-    return flags_of(_chosen(column, number))
-
-
-def _picked(lanes: Lanes, flags: int) -> Iterable[int]:
-    chosen = chosen_by(flags, lanes.count)
-    return lanes.values() if chosen.count(1) == lanes.count else compress(lanes.values(), chosen)
