@@ -7,6 +7,7 @@ what isn't known of all tasks isn't told.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from hashlib import blake2b
 
 import orjson
@@ -29,6 +30,9 @@ class Head:
     as_of: datetime
     counts: TaskCounts
     failures: Failures | None
+
+
+_unpacked = lru_cache(maxsize=1024)(Summary.unpack)  # of a large job few leaves change from poll to poll
 
 
 def head_row(partition: str, head: Head, *, leaves: int) -> Row:
@@ -66,7 +70,7 @@ def sum_of(summaries: Iterable[bytes | None]) -> Summary | None:
     """The sum of stored summaries; None where one is missing, or of a form that this version doesn't know."""
     found: list[Summary] = []
     for stored in summaries:
-        summary = None if stored is None else Summary.unpack(stored)
+        summary = None if stored is None else _unpacked(stored)
         if summary is None:
             return None
         found.append(summary)
