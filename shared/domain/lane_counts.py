@@ -34,6 +34,8 @@ _FACTOR = -(-(1 << _POINT) // (MINUTE >> _EVEN))
 
 def histogram_of(lanes: Lanes, flags: int) -> Histogram:
     """The histogram of the chosen lanes, which are milliseconds."""
+    if not flags:
+        return Histogram()
     if lanes.plain & ((flags << _WIDTH) - (flags << _SHORT)):
         return Histogram.of(_picked(lanes, flags))
     values = lanes.plain & ((flags << _SHORT) - flags)
@@ -47,6 +49,8 @@ def minutes_of(moments: Lanes, flags: int, *, about: int) -> tuple[tuple[int, in
 
     `about` is a moment that most of them are not many days from.
     """
+    if not flags:
+        return ()
     base = (about - (1 << _SPAN - 1)) // MINUTE
     since = moments.less(base * MINUTE).plain
     if since & ((flags << _WIDTH) - (flags << _SPAN)):
@@ -55,7 +59,7 @@ def minutes_of(moments: Lanes, flags: int, *, about: int) -> tuple[tuple[int, in
     minutes = ((few >> _EVEN) & ((flags << _SPAN - _EVEN) - flags)) * _FACTOR >> _POINT
     low, middle, high = _planes(minutes, moments.count)[:3]
     chosen = _mask(chosen_by(flags, moments.count).translate(_IS_ANY))
-    there = high[_first(chosen)] if chosen else 0
+    there = high[_first(chosen)]
     if chosen & ~_mask(high.translate(_is(there))):
         return _minutes_one_by_one(_picked(moments, flags))
     return _newest(low, middle, chosen, base + (there << 16))
@@ -90,7 +94,7 @@ def _buckets(values: int, count: int) -> bytes:
 
 
 def _planes(values: int, count: int) -> list[bytes]:
-    raw = (values & ((1 << _WIDTH * count) - 1)).to_bytes(_BYTES * count, "little")
+    raw = values.to_bytes(_BYTES * count, "little")
     return [raw[place::_BYTES] for place in range(_PLANES)]
 
 

@@ -34,14 +34,11 @@ class Lanes:
         """Every lane plus its flag, 0 or 1."""
         return Lanes(self.biased + flags, self.count)
 
-    def positive(self) -> int:
-        """Flags of the lanes above 0."""
-        return ((self.biased - _ones(self.count)) >> _TOP) & _ones(self.count)
-
-    def known(self) -> int:
-        """Flags of the lanes that aren't 0."""
-        ones = _ones(self.count)  # lanes that are 0 or more, less those that are more, are those that are 0
-        return ones ^ ((self.biased >> _TOP) & ones) ^ self.positive()
+    def signs(self) -> tuple[int, int]:
+        """Flags of the lanes above 0, and of those that aren't 0."""
+        ones = _ones(self.count)
+        positive = ((self.biased - ones) >> _TOP) & ones
+        return positive, ones ^ ((self.biased >> _TOP) & ones) ^ positive
 
     @property
     def plain(self) -> int:

@@ -5,7 +5,6 @@ being read. It is a function of the leaf's tasks alone: reckoned anew, never upd
 """
 
 import json
-import re
 import zlib
 from array import array
 from collections import Counter, defaultdict
@@ -25,7 +24,6 @@ from shared.domain.tasks import ACTIVE, COMPLETED, FAILURE, RESULTS, RUNNING, ST
 FORM = 1
 MAX_BYTES = 48 * 1024  # of the 64 KiB of a binary property
 _LEAF_GROUPS, _LEAF_NODES = 100, 16
-_FAILED = re.compile(b"\1")
 _IS = [bytes(place == number for place in range(256)) for number in range(max(len(STATES), len(RESULTS)))]
 type _Columns = dict[str, Any]
 
@@ -78,11 +76,11 @@ def _insight(columns: _Columns, transitions: Lanes, ends: Lanes, end_flags: int)
     starts, start_flags = _moments(transitions, columns["starts"])
     creations = Lanes.of(columns["creations"].values)
     completed = flags_of(_chosen(columns["states"], COMPLETED))
-    timed = completed & start_flags & end_flags & creations.known()
+    timed = completed & start_flags & end_flags & creations.signs()[1]
     return Insight(
         histogram_of(starts - creations, timed),
         histogram_of(ends - starts, timed),
-        minutes_of(ends, completed & ends.known(), about=columns["transitions"][0]),
+        minutes_of(ends, completed & ends.signs()[1], about=columns["transitions"][0]),
         *_repeats(columns["retries"]),
         *_repeats(columns["requeues"]),
         _slots(columns, RUNNING),
@@ -96,11 +94,12 @@ def _moments(transitions: Lanes, column: Numbers) -> tuple[Lanes, int]:
     An offset is one more than the milliseconds before the transition, unless the moment is after it.
     """
     offsets = Lanes.of(column.values)
-    return (transitions - offsets).plus(offsets.positive()), offsets.known()
+    before, known = offsets.signs()
+    return (transitions - offsets).plus(before), known
 
 
 def _failures(columns: _Columns, ends: Lanes, failed: bytes) -> Failures:
-    rows = [found.start() for found in _FAILED.finditer(failed)]
+    rows = list(compress(range(len(failed)), failed))
     (failures, of_failure), (exits, of_exit) = columns["failures"].coded(), columns["exits"].coded()
     by_cause = defaultdict[tuple[int, int], list[int]](list)
     for row in rows:

@@ -55,5 +55,5 @@ def test_lanes_reckon_as_numbers_do(pairs: list[tuple[int, int]]) -> None:
     ours, theirs = ([pair[side] for pair in pairs] for side in (0, 1))
     left, right = Lanes.of(array("q", ours)), Lanes.of(array("q", theirs))
     assert list((left - right).values()) == [one - other for one, other in pairs]
-    assert list(left.less(7).plus(left.positive()).values()) == [one - 7 + (one > 0) for one in ours]
-    assert list(chosen_by(left.known(), left.count)) == [one != 0 for one in ours]
+    assert list(left.less(7).plus(left.signs()[0]).values()) == [one - 7 + (one > 0) for one in ours]
+    assert list(chosen_by(left.signs()[1], left.count)) == [one != 0 for one in ours]

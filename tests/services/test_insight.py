@@ -3,7 +3,11 @@
 import random
 from datetime import timedelta
 
+import pytest
+
 from shared.domain.insight import Insight
+from shared.domain.reports import FailuresReport
+from shared.errors import CacheConflictError
 from tests.domain.summary_oracle import told
 from tests.services.memory_tables import Fault
 from tests.services.truth import ACTIVE, COMPLETED, RUNNING, TrueJob
@@ -85,6 +89,38 @@ def test_there_is_no_insight_into_leaves_that_an_older_version_wrote_until_all_a
         world.wait(61)
         assert world.poll(check=name == NAMES[-1])
     assert insight_of(world, "Render") == told(list(world.cached("Render").values()))
+
+
+def test_failures_are_told_without_causes_where_these_are_not_known_and_not_at_all_before_the_first_read(
+    world: World,
+) -> None:
+    job = world.create("Render", *NAMES)
+    for name in NAMES[:5]:
+        job.change(name, COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=137)
+    world.wait(61)
+    world.poll(fault=Fault(call=4, committed=True, kills=True))
+    assert world.run(world.started().queries.failures("demo", "Render")) == FailuresReport()
+    world.wait(61)
+    assert world.poll()
+    told = world.run(world.started().queries.failures("demo", "Render"))
+    assert (told.failed, told.as_of) == (5, world.report("Render").verdict.as_of)
+    assert told.failures
+    assert [group.count for group in told.failures.groups] == [5]
+    forget_summaries(world)
+    told = world.run(world.started().queries.failures("demo", "Render"))
+    assert (told.failed, told.failures) == (5, None)
+
+
+def test_a_head_that_is_gone_is_looked_for_again_but_not_for_ever(world: World) -> None:
+    job = world.create("Render", *NAMES)
+    job.change(NAMES[0], COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=137)
+    world.wait(61)
+    assert world.poll()
+    picture = world.report("Render").job.picture
+    assert picture
+    world.storage.rows["tasks"].pop((f"demo~render~{picture.generation}", "!"))
+    with pytest.raises(CacheConflictError, match="try again"):
+        world.run(world.started().queries.failures("demo", "Render"))
 
 
 def forget_summaries(world: World) -> None:
