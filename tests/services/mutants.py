@@ -37,6 +37,7 @@ from tests.services.scenarios import (
     a_death_at_every_call,
     a_death_at_every_call_of_a_long_read,
     a_death_at_every_call_where_no_count_moves,
+    a_death_while_pages_come_beside_slow_writes,
     a_job_created_anew,
     a_list_that_lost_a_job,
     a_page_received_after_a_later_one,
@@ -190,6 +191,16 @@ async def plan_before_leaves(self: RangeLists) -> None:
     await finish(self._cache, reading)
 
 
+async def plan_of_what_came_meanwhile(self: RangeLists) -> None:
+    """What came while the leaves were written is in the plan, but in no leaf."""
+    rest = self.reading.rest
+    self.reading.rest = []
+    self.reading.directory, _ = await fold(self._cache, self.reading.directory, rest)
+    kept, self.reading.rest = self.reading.rest, []
+    await REAL_STORE(self)
+    self.reading.rest = kept + self.reading.rest
+
+
 def without_the_first_part(self: RangeLists, parts: tuple[IdRange, ...]) -> None:
     REAL_ADD(self, parts[1:])
 
@@ -266,6 +277,12 @@ MUTANTS = (
         "plan before leaves",
         a_death_at_every_call_of_a_long_read,
         patches=((RangeLists, "store", plan_before_leaves),),
+        unaided=False,
+    ),
+    Mutant(
+        "a plan as of after the leaves, though more was received meanwhile",
+        a_death_while_pages_come_beside_slow_writes,
+        patches=((RangeLists, "store", plan_of_what_came_meanwhile),),
         unaided=False,
     ),
     Mutant(

@@ -162,6 +162,19 @@ def a_death_at_every_call_of_a_long_read(world: World) -> None:
         world.deliver_all()
 
 
+def a_death_while_pages_come_beside_slow_writes(world: World) -> None:
+    world.service.page_size, world.service.short_read = 1, 5
+    world.processes = [world.started(), world.started()]
+    for call in range(3, 18, 2):
+        world.create(f"Render-{call}", *(f"{first}{second}" for first in "ab" for second in range(30)))
+        world.wait(61)
+        world.poll()
+        world.processes[0].connection.latency = 2
+        world.deliver(takes=1, fault=Fault(call, committed=True, kills=True))
+        world.processes[0].connection.latency = 0
+        world.deliver_all()
+
+
 def a_change_behind_a_slow_long_read(world: World) -> None:
     world.service.page_size, world.service.short_read = 1, 5
     world.processes = [world.started(), world.started()]
