@@ -114,7 +114,7 @@ async def _open(settings: Settings) -> Services:
         budget=settings.tick_budget,
     )
     by_id = {account.id: account for account in settings.accounts}
-    queries = Queries(by_id, jobs, monitoring, plans=plans, clock=clock, interval=settings.poll_interval)
+    queries = Queries(by_id, jobs, monitoring, cache, plans=plans, clock=clock, interval=settings.poll_interval)
     walk = LeafWalk(queries, cache)
     tasks = TaskQueries(walk)
     live_tasks = LiveTasks({source.account.id: source for source in sources}, queries, tasks, monitoring, clock)

@@ -19,7 +19,8 @@ from shared.domain.tasks import TaskCounts
 from shared.errors import CacheConflictError
 from shared.services.queries import Queries
 from shared.stores.jobs import generation_partition
-from shared.stores.task_cache import Directory, LeafEntry, TaskCache
+from shared.stores.leaf_rows import LeafEntry
+from shared.stores.task_cache import Directory, TaskCache
 
 _TRIES = 5
 _MOST_AHEAD = 8

@@ -71,6 +71,14 @@ async def test_tasks_are_filtered_by_what_is_known_of_them(world: World) -> None
         assert expected or "none" in query
 
 
+async def test_a_group_of_failures_lists_its_tasks(world: World) -> None:
+    await _staged(world)
+    groups = (await world.get("accounts/demo/jobs/alpha/failures")).body["groups"]
+    assert [group["count"] for group in groups] == [6]
+    found = await _rows(world, f"{TASKS}?failureGroup={groups[0]['id']}&maxpagesize=4")
+    assert [task["id"] for task in found] == [f"bad-{number:05}" for number in range(6)]
+
+
 async def test_tasks_come_in_the_order_of_any_of_their_times(world: World) -> None:
     await _staged(world)
     every = await _rows(world, TASKS)

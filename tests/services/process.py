@@ -130,6 +130,7 @@ class Process:
             {account.id: account},
             self.jobs,
             self.monitoring,
+            self.cache,
             plans=self.plans,
             clock=self.clock,
             interval=timedelta(hours=1),
