@@ -148,14 +148,14 @@ class LongReads:
             job = await self._jobs.load(source.account.key, job_id)
             if job is None or not job.is_live:
                 raise NotFoundError("live job", job_id, f" in the account '{source.account.id}'")
+            self._forget(source, job)  # what another process took in of the plan shows in no head yet
             try:
                 polled = await self._carry_on(source, job, t0, deadline)
                 if polled and polled.confirmation:
                     await self._jobs.save(source.account.key, polled.job)
             except (CacheConflictError, LongReadError):
-                self._forget(source, job)
-            else:
-                return polled is not None
+                continue
+            return polled is not None
         raise OvertakenError(job_id)
 
     async def _carry_on(self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float) -> Polled | None:
