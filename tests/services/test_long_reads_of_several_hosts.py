@@ -71,3 +71,18 @@ def test_a_first_read_goes_on_from_the_leaves_as_another_host_left_them(world: W
         world.deliver(who=number % 2, budget=budget, takes=1)
     assert not world.messages
     assert_right(world, job)
+
+
+@pytest.mark.parametrize("budget", [2, 4, 6])
+def test_a_job_that_is_created_anew_is_never_served_with_tasks_of_the_one_before(world: World, budget: int) -> None:
+    job = left_to_the_queue(world)
+    world.deliver(budget=budget, takes=1)
+    job.deleted = world.now()
+    anew = world.truth.create(JOB, world.now())
+    for name in NAMES[:25]:
+        anew.add(name, world.now())
+    world.wait(61)
+    world.deliver_all()
+    report = world.report(JOB)
+    assert report.job.facts.creation_time == anew.created
+    assert_right(world, anew)
