@@ -153,7 +153,7 @@ class AccountRounds:
             await self._poll_jobs(this)
             await self._save_listed(this)
             if this.wanting:  # what the others are as of doesn't wait for reads that take longer
-                this.etag = await self._note(this, started, calls)
+                await self._note(this, started, calls)
                 await self._reconcile_jobs(this)
         except BatchscopeError as error:
             this.discovery, this.reason = None, str(error)
@@ -165,10 +165,12 @@ class AccountRounds:
         await self._note(this, started, calls)
         return this
 
-    async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> str:
-        """Writes the round's row as things stand; gives its ETag. `calls` are those of before the round."""
+    async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
+        """Writes the round's row as things stand. `calls` are those of before the round."""
         done = this.as_round(started, await self._clock.now(), self.source.calls - calls)
-        return await self._rounds.save(self.source.account.key, replace(done, etag=this.etag or done.etag))
+        this.noted = await self._rounds.save(
+            self.source.account.key, done.merged(this.noted) if this.noted else done
+        )
 
     async def _discover(self, this: RoundUnderWay, now: datetime) -> None:
         known = await self._jobs.load_all(self.source.account.key)
