@@ -62,7 +62,8 @@ class QueuedJobs:
             _LOG.info("%s", error)
         except BatchError as error:
             failure = str(error)
-            backoff = now + error.retry_after if isinstance(error, BatchThrottledError) else None
+            if isinstance(error, BatchThrottledError):
+                backoff = await self._clock.now() + error.retry_after
             _LOG.warning("Reading %s in %s failed: %s", job_id, account.id, error)
         until = await self._clock.now() + MESSAGE_LASTS if more else None
         await self._tell(key, failure=failure, queued_until=until, backoff_until=backoff)

@@ -169,9 +169,7 @@ class AccountRounds:
     async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
         """Writes the round's row as things stand. `calls` are those of before the round."""
         done = this.as_round(started, await self._clock.now(), self.source.calls - calls)
-        this.noted = await self._rounds.save(
-            self.source.account.key, done.merged(this.noted) if this.noted else done
-        )
+        this.noted = await self._rounds.save(self.source.account.key, done.merged(this.noted) if this.noted else done)
 
     async def _discover(self, this: RoundUnderWay, now: datetime) -> None:
         known = await self._jobs.load_all(self.source.account.key)

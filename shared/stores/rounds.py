@@ -26,7 +26,7 @@ class RoundStore:
         return round_of(row) if row else None
 
     async def save(self, account_key: str, latest: Round) -> Round:
-        """Writes a round; where another process wrote one meanwhile, both their words on jobs stay. Gives what it wrote."""
+        """Writes a round; where another process wrote one meanwhile, both their words on jobs stay. Gives that."""
         for _ in range(_TRIES):
             try:
                 return replace(latest, etag=await save_row(self._table, _row(account_key, latest), latest.etag))

@@ -322,6 +322,13 @@ def test_throttling_keeps_what_was_received_and_the_account_is_left_alone(world:
     assert_right(world, job)
 
 
+def test_the_account_is_left_alone_from_when_it_asked_for_that(world: World, lists: Lists) -> None:
+    left_to_the_queue(world)
+    lists.throttled_after = 20
+    world.deliver(takes=60)
+    assert last_round(world).wait(world.now()) == 90 * SECOND
+
+
 def test_other_jobs_are_polled_meanwhile(world: World) -> None:
     world.create(OTHER, "a", "b")
     left_to_the_queue(world)

@@ -1,4 +1,4 @@
-"""A long read that several hosts carry on in turn, of a job too large for Get Task Counts to show what they got wrong."""
+"""Long reads that several hosts carry on in turn, of jobs too large for Get Task Counts to show what they got wrong."""
 
 from collections.abc import Iterator
 
