@@ -31,6 +31,7 @@ type Fetch = Callable[[IdRange], Coroutine[None, None, TaskPage]]
 _AT_ONCE = 16
 _PASS = 64_000  # tasks received before they are taken in
 _WIDE_PASS = 200_000  # the same where ids come in no order: each pass touches every leaf
+_LONGEST_PASS = 30.0  # seconds: what a dead process had received by then is stored, however slowly pages come
 _ATTEMPTS = 4
 _CATCH_UPS = 3  # while a read takes long enough for many tasks to change
 
@@ -53,6 +54,7 @@ class RangeLists:
         self._taken_in = 0
         self._storing: list[asyncio.Task[None]] = []
         self._pass: int | None = None
+        self._pass_began = 0.0
 
     async def run(self, deadline: float) -> bool:
         """Until all was received, the last part of it not yet taken in (True), or `deadline`, in loop time (False).
@@ -60,6 +62,7 @@ class RangeLists:
         Raises BatchError after what was received before is stored, StorageError, CacheConflictError.
         """
         under_way: dict[asyncio.Task[TaskPage], int] = {}
+        self._pass_began = asyncio.get_running_loop().time()
         try:
             while self._begin(under_way, deadline):
                 received, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
@@ -92,7 +95,10 @@ class RangeLists:
         received = len(self.reading.rest)
         if received >= _PASS or any(task.done() for task in self._storing):
             await self._stored_meanwhile()
-        if received >= (self._pass or _PASS):
+        now = asyncio.get_running_loop().time()
+        is_late = bool(received) and not self._storing and now - self._pass_began >= _LONGEST_PASS
+        if received >= (self._pass or _PASS) or is_late:
+            self._pass_began = now
             self._storing = [asyncio.create_task(self.store())]
 
     async def _stored_meanwhile(self) -> None:

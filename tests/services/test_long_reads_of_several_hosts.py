@@ -1,12 +1,21 @@
 """Long reads that several hosts carry on in turn, of jobs too large for Get Task Counts to show what they got wrong."""
 
+import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, override
 
 import pytest
 
 from shared.domain.read_plans import ReadPlan
 from shared.services import comparison
+from shared.stores.batch import TaskPage
 from shared.stores.jobs import generation_partition
+from tests.services.fake_batch import FakeBatch
+from tests.services.memory_tables import ProcessDiedError
+from tests.services.process import Recipe
 from tests.services.telling import polled_for_a_while
 from tests.services.truth import RUNNING, TrueJob, counted
 from tests.services.world import SECOND, World
@@ -86,3 +95,32 @@ def test_a_job_that_is_created_anew_is_never_served_with_tasks_of_the_one_before
     report = world.report(JOB)
     assert report.job.facts.creation_time == anew.created
     assert_right(world, anew)
+
+
+class ReversedBatch(FakeBatch):
+    """Pages in no order, as far as anybody can tell."""
+
+    @override
+    async def fetch_task_page(self, *what: Any, **details: Any) -> TaskPage:
+        page = await super().fetch_task_page(*what, **details)
+        return replace(page, tasks=page.tasks[::-1])
+
+
+def test_a_list_in_no_order_that_comes_slowly_is_stored_before_it_is_long(world: World) -> None:
+    world.recipe = Recipe(batch=ReversedBatch)
+    world.processes = [world.started(), world.started()]
+    left_to_the_queue(world)
+    dying = world.processes[0]
+    dying.batch.latency = 5
+
+    async def killed() -> None:
+        work = asyncio.create_task(dying.queued.run(JOB, budget=timedelta(days=1)))
+        await asyncio.sleep(60)
+        dying.connection.dead = True
+        with suppress(ProcessDiedError):
+            await work
+
+    world.run(killed())
+    plan = plan_of(world)
+    assert plan
+    assert plan.tasks >= 18
