@@ -8,6 +8,7 @@ import pytest
 
 from shared.domain.rounds import Round
 from tests.services.telling import last_round, polled_for_a_while, verdict
+from tests.services.truth import COMPLETED
 from tests.services.world import SECOND, World
 
 JOB = "Render"
@@ -123,3 +124,27 @@ def test_the_mark_of_a_message_that_waited_lasts_while_it_is_worked_on(world: Wo
 
     world.run(both())
     assert first.polling.take_messages() == []
+
+
+def test_a_repair_of_more_tasks_than_a_round_may_read_is_left_to_the_queue(world: World) -> None:
+    job = world.create(JOB, *(f"task-{number:03}" for number in range(100)))
+    for number in range(60):
+        job.change(f"task-{number:03}", COMPLETED, at=world.now(), lag=0 * SECOND, skew=0 * SECOND)
+    world.wait(61)
+    world.poll()
+    world.deliver_all()
+    polled_for_a_while(world)
+    world.deliver_all()
+    polled_for_a_while(world)
+    assert verdict(world, JOB).level == "exact"
+    job.drifts = True
+    job.change("task-070", COMPLETED, at=world.now(), lag=400 * SECOND, skew=0 * SECOND)
+    while not world.messages:
+        world.wait(61)
+        world.poll()
+        assert verdict(world, JOB).source == "delta"
+    world.deliver_all()
+    report = world.report(JOB)
+    assert report.job.picture
+    assert report.job.picture.counts == job.counts(world.now())
+    assert report.verdict.level == "exact"
