@@ -47,6 +47,7 @@ async def repair(cache: TaskCache, source: BatchAccount, job: Job, *, overlap: t
         moved_at=as_of if compared.moved or listed.moved else picture.moved_at,
         live_read_at=as_of,
         agreement=_mistrusted(compared.agreement) if lost else compared.agreement,
+        insight=directory.insight,
     )
     return replace(job, picture=repaired)
 

@@ -14,7 +14,7 @@ from shared.domain.jobs import AGREEMENT_LASTS, Agreement, Job, JobFacts, Pictur
 from shared.domain.leaves import Leaf
 from shared.domain.read_plans import ReadPlan
 from shared.domain.tasks import Task
-from shared.services import discovery, reading
+from shared.services import discovery, reading, task_poll
 from shared.services.folding import fold
 from shared.services.generations import Generations
 from shared.services.long_reads import RangeLists
@@ -22,7 +22,8 @@ from shared.services.reading import Reading, finish
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, JobPage
 from shared.stores.jobs import generation_partition
-from shared.stores.task_cache import Directory, Rewrite, TaskCache, load_leaves
+from shared.stores.leaf_rows import Rewrite
+from shared.stores.task_cache import Directory, TaskCache, load_leaves
 from tests.services.fake_batch import FakeBatch
 from tests.services.process import Recipe
 from tests.services.scenarios import (
@@ -35,6 +36,7 @@ from tests.services.scenarios import (
     a_clock_that_runs_ahead,
     a_death_at_every_call,
     a_death_at_every_call_of_a_long_read,
+    a_death_at_every_call_where_no_count_moves,
     a_death_while_pages_come_beside_slow_writes,
     a_job_created_anew,
     a_list_that_lost_a_job,
@@ -208,6 +210,10 @@ def caught_up_since_its_end(plan: ReadPlan, overlap: timedelta) -> ReadPlan:
     return replace(later, since=later.as_of - overlap)
 
 
+def tells_the_counts(picture: Picture, directory: Directory) -> bool:
+    return picture.counts == directory.counts
+
+
 REAL_STORE = RangeLists.store
 REAL_ADD = RangeLists._add
 REAL_CATCHING_UP = ReadPlan.catching_up
@@ -288,6 +294,12 @@ MUTANTS = (
         "a long read caught up since its end",
         a_change_behind_a_slow_long_read,
         patches=((ReadPlan, "catching_up", caught_up_since_its_end),),
+        unaided=False,
+    ),
+    Mutant(
+        "insight told only where a count moved",
+        a_death_at_every_call_where_no_count_moves,
+        patches=((task_poll, "_tells_of", tells_the_counts),),
         unaided=False,
     ),
     Mutant("sealed at once", a_report_after_the_end_of_its_job, patches=((Job, "is_final", final_at_once),)),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shared.domain.insight import Insight, StoredInsight
 from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture, Retired
 from shared.domain.operations import PollOperation, Reason
 from shared.domain.rounds import Round
@@ -38,6 +39,7 @@ JOBS = {
     "with a picture": Job(BARE_FACTS, PICTURE),
     "agreed": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(T0 + 9 * MICROSECOND, as_of=T0))),
     "disagreeing": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
+    "with an insight": Job(BARE_FACTS, replace(PICTURE, insight=StoredInsight.of(Insight(retries=7), b"12345678"))),
     "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), sealed=True, deleted_at=T0),
     "empty words": Job(replace(BARE_FACTS, pool_id="", display_name="")),
     "far in time": Job(replace(BARE_FACTS, creation_time=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))),
