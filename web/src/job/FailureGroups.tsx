@@ -1,0 +1,125 @@
+// What failed, by cause, the most frequent first. A cause leads to its tasks in the list below.
+
+import { Age } from "../Banner";
+import { Link } from "../Link";
+import { Outside, visible } from "../Outside";
+import { count, plural } from "../words";
+import { termsOf, wordsOf } from "./cause";
+import type { FailureGroup, Failures } from "./model";
+import { moment } from "./scales";
+import { Section } from "./Section";
+import { useSeen, useWatched } from "./watching";
+import { addressOfView, EVERY_TASK, pathOf, type JobView } from "./view";
+
+const EVERY_MS = 10_000;
+
+export function FailureGroups({ view }: { view: JobView }) {
+  const { ref, seen } = useSeen();
+  const watched = useWatched<Failures>({ path: pathOf(view, "failures"), every: EVERY_MS, seen });
+  const failures = watched.value;
+  const note = failures && (
+    <>
+      {failures.failed > 0 && <>{plural(failures.failed, "failed task")}, </>}
+      as of <Age at={failures.asOf} />
+    </>
+  );
+  return (
+    <Section title="Failures by cause" name="failures" part={ref} watched={watched} note={note}>
+      {(value) =>
+        value.groups.length ? <Groups failures={value} view={view} /> : <p class="nothing good">No task has failed.</p>
+      }
+    </Section>
+  );
+}
+
+function Groups({ failures, view }: { failures: Failures; view: JobView }) {
+  const groups = failures.groups.toSorted((one, other) => other.count - one.count);
+  return (
+    <>
+      <table class="groups" role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            {["Cause", "Tasks", "First – last", "Nodes", "Examples"].map((title) => (
+              <th key={title} role="columnheader" scope="col" class={title === "Tasks" ? "number" : ""}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {groups.map((group) => (
+            <GroupRow key={group.id} group={group} most={groups[0]?.count ?? 1} view={view} />
+          ))}
+        </tbody>
+      </table>
+      {failures.ungrouped > 0 && (
+        <p class="rest">{plural(failures.ungrouped, "more failure")} of rarer causes are not grouped.</p>
+      )}
+    </>
+  );
+}
+
+function GroupRow({ group, most, view }: { group: FailureGroup; most: number; view: JobView }) {
+  const chosen = view.tasks.failureGroup === group.id;
+  const tasks = chosen ? EVERY_TASK : { ...EVERY_TASK, failureGroup: group.id };
+  return (
+    <tr role="row" data-group={group.id} data-chosen={chosen}>
+      <th role="rowheader" scope="row" class="cause">
+        <Link to={addressOfView({ ...view, tasks })} current={chosen}>
+          {wordsOf(group)}
+        </Link>
+        <small class="terms">
+          <Outside text={termsOf(group)} />
+        </small>
+        {group.advice && (
+          <p class="advice">
+            <Outside text={group.advice} />
+          </p>
+        )}
+      </th>
+      <td role="cell" class="number">
+        <b>{count(group.count)}</b>
+        <meter min={0} max={most} value={group.count} aria-hidden="true" />
+      </td>
+      <td role="cell" class="times">
+        <Moment at={group.firstTime} />
+        <span aria-hidden="true"> – </span>
+        <Moment at={group.lastTime} />
+      </td>
+      <td role="cell" class="nodes">
+        <Nodes group={group} />
+      </td>
+      <td role="cell" class="examples">
+        {group.tasks.map((task) => (
+          <code key={task}>
+            <Outside text={task} />
+          </code>
+        ))}
+      </td>
+    </tr>
+  );
+}
+
+function Moment({ at }: { at: string | null }) {
+  return at ? <time dateTime={at}>{moment(Date.parse(at))}</time> : <>unknown</>;
+}
+
+const NODES_SHOWN = 3;
+
+function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
+  const more = otherNodes + Math.max(0, nodes.length - NODES_SHOWN);
+  if (!nodes.length) return <span class="zero">none</span>;
+  return (
+    <ul title={nodes.map(({ nodeId, count: failures }) => `${visible(nodeId)}: ${failures}`).join("\n")}>
+      {nodes.slice(0, NODES_SHOWN).map(({ nodeId, poolId, count: failures }) => (
+        <li key={`${poolId} ${nodeId}`}>
+          <span class="node">
+            <Outside text={nodeId} />
+          </span>
+          <small>{count(failures)}</small>
+        </li>
+      ))}
+      {more > 0 && <li class="zero">and {count(more)} more</li>}
+    </ul>
+  );
+}
