@@ -1,6 +1,6 @@
 """The built page with an API of canned answers: states that a real stack is hard to bring into, at will.
 
-It speaks only what the page reads (accounts, jobs and their parts, ETags, next links) and is no oracle for the real API.
+It speaks only what the page reads (accounts, jobs, a job's parts, ETags, next links) and is no oracle for the real API.
 """
 
 import json

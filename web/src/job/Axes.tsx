@@ -42,8 +42,8 @@ export function TimeAxis({ ticks, x, top, bottom, left, right }: TimeAxisProps) 
       {ticks.map(({ at, label, strong }) => (
         <g key={at} class={strong ? "strong" : ""}>
           <line class="grid" x1={x(at)} x2={x(at)} y1={top} y2={bottom} />
-          {x(at) >= left + HALF_A_LABEL && x(at) <= right - HALF_A_LABEL && (
-            <text x={x(at)} y={bottom + 18} text-anchor="middle">
+          {fits(x(at), left, right) && (
+            <text x={x(at)} y={bottom + 20} text-anchor="middle">
               {label}
             </text>
           )}
@@ -51,6 +51,25 @@ export function TimeAxis({ ticks, x, top, bottom, left, right }: TimeAxisProps) 
       ))}
     </g>
   );
+}
+
+/** Labels alone, for a chart whose lines are drawn apart. */
+export function TimeLabels({ ticks, x, left, right }: Pick<TimeAxisProps, "ticks" | "x" | "left" | "right">) {
+  return (
+    <g class="axis">
+      {ticks
+        .filter(({ at }) => fits(x(at), left, right))
+        .map(({ at, label, strong }) => (
+          <text key={at} class={strong ? "strong" : ""} x={x(at)} y={16} text-anchor="middle">
+            {label}
+          </text>
+        ))}
+    </g>
+  );
+}
+
+function fits(place: number, left: number, right: number): boolean {
+  return place >= left + HALF_A_LABEL && place <= right - HALF_A_LABEL;
 }
 
 /** Fills that are told apart by more than their hue; the same in every chart, by their id. */

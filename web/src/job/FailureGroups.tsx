@@ -13,7 +13,12 @@ import { addressOfView, EVERY_TASK, pathOf, type JobView } from "./view";
 
 const EVERY_MS = 10_000;
 
-export function FailureGroups({ view }: { view: JobView }) {
+interface FailuresProps {
+  view: JobView;
+  open: (task: string) => void;
+}
+
+export function FailureGroups({ view, open }: FailuresProps) {
   const { ref, seen } = useSeen();
   const watched = useWatched<Failures>({ path: pathOf(view, "failures"), every: EVERY_MS, seen });
   const failures = watched.value;
@@ -26,13 +31,13 @@ export function FailureGroups({ view }: { view: JobView }) {
   return (
     <Section title="Failures by cause" name="failures" part={ref} watched={watched} note={note}>
       {(value) =>
-        value.groups.length ? <Groups failures={value} view={view} /> : <p class="nothing good">No task has failed.</p>
+        value.groups.length ? <Groups failures={value} view={view} open={open} /> : <p class="nothing good">No task has failed.</p>
       }
     </Section>
   );
 }
 
-function Groups({ failures, view }: { failures: Failures; view: JobView }) {
+function Groups({ failures, view, open }: FailuresProps & { failures: Failures }) {
   const groups = failures.groups.toSorted((one, other) => other.count - one.count);
   return (
     <>
@@ -48,7 +53,7 @@ function Groups({ failures, view }: { failures: Failures; view: JobView }) {
         </thead>
         <tbody role="rowgroup">
           {groups.map((group) => (
-            <GroupRow key={group.id} group={group} most={groups[0]?.count ?? 1} view={view} />
+            <GroupRow key={group.id} group={group} most={groups[0]?.count ?? 1} view={view} open={open} />
           ))}
         </tbody>
       </table>
@@ -59,7 +64,7 @@ function Groups({ failures, view }: { failures: Failures; view: JobView }) {
   );
 }
 
-function GroupRow({ group, most, view }: { group: FailureGroup; most: number; view: JobView }) {
+function GroupRow({ group, most, view, open }: FailuresProps & { group: FailureGroup; most: number }) {
   const chosen = view.tasks.failureGroup === group.id;
   const tasks = chosen ? EVERY_TASK : { ...EVERY_TASK, failureGroup: group.id };
   return (
@@ -82,8 +87,9 @@ function GroupRow({ group, most, view }: { group: FailureGroup; most: number; vi
         <meter min={0} max={most} value={group.count} aria-hidden="true" />
       </td>
       <td role="cell" class="times">
-        <Moment at={group.firstTime} />
-        <span aria-hidden="true"> – </span>
+        <span>
+          <Moment at={group.firstTime} /> –
+        </span>{" "}
         <Moment at={group.lastTime} />
       </td>
       <td role="cell" class="nodes">
@@ -91,9 +97,9 @@ function GroupRow({ group, most, view }: { group: FailureGroup; most: number; vi
       </td>
       <td role="cell" class="examples">
         {group.tasks.map((task) => (
-          <code key={task}>
+          <button key={task} type="button" class="name" onClick={() => open(task)}>
             <Outside text={task} />
-          </code>
+          </button>
         ))}
       </td>
     </tr>

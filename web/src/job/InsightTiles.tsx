@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { serverClock, useTick } from "../clock";
 import type { Estimate, Insight, Spread, Throughput } from "../model";
 import { Outside } from "../Outside";
-import { count, plural, rate, seconds, span } from "../words";
+import { count, plural, rate, seconds } from "../words";
 import { moment } from "./scales";
 
 export function InsightTiles({ insight }: { insight: Insight | null }) {
@@ -54,9 +54,8 @@ function Pace({ throughput }: { throughput: Throughput | null }) {
       <dd class="detail">in the last 15 minutes</dd>
       <Pairs
         pairs={[
-          ["5 min", rate(minute?.last5Minutes ?? null)],
-          ["15 min", rate(lead)],
-          ["60 min", rate(minute?.lastHour ?? null)],
+          ["last 5 min", rate(minute?.last5Minutes ?? null)],
+          ["last 60 min", rate(minute?.lastHour ?? null)],
         ]}
       />
     </Tile>
@@ -68,15 +67,16 @@ function End({ estimate }: { estimate: Estimate | null }) {
   const at = estimate?.completionTime;
   if (!estimate || !at) {
     return (
-      <Tile title="Done" name="estimate" lead="Unknown" faint>
+      <Tile title="Estimated end" name="estimate" lead="Unknown" faint>
         <dd class="detail">
           <Outside text={estimate?.reason ?? "Nothing is known about its pace yet."} />
         </dd>
       </Tile>
     );
   }
+  const left = (Date.parse(at) - serverClock.now()) / 1000;
   return (
-    <Tile title="Done" name="estimate" lead={`in ${span(Date.parse(at) - serverClock.now())}`}>
+    <Tile title="Estimated end" name="estimate" lead={left > 0 ? `in ${seconds(left)}` : "any moment"}>
       <dd class="detail">
         about {moment(Date.parse(at))}; {plural(estimate.remaining, "task")} left
         {estimate.basis && (

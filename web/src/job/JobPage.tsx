@@ -29,8 +29,8 @@ export function JobPage({ view, back }: JobPageProps) {
   useEffect(() => {
     document.title = `${visible(view.job)} · Batchscope`;
     const leave = (event: KeyboardEvent) => {
-      const typing = event.target instanceof HTMLInputElement || document.querySelector("dialog[open]");
-      if (event.key === "Escape" && !event.defaultPrevented && !typing) go(back);
+      const busy = event.target instanceof HTMLInputElement || document.querySelector("dialog[open], .tip");
+      if (event.key === "Escape" && !event.defaultPrevented && !busy) go(back);
     };
     window.addEventListener("keydown", leave);
     return () => window.removeEventListener("keydown", leave);
@@ -54,7 +54,7 @@ export function JobPage({ view, back }: JobPageProps) {
             created={job?.creationTime ? Date.parse(job.creationTime) : -Infinity}
           />
           <TimelineSection view={view} range={range} open={setTask} />
-          <FailureGroups view={view} />
+          <FailureGroups view={view} open={setTask} />
           <TaskSection view={view} counts={job?.taskCounts ?? null} open={setTask} />
         </>
       )}

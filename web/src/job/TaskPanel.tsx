@@ -30,7 +30,8 @@ export function TaskPanel({ view, task, close }: PanelProps) {
     });
     return () => stopped.abort();
   }, [turn]);
-  const outside = (event: MouseEvent) => event.target === dialog.current && close();
+  const shut = () => dialog.current?.close(); // which gives the focus back
+  const outside = (event: MouseEvent) => event.target === dialog.current && shut();
   return (
     <dialog ref={dialog} class="panel" aria-labelledby="panel-title" onClose={close} onClick={outside}>
       <div class="inner">
@@ -39,7 +40,7 @@ export function TaskPanel({ view, task, close }: PanelProps) {
             <small>Task, live from Batch</small>
             <Outside text={task} />
           </h3>
-          <button type="button" class="close" onClick={close} aria-label="Close">
+          <button type="button" class="close" onClick={shut} aria-label="Close">
             ×
           </button>
         </header>

@@ -5,7 +5,7 @@ import { serverClock } from "../clock";
 import { Outside, visible } from "../Outside";
 import { useTipBeside } from "../Tip";
 import { seconds } from "../words";
-import { Fills, TimeAxis } from "./Axes";
+import { Fills, TimeLabels } from "./Axes";
 import { busy, extentOf, rowsOf, type Placed, type Row } from "./lanes";
 import type { Timeline } from "./model";
 import { exactMoment, linear, timeTicks } from "./scales";
@@ -28,8 +28,9 @@ export function TimelineChart({ timeline, open }: ChartProps) {
   const now = timeline.asOf ? Date.parse(timeline.asOf) : serverClock.now();
   const rows = useMemo(() => rowsOf(timeline, now), [timeline]);
   const label = width < 560 ? 96 : 190;
-  const x = linear(extentOf(timeline, rows, now), [label, Math.max(label + 1, width - 12)]);
   const [from, to] = extentOf(timeline, rows, now);
+  const x = linear([from, to], [label, Math.max(label + 1, width - 12)]);
+  const ticks = timeTicks(from, to, (width - label) / 72);
   const height = rows.reduce((sum, row) => sum + row.height, 0);
   const at = (place: [number, number] | null) => place && (rows[place[0]]?.runs[place[1]] ?? null);
 
@@ -62,7 +63,7 @@ export function TimelineChart({ timeline, open }: ChartProps) {
     <>
       <div class="gantt scroll" ref={ref}>
         <svg class="gantt-axis" width={width} height={AXIS} aria-hidden="true">
-          <TimeAxis ticks={timeTicks(from, to, (width - label) / 84)} x={x} top={AXIS - 4} bottom={2} left={label} right={width} />
+          <TimeLabels ticks={ticks} x={x} left={label} right={width} />
         </svg>
         <svg
           ref={box}
@@ -81,6 +82,9 @@ export function TimelineChart({ timeline, open }: ChartProps) {
           }}
         >
           <Fills name="timeline" />
+          {ticks.map((tick) => (
+            <line key={tick.at} class="divide" x1={x(tick.at)} x2={x(tick.at)} y1={0} y2={height} />
+          ))}
           {rows.map((row, index) => (
             <g key={`${row.node.poolId} ${row.node.nodeId}`} data-node={row.node.nodeId}>
               {index > 0 && <line class="divide" x1={0} x2={width} y1={row.top} y2={row.top} />}

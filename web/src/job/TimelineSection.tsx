@@ -25,7 +25,7 @@ export function TimelineSection({ view, range, open }: TimelineProps) {
   const timeline = watched.value;
   const note = timeline && (
     <>
-      {inWords(timeline)}, as of <Age at={timeline.asOf} />
+      {timeline.nodes.length > 0 && `${inWords(timeline)}, `}as of <Age at={timeline.asOf} />
     </>
   );
   return (
