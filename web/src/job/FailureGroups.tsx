@@ -114,7 +114,7 @@ const NODES_SHOWN = 3;
 
 function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
   const more = otherNodes + Math.max(0, nodes.length - NODES_SHOWN);
-  if (!nodes.length) return <span class="zero">none</span>;
+  if (!nodes.length) return <span class="soft">none</span>;
   return (
     <ul title={nodes.map(({ nodeId, count: failures }) => `${visible(nodeId)}: ${failures}`).join("\n")}>
       {nodes.slice(0, NODES_SHOWN).map(({ nodeId, poolId, count: failures }) => (
@@ -125,7 +125,7 @@ function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
           <small>{count(failures)}</small>
         </li>
       ))}
-      {more > 0 && <li class="zero">and {count(more)} more</li>}
+      {more > 0 && <li class="soft">and {count(more)} more</li>}
     </ul>
   );
 }

@@ -25,7 +25,7 @@ interface HistoryProps {
 
 export function HistorySection({ view, range, created }: HistoryProps) {
   const { ref, seen } = useSeen();
-  const path = `${pathOf(view, "history")}?from=${range && encodeURIComponent(beginOf(range))}`;
+  const path = `${pathOf(view, "history")}?from=${encodeURIComponent(beginOf(range ?? "24h"))}`;
   const watched = useWatched<History>({ path, subject: range ?? "", every: EVERY_MS, seen: seen && range !== null });
   const actions = (
     <>

@@ -97,7 +97,7 @@ function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {
         <span class="swatch" data-state={state} aria-hidden="true" /> {state}
       </td>
       <td role="cell" class="why" title={failed ? visible(termsOf(cause)) : ""}>
-        {failed ? wordsOf(cause) : task.exitCode !== null && <span class="zero">exit code {task.exitCode}</span>}
+        {failed ? wordsOf(cause) : task.exitCode !== null && <span class="soft">exit code {task.exitCode}</span>}
       </td>
       <td role="cell" class="on" title={visible(task.nodeId ?? "")}>
         {task.nodeId && <Outside text={task.nodeId} />}

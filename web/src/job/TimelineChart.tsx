@@ -104,7 +104,7 @@ export function TimelineChart({ timeline, open }: ChartProps) {
 function NodeName({ row, width }: { row: Row; width: number }) {
   const { nodeId, poolId, busySlotSeconds } = row.node;
   return (
-    <foreignObject x={0} y={row.top} width={width - 8} height={row.height}>
+    <foreignObject x={4} y={row.top} width={width - 12} height={row.height}>
       <div class="node-name" title={`${visible(nodeId)}${poolId ? ` in ${visible(poolId)}` : ""}: ${busy(busySlotSeconds)}`}>
         <Outside text={nodeId} />
       </div>

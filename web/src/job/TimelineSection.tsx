@@ -20,7 +20,7 @@ interface TimelineProps {
 
 export function TimelineSection({ view, range, open }: TimelineProps) {
   const { ref, seen } = useSeen();
-  const path = `${pathOf(view, "timeline")}?from=${range && encodeURIComponent(beginOf(range))}`;
+  const path = `${pathOf(view, "timeline")}?from=${encodeURIComponent(beginOf(range ?? "24h"))}`;
   const watched = useWatched<Timeline>({ path, subject: range ?? "", every: EVERY_MS, seen: seen && range !== null });
   const timeline = watched.value;
   const note = timeline && (
