@@ -80,10 +80,20 @@ def test_a_part_that_fails_spoils_no_other(page: Page, render: Canned) -> None:
     expect(part(page, "tasks").locator("tr[data-task]")).to_have_count(25)
     expect(part(page, "timeline").locator("[data-run]").first).to_be_visible()
     expect(page.get_by_test_id("job-total")).to_have_text("20")
-    expect(page.get_by_test_id("banner")).to_be_hidden()
     render.broken = {}
     page.get_by_role("button", name="Retry: History").click()
     expect(part(page, "history").locator("g.known")).to_have_count(2)
+
+
+def test_a_job_that_cannot_be_read_leaves_its_parts_alone(page: Page, render: Canned) -> None:
+    render.broken = {"job": (502, "Table Storage didn't answer.")}
+    show(page, render)
+    expect(page.get_by_test_id("job-problem")).to_contain_text("Table Storage didn't answer.")
+    expect(part(page, "tasks").locator("tr[data-task]")).to_have_count(25)
+    expect(page.get_by_test_id("banner")).to_be_hidden()
+    render.broken = {}
+    page.get_by_test_id("job-problem").get_by_role("button").click()
+    expect(page.get_by_test_id("job-total")).to_have_text("20")
 
 
 def test_what_is_out_of_sight_is_not_asked_for(page: Page, render: Canned) -> None:

@@ -135,6 +135,9 @@ def test_too_many_runs_are_drawn_as_columns(page: Page, render: Canned) -> None:
     nodes = part(page, "timeline")
     expect(nodes.locator(".note")).to_contain_text("6 nodes (34 more not shown), too many runs to draw each")
     expect(nodes.locator("[data-run=busy]")).to_have_count(24 * 6)
+    page.get_by_role("application").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".tip")).to_contain_text(re.compile(r"\d+ tasks, 0 failed · 30 slot-minutes"))
 
 
 def contrast(one: str, other: str) -> float:

@@ -36,7 +36,7 @@ export function HistorySection({ view, range, created }: HistoryProps) {
           </Link>
         ))}
       </nav>
-      <a class="csv" href={`${path}&format=csv`} download aria-label="History as CSV">
+      <a class="csv" href={`${path}&format=csv`} download={`${view.job}-history.csv`} aria-label="History as CSV">
         CSV
       </a>
     </>
@@ -50,7 +50,8 @@ export function HistorySection({ view, range, created }: HistoryProps) {
 
 function Contents({ history, created }: { history: History; created: number }) {
   const [hidden, setHidden] = useState<readonly TaskState[]>([]);
-  const [cursor, setCursor] = useState<number | null>(null);
+  const [pointed, setCursor] = useState<number | null>(null);
+  const cursor = pointed !== null && pointed < history.value.length ? pointed : null;
   const states = TASK_STATES.filter((state) => !hidden.includes(state));
   const known = history.value.filter(({ taskCounts }) => taskCounts);
   if (!known.length) return <p class="nothing">Nothing was recorded in this range.</p>;

@@ -5,12 +5,13 @@ import type { RefObject } from "preact";
 import { ownPath } from "../api";
 import { Link } from "../Link";
 import type { Page, TaskCounts } from "../model";
+import { count } from "../words";
 import type { Task } from "./model";
 import { Section } from "./Section";
 import { useSeen, useWatched } from "./watching";
 import { TaskFilterBar } from "./TaskFilterBar";
 import { TaskTable } from "./TaskTable";
-import { addressOfView, EVERY_TASK, pathOf, tasksQuery, type JobView } from "./view";
+import { addressOfView, EVERY_TASK, pathOf, ROWS_OF_CSV, tasksQuery, type JobView } from "./view";
 
 const EVERY_MS = 5000;
 
@@ -29,8 +30,13 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
   useShown(ref, view.tasks.failureGroup);
   const next = watched.fresh && watched.value?.nextLink;
   const csv = (
-    <a class="csv" href={pathOf(view, "tasks") + tasksQuery(view.tasks, "csv")} download aria-label="Tasks as CSV">
-      CSV
+    <a
+      class="csv"
+      href={pathOf(view, "tasks") + tasksQuery(view.tasks, "csv")}
+      download={`${view.job}-tasks.csv`}
+    >
+      <span class="unseen">Tasks as </span>
+      {(counts?.total ?? 0) > ROWS_OF_CSV ? `CSV, the first ${count(ROWS_OF_CSV)}` : "CSV"}
     </a>
   );
   return (

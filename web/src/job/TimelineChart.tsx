@@ -2,17 +2,18 @@
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import { serverClock } from "../clock";
-import { Outside, visible } from "../Outside";
+import { visible } from "../Outside";
 import { useTipBeside } from "../Tip";
-import { seconds } from "../words";
 import { Fills, TimeLabels } from "./Axes";
-import { busy, extentOf, rowsOf, type Placed, type Row } from "./lanes";
+import { extentOf, mostSlots, rowsOf, stepped } from "./lanes";
 import type { Timeline } from "./model";
-import { exactMoment, linear, timeTicks } from "./scales";
+import { linear, timeTicks } from "./scales";
+import { Chosen, TimelineRow } from "./TimelineRow";
 import { useWidth } from "./watching";
-import { Columns, Runs } from "./TimelineRow";
 
 const AXIS = 28;
+
+type Place = [row: number, mark: number];
 
 interface ChartProps {
   timeline: Timeline;
@@ -22,43 +23,61 @@ interface ChartProps {
 /** The arrow keys go from run to run and from node to node, Enter opens a run's task. */
 export function TimelineChart({ timeline, open }: ChartProps) {
   const { ref, width } = useWidth();
-  const [chosen, choose] = useState<[number, number] | null>(null);
+  const [chosen, choose] = useState<Place | null>(null);
+  const here = useRef<Place | null>(null); // Keys may come faster than the chart is drawn.
   const tip = useTipBeside();
   const box = useRef<SVGSVGElement>(null);
   const now = timeline.asOf ? Date.parse(timeline.asOf) : serverClock.now();
   const rows = useMemo(() => rowsOf(timeline, now), [timeline]);
+  const most = useMemo(() => mostSlots(rows), [rows]);
+  const [from, to] = extentOf(timeline, rows);
   const label = width < 560 ? 96 : 190;
-  const [from, to] = extentOf(timeline, rows, now);
   const x = linear([from, to], [label, Math.max(label + 1, width - 12)]);
   const ticks = timeTicks(from, to, (width - label) / 72);
   const height = rows.reduce((sum, row) => sum + row.height, 0);
-  const at = (place: [number, number] | null) => place && (rows[place[0]]?.runs[place[1]] ?? null);
+  // The same bars stay as they are while one is chosen: there may be thousands.
+  const bars = useMemo(
+    () =>
+      rows.map((each, index) => (
+        <TimelineRow
+          key={`${each.node.poolId} ${each.node.nodeId}`}
+          row={each}
+          index={index}
+          x={x}
+          label={label}
+          width={width}
+          most={most}
+        />
+      )),
+    [rows, width],
+  );
+  const at = (place: Place | null) => (place && rows[place[0]]?.marks[place[1]]) || null;
 
-  const show = (place: [number, number] | null) => {
+  const mark = at(chosen);
+  const row = chosen && rows[chosen[0]];
+
+  const show = (place: Place | null) => {
+    here.current = place;
     choose(place);
-    const placed = at(place);
-    const bar = place && box.current?.querySelector(`[data-place="${place[0]}-${place[1]}"]`);
+    const bar = place && box.current?.querySelector(`[data-place="${place.join("-")}"]`);
     bar?.scrollIntoView({ block: "nearest" });
-    tip(placed && describe(placed), bar ?? undefined);
+    // Scrolling, which is told in the next frame, hides tips.
+    requestAnimationFrame(() => tip(at(place)?.words ?? null, bar ?? undefined));
   };
-  const step = (event: KeyboardEvent) => {
-    const next = stepped(rows, chosen, event.key);
+  const press = (event: KeyboardEvent) => {
+    const next = stepped(rows, here.current, event.key);
+    const task = at(here.current)?.task;
     if (next) show(next);
-    else if (event.key === "Enter" && chosen) open(at(chosen)?.run.task ?? "");
-    else if (event.key === "Escape" && chosen) show(null);
-    else return;
+    else if (event.key === "Enter" && task) open(task);
+    else if (event.key === "Escape" && here.current) show(null);
+    else if (!event.key.startsWith("Arrow")) return;
     event.preventDefault();
     event.stopPropagation();
   };
-  const under = (event: Event): [number, number] | null => {
+  const under = (event: Event) => {
     const place = (event.target as Element).getAttribute("data-place")?.split("-").map(Number);
-    return place ? [place[0] ?? 0, place[1] ?? 0] : null;
+    return at((place as Place | undefined) ?? null);
   };
-  const hover = (event: PointerEvent) => {
-    const text = (event.target as Element).getAttribute("data-words") ?? at(under(event));
-    tip(typeof text === "string" ? text : text && describe(text), event.target as Element);
-  };
-  const spoken = chosen ? describe(at(chosen) as Placed) : "";
   return (
     <>
       <div class="gantt scroll" ref={ref}>
@@ -72,69 +91,26 @@ export function TimelineChart({ timeline, open }: ChartProps) {
           tabIndex={0}
           role="application"
           aria-label="Runs by node; the arrow keys go from run to run, Enter opens the task"
-          onKeyDown={step}
-          onBlur={() => show(null)}
-          onPointerOver={hover}
+          onKeyDown={press}
+          onBlur={() => here.current && show(null)}
+          onPointerOver={(event) => tip(under(event)?.words ?? null, event.target as Element)}
           onPointerLeave={() => tip(null)}
           onClick={(event) => {
-            const placed = at(under(event));
-            if (placed) open(placed.run.task);
+            const task = under(event)?.task;
+            if (task) open(task);
           }}
         >
           <Fills name="timeline" />
           {ticks.map((tick) => (
             <line key={tick.at} class="divide" x1={x(tick.at)} x2={x(tick.at)} y1={0} y2={height} />
           ))}
-          {rows.map((row, index) => (
-            <g key={`${row.node.poolId} ${row.node.nodeId}`} data-node={row.node.nodeId}>
-              {index > 0 && <line class="divide" x1={0} x2={width} y1={row.top} y2={row.top} />}
-              <NodeName row={row} width={label} />
-              {timeline.aggregated ? <Columns row={row} x={x} most={mostBusy(timeline)} /> : <Runs row={row} index={index} x={x} chosen={chosen} />}
-            </g>
-          ))}
+          {bars}
+          {row && mark && <Chosen row={row} mark={mark} x={x} label={label} />}
         </svg>
       </div>
       <p class="unseen" aria-live="polite">
-        {visible(spoken)}
+        {visible(mark?.words ?? "")}
       </p>
     </>
   );
-}
-
-function NodeName({ row, width }: { row: Row; width: number }) {
-  const { nodeId, poolId, busySlotSeconds } = row.node;
-  return (
-    <foreignObject x={4} y={row.top} width={width - 12} height={row.height}>
-      <div class="node-name" title={`${visible(nodeId)}${poolId ? ` in ${visible(poolId)}` : ""}: ${busy(busySlotSeconds)}`}>
-        <Outside text={nodeId} />
-      </div>
-    </foreignObject>
-  );
-}
-
-function stepped(rows: Row[], here: [number, number] | null, key: string): [number, number] | null {
-  const [row, run] = here ?? [0, -1];
-  const length = rows[row]?.runs.length ?? 0;
-  if (key === "ArrowRight" && run + 1 < length) return [row, run + 1];
-  if (key === "ArrowLeft" && run > 0) return [row, run - 1];
-  const other = key === "ArrowDown" ? (here ? row + 1 : 0) : key === "ArrowUp" ? row - 1 : -1;
-  const runs = rows[other]?.runs ?? [];
-  const from = rows[row]?.runs[run]?.from ?? -Infinity;
-  if (!runs.length) return null;
-  const after = runs.findIndex((each) => each.from >= from);
-  return [other, after < 0 ? runs.length - 1 : after];
-}
-
-function mostBusy(timeline: Timeline): number {
-  const pace = (start: string, end: string) => Math.max(1, (Date.parse(end) - Date.parse(start)) / 1000);
-  const all = timeline.nodes.flatMap(({ buckets = [] }) =>
-    buckets.map(({ start, end, busySlotSeconds }) => busySlotSeconds / pace(start, end)),
-  );
-  return all.reduce((most, each) => Math.max(most, each), 0) || 1;
-}
-
-function describe({ run, from, to }: Placed): string {
-  const end = run.end ? `to ${exactMoment(to)}` : "and goes on";
-  const result = run.result === "failure" ? "failed" : run.result === "success" ? "succeeded" : run.end ? "ended" : "running";
-  return `${run.task} · ${result} · ${exactMoment(from)} ${end} · ${seconds((to - from) / 1000)}`;
 }

@@ -1,59 +1,88 @@
-// One node of a timeline: its runs as bars, or its steps as columns.
+// One node of a timeline: its name, and its runs as bars or its steps as columns.
 
-import { plural } from "../words";
-import { busy, laneBox, type Row } from "./lanes";
-import { exactMoment, type Scale } from "./scales";
+import { Outside, visible } from "../Outside";
+import { busy, laneBox, type Mark, type Row } from "./lanes";
+import type { Scale } from "./scales";
 
-interface RunsProps {
+interface RowProps {
   row: Row;
   index: number;
   x: Scale;
-  chosen: [number, number] | null;
+  /** How much of the width the name takes. */
+  label: number;
+  width: number;
+  /** Slots that fill a row. */
+  most: number;
 }
 
-export function Runs({ row, index, x, chosen }: RunsProps) {
+export function TimelineRow({ row, index, x, label, width, most }: RowProps) {
   return (
-    <>
-      {row.runs.map(({ run, from, to, lane }, at) => {
-        const { y, height } = laneBox(row, lane);
-        return (
+    <g data-node={row.node.nodeId}>
+      {index > 0 && <line class="divide" x1={0} x2={width} y1={row.top} y2={row.top} />}
+      <NodeName row={row} width={label} />
+      {row.marks.map((mark, at) => {
+        const span = spanOf(mark, x, label);
+        const place = `${index}-${at}`;
+        return mark.load ? (
+          <Column key={mark.from} row={row} mark={mark} span={span} place={place} most={most} />
+        ) : (
           <rect
-            key={`${run.task} ${run.start}`}
+            key={`${mark.task} ${mark.from}`}
             class="run"
-            data-run={run.result ?? (run.end ? "ended" : "running")}
-            data-place={`${index}-${at}`}
-            data-chosen={chosen?.[0] === index && chosen[1] === at}
-            x={x(from)}
-            width={Math.max(2, x(to) - x(from) - 1)}
-            y={y}
-            height={height}
+            data-run={mark.kind}
+            data-place={place}
+            {...span}
+            {...laneBox(row, mark.lane)}
             rx={2}
           />
         );
       })}
+    </g>
+  );
+}
+
+interface ColumnProps {
+  row: Row;
+  mark: Mark;
+  span: { x: number; width: number };
+  place: string;
+  most: number;
+}
+
+/** As high as its step was busy, compared with the busiest; failed tasks take their share of it. */
+function Column({ row, mark, span, place, most }: ColumnProps) {
+  const bottom = row.top + row.height - 5;
+  const full = ((mark.load?.slots ?? 0) / most) * (row.height - 10);
+  const part = full * (mark.load?.failed ?? 0);
+  return (
+    <>
+      <rect class="run" data-run="busy" data-place={place} {...span} y={bottom - full} height={full} />
+      {part > 0 && (
+        <rect class="run" data-run="failure" data-place={place} {...span} y={bottom - part} height={part} />
+      )}
     </>
   );
 }
 
-/** A column is as high as its step was busy, compared with the busiest; failed tasks take their share of it. */
-export function Columns({ row, x, most }: { row: Row; x: Scale; most: number }) {
-  const bottom = row.top + row.height - 5;
+/** What the keyboard is on. */
+export function Chosen({ row, mark, x, label }: Pick<RowProps, "row" | "x" | "label"> & { mark: Mark }) {
+  const box = mark.load ? { y: row.top + 2, height: row.height - 4 } : laneBox(row, mark.lane);
+  return <rect class="chosen" {...spanOf(mark, x, label)} {...box} rx={2} />;
+}
+
+function spanOf(mark: Mark, x: Scale, label: number): { x: number; width: number } {
+  const left = Math.max(label, x(mark.from));
+  return { x: left, width: Math.max(2, x(mark.to) - left - 1) };
+}
+
+function NodeName({ row, width }: { row: Row; width: number }) {
+  const { nodeId, poolId, busySlotSeconds } = row.node;
+  const title = `${visible(nodeId)}${poolId ? ` in ${visible(poolId)}` : ""}: ${busy(busySlotSeconds)}`;
   return (
-    <>
-      {(row.node.buckets ?? []).map(({ start, end, tasks, busySlotSeconds, failed }) => {
-        const from = Date.parse(start);
-        const to = Date.parse(end);
-        const full = (busySlotSeconds / Math.max(1, (to - from) / 1000) / most) * (row.height - 10);
-        const part = tasks ? (failed / tasks) * full : 0;
-        const box = { x: x(from), width: Math.max(1, x(to) - x(from) - 1) };
-        const words = `${exactMoment(from)} to ${exactMoment(to)} · ${plural(tasks, "task")}, ${failed} failed · ${busy(busySlotSeconds)}`;
-        return (
-          <g key={start}>
-            <rect class="run" data-run="busy" data-words={words} {...box} y={bottom - full} height={full} />
-            {part > 0 && <rect class="run" data-run="failure" data-words={words} {...box} y={bottom - part} height={part} />}
-          </g>
-        );
-      })}
-    </>
+    <foreignObject x={4} y={row.top} width={width - 12} height={row.height}>
+      <div class="node-name" title={title}>
+        <Outside text={nodeId} />
+      </div>
+    </foreignObject>
   );
 }

@@ -1,18 +1,25 @@
-// Where the runs of a node stand in a timeline: those at the same time in lanes below each other.
+// Where the marks of a node stand in a timeline: runs at the same time in lanes below each other, or steps in a row.
 
-import { short } from "./scales";
-import type { Run, Timeline, TimelineNode } from "./model";
+import { plural, seconds } from "../words";
+import type { Bucket, Run, Timeline, TimelineNode } from "./model";
+import { exactMoment, short } from "./scales";
 
-export interface Placed {
-  run: Run;
+/** A run, or a step in which runs are counted; both say what they are in words. */
+export interface Mark {
   from: number;
   to: number;
   lane: number;
+  kind: "success" | "failure" | "running" | "ended" | "busy";
+  words: string;
+  /** Whose run it is. */
+  task: string | null;
+  /** Of a step: slots in use on average, and the share of its tasks that failed. */
+  load: { slots: number; failed: number } | null;
 }
 
 export interface Row {
   node: TimelineNode;
-  runs: Placed[];
+  marks: Mark[];
   lanes: number;
   /** From the chart's top, in pixels. */
   top: number;
@@ -27,30 +34,46 @@ const LEAST = 26;
 export function rowsOf(timeline: Timeline, now: number): Row[] {
   let top = 0;
   return timeline.nodes.map((node) => {
-    const runs = placed(node.runs ?? [], now);
-    const lanes = runs.reduce((most, { lane }) => Math.max(most, lane + 1), 1);
+    const marks = timeline.aggregated ? (node.buckets ?? []).map(stepOf) : inLanes(node.runs ?? [], now);
+    const lanes = marks.reduce((most, { lane }) => Math.max(most, lane + 1), 1);
     const height = Math.max(LEAST, lanes * LANE) + GAP;
-    const row = { node, runs, lanes, top, height };
+    const row = { node, marks, lanes, top, height };
     top += height;
     return row;
   });
 }
 
 /** Each run in the first lane that is free when it starts. */
-function placed(runs: Run[], now: number): Placed[] {
+function inLanes(runs: Run[], now: number): Mark[] {
   const free: number[] = [];
-  const spans = runs.map((run) => ({ run, from: Date.parse(run.start), to: run.end ? Date.parse(run.end) : now }));
-  return spans
-    .sort((one, other) => one.from - other.from)
-    .map((each) => {
-      const found = free.findIndex((until) => until <= each.from);
-      const lane = found < 0 ? free.length : found;
-      free[lane] = each.to;
-      return { ...each, lane };
-    });
+  const marks = runs.map((run) => markOf(run, now)).sort((one, other) => one.from - other.from);
+  for (const mark of marks) {
+    const found = free.findIndex((until) => until <= mark.from);
+    mark.lane = found < 0 ? free.length : found;
+    free[mark.lane] = mark.to;
+  }
+  return marks;
 }
 
-/** How high a lane is and where in its row it stands, in pixels. */
+function markOf({ task, start, end, result }: Run, now: number): Mark {
+  const from = Date.parse(start);
+  const to = end ? Date.parse(end) : Math.max(now, from);
+  const kind = result ?? (end ? "ended" : "running");
+  const how = kind === "success" ? "succeeded" : kind === "failure" ? "failed" : kind;
+  const until = end ? `to ${exactMoment(to)}` : "and goes on";
+  const words = `${task} · ${how} · ${exactMoment(from)} ${until} · ${seconds((to - from) / 1000)}`;
+  return { from, to, lane: 0, kind, words, task, load: null };
+}
+
+function stepOf({ start, end, tasks, busySlotSeconds, failed }: Bucket): Mark {
+  const [from, to] = [Date.parse(start), Date.parse(end)];
+  const what = `${plural(tasks, "task")}, ${failed} failed`;
+  const words = `${exactMoment(from)} to ${exactMoment(to)} · ${what} · ${busy(busySlotSeconds)}`;
+  const load = { slots: busySlotSeconds / Math.max(1, (to - from) / 1000), failed: tasks ? failed / tasks : 0 };
+  return { from, to, lane: 0, kind: "busy", words, task: null, load };
+}
+
+/** How high a lane is and where in the chart it stands, in pixels. */
 export function laneBox({ top, height, lanes }: Row, lane: number): { y: number; height: number } {
   const each = Math.min(18, (height - GAP) / lanes);
   const offset = (height - each * lanes) / 2;
@@ -58,20 +81,34 @@ export function laneBox({ top, height, lanes }: Row, lane: number): { y: number;
 }
 
 /** The part of the range in which anything ran, with a little room; all of it where nothing did. */
-export function extentOf(timeline: Timeline, rows: Row[], now: number): [number, number] {
-  const from = Date.parse(timeline.from);
-  const to = Math.max(Date.parse(timeline.to), from + 1);
-  const spans = rows.flatMap(({ node, runs }) => [
-    ...runs,
-    ...(node.buckets ?? [])
-      .filter(({ tasks, busySlotSeconds }) => tasks || busySlotSeconds)
-      .map(({ start, end }) => ({ from: Date.parse(start), to: Date.parse(end) })),
-  ]);
-  if (!spans.length) return [from, to];
-  const first = Math.max(from, spans.reduce((least, span) => Math.min(least, span.from), Infinity));
-  const last = Math.min(Math.max(to, now), spans.reduce((most, span) => Math.max(most, span.to), -Infinity));
+export function extentOf(timeline: Timeline, rows: Row[]): [number, number] {
+  const begin = Date.parse(timeline.from);
+  const marks = rows.flatMap(({ marks: each }) => each).filter(({ load }) => load?.slots !== 0);
+  if (!marks.length) return [begin, Math.max(Date.parse(timeline.to), begin + 1)];
+  const first = Math.max(begin, marks.reduce((least, { from }) => Math.min(least, from), Infinity));
+  const last = marks.reduce((most, { to }) => Math.max(most, to), first);
   const room = Math.max(1000, (last - first) * 0.01);
   return [first - room, last + room];
+}
+
+/** The most slots in use on average in any step. */
+export function mostSlots(rows: Row[]): number {
+  const loads = rows.flatMap(({ marks }) => marks.map(({ load }) => load?.slots ?? 0));
+  return loads.reduce((most, each) => Math.max(most, each), 0) || 1;
+}
+
+/** Where a key leads from a mark, as [row, mark]: along the row, or to what came next in another; null for nowhere. */
+export function stepped(rows: Row[], here: [number, number] | null, key: string): [number, number] | null {
+  const [row, mark] = here ?? [0, -1];
+  const length = rows[row]?.marks.length ?? 0;
+  if (key === "ArrowRight" && mark + 1 < length) return [row, mark + 1];
+  if (key === "ArrowLeft" && mark > 0) return [row, mark - 1];
+  const other = key === "ArrowDown" ? (here ? row + 1 : 0) : key === "ArrowUp" ? row - 1 : -1;
+  const marks = rows[other]?.marks ?? [];
+  const from = rows[row]?.marks[mark]?.from ?? -Infinity;
+  if (!marks.length) return null;
+  const after = marks.findIndex((each) => each.from >= from);
+  return [other, after < 0 ? marks.length - 1 : after];
 }
 
 /** "4.2K slot-hours", "12 slot-minutes": how much of a node was in use. */

@@ -85,10 +85,12 @@ export function beginOf(range: Range): string {
 }
 
 const PAGE_OF_TASKS = "25";
+/** As many as the server puts into one table. */
+export const ROWS_OF_CSV = 1000;
 
 /** The query of a task list, as a page of JSON or as a whole table. */
 export function tasksQuery({ show, ...others }: TaskFilters, format: "json" | "csv"): string {
-  const query = new URLSearchParams(format === "csv" ? { format, maxpagesize: "1000" } : { maxpagesize: PAGE_OF_TASKS });
+  const query = new URLSearchParams(format === "csv" ? { format, maxpagesize: String(ROWS_OF_CSV) } : { maxpagesize: PAGE_OF_TASKS });
   if (show === "succeeded" || show === "failed") query.set("result", show === "failed" ? "failure" : "success");
   else if (show) query.set("state", show);
   for (const [key, value] of Object.entries(others)) if (value) query.set(key, value);
