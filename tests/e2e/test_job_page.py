@@ -40,7 +40,7 @@ def test_an_address_opens_the_job_with_its_range_and_filters(page: Page, render:
     expect(part(page, "history").get_by_role("link", name="7 d")).to_have_attribute("aria-current", "true")
     expect(part(page, "tasks").locator("tr[data-task]")).to_have_count(2)
     table = page.get_by_role("link", name="Tasks as CSV").get_attribute("href")
-    query = "format=csv&maxpagesize=1000&result=failure&prefix=frame-0"
+    query = "format=csv&maxpagesize=100000&result=failure&prefix=frame-0"
     assert table == f"/api/accounts/demo/jobs/render/tasks?{query}"
     page.get_by_role("link", name="Jobs").click()
     expect(page.locator("tr[data-job=render]")).to_be_visible()
@@ -69,7 +69,7 @@ def test_an_end_that_is_not_known_says_why(page: Page, render: Canned) -> None:
     render.jobs["demo"] = [job("render", insight=insight(estimate=estimate, queueWait=None))]
     show(page, render)
     expect(page.get_by_test_id("insight-estimate")).to_contain_text(f"Unknown{reason}")
-    expect(page.get_by_test_id("insight-queue-wait")).to_contain_text("No task has started yet.")
+    expect(page.get_by_test_id("insight-queue-wait")).to_contain_text("No task has run to its end yet.")
 
 
 def test_a_part_that_fails_spoils_no_other(page: Page, render: Canned) -> None:

@@ -24,17 +24,26 @@ export function FailureGroups({ view, open }: FailuresProps) {
   const failures = watched.value;
   const note = failures && (
     <>
-      {failures.failed > 0 && <>{plural(failures.failed, "failed task")}, </>}
+      {failures.failed ? `${plural(failures.failed, "failed task")}, ` : ""}
       as of <Age at={failures.asOf} />
     </>
   );
   return (
     <Section title="Failures by cause" name="failures" part={ref} watched={watched} note={note}>
       {(value) =>
-        value.groups.length ? <Groups failures={value} view={view} open={open} /> : <p class="nothing good">No task has failed.</p>
+        value.groups.length ? (
+          <Groups failures={value} view={view} open={open} />
+        ) : (
+          <p class="nothing">{withoutGroups(value)}</p>
+        )
       }
     </Section>
   );
+}
+
+function withoutGroups({ failed, ungrouped }: Failures): string {
+  if (failed === null) return "The job's tasks weren't read yet.";
+  return ungrouped ? `The causes of ${plural(ungrouped, "failure")} aren't known yet.` : "No task has failed.";
 }
 
 function Groups({ failures, view, open }: FailuresProps & { failures: Failures }) {
@@ -113,19 +122,24 @@ function Moment({ at }: { at: string | null }) {
 const NODES_SHOWN = 3;
 
 function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
-  const more = otherNodes + Math.max(0, nodes.length - NODES_SHOWN);
-  if (!nodes.length) return <span class="soft">none</span>;
+  const hidden = nodes.slice(NODES_SHOWN).reduce((sum, { count: failures }) => sum + failures, otherNodes);
+  if (!nodes.length) return <span class="soft">none known</span>;
+  // Where tasks of rarer nodes weren't told apart, those of these may be among them.
+  const atLeast = otherNodes ? "≥ " : "";
   return (
-    <ul title={nodes.map(({ nodeId, count: failures }) => `${visible(nodeId)}: ${failures}`).join("\n")}>
+    <ul title={nodes.map(({ nodeId, count: failures }) => `${visible(nodeId)}: ${atLeast}${failures}`).join("\n")}>
       {nodes.slice(0, NODES_SHOWN).map(({ nodeId, poolId, count: failures }) => (
         <li key={`${poolId} ${nodeId}`}>
           <span class="node">
             <Outside text={nodeId} />
           </span>
-          <small>{count(failures)}</small>
+          <small>
+            {atLeast}
+            {count(failures)}
+          </small>
         </li>
       ))}
-      {more > 0 && <li class="soft">and {count(more)} more</li>}
+      {hidden > 0 && <li class="soft">elsewhere {count(hidden)}</li>}
     </ul>
   );
 }

@@ -9,6 +9,12 @@ export type Json = string | number | boolean | null | Json[] | { [name: string]:
 const MARK = "[redacted]";
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const LONG = 60;
+/** What Batchscope adds to what Batch tells. */
+const NAMES: Record<string, string> = {
+  cached: "as the job's counts know it",
+  cachedAsOf: "the counts are as of",
+  omittedProperties: "properties that aren't shown",
+};
 
 export function Fields({ value }: { value: Record<string, Json> }) {
   const entries = Object.entries(value).filter(([, each]) => each !== null && !isEmpty(each));
@@ -17,7 +23,7 @@ export function Fields({ value }: { value: Record<string, Json> }) {
       {entries.map(([name, each]) => (
         <div key={name} class={isWide(each) ? "wide-field" : ""} data-field={name}>
           <dt>
-            <Outside text={spoken(name)} />
+            <Outside text={NAMES[name] ?? spoken(name)} />
           </dt>
           <dd>
             <Value value={each} />

@@ -95,7 +95,7 @@ export function HistoryChart({ history, states, created, cursor, point, spoken }
               ))}
             </g>
           ) : (
-            <Gap key={stretch.from} from={x(Math.max(stretch.from, Math.min(created, stretch.to)))} to={x(stretch.to)} />
+            <Gap key={stretch.from} from={x(clamp(created, stretch.from, stretch.to))} to={x(stretch.to)} />
           ),
         )}
         {doubtsOf(stretches).map((doubt) => (
@@ -106,6 +106,10 @@ export function HistoryChart({ history, states, created, cursor, point, spoken }
       </svg>
     </div>
   );
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.max(least, Math.min(value, most));
 }
 
 /** Blank before the job was there, hatched while nobody polled. */

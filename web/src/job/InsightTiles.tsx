@@ -9,14 +9,14 @@ import { moment } from "./scales";
 
 export function InsightTiles({ insight }: { insight: Insight | null }) {
   if (!insight) {
-    return <p class="card nothing-yet">Throughput and times appear once this job's history was read.</p>;
+    return <p class="card nothing-yet">Throughput and times appear once all of this job's tasks were read.</p>;
   }
   return (
     <dl class="insights" aria-label="Insight">
       <Pace throughput={insight.throughput} />
       <End estimate={insight.estimate} />
-      <Times title="Wait in queue" name="queue-wait" spread={insight.queueWait} none="No task has started yet." />
-      <Times title="Run time" name="run-time" spread={insight.runTime} none="No task has run to its end yet." />
+      <Times title="Wait in queue" name="queue-wait" spread={insight.queueWait} />
+      <Times title="Run time" name="run-time" spread={insight.runTime} />
       <Again insight={insight} />
       <Slots insight={insight} />
     </dl>
@@ -49,8 +49,9 @@ function Tile({ title, name, lead, unit, faint = false, children }: TileProps) {
 function Pace({ throughput }: { throughput: Throughput | null }) {
   const minute = throughput?.perMinute;
   const lead = minute?.last15Minutes ?? null;
+  const unknown = lead === null;
   return (
-    <Tile title="Throughput" name="throughput" lead={rate(lead)} unit={lead === null ? "" : "tasks/min"} faint={lead === null}>
+    <Tile title="Throughput" name="throughput" lead={rate(lead)} unit={unknown ? "" : "tasks/min"} faint={unknown}>
       <dd class="detail">in the last 15 minutes</dd>
       <Pairs
         pairs={[
@@ -67,7 +68,7 @@ function End({ estimate }: { estimate: Estimate | null }) {
   const at = estimate?.completionTime;
   if (!estimate || !at) {
     return (
-      <Tile title="Estimated end" name="estimate" lead="Unknown" faint>
+      <Tile title="Estimated end" name="estimate" lead={estimate?.remaining === 0 ? "–" : "Unknown"} faint>
         <dd class="detail">
           <Outside text={estimate?.reason ?? "Nothing is known about its pace yet."} />
         </dd>
@@ -89,11 +90,11 @@ function End({ estimate }: { estimate: Estimate | null }) {
   );
 }
 
-function Times({ title, name, spread, none }: { title: string; name: string; spread: Spread | null; none: string }) {
+function Times({ title, name, spread }: { title: string; name: string; spread: Spread | null }) {
   if (!spread) {
     return (
       <Tile title={title} name={name} lead="–" faint>
-        <dd class="detail">{none}</dd>
+        <dd class="detail">No task has run to its end yet.</dd>
       </Tile>
     );
   }
@@ -127,8 +128,9 @@ function Again({ insight }: { insight: Insight }) {
 }
 
 function Slots({ insight: { slots } }: { insight: Insight }) {
+  const lead = slots ? count(slots.running) : "–";
   return (
-    <Tile title="Slots" name="slots" lead={slots ? count(slots.running) : "–"} unit={slots ? "in use" : ""} faint={!slots?.running}>
+    <Tile title="Slots" name="slots" lead={lead} unit={slots ? "in use" : ""} faint={!slots?.running}>
       <dd class="detail">{slots && `${count(slots.active)} wanted by waiting tasks`}</dd>
     </Tile>
   );

@@ -51,7 +51,7 @@ export function TaskTable({ tasks, view, open }: TableProps) {
   );
 }
 
-/** Ids go up only; all else begins with the greatest, which is what one looks for. */
+/** Ids begin with the first; all else with the greatest, which is what one looks for. */
 function Head({ column: { title, order, number: right }, view }: { column: Column; view: JobView }) {
   const kind = right ? "number" : "";
   const [by, way] = (view.tasks.orderby || "id").split(" ");
@@ -64,7 +64,8 @@ function Head({ column: { title, order, number: right }, view }: { column: Colum
   }
   const current = by === order;
   const down = way === "desc";
-  const next = order === "id" ? "" : current && down ? order : `${order} desc`;
+  const turned = down ? order : `${order} desc`;
+  const next = current ? turned : order === "id" ? "" : `${order} desc`;
   return (
     <th
       role="columnheader"

@@ -17,7 +17,7 @@ interface RowProps {
 
 export function TimelineRow({ row, index, x, label, width, most }: RowProps) {
   return (
-    <g data-node={row.node.nodeId}>
+    <g data-node={row.node.nodeId ?? ""}>
       {index > 0 && <line class="divide" x1={0} x2={width} y1={row.top} y2={row.top} />}
       <NodeName row={row} width={label} />
       {row.marks.map((mark, at) => {
@@ -77,11 +77,12 @@ function spanOf(mark: Mark, x: Scale, label: number): { x: number; width: number
 
 function NodeName({ row, width }: { row: Row; width: number }) {
   const { nodeId, poolId, busySlotSeconds } = row.node;
-  const title = `${visible(nodeId)}${poolId ? ` in ${visible(poolId)}` : ""}: ${busy(busySlotSeconds)}`;
+  const name = nodeId ?? "no node";
+  const title = `${visible(name)}${poolId ? ` in ${visible(poolId)}` : ""}: ${busy(busySlotSeconds)}`;
   return (
     <foreignObject x={4} y={row.top} width={width - 12} height={row.height}>
       <div class="node-name" title={title}>
-        <Outside text={nodeId} />
+        <Outside text={name} />
       </div>
     </foreignObject>
   );

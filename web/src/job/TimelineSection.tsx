@@ -69,7 +69,7 @@ function Key({ timeline }: { timeline: Timeline }) {
           <i class="swatch" data-state={state === "busy" ? "running" : state} aria-hidden="true" /> {words}
         </span>
       ))}
-      <span class="zone">times in {zone()}</span>
+      <span class="zone">The latest run of each task · times in {zone()}</span>
     </footer>
   );
 }

@@ -9,8 +9,9 @@ interface Cause {
   exitCode: number | null;
 }
 
+const EXITED = "FailureExitCode";
 const CODES: Record<string, string> = {
-  FailureExitCode: "the command exited with a failure",
+  [EXITED]: "the command exited with a failure",
   CommandProgramNotFound: "the program of the command wasn't found",
   CommandLaunchFailed: "the command couldn't be started",
   TaskEnded: "it was ended by a request",
@@ -19,14 +20,18 @@ const CODES: Record<string, string> = {
 
 /** "Exit code 137", or the code's words; what Batch calls it stands beside, as `termsOf`. */
 export function wordsOf({ category, code, exitCode }: Cause): string {
-  if (exitCode !== null) return `Exit code ${exitCode}`;
+  if (exitCode !== null && (!code || code === EXITED)) return `Exit code ${exitCode}`;
   const known = code && CODES[code];
-  if (known) return known.charAt(0).toUpperCase() + known.slice(1);
-  if (code) return visible(spoken(code.charAt(0).toLowerCase() + code.slice(1))).replace(/^./u, (letter) => letter.toUpperCase());
+  if (code) return begun(known || visible(spoken(code.charAt(0).toLowerCase() + code.slice(1))));
   return category ? `A failure of category ${visible(category)}` : "Failed without a stated cause";
 }
 
-/** Category and code as Batch writes them. */
-export function termsOf({ category, code }: Cause): string {
-  return [category, code].filter(Boolean).join(" · ");
+/** Category and code as Batch writes them, and the exit code where it isn't the cause. */
+export function termsOf({ category, code, exitCode }: Cause): string {
+  const exited = exitCode !== null && code && code !== EXITED && `exit code ${exitCode}`;
+  return [category, code, exited].filter(Boolean).join(" · ");
+}
+
+function begun(words: string): string {
+  return words.replace(/^./u, (letter) => letter.toUpperCase());
 }

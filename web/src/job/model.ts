@@ -27,6 +27,7 @@ export interface FailureGroup {
   firstTime: string | null;
   lastTime: string | null;
   nodes: { poolId: string | null; nodeId: string; count: number }[];
+  /** Tasks that failed elsewhere, or on no node. */
   otherNodes: number;
   tasks: string[];
   advice: string | null;
@@ -34,7 +35,8 @@ export interface FailureGroup {
 
 export interface Failures {
   asOf: string | null;
-  failed: number;
+  /** Null before the first read. */
+  failed: number | null;
   groups: FailureGroup[];
   ungrouped: number;
 }
@@ -71,9 +73,10 @@ export interface Bucket {
   failed: number;
 }
 
+/** Without an id where tasks tell of no node. */
 export interface TimelineNode {
   poolId: string | null;
-  nodeId: string;
+  nodeId: string | null;
   runs?: Run[];
   buckets?: Bucket[];
   busySlotSeconds: number;

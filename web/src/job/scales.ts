@@ -89,6 +89,7 @@ const DURATION = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?
 
 /** An ISO 8601 duration in milliseconds; 0 for what isn't one. */
 export function parseDuration(text: string): number {
-  const [, days = 0, hours = 0, minutes = 0, seconds = 0] = (DURATION.exec(text) ?? []).map((part) => Number(part ?? 0));
+  const parts = DURATION.exec(text) ?? [];
+  const [, days = 0, hours = 0, minutes = 0, seconds = 0] = parts.map((part) => Number(part ?? 0));
   return days * DAY + hours * HOUR + minutes * MINUTE + seconds * 1000;
 }

@@ -17,7 +17,7 @@ const LENGTHS: Record<Range, { length: number; grid: number }> = {
   "90d": { length: 90 * 24 * HOUR, grid: 24 * HOUR },
 };
 
-/** What the task list is asked for; "" stands for everything. `show` is a state or, of completed tasks, their result. */
+/** What the task list is asked for; "" stands for everything. `show` is a state or, of completed tasks, a result. */
 export interface TaskFilters {
   show: string;
   prefix: string;
@@ -84,13 +84,14 @@ export function beginOf(range: Range): string {
   return new Date(Math.floor((serverClock.now() - length) / grid) * grid).toISOString().replace(".000Z", "Z");
 }
 
-const PAGE_OF_TASKS = "25";
+const ROWS_OF_PAGE = 25;
 /** As many as the server puts into one table. */
-export const ROWS_OF_CSV = 1000;
+export const ROWS_OF_CSV = 100_000;
 
 /** The query of a task list, as a page of JSON or as a whole table. */
 export function tasksQuery({ show, ...others }: TaskFilters, format: "json" | "csv"): string {
-  const query = new URLSearchParams(format === "csv" ? { format, maxpagesize: String(ROWS_OF_CSV) } : { maxpagesize: PAGE_OF_TASKS });
+  const page = { maxpagesize: String(format === "csv" ? ROWS_OF_CSV : ROWS_OF_PAGE) };
+  const query = new URLSearchParams(format === "csv" ? { format, ...page } : page);
   if (show === "succeeded" || show === "failed") query.set("result", show === "failed" ? "failure" : "success");
   else if (show) query.set("state", show);
   for (const [key, value] of Object.entries(others)) if (value) query.set(key, value);
