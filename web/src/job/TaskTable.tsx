@@ -12,7 +12,7 @@ interface Column {
   title: string;
   /** What the server calls the order, where it has one. */
   order?: string;
-  number?: boolean;
+  kind?: "number" | "began";
 }
 
 const COLUMNS: Column[] = [
@@ -20,10 +20,10 @@ const COLUMNS: Column[] = [
   { title: "State" },
   { title: "Cause" },
   { title: "Node" },
-  { title: "Waited", order: "waitTime", number: true },
-  { title: "Started", order: "startTime" },
-  { title: "Ran", order: "runTime", number: true },
-  { title: "Retries", number: true },
+  { title: "Waited", order: "waitTime", kind: "number" },
+  { title: "Started", order: "startTime", kind: "began" },
+  { title: "Ran", order: "runTime", kind: "number" },
+  { title: "Retries", kind: "number" },
 ];
 
 interface TableProps {
@@ -52,8 +52,7 @@ export function TaskTable({ tasks, view, open }: TableProps) {
 }
 
 /** Ids begin with the first; all else with the greatest, which is what one looks for. */
-function Head({ column: { title, order, number: right }, view }: { column: Column; view: JobView }) {
-  const kind = right ? "number" : "";
+function Head({ column: { title, order, kind }, view }: { column: Column; view: JobView }) {
   const [by, way] = (view.tasks.orderby || "id").split(" ");
   if (!order) {
     return (
@@ -70,7 +69,7 @@ function Head({ column: { title, order, number: right }, view }: { column: Colum
     <th
       role="columnheader"
       scope="col"
-      class={`${kind} orders`}
+      class={kind ? `${kind} orders` : "orders"}
       aria-sort={current ? (down ? "descending" : "ascending") : "none"}
     >
       <Link to={addressOfView({ ...view, tasks: { ...view.tasks, orderby: next } })} how="replace">
