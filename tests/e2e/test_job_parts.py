@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.canned_api import Canned
-from tests.e2e.canned_job import aggregated_timeline, live_task
+from tests.e2e.canned_job import aggregated_timeline, history, live_task
+from tests.e2e.canned_values import job, stamp
 from tests.e2e.job_page import part, show
 
 FILL = "path => getComputedStyle(path).fill"
@@ -26,6 +27,18 @@ def test_a_gap_is_drawn_as_a_gap_and_never_as_zero(page: Page, render: Canned) -
     assert before["x"] + before["width"] == pytest.approx(gap["x"], abs=2)
     assert after["x"] == pytest.approx(gap["x"] + gap["width"], abs=2)
     assert chart.locator("line.doubt").count() == 1
+
+
+def test_before_a_job_was_there_the_chart_is_neither_hatched_nor_long(page: Page, render: Canned) -> None:
+    render.jobs["demo"] = [job("render", creationTime=stamp(40 * 60))]
+    render.parts["history"] = history(steps=60, minutes=1, gap=range(30))
+    show(page, render)
+    chart = part(page, "history").locator(".chart")
+    gap, known = chart.get_by_test_id("gap").bounding_box(), chart.locator("g.known").bounding_box()
+    assert gap is not None
+    assert known is not None
+    assert gap["width"] / known["width"] == pytest.approx(10 / 30, abs=0.06)
+    assert known["width"] > 0.6 * (chart.bounding_box() or known)["width"]
 
 
 def test_the_arrow_keys_read_the_chart_out(page: Page, render: Canned) -> None:

@@ -6,7 +6,7 @@ import { CountAxis, Fills, TimeAxis } from "./Axes";
 import type { History } from "./model";
 import { countTicks, linear, timeTicks } from "./scales";
 import { useWidth } from "./watching";
-import { doubtsOf, heightOf, layersOf, stretchesOf } from "./stack";
+import { beginningOf, domainOf, doubtsOf, heightOf, layersOf, since, stretchesOf } from "./stack";
 
 const HEIGHT = 260;
 const TOP = 10;
@@ -27,15 +27,17 @@ interface ChartProps {
 
 export function HistoryChart({ history, states, created, cursor, point, spoken }: ChartProps) {
   const { ref, width } = useWidth();
-  const stretches = useMemo(() => stretchesOf(history), [history]);
-  const from = Date.parse(history.from);
-  const to = Math.max(Date.parse(history.to), from + 1);
+  const all = useMemo(() => stretchesOf(history), [history]);
+  const beginning = beginningOf(all, created);
+  const stretches = useMemo(() => since(all, beginning), [all, beginning]);
+  const [from, to] = domainOf(history, beginning);
   const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
   const x = linear([from, to], [LEFT, right]);
   const ticks = countTicks(heightOf(stretches, states), 4);
   const y = linear([0, ticks.at(-1) ?? 1], [BOTTOM, TOP]);
   const last = history.value.length - 1;
-  const move = (index: number) => point(Math.max(0, Math.min(last, index)));
+  const first = Math.max(0, history.value.findIndex(({ time }) => Date.parse(time) > from));
+  const move = (index: number) => point(Math.max(first, Math.min(last, index)));
   const follow = (event: PointerEvent) => {
     const at = from + ((event.offsetX - LEFT) / (right - LEFT)) * (to - from);
     const next = history.value.findIndex(({ time }) => Date.parse(time) >= at);
@@ -48,7 +50,7 @@ export function HistoryChart({ history, states, created, cursor, point, spoken }
       ArrowRight: here + 1,
       PageUp: here - 10,
       PageDown: here + 10,
-      Home: 0,
+      Home: first,
       End: last,
     };
     const place = places[event.key];
@@ -67,7 +69,7 @@ export function HistoryChart({ history, states, created, cursor, point, spoken }
         tabIndex={0}
         role="slider"
         aria-label="Point in time; the arrow keys move it"
-        aria-valuemin={0}
+        aria-valuemin={first}
         aria-valuemax={last}
         aria-valuenow={cursor ?? last}
         aria-valuetext={spoken}
@@ -95,7 +97,7 @@ export function HistoryChart({ history, states, created, cursor, point, spoken }
               ))}
             </g>
           ) : (
-            <Gap key={stretch.from} from={x(clamp(created, stretch.from, stretch.to))} to={x(stretch.to)} />
+            <Gap key={stretch.from} from={x(stretch.from)} to={x(stretch.to)} />
           ),
         )}
         {doubtsOf(stretches).map((doubt) => (
@@ -108,11 +110,7 @@ export function HistoryChart({ history, states, created, cursor, point, spoken }
   );
 }
 
-function clamp(value: number, least: number, most: number): number {
-  return Math.max(least, Math.min(value, most));
-}
-
-/** Blank before the job was there, hatched while nobody polled. */
+/** Hatched, while nobody polled. */
 function Gap({ from, to }: { from: number; to: number }) {
   if (to - from < 0.5) return null;
   return <rect class="gap" data-testid="gap" x={from} width={to - from} y={TOP} height={BOTTOM - TOP} />;

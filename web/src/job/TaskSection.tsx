@@ -13,7 +13,9 @@ import { TaskFilterBar } from "./TaskFilterBar";
 import { TaskTable } from "./TaskTable";
 import { addressOfView, EVERY_TASK, pathOf, ROWS_OF_CSV, tasksQuery, type JobView } from "./view";
 
-const EVERY_MS = 5000;
+const EVERY_MS = 10_000;
+/** Where the server looks at all tasks for each page. */
+const ORDERED_EVERY_MS = 30_000;
 
 interface TaskSectionProps {
   view: JobView;
@@ -26,7 +28,8 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
   const first = pathOf(view, "tasks") + tasksQuery(view.tasks, "json");
   const [turned, turn] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
   const pages = turned.first === first ? turned.pages : [];
-  const watched = useWatched<Page<Task>>({ path: pages.at(-1) ?? first, every: EVERY_MS, seen });
+  const every = view.tasks.orderby ? ORDERED_EVERY_MS : EVERY_MS;
+  const watched = useWatched<Page<Task>>({ path: pages.at(-1) ?? first, every, seen });
   useShown(ref, view.tasks.failureGroup);
   const next = watched.fresh && watched.value?.nextLink;
   const csv = (

@@ -9,7 +9,7 @@ import { useSeen, useWatched } from "./watching";
 import { TimelineChart } from "./TimelineChart";
 import { beginOf, pathOf, type JobView, type Range } from "./view";
 
-const EVERY_MS = 15_000;
+const EVERY_MS = 30_000;
 
 interface TimelineProps {
   view: JobView;

@@ -4,6 +4,8 @@ import { TASK_STATES, type TaskCounts, type TaskState } from "../model";
 import type { History, HistoryPoint } from "./model";
 import { parseDuration, type Scale } from "./scales";
 
+const LEAST_STEPS = 10;
+
 /** A known point: counts, and whether they were exact. */
 export interface Known {
   at: number;
@@ -55,11 +57,24 @@ export function heightOf(stretches: Stretch[], states: readonly TaskState[]): nu
   return heights.reduce((most, height) => Math.max(most, height), 0);
 }
 
+/** Where a job's story begins: when it was created, or before that if something is known of one of the same id. */
+export function beginningOf(stretches: Stretch[], created: number): number {
+  const known = stretches.find(({ points }) => points.length);
+  return known && (known.points[0]?.at ?? 0) <= created ? known.from : created;
+}
+
+/** Leaves out what lies before a moment, be it within a step. */
+export function since(stretches: Stretch[], moment: number): Stretch[] {
+  return stretches
+    .filter(({ to }) => to > moment)
+    .map((stretch) => ({ ...stretch, from: Math.max(stretch.from, moment) }));
+}
+
 /** A stretch's states as areas upon each other, the first at the bottom; its first step is drawn flat. */
 export function layersOf(stretch: Stretch, states: readonly TaskState[], x: Scale, y: Scale): Layer[] {
   const [first] = stretch.points;
   if (!first) return [];
-  const points = [{ ...first, at: stretch.from }, ...stretch.points];
+  const points = [{ ...first, at: Math.min(stretch.from, first.at) }, ...stretch.points];
   let floor = points.map(() => 0);
   return TASK_STATES.filter((state) => states.includes(state)).map((state) => {
     const ceiling = points.map(({ counts }, index) => (floor[index] ?? 0) + counts[state]);
@@ -72,6 +87,14 @@ export function layersOf(stretch: Stretch, states: readonly TaskState[], x: Scal
 
 function place(x: number, y: number): string {
   return `${x.toFixed(1)},${y.toFixed(1)}`;
+}
+
+/** What the chart shows: the range, but for the part of it before the beginning, and ten steps at least. */
+export function domainOf(history: History, beginning: number): [number, number] {
+  const step = parseDuration(history.step);
+  const from = Date.parse(history.from);
+  const to = Math.max(Date.parse(history.to), from + 1);
+  return [Math.max(from, Math.min(beginning - step, to - LEAST_STEPS * step)), to];
 }
 
 /** The spans of time, within known stretches, whose counts weren't confirmed as exact. */
