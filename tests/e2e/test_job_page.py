@@ -150,7 +150,8 @@ def test_nothing_sticks_out_of_a_job_at_any_width(page: Page, render: Canned) ->
     expect(page.locator("[data-section] .contents")).to_have_count(4)
     for width in (1440, 1100, 800, 420):
         page.set_viewport_size({"width": width, "height": TALL})
-        page.wait_for_function("document.querySelector('.chart svg').clientWidth <= innerWidth")
+        drawn = page.locator(".chart").evaluate("chart => chart.clientWidth")
+        expect(page.locator(".chart svg")).to_have_attribute("width", str(drawn))
         assert page.evaluate(OVERFLOW) <= 0
         for name in ("history", "failures", "tasks", "timeline"):
             assert part(page, name).evaluate("box => box.scrollWidth - box.clientWidth") <= 0, (width, name)
