@@ -55,7 +55,7 @@ def test_a_job_that_is_not_there_is_said_in_words(page: Page, render: Canned) ->
 
 def test_the_tiles_tell_figures_with_their_error_and_basis(page: Page, render: Canned) -> None:
     show(page, render)
-    expect(page.get_by_test_id("insight-throughput")).to_contain_text("38.6 tasks/min")
+    expect(page.get_by_test_id("insight-throughput")).to_contain_text("41.2 tasks/min")
     expect(page.get_by_test_id("insight-estimate")).to_contain_text("by the throughput of the last 15 minutes")
     expect(page.get_by_test_id("insight-run-time")).to_contain_text(
         re.compile(r"32 s median.*± 6\.3%.*p99.*6 min 52 s")

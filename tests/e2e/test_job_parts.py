@@ -100,6 +100,11 @@ def test_the_server_orders_and_pages_the_tasks(page: Page, render: Canned) -> No
     expect(rows.first).to_have_attribute("data-task", "frame-34")
     page.get_by_role("button", name="Previous").click()
     expect(rows.first).to_have_attribute("data-task", "frame-59")
+    page.get_by_role("button", name="Next page").click()
+    page.get_by_label("Id begins with").fill("frame-1")
+    expect(rows.first).to_have_attribute("data-task", "frame-19")
+    page.get_by_label("Id begins with").fill("")
+    expect(rows.first).to_have_attribute("data-task", "frame-59")
 
 
 def test_a_task_is_asked_for_once_and_only_when_opened(page: Page, render: Canned) -> None:

@@ -1,6 +1,6 @@
 // Any JSON as names and values, in words. All of it is text; what was redacted says so.
 
-import { Outside } from "../Outside";
+import { Outside, visible } from "../Outside";
 import { spoken } from "../words";
 import { exactMoment } from "./scales";
 
@@ -9,8 +9,12 @@ export type Json = string | number | boolean | null | Json[] | { [name: string]:
 const MARK = "[redacted]";
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const LONG = 60;
-/** What Batchscope adds to what Batch tells. */
+/** The longest duration that there is: what Batch says for none. */
+const FOREVER = "P10675199D";
+/** What Batchscope adds to what Batch tells, and what isn't made of words. */
 const NAMES: Record<string, string> = {
+  eTag: "ETag",
+  url: "URL",
   cached: "as the job's counts know it",
   cachedAsOf: "the counts are as of",
   omittedProperties: "properties that aren't shown",
@@ -64,6 +68,7 @@ function named(value: Json) {
 
 function Words({ text }: { text: string }) {
   if (!text) return <span class="zero">empty</span>;
+  if (text.startsWith(FOREVER)) return <span title={visible(text)}>no limit</span>;
   if (TIME.test(text)) {
     return (
       <time dateTime={text} title={text}>

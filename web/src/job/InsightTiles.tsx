@@ -48,14 +48,14 @@ function Tile({ title, name, lead, unit, faint = false, children }: TileProps) {
 
 function Pace({ throughput }: { throughput: Throughput | null }) {
   const minute = throughput?.perMinute;
-  const lead = minute?.last15Minutes ?? null;
+  const lead = minute?.last5Minutes ?? null;
   const unknown = lead === null;
   return (
     <Tile title="Throughput" name="throughput" lead={rate(lead)} unit={unknown ? "" : "tasks/min"} faint={unknown}>
-      <dd class="detail">in the last 15 minutes</dd>
+      <dd class="detail">in the last 5 minutes</dd>
       <Pairs
         pairs={[
-          ["last 5 min", rate(minute?.last5Minutes ?? null)],
+          ["last 15 min", rate(minute?.last15Minutes ?? null)],
           ["last 60 min", rate(minute?.lastHour ?? null)],
         ]}
       />

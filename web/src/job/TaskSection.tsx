@@ -27,6 +27,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
   const { ref, seen } = useSeen();
   const first = pathOf(view, "tasks") + tasksQuery(view.tasks, "json");
   const [turned, turn] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
+  useEffect(() => turn({ first, pages: [] }), [first]);
   const pages = turned.first === first ? turned.pages : [];
   const every = view.tasks.orderby ? ORDERED_EVERY_MS : EVERY_MS;
   const watched = useWatched<Page<Task>>({ path: pages.at(-1) ?? first, every, seen });

@@ -3,7 +3,7 @@
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720].map((minutes) => minutes * MINUTE);
+const STEPS = [1 / 12, 1 / 6, 1 / 4, 1 / 2, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720].map((each) => each * MINUTE);
 const STEPS_OF_DAYS = [1, 2, 7, 14, 28];
 
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
@@ -16,6 +16,7 @@ const EXACT = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
   second: "2-digit",
 });
+const SECONDS = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const SHORT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 
 export type Scale = (value: number) => number;
@@ -56,11 +57,12 @@ export function timeTicks(from: number, to: number, wanted: number): Tick[] {
     }
     return ticks;
   }
+  const clock = step < MINUTE ? SECONDS : CLOCK;
   const offset = new Date(from).getTimezoneOffset() * MINUTE;
   for (let at = Math.ceil((from - offset) / step) * step + offset; at <= to; at += step) {
     const time = new Date(at);
-    const midnight = time.getHours() === 0 && time.getMinutes() === 0;
-    ticks.push({ at, label: midnight ? DATE.format(time) : CLOCK.format(time), strong: midnight });
+    const midnight = CLOCK.format(time) === "00:00" && time.getSeconds() === 0;
+    ticks.push({ at, label: (midnight ? DATE : clock).format(time), strong: midnight });
   }
   return ticks;
 }

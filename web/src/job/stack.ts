@@ -4,7 +4,7 @@ import { TASK_STATES, type TaskCounts, type TaskState } from "../model";
 import type { History, HistoryPoint } from "./model";
 import { parseDuration, type Scale } from "./scales";
 
-const LEAST_STEPS = 10;
+const LEAST_STEPS = 5;
 
 /** A known point: counts, and whether they were exact. */
 export interface Known {
@@ -89,7 +89,7 @@ function place(x: number, y: number): string {
   return `${x.toFixed(1)},${y.toFixed(1)}`;
 }
 
-/** What the chart shows: the range, but for the part of it before the beginning, and ten steps at least. */
+/** What the chart shows: the range, but for the part of it before the beginning, and some steps at least. */
 export function domainOf(history: History, beginning: number): [number, number] {
   const step = parseDuration(history.step);
   const from = Date.parse(history.from);
