@@ -88,8 +88,8 @@ class LeafWalk:
 def _parts(directory: Directory) -> Plan:
     """Leaves and the keys that each is there for."""
     lows = [entry.row[1:] for entry in directory.leaves]
-    ranges = [KeyRange(low, high) for low, high in zip(lows, [*lows[1:], None], strict=True)]
-    return list(zip(directory.leaves, ranges, strict=True))
+    highs = [*lows[1:], None] if lows else []  # a job without tasks has no leaf
+    return [(entry, KeyRange(low, high)) for entry, low, high in zip(directory.leaves, lows, highs, strict=True)]
 
 
 def _left(keys: KeyRange, done: KeyRange, *, backwards: bool) -> KeyRange:

@@ -186,3 +186,10 @@ def test_one_task_is_found_by_its_key(world: World) -> None:
     assert found.id == "task-30"
     assert world.run(reader.task_queries.task("demo", "Render", "task-3")) is None
     assert world.run(reader.task_queries.task("demo", "Render", "task-31")) is None
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_a_job_without_tasks_has_an_empty_list(world: World, order: TaskOrder) -> None:
+    world.create("Render")
+    polled_for_a_while(world)
+    assert world.run(paged(world.started(), order, 10, nothing)) == []
