@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
 
     from shared.clock import Clock
+    from shared.services.histories import Histories
     from shared.services.housekeeping import Housekeeping
     from shared.services.polling import Polling
     from shared.services.queries import Queries
@@ -28,6 +29,7 @@ class Services:
 
     polling: "Polling"
     queries: "Queries"
+    histories: "Histories"
     registry: "Registry"
     housekeeping: "Housekeeping"
     clock: "Clock"
@@ -52,7 +54,9 @@ class Runtime:
 
 
 async def _open(settings: Settings) -> Services:
+    from shared.services.histories import Histories
     from shared.services.housekeeping import Housekeeping, Retention
+    from shared.services.job_records import JobRecords
     from shared.services.long_reads import LongReads
     from shared.services.polling import Polling
     from shared.services.queries import Queries
@@ -60,6 +64,7 @@ async def _open(settings: Settings) -> Services:
     from shared.services.registry import Registry
     from shared.services.rounds import AccountRounds, RoundRules
     from shared.services.task_poll import TaskPoll
+    from shared.stores.history import HistoryStore
     from shared.stores.jobs import JobStore
     from shared.stores.monitoring import MonitoringStore
     from shared.stores.operations import OperationStore
@@ -78,14 +83,15 @@ async def _open(settings: Settings) -> Services:
         opened.pop_all()
     jobs, rounds, cache = JobStore(tables), RoundStore(tables), TaskCache(tables)
     monitoring = MonitoringStore(tables)
-    plans = ReadPlanStore(tables)
-    task_poll = TaskPoll(cache, jobs, plans, overlap=settings.overlap, full_read_age=settings.full_read_age)
-    long_reads = LongReads(cache, jobs, plans, task_poll)
+    history, plans = HistoryStore(tables), ReadPlanStore(tables)
+    records = JobRecords(jobs, rounds, history, settings.history_retention)
+    task_poll = TaskPoll(cache, records, plans, overlap=settings.overlap, full_read_age=settings.full_read_age)
+    long_reads = LongReads(cache, records, plans, task_poll)
     rules = RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon)
     sources = _sources(settings, credential)
     accounts = {
         source.account.id: AccountRounds(
-            source, jobs=jobs, rounds=rounds, monitoring=monitoring, task_poll=task_poll, clock=clock, rules=rules
+            source, records=records, rounds=rounds, monitoring=monitoring, task_poll=task_poll, clock=clock, rules=rules
         )
         for source in sources
     }
@@ -105,12 +111,28 @@ async def _open(settings: Settings) -> Services:
     )
     by_id = {account.id: account for account in settings.accounts}
     queries = Queries(by_id, jobs, monitoring, cache, plans=plans, clock=clock, interval=settings.poll_interval)
-    registry = Registry(by_id, monitoring, clock, interval=settings.poll_interval)
-    retention = Retention(settings.deleted_job_retention, settings.operation_retention)
-    housekeeping = Housekeeping(
-        settings.accounts, jobs=jobs, cache=cache, plans=plans, operations=operations, clock=clock, retention=retention
+    histories = Histories(
+        by_id,
+        jobs=jobs,
+        monitoring=monitoring,
+        history=history,
+        clock=clock,
+        interval=settings.poll_interval,
+        retention=settings.history_retention,
     )
-    return Services(polling, queries, registry, housekeeping, clock)
+    registry = Registry(by_id, monitoring, clock, interval=settings.poll_interval)
+    retention = Retention(settings.deleted_job_retention, settings.operation_retention, settings.history_retention)
+    housekeeping = Housekeeping(
+        settings.accounts,
+        records=records,
+        history=history,
+        cache=cache,
+        plans=plans,
+        operations=operations,
+        clock=clock,
+        retention=retention,
+    )
+    return Services(polling, queries, histories, registry, housekeeping, clock)
 
 
 def _clock(settings: Settings) -> "Clock":

@@ -19,10 +19,11 @@ from shared.domain.jobs import Job
 from shared.domain.read_plans import ReadPlan
 from shared.errors import BatchError, CacheConflictError, LongReadError, NotFoundError, OvertakenError
 from shared.services.generations import dated
+from shared.services.job_records import JobRecords
 from shared.services.reading import Reading, finish
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, TaskPage
-from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.jobs import generation_partition
 from shared.stores.read_plans import ReadPlanStore
 from shared.stores.task_cache import Directory, TaskCache
 
@@ -117,9 +118,9 @@ class RangeLists:
 
 
 class LongReads:
-    def __init__(self, cache: TaskCache, jobs: JobStore, plans: ReadPlanStore, task_poll: TaskPoll) -> None:
+    def __init__(self, cache: TaskCache, records: JobRecords, plans: ReadPlanStore, task_poll: TaskPoll) -> None:
         self._cache = cache
-        self._jobs = jobs
+        self._records = records
         self._plans = plans
         self._task_poll = task_poll
 
@@ -130,13 +131,13 @@ class LongReads:
         OvertakenError where another process goes on with it, BatchError, StorageError.
         """
         for _ in range(_ATTEMPTS):
-            job = await self._jobs.load(source.account.key, job_id)
+            job = await self._records.load(source.account.key, job_id)
             if job is None or not job.is_live:
                 raise NotFoundError("live job", job_id, f" in the account '{source.account.id}'")
             try:
                 polled = await self._carry_on(source, job, t0, deadline)
                 if polled and polled.confirmation:
-                    await self._jobs.save(source.account.key, polled.job)
+                    await self._records.save(source.account.key, polled.job)
             except (CacheConflictError, LongReadError):
                 self._forget(source, job)
             else:
