@@ -141,13 +141,15 @@ def points_of(series: Series, stored: Stored, recent: Sequence[Sample], toleranc
         place = bisect_right(slots, series.grain.slot(end)) - 1
         if sample is None and place >= 0:
             sample = sample_of(stored[place][1])
-        yield _point(end, sample if sample and sample.through >= end - lag else None)
+        yield _point(end, sample if sample and sample.through >= end - lag else None, lag)
 
 
-def _point(end: int, sample: Sample | None) -> Point:
+def _point(end: int, sample: Sample | None, lag: int) -> Point:
+    """Counts that wait for being confirmed once more are told as of when they were, as in the verdict on a job."""
     time = from_milliseconds(end)
     if sample is None:
         return Point(time)
-    as_of = min(end, sample.through)
-    exact = sample.exact_through is not None and as_of <= sample.exact_through
-    return Point(time, from_milliseconds(as_of), exact, sample.counts)
+    confirmed = None if sample.exact_through is None else min(end, sample.exact_through)
+    if confirmed is not None and confirmed >= (end if sample.doubted else end - lag):
+        return Point(time, from_milliseconds(confirmed), exact=True, counts=sample.counts)
+    return Point(time, from_milliseconds(min(end, sample.through)), exact=False, counts=sample.counts)

@@ -138,9 +138,13 @@ class Picture:
     def sample(self) -> Sample:
         """What goes into the job's history; exact is only what Get Task Counts agreed with itself."""
         agreed = self.agreement.as_of if self.agreed_since_it_moved else None
-        through = self.as_of if self.agreement.disagreements else self.confirmed_as_of
-        exact_through = to_milliseconds(agreed) if agreed else None
-        return Sample(to_milliseconds(self.moved_at), to_milliseconds(through), exact_through, self.counts)
+        return Sample(
+            at=to_milliseconds(self.moved_at),
+            through=to_milliseconds(self.looked_at if agreed else self.as_of),
+            exact_through=to_milliseconds(agreed) if agreed else None,
+            counts=self.counts,
+            doubted=self.agreement.disagreements > 0,
+        )
 
     def watermark(self, overlap: timedelta) -> datetime:
         """The instant from which the next delta asks for changes, inclusive."""

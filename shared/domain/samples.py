@@ -15,24 +15,26 @@ from shared.domain.stamps import EPOCH, from_milliseconds, to_milliseconds
 from shared.domain.tasks import TaskCounts
 
 _MINUTE = 60_000  # milliseconds
-_NEVER = "-"
+_NEVER, _DOUBTED = "-", "?"
 
 
 class Sample(NamedTuple):
     """Counts that one read found and later ones confirmed; times are milliseconds since 1970.
 
-    `at` is the T0 of the read that found them, `through` as of when they last were known to hold, `exact_through` as of
-    when Get Task Counts last agreed with them, None where it never did.
+    `at` is the T0 of the read that found them, `through` when they were last found so, be it by Get Task Counts alone,
+    `exact_through` as of when both agreed, None where they never did; `doubted` where they differed since.
     """
 
     at: int
     through: int
     exact_through: int | None
     counts: TaskCounts
+    doubted: bool = False
 
     def text(self) -> str:
         """As it is stored: when, for how long, for how long exactly, and the counts."""
-        exact = _NEVER if self.exact_through is None else self.exact_through - self.at
+        exact = _NEVER if self.exact_through is None else str(self.exact_through - self.at)
+        exact += _DOUBTED if self.doubted else ""
         counts = self.counts
         return (
             f"{self.at} {self.through - self.at} {exact} {counts.active} {counts.preparing} {counts.running}"
@@ -43,9 +45,9 @@ class Sample(NamedTuple):
 def sample_of(text: str) -> Sample:
     """The sample that `Sample.text` wrote."""
     at, through, exact, *counts = text.split(" ")
-    begun = int(at)
-    exact_through = None if exact == _NEVER else begun + int(exact)
-    return Sample(begun, begun + int(through), exact_through, TaskCounts(*map(int, counts)))
+    begun, held = int(at), exact.removesuffix(_DOUBTED)
+    exact_through = None if held == _NEVER else begun + int(held)
+    return Sample(begun, begun + int(through), exact_through, TaskCounts(*map(int, counts)), held != exact)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,12 @@ def expected(samples: list[Sample], end: int, tolerance: timedelta) -> Point:
     last = next((one for one in reversed(samples) if one.at <= end), None)
     if last is None or end - last.through > tolerance / timedelta(milliseconds=1):
         return Point(from_milliseconds(end))
-    as_of = min(end, last.through)
-    exact = last.exact_through is not None and last.exact_through >= as_of
-    return Point(from_milliseconds(end), from_milliseconds(as_of), exact, last.counts)
+    moments = [moment for moment in range(last.at, last.through + 1, 1000) if moment <= end]
+    exact = [moment for moment in moments if last.exact_through is not None and moment <= last.exact_through]
+    lag = timedelta() if last.doubted else tolerance
+    if exact and exact[-1] >= end - lag / timedelta(milliseconds=1):
+        return Point(from_milliseconds(end), from_milliseconds(exact[-1]), exact=True, counts=last.counts)
+    return Point(from_milliseconds(end), from_milliseconds(moments[-1]), exact=False, counts=last.counts)
 
 
 @st.composite
@@ -48,8 +51,8 @@ def histories(draw: st.DrawFn) -> list[Sample]:
     for number in range(draw(st.integers(1, 25))):
         begun += draw(seconds) * 1000
         through = begun + draw(seconds) * 1000
-        exact = draw(st.none() | st.integers(begun, through))
-        samples.append(Sample(begun, through, exact, TaskCounts(number)))
+        exact = draw(st.none() | st.integers(begun // 1000, through // 1000).map(lambda second: second * 1000))
+        samples.append(Sample(begun, through, exact, TaskCounts(number), draw(st.booleans())))
     return samples
 
 

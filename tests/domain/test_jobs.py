@@ -97,21 +97,28 @@ def test_a_job_that_goes_over_to_another_generation_keeps_what_the_one_before_sh
 
 
 @pytest.mark.parametrize(
-    ("agreement", "through", "exact_through"),
+    ("agreement", "through", "exact_through", "doubted"),
     [
-        (Agreement(), 9, None),
-        (Agreement(T0, as_of=T0 - SECOND), 9, None),
-        (Agreement(T0 + 7 * SECOND, as_of=T0 + 7 * SECOND), 7, 7),
-        (Agreement(T0 + 7 * SECOND, 1, COUNTS, T0 + 7 * SECOND), 9, 7),
+        (Agreement(), 9, None, False),
+        (Agreement(T0 + 12 * SECOND, as_of=T0 - SECOND), 9, None, False),
+        (Agreement(T0 + 7 * SECOND, as_of=T0 + 7 * SECOND), 9, 7, False),
+        (Agreement(T0 + 12 * SECOND, as_of=T0 + 9 * SECOND), 12, 9, False),
+        (Agreement(T0 + 7 * SECOND, 1, COUNTS, T0 + 7 * SECOND), 9, 7, True),
     ],
-    ids=["never agreed", "agreed with others", "a read waits for its confirmation", "agreed once and differs"],
+    ids=[
+        "never agreed",
+        "agreed with others",
+        "waits for its confirmation",
+        "was confirmed",
+        "agreed once and differs",
+    ],
 )
 def test_a_sample_is_exact_as_far_as_get_task_counts_agreed_with_it(
-    agreement: Agreement, through: int, exact_through: int | None
+    agreement: Agreement, through: int, exact_through: int | None, *, doubted: bool
 ) -> None:
     picture = replace(PICTURE, as_of=T0 + 9 * SECOND, agreement=agreement)
     exact = None if exact_through is None else milliseconds(exact_through)
-    assert picture.sample == Sample(milliseconds(0), milliseconds(through), exact, COUNTS)
+    assert picture.sample == Sample(milliseconds(0), milliseconds(through), exact, COUNTS, doubted)
 
 
 def test_a_deleted_job_that_is_seen_again_is_not_deleted() -> None:

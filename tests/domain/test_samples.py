@@ -40,8 +40,9 @@ times = st.integers(0, 4 * 10**12)
 
 @given(times, st.integers(0, 10**11), st.none() | st.integers(0, 10**11), counts)
 def test_a_sample_is_read_as_it_was_written(begun: int, held: int, exact: int | None, of: TaskCounts) -> None:
-    whole = Sample(begun, begun + held, None if exact is None else begun + exact, of)
-    assert sample_of(whole.text()) == whole
+    for doubted in (False, True):
+        whole = Sample(begun, begun + held, None if exact is None else begun + exact, of, doubted)
+        assert sample_of(whole.text()) == whole
 
 
 def test_a_short_sample_stands_in_its_minute_and_its_quarter() -> None:
