@@ -1,5 +1,6 @@
 """A job's history is what was true at every poll, whatever happens to jobs, polls and processes in between."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -63,7 +64,7 @@ class Diary:
         points = history(self.world)
         for point in points:
             self._check_claim(point)
-        for before, last, at in zip(self.polled, self.polled[1:], self.polled[2:], strict=False):
+        for before, last, at in zip([START, START, *self.polled], [START, *self.polled], self.polled, strict=False):
             job, former = (self.world.truth.at("Render", moment) for moment in (at, last))
             told = next((point for point in points if point.time >= at), None)
             if job is None or told is None:
@@ -248,6 +249,39 @@ def test_a_job_that_is_read_anew_by_the_queue_has_no_gap(world: World) -> None:
     diary.check()
 
 
+def test_a_job_that_is_polled_while_it_is_read_anew_has_no_gap(world: World) -> None:
+    """The read lasts longer than samples stand in for what wasn't polled; polls go on with the old generation."""
+    world.service.page_size, world.service.short_read = 1, 3
+    world.processes = [world.started(), world.started()]
+    job = world.create("Render", *"abcdefgh")
+    for _ in range(4):
+        world.wait(61)
+        world.poll()
+        world.deliver_all()
+    job.delete_task("a", world.now())
+    while not world.messages:
+        world.wait(61)
+        world.poll()
+    slow, fast = world.processes
+    slow.batch.latency = 40
+
+    async def polls() -> None:
+        for _ in range(20):
+            await asyncio.sleep(61)
+            await fast.poll()
+
+    async def both() -> None:
+        await asyncio.gather(slow.queued.run("Render", budget=timedelta(days=1)), polls())
+
+    generation = world.report("Render").job.picture
+    world.run(both())
+    fresh = world.report("Render").job.picture
+    assert generation
+    assert fresh
+    assert fresh.generation != generation.generation
+    assert [point.time for point in history(world)[3:] if point.counts is None] == []
+
+
 def test_what_wasn_t_polled_is_a_gap(world: World) -> None:
     diary = Diary(world)
     for _ in range(4):
@@ -257,7 +291,7 @@ def test_what_wasn_t_polled_is_a_gap(world: World) -> None:
     for _ in range(4):
         diary.poll()
     gaps = [point.time for point in history(world) if point.counts is None]
-    assert [(at - START) // timedelta(minutes=1) for at in gaps] == [*range(6, 15)]
+    assert [(at - START) // timedelta(minutes=1) for at in gaps] == [*range(7, 15)]
     diary.check()
 
 
