@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from shared.domain.samples import MINUTES, QUARTERS, Grain, HistoryRetention, Sample, sample_of
 from shared.domain.stamps import format_stamp, from_milliseconds, to_milliseconds
@@ -26,8 +27,7 @@ _LADDER = tuple(
 _POLLS = 3  # that may be missed
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """What is known of a job at `time`, the end of a step: its counts as of then, all None in a gap.
 
     `exact` is True where Get Task Counts agreed with these very counts as of then or later.
@@ -134,13 +134,14 @@ def points_of(series: Series, stored: Stored, recent: Sequence[Sample], toleranc
     `stored` are slots of the series' grain and what stands in them, in order; `recent` are the samples that came after
     those, the latest first.
     """
-    slots = [slot for slot, _ in stored]
+    slots, slot_of = [slot for slot, _ in stored], series.grain.slot
     lag = tolerance // timedelta(milliseconds=1)
     for end in series.ends():
-        sample = next((sample for sample in recent if sample.at <= end), None)
-        place = bisect_right(slots, series.grain.slot(end)) - 1
-        if sample is None and place >= 0:
-            sample = sample_of(stored[place][1])
+        sample = None
+        if recent and recent[-1].at <= end:
+            sample = next(sample for sample in recent if sample.at <= end)
+        elif place := bisect_right(slots, slot_of(end)):
+            sample = sample_of(stored[place - 1][1])
         yield _point(end, sample if sample and sample.through >= end - lag else None, lag)
 
 
