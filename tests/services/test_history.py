@@ -19,6 +19,7 @@ from tests.services.truth import COMPLETED, RUNNING, TrueJob
 from tests.services.world import START, World
 
 DAY = 86_400  # seconds
+type Both = tuple[tuple[float, float], float, float]  # seconds a call of each process, of delay, and a call to storage
 GAP = (None, None, None)
 
 
@@ -39,17 +40,20 @@ class Diary:
     def __init__(self, world: World) -> None:
         self.world = world
         self.polled: list[datetime] = []
+        self.ended: dict[datetime, datetime] = {}
         world.create("Render", "a", "b", "c")
 
     def job(self) -> TrueJob | None:
         return self.world.truth.at("Render", self.world.now())
 
-    def poll(self, who: int = 0, *, fault: Fault | None = None, both: bool = False, full: bool = False) -> None:
+    def poll(self, who: int = 0, *, fault: Fault | None = None, both: Both | None = None, full: bool = False) -> None:
         """A minute after the last one, by one process or by both at once; the fault befalls the first of them."""
         self.world.wait(41)
-        at, known = self.world.now(), self.world.reports().get("Render")
+        at = self.world.now().replace(microsecond=0)  # dates are whole seconds
+        known = self.world.reports().get("Render")
         if both:
-            self.world.poll_both((0, 0), delay=0, fault=fault)
+            takes, delay, storage_takes = both
+            self.world.poll_both(takes, delay=delay, storage_takes=storage_takes, fault=fault)
         else:
             self.world.poll(who, fault=fault, full=full)
         while self.world.messages:
@@ -58,6 +62,7 @@ class Diary:
         left = report is not None and report.job.picture is None  # long reads, by a poll on demand to ticks
         if fault is None and not left and not (known and known.job.sealed):
             self.polled.append(at)
+            self.ended[at] = self.world.now()
         self.world.wait(20)
 
     def check(self) -> None:
@@ -66,7 +71,7 @@ class Diary:
             self._check_claim(point)
         for before, last, at in zip([START, START, *self.polled], [START, *self.polled], self.polled, strict=False):
             job, former = (self.world.truth.at("Render", moment) for moment in (at, last))
-            told = next((point for point in points if point.time >= at), None)
+            told = next((point for point in points if point.time >= self.ended[at]), None)
             if job is None or told is None:
                 continue
             is_news = former is not job or job.counts(at) != job.counts(last)
@@ -80,7 +85,7 @@ class Diary:
         assert point.time - timedelta(minutes=3) <= point.as_of <= point.time
         job = self.world.truth.at("Render", point.as_of)
         assert job, f"there was no job as of {point.as_of}"
-        later = [at for at in self.polled if at > point.as_of][:2]
+        later = [end for at, end in self.ended.items() if at > point.as_of][:2]
         if not job.drifts or (point.exact and job.is_still(point.as_of, max(later, default=self.world.now()))):
             assert point.counts == job.counts(point.as_of), f"as of {point.as_of}"
 
@@ -143,18 +148,19 @@ HAPPENINGS: list[Callable[[Diary], None]] = [
     *(change_first, change_first, change_first, nothing, nothing),
     *(add, delete_task, complete, delete, create, recreate, rest),
 ]
+slow = st.sampled_from([0, 0, 1, 3])  # seconds a call
 polls = st.tuples(
     st.sampled_from(HAPPENINGS),
     st.integers(0, 1),
     st.none() | st.builds(Fault, call=st.integers(1, 12), committed=st.booleans(), kills=st.booleans()),
-    st.sampled_from([False, False, True]),
+    st.none() | st.tuples(st.tuples(slow, slow), st.sampled_from([0, 1, 3, 10]), st.sampled_from([0, 0.5])),
     st.sampled_from([False, False, False, True]),
 )
 
 
 @given(st.lists(polls, min_size=3, max_size=14), st.sampled_from([2, 20_000]))
 def test_the_points_are_what_was_true_at_every_poll(
-    story: list[tuple[Callable[[Diary], None], int, Fault | None, bool, bool]], short_read: int
+    story: list[tuple[Callable[[Diary], None], int, Fault | None, Both | None, bool]], short_read: int
 ) -> None:
     world = World()
     try:
@@ -213,16 +219,21 @@ def test_a_job_that_changes_costs_one_transaction_of_history_a_poll(world: World
 
 
 def test_a_job_that_rests_for_hours_has_no_gap(world: World) -> None:
-    """Though its row isn't written meanwhile: not by what ends the rest, be it a new job under its id."""
+    """Though its row isn't written meanwhile: not by what ends the rest, be it a new job under its id, or none."""
     diary = Diary(world)
-    for ending in (change_first, recreate, delete_task, change_first):
+    for ending in (change_first, recreate, delete_task, change_first, delete):
+        last = world.now()
         for _ in range(150):
             world.wait(60)
             world.poll(check=False)
+        world.wait(1)
         ending(diary)
         for _ in range(4):
             diary.poll(full=True)
-    assert [point.time for point in history(world)[3:] if point.counts is None] == []
+    last += timedelta(minutes=150)
+    gaps = [point.time for point in history(world)[3:] if point.counts is None]
+    assert [at for at in gaps if at <= last] == []
+    assert [at for at in gaps if at > last + timedelta(minutes=3)]
     diary.check()
 
 
