@@ -67,10 +67,14 @@ def _guesses(names: Sequence[str], shared: str, expected: int, parts: int) -> It
 
 
 def _numbers(runs: Sequence[str], expected: int, parts: int) -> Iterable[int]:
-    """Evenly spaced as far as the tasks should reach at this density, and ever wider behind that."""
+    """Evenly spaced as far as the tasks should reach at this density, and ever wider behind that.
+
+    Steps are of whole pages, so that the ranges of a dense list end with a page.
+    """
     first, last, most = int(runs[0]), int(runs[-1]), 10 ** len(runs[0])
-    span = max(1, expected * (last - first + 1) // len(runs))
-    step = max(1, span // parts)
+    page = last - first + 1
+    span = max(1, expected * page // len(runs))
+    step = page * -(-span // (parts * page))
     number = first + step
     while number < most:
         yield number

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Literal
 
+from shared.domain.insight import StoredInsight
 from shared.domain.keys import key_of
 from shared.domain.samples import Sample
 from shared.domain.stamps import to_milliseconds
@@ -86,7 +87,8 @@ class Picture:
 
     `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of
     the read that built the generation; `moved_at` that of the last read that changed a task; `live_read_at` that of the
-    last read that listed every task that hadn't completed.
+    last read that listed every task that hadn't completed. `insight` is None where leaves of a version before it are
+    among the generation's.
     """
 
     generation: str
@@ -97,6 +99,7 @@ class Picture:
     moved_at: datetime
     live_read_at: datetime
     agreement: Agreement = Agreement()
+    insight: StoredInsight | None = None
 
     @property
     def version(self) -> str:

@@ -63,6 +63,11 @@ class Leaf:
     def counts(self) -> TaskCounts:
         return counts_of(*self._states_and_results())
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns by name, to be read: `starts` and `ends` are offsets, see `_offsets`."""
+        return dict(zip(_COLUMNS, self._columns, strict=True))
+
     def fold(self, tasks: Iterable[Task]) -> bool:
         """Takes in what a later-begun read saw; what it saw wins whatever its stamps say. True if anything moved.
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from shared.domain.accounts import Account
+from shared.domain.failures import Failures
 from shared.domain.jobs import Job
 from shared.domain.monitoring import Monitoring
 from shared.domain.read_plans import Progress
@@ -21,6 +22,18 @@ class JobReport:
     job: Job
     verdict: Verdict
     progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailuresReport:
+    """A job's failed tasks by cause; all None before its first read.
+
+    `failures` is None, too, where leaves of a version before it are among the job's: their causes aren't known.
+    """
+
+    as_of: datetime | None = None
+    failed: int | None = None
+    failures: Failures | None = None
 
 
 @dataclass(frozen=True, slots=True)

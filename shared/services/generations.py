@@ -95,6 +95,7 @@ class Generations:
             moved_at=as_of,
             live_read_at=t0,
             agreement=compared.agreement,
+            insight=directory.insight,
         )
 
     async def _switched(self, source: BatchAccount, job: Job, picture: Picture) -> Job:

@@ -51,7 +51,8 @@ class RangeLists:
         self._numbers = count()
         self._left: dict[int, IdRange] = {next(self._numbers): ids for ids in plan.ranges}
         self._idle = deque(self._left)
-        self._stored = 0
+        self._taken_in = 0
+        self._storing: list[asyncio.Task[None]] = []
         self._pass: int | None = None
 
     async def run(self, deadline: float) -> bool:
@@ -65,25 +66,39 @@ class RangeLists:
                 received, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for task in sorted(received, key=lambda task: task.exception() is not None):  # what came isn't lost
                     self._receive(under_way.pop(task), task.result())
-                if len(self.reading.rest) >= (self._pass or _PASS):
-                    await self.store()
+                await self._store_meanwhile()
+            await self._stored_meanwhile()
         except BatchError:
+            await self._stored_meanwhile()
             await self.store()
             raise
         finally:
-            for task in under_way:
-                task.cancel()
+            for pending in (*under_way, *self._storing):
+                pending.cancel()
         if self._left:
             await self.store()
         return not self._left
 
     async def store(self) -> None:
         """Takes in what was received, then stores what is left. Raises StorageError, CacheConflictError."""
+        ranges, received, newest = tuple(self._left.values()), self.reading.received, self.reading.date
         await finish(self._cache, self.reading)
-        fresh = self.reading.received - self._stored
-        self._stored = self.reading.received
-        plan = replace(self.plan, ranges=tuple(self._left.values()), tasks=self.plan.tasks + fresh)
-        self.plan = await self._plans.save(self._partition, replace(plan, newest=self.reading.date or plan.newest))
+        tasks = self.plan.tasks + received - self._taken_in
+        self._taken_in = received
+        plan = replace(self.plan, ranges=ranges, tasks=tasks, newest=newest or self.plan.newest)
+        self.plan = await self._plans.save(self._partition, plan)
+
+    async def _store_meanwhile(self) -> None:
+        """Stores what a pass takes while the next pages are received, but no more of those than memory is for."""
+        received = len(self.reading.rest)
+        if received >= _PASS or any(task.done() for task in self._storing):
+            await self._stored_meanwhile()
+        if received >= (self._pass or _PASS):
+            self._storing = [asyncio.create_task(self.store())]
+
+    async def _stored_meanwhile(self) -> None:
+        storing, self._storing = self._storing, []
+        await asyncio.gather(*storing)
 
     @property
     def _partition(self) -> str:

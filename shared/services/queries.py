@@ -12,7 +12,7 @@ from shared.domain.jobs import Job
 from shared.domain.keys import key_of
 from shared.domain.monitoring import Monitoring
 from shared.domain.read_plans import Progress
-from shared.domain.reports import AccountReport, JobReport, MonitoringReport
+from shared.domain.reports import AccountReport, FailuresReport, JobReport, MonitoringReport
 from shared.domain.rounds import Round
 from shared.domain.tasks import STATES, Task, TaskCounts
 from shared.domain.verdicts import verdict_of
@@ -82,6 +82,20 @@ class Queries:
             raise NotFoundError("job", job_id, f" in the account '{account.id}'")
         progress = await self._progress(account, job)
         return self._report(account, job, last, monitoring, await self._clock.now(), progress)
+
+    async def failures(self, account_id: str, job_id: str) -> FailuresReport:
+        """A job's failed tasks by cause, as the head of its generation has them. Raises NotFoundError."""
+        for _ in range(_LISTING_TRIES):
+            report = await self.job(account_id, job_id)
+            picture, as_of = report.job.picture, report.verdict.as_of
+            if picture is None or as_of is None:
+                return FailuresReport()
+            head = await self._cache.load_head(
+                generation_partition(report.account.key, report.job.key, picture.generation)
+            )
+            if head:  # of a poll that hasn't told the job's row yet it is later than that
+                return FailuresReport(max(head.as_of, as_of), head.counts.failed, head.failures)
+        raise CacheConflictError(f"The tasks of '{job_id}' are read anew too often to be told; try again.")
 
     async def tasks(
         self, account_id: str, job_id: str, *, after: str, wanted: Callable[[Task], bool], state: str | None

@@ -48,6 +48,7 @@ async def repair(cache: TaskCache, source: BatchAccount, job: Job, *, overlap: t
         moved_at=as_of if moved else picture.moved_at,
         live_read_at=as_of,
         agreement=_mistrusted(compared.agreement) if lost else compared.agreement,
+        insight=directory.insight,
     )
     return job.pictured(repaired)
 

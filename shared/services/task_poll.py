@@ -21,7 +21,7 @@ from shared.services.repair import repair
 from shared.stores.batch import BatchAccount
 from shared.stores.jobs import generation_partition
 from shared.stores.read_plans import ReadPlanStore
-from shared.stores.task_cache import TaskCache
+from shared.stores.task_cache import Directory, TaskCache
 
 _ATTEMPTS = 4
 
@@ -169,9 +169,9 @@ class TaskPoll:
             raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was polled.")
         compared = await fold_and_compare(self._cache, source, job, reading, picture.agreement, as_of=as_of)
         directory = compared.directory
-        if moved or compared.moved or directory.counts != picture.counts:
+        if moved or compared.moved or not _tells_of(picture, directory):
             directory = await self._cache.save_head(directory, as_of)
-            picture = replace(picture, moved_at=as_of)
+            picture = replace(picture, moved_at=as_of, insight=directory.insight)
         picture = replace(picture, as_of=as_of, source="delta", counts=directory.counts, agreement=compared.agreement)
         return await self._settled(source, job, picture)
 
@@ -203,6 +203,12 @@ class TaskPoll:
         except BatchMissingError:
             gone = stored.gone(t0 or job.facts.state_transition_time)
             return await self._records.save(source.account.key, gone)
+
+
+def _tells_of(picture: Picture, directory: Directory) -> bool:
+    """False where another poll wrote leaves, and died or was overtaken before it told the job's row."""
+    origin = picture.insight.origin if picture.insight else None
+    return picture.counts == directory.counts and origin == directory.origin
 
 
 def _later(t0: datetime | None, picture: Picture) -> datetime:

@@ -119,6 +119,13 @@ def test_a_typical_list_is_divided_evenly(named: Callable[[int], str], total: in
     assert max(filled) <= 3 * sum(filled) / len(filled)
 
 
+@pytest.mark.parametrize("total", [70_000, 123_456, 400_000, 1_000_000])
+def test_the_ranges_of_a_dense_list_end_with_a_page(total: int) -> None:
+    points = split_points([f"task-{number:06}" for number in range(1000)], total)
+    assert len(points) > 10
+    assert all(int(point.removeprefix("task-")) % 1000 == 0 for point in points)
+
+
 def test_numbers_without_leading_zeros_are_divided_by_their_first_digits() -> None:
     names = sorted(f"task-{number}" for number in range(1, 200_001))
     parts = IdRange().divided(names[:PAGE], 200_000)

@@ -62,6 +62,7 @@ ROUTES = {
     "list_jobs": Route(f"{_ACCOUNT}/jobs", "/api/accounts/demo/jobs", READERS),
     "get_job": Route(_JOB, "/api/accounts/demo/jobs/none", READERS, 404),
     "get_job_history": Route(f"{_JOB}/history", "/api/accounts/demo/jobs/none/history", READERS, 404),
+    "list_failures": Route(f"{_JOB}/failures", "/api/accounts/demo/jobs/none/failures", READERS, 404),
     "list_tasks": Route(f"{_JOB}/tasks", "/api/accounts/demo/jobs/none/tasks", READERS, 404),
     "request_poll": Route(
         f"{_ACCOUNT}/poll", "/api/accounts/demo/poll", OPERATORS, 202, methods=("POST",), body='{"all": true}'

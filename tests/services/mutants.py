@@ -14,7 +14,7 @@ from shared.domain.jobs import AGREEMENT_LASTS, Agreement, Job, JobFacts, Pictur
 from shared.domain.leaves import Leaf
 from shared.domain.read_plans import ReadPlan
 from shared.domain.tasks import Task
-from shared.services import discovery, reading
+from shared.services import discovery, reading, task_poll
 from shared.services.folding import fold
 from shared.services.generations import Generations
 from shared.services.long_reads import RangeLists
@@ -22,7 +22,8 @@ from shared.services.reading import Reading, finish
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, JobPage
 from shared.stores.jobs import generation_partition
-from shared.stores.task_cache import Directory, Rewrite, TaskCache, load_leaves
+from shared.stores.leaf_rows import Rewrite
+from shared.stores.task_cache import Directory, TaskCache, load_leaves
 from tests.services.fake_batch import FakeBatch
 from tests.services.process import Recipe
 from tests.services.scenarios import (
@@ -35,6 +36,8 @@ from tests.services.scenarios import (
     a_clock_that_runs_ahead,
     a_death_at_every_call,
     a_death_at_every_call_of_a_long_read,
+    a_death_at_every_call_where_no_count_moves,
+    a_death_while_pages_come_beside_slow_writes,
     a_job_created_anew,
     a_list_that_lost_a_job,
     a_page_received_after_a_later_one,
@@ -189,6 +192,16 @@ async def plan_before_leaves(self: RangeLists) -> None:
     await finish(self._cache, reading)
 
 
+async def plan_of_what_came_meanwhile(self: RangeLists) -> None:
+    """What came while the leaves were written is in the plan, but in no leaf."""
+    rest = self.reading.rest
+    self.reading.rest = []
+    self.reading.directory, _ = await fold(self._cache, self.reading.directory, rest)
+    kept, self.reading.rest = self.reading.rest, []
+    await REAL_STORE(self)
+    self.reading.rest = kept + self.reading.rest
+
+
 def without_the_first_part(self: RangeLists, parts: tuple[IdRange, ...]) -> None:
     REAL_ADD(self, parts[1:])
 
@@ -196,6 +209,10 @@ def without_the_first_part(self: RangeLists, parts: tuple[IdRange, ...]) -> None
 def caught_up_since_its_end(plan: ReadPlan, overlap: timedelta) -> ReadPlan:
     later = REAL_CATCHING_UP(plan, overlap)
     return replace(later, since=later.as_of - overlap)
+
+
+def tells_the_counts(picture: Picture, directory: Directory) -> bool:
+    return picture.counts == directory.counts
 
 
 REAL_STORE = RangeLists.store
@@ -264,6 +281,12 @@ MUTANTS = (
         unaided=False,
     ),
     Mutant(
+        "a plan as of after the leaves, though more was received meanwhile",
+        a_death_while_pages_come_beside_slow_writes,
+        patches=((RangeLists, "store", plan_of_what_came_meanwhile),),
+        unaided=False,
+    ),
+    Mutant(
         "a part of a divided range forgotten",
         a_death_at_every_call_of_a_long_read,
         patches=((RangeLists, "_add", without_the_first_part),),
@@ -272,6 +295,12 @@ MUTANTS = (
         "a long read caught up since its end",
         a_change_behind_a_slow_long_read,
         patches=((ReadPlan, "catching_up", caught_up_since_its_end),),
+        unaided=False,
+    ),
+    Mutant(
+        "insight told only where a count moved",
+        a_death_at_every_call_where_no_count_moves,
+        patches=((task_poll, "_tells_of", tells_the_counts),),
         unaided=False,
     ),
     Mutant("sealed at once", a_report_after_the_end_of_its_job, patches=((Job, "is_final", final_at_once),)),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shared.domain.insight import Insight, StoredInsight
 from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture, Retired
 from shared.domain.operations import PollOperation, Reason
 from shared.domain.rounds import Round
@@ -39,6 +40,7 @@ JOBS = {
     "with a picture": Job(BARE_FACTS, PICTURE),
     "agreed": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(T0 + 9 * MICROSECOND, as_of=T0))),
     "disagreeing": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
+    "with an insight": Job(BARE_FACTS, replace(PICTURE, insight=StoredInsight.of(Insight(retries=7), b"12345678"))),
     "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), sealed=True, deleted_at=T0),
     "with a sample that ended": Job(BARE_FACTS, PICTURE, ended=(Sample(1, 2, None, COUNTS),)),
     "re-created": Job(BARE_FACTS, ended=(Sample(-5, 0, -3, COUNTS, doubted=True), Sample(1, 2, None, COUNTS))),
