@@ -103,7 +103,7 @@ class FirstRead:
             while not (stored := await self._reading(kill=kills < self._kills)).is_over:
                 kills += 1
                 rig.findings.kills += 1
-                rig.findings.planned += stored.left is not None
+                rig.findings.planned += stored.left is not None and (stored.tasks > 0 or stored.left.since is not None)
                 listed = "nothing stored yet"
                 if stored.left:
                     kind, ranges = "changes" if stored.left.since else "tasks", stored.left.ranges

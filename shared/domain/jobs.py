@@ -238,14 +238,14 @@ class Job:
     def switched(self, picture: Picture) -> "Job":
         """After the generation that was being built is complete: it is served, and the one before retires."""
         old = self.picture
-        retired = (*self.retired, Retired(old.generation, picture.full_read_at)) if old else self.retired
+        retired = (*self.retired, Retired(old.generation, picture.looked_at)) if old else self.retired
         return replace(self.pictured(picture), building=None, building_since=None, retired=retired)
 
-    def abandoned(self, before: datetime) -> "Job":
-        """Without a generation whose building began `before` then and never ended."""
+    def abandoned(self, at: datetime, *, before: datetime) -> "Job":
+        """Without a generation whose building began `before` then and never ended; somebody may still go on with it."""
         if not self.building or not self.building_since or self.building_since >= before:
             return self
-        retired = (*self.retired, Retired(self.building, self.building_since))
+        retired = (*self.retired, Retired(self.building, at))
         return replace(self, building=None, building_since=None, retired=retired)
 
     def unsealed(self) -> "Job":

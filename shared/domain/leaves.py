@@ -97,11 +97,13 @@ class Leaf:
         """This leaf alone, or, past the limits of rows and bytes, several.
 
         They are of equal size with room to grow on all sides; but where the leaf only grew behind, as in a list in the
-        order of ids, all but the last are full, since growth will be behind again.
+        order of ids, all but the last two are full, since growth will be behind again. None is small: tasks that come
+        in falling order between two full leaves would each begin another.
         """
         rows, steps = len(self), []
         if rows > limit and self._grew_behind:
             steps = [*range(0, rows, limit), rows]
+            steps[-2] = min(steps[-2], rows - limit // 4)
         elif rows > limit:
             pieces = -(-rows // max(1, limit * 3 // 4))
             steps = [rows * piece // pieces for piece in range(pieces + 1)]

@@ -85,7 +85,7 @@ class Housekeeping:
         if job.deleted_at and now - job.deleted_at >= self._retention.deleted_jobs:
             await self._forget(account, job)
             return
-        kept = job if await self._goes_on(account, job, now) else job.abandoned(now - _GRACE)
+        kept = job if await self._goes_on(account, job, now) else job.abandoned(now, before=now - _GRACE)
         old = [retired for retired in kept.retired if now - retired.since >= _GRACE]
         for retired in old:
             await self._cache.delete_generation(generation_partition(account.key, job.key, retired.generation))

@@ -74,6 +74,7 @@ class AccountRounds:
         self._rules = rules
         self._turn = asyncio.Lock()
         self._messages: list[str | None] = []
+        self._tried: dict[str, float] = {}
         self.began = 0.0
 
     async def run_if_due(self, interval: timedelta, *, budget: timedelta, from_queue: bool = False) -> datetime | None:
@@ -153,7 +154,7 @@ class AccountRounds:
             await self._poll_jobs(this)
             await self._save_listed(this)
             if this.wanting:  # what the others are as of doesn't wait for reads that take longer
-                this.etag = await self._note(this, started, calls)
+                await self._note(this, started, calls)
                 await self._reconcile_jobs(this)
         except BatchscopeError as error:
             this.discovery, this.reason = None, str(error)
@@ -165,10 +166,10 @@ class AccountRounds:
         await self._note(this, started, calls)
         return this
 
-    async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> str:
-        """Writes the round's row as things stand; gives its ETag. `calls` are those of before the round."""
+    async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
+        """Writes the round's row as things stand. `calls` are those of before the round."""
         done = this.as_round(started, await self._clock.now(), self.source.calls - calls)
-        return await self._rounds.save(self.source.account.key, replace(done, etag=this.etag or done.etag))
+        this.noted = await self._rounds.save(self.source.account.key, done.merged(this.noted) if this.noted else done)
 
     async def _discover(self, this: RoundUnderWay, now: datetime) -> None:
         known = await self._records.load_all(self.source.account.key, this.last)
@@ -191,6 +192,7 @@ class AccountRounds:
                 if this.throttled is not None or this.is_elsewhere(job, now):
                     return
                 if asyncio.get_running_loop().time() < this.deadline:
+                    self._tried[job.key] = now.timestamp()
                     await self._poll_job(this, job, discovery)
                 else:
                     this.leave_rest(now)
@@ -200,7 +202,13 @@ class AccountRounds:
             for job in discovery.jobs.values()
             if (job.is_live if this.wanted is None else job.key in this.wanted and not job.deleted)
         ]
-        await asyncio.gather(*map(poll, sorted(live, key=_age_order)))
+        self._tried = {job.key: self._tried[job.key] for job in discovery.live() if job.key in self._tried}
+        await asyncio.gather(*map(poll, sorted(live, key=self._turn_of)))
+
+    def _turn_of(self, job: Job) -> tuple[float, str]:
+        """Orders jobs by how long ago they were polled, be it in vain: those that fail mustn't always be the first."""
+        looked_at = job.picture.looked_at.timestamp() if job.picture else 0.0
+        return max(looked_at, self._tried.get(job.key, 0.0)), job.key
 
     async def _reconcile_jobs(self, this: RoundUnderWay) -> None:
         """When all were polled: reads that take longer, for jobs whose counts want more than a delta."""
@@ -276,7 +284,3 @@ class AccountRounds:
                 with suppress(CacheConflictError):
                     await self._records.save(account.key, stored.seen(job.facts))
         return None
-
-
-def _age_order(job: Job) -> tuple[float, str]:
-    return (job.picture.looked_at.timestamp() if job.picture else 0.0, job.key)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import COMPLETED, Agreement, Confirmation, Job, Picture
 from shared.domain.read_plans import ReadPlan
-from shared.domain.reconciliation import wanted_reading
+from shared.domain.reconciliation import live_of, wanted_reading
 from shared.errors import BatchMissingError, CacheConflictError, LongReadError, OvertakenError
 from shared.services.comparison import fold_and_compare
 from shared.services.generations import Generations
@@ -94,6 +94,8 @@ class TaskPoll:
         job = polled.job
         try:
             if wanted_reading(job, age=self._full_read_age) == "repair":
+                if job.picture and live_of(job.picture.counts) > self.short_read:
+                    raise LongReadError(job.facts.id)
                 polled = await self._repaired(source, job, t0)
             if wanted_reading(polled.job, age=self._full_read_age) == "fullRead":
                 job = polled.job

@@ -66,7 +66,11 @@ class Directory:
 
 
 class TaskCache:
-    """Remembers directories of recent generations: an ETag that is out of date only makes a poll give way."""
+    """Remembers directories of recent generations: an ETag that is out of date only makes a poll give way.
+
+    But sums of leaves that are out of date show nowhere unless the head was written since, so whoever goes on with what
+    another process has begun has to `forget` first.
+    """
 
     def __init__(self, tables: Tables) -> None:
         self._table: TableClient = tables["tasks"]

@@ -54,7 +54,7 @@ def test_a_generation_that_was_begun_and_never_served_retires_when_another_is_be
 
 
 def test_a_new_generation_is_served_and_the_one_before_retires() -> None:
-    picture = replace(PICTURE, generation="g2", full_read_at=T0 + SECOND)
+    picture = replace(PICTURE, generation="g2", as_of=T0 + SECOND)
     job = JOB.begun("g2", T0).switched(picture)
     assert (job.building, job.building_since, job.picture) == (None, None, picture)
     assert job.retired == (Retired("g1", T0 + SECOND),)
@@ -62,10 +62,10 @@ def test_a_new_generation_is_served_and_the_one_before_retires() -> None:
 
 def test_a_full_read_that_never_ended_is_abandoned_after_a_while() -> None:
     job = JOB.begun("g2", T0)
-    assert job.abandoned(T0) is job
-    abandoned = job.abandoned(T0 + SECOND)
-    assert (abandoned.building, abandoned.retired) == (None, (Retired("g2", T0),))
-    assert abandoned.abandoned(T0 + SECOND) is abandoned
+    assert job.abandoned(T0 + 2 * SECOND, before=T0) is job
+    abandoned = job.abandoned(T0 + 2 * SECOND, before=T0 + SECOND)
+    assert (abandoned.building, abandoned.retired) == (None, (Retired("g2", T0 + 2 * SECOND),))
+    assert abandoned.abandoned(T0 + 2 * SECOND, before=T0 + SECOND) is abandoned
 
 
 def test_a_picture_that_only_holds_longer_is_no_news() -> None:
