@@ -5,6 +5,7 @@ import azure.functions as func
 from functions.api.accounts import add_accounts
 from functions.api.failures import add_failures
 from functions.api.health import add_health
+from functions.api.history import add_history
 from functions.api.jobs import add_jobs
 from functions.api.metrics import add_metrics
 from functions.api.monitoring import add_monitoring
@@ -20,7 +21,7 @@ from shared.runtime import Runtime
 def api_blueprint(runtime: Runtime) -> func.Blueprint:
     """Every route of the API, on one blueprint."""
     routes = Routes(runtime)
-    jobs = (add_jobs, add_tasks, add_task_details, add_timeline, add_failures)
+    jobs = (add_jobs, add_history, add_tasks, add_task_details, add_timeline, add_failures)
     for add in (add_accounts, add_monitoring, *jobs, add_polls, add_health, add_metrics, add_openapi):
         add(routes)
     return routes.blueprint

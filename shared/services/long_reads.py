@@ -19,10 +19,11 @@ from shared.domain.jobs import Job
 from shared.domain.read_plans import ReadPlan
 from shared.errors import BatchError, CacheConflictError, LongReadError, NotFoundError, OvertakenError
 from shared.services.generations import dated
+from shared.services.job_records import JobRecords
 from shared.services.reading import Reading, finish
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, TaskPage
-from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.jobs import generation_partition
 from shared.stores.read_plans import ReadPlanStore
 from shared.stores.task_cache import Directory, TaskCache
 
@@ -138,9 +139,9 @@ class RangeLists:
 
 
 class LongReads:
-    def __init__(self, cache: TaskCache, jobs: JobStore, plans: ReadPlanStore, task_poll: TaskPoll) -> None:
+    def __init__(self, cache: TaskCache, records: JobRecords, plans: ReadPlanStore, task_poll: TaskPoll) -> None:
         self._cache = cache
-        self._jobs = jobs
+        self._records = records
         self._plans = plans
         self._task_poll = task_poll
 
@@ -151,14 +152,14 @@ class LongReads:
         OvertakenError where another process goes on with it, BatchError, StorageError.
         """
         for _ in range(_ATTEMPTS):
-            job = await self._jobs.load(source.account.key, job_id)
+            job = await self._records.load(source.account.key, job_id)
             if job is None or not job.is_live:
                 raise NotFoundError("live job", job_id, f" in the account '{source.account.id}'")
             self._forget(source, job)  # what another process took in of the plan shows in no head yet
             try:
                 polled = await self._carry_on(source, job, t0, deadline)
                 if polled and polled.confirmation:
-                    await self._jobs.save(source.account.key, polled.job)
+                    await self._records.save(source.account.key, polled.job)
             except (CacheConflictError, LongReadError):
                 continue
             return polled is not None
@@ -227,7 +228,8 @@ class LongReads:
         """Notes a job that was created under this one's id while it was read. Raises CacheConflictError then."""
         facts = await source.fetch_job(job.facts.id)
         if facts.creation_time != job.facts.creation_time:
-            await self._jobs.save(source.account.key, job.seen(facts))
+            known = await self._records.confirmed(source.account.key, job)
+            await self._records.save(source.account.key, known.seen(facts))
             raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was read.")
 
     def _lists(self, source: BatchAccount, job: Job, plan: ReadPlan, directory: Directory) -> RangeLists:

@@ -6,14 +6,14 @@ the round, as it concerns the whole account.
 
 import asyncio
 import logging
-from collections.abc import Collection, Coroutine, Mapping
+from collections.abc import Collection, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from shared.clock import Clock
-from shared.domain.jobs import Confirmation, Job
+from shared.domain.jobs import Job
 from shared.domain.keys import key_of
 from shared.domain.operations import Reason
 from shared.domain.rounds import WHOLE, Round
@@ -26,10 +26,10 @@ from shared.errors import (
     OvertakenError,
 )
 from shared.services.discovery import Discovery, discover, recheck_sealed
+from shared.services.job_records import JobRecords
 from shared.services.round_under_way import ROUND_WAITS, RoundUnderWay
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount
-from shared.stores.jobs import JobStore
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.rounds import RoundStore
 
@@ -58,7 +58,7 @@ class AccountRounds:
         self,
         source: BatchAccount,
         *,
-        jobs: JobStore,
+        records: JobRecords,
         rounds: RoundStore,
         monitoring: MonitoringStore,
         task_poll: TaskPoll,
@@ -66,7 +66,7 @@ class AccountRounds:
         rules: RoundRules,
     ) -> None:
         self.source = source
-        self._jobs = jobs
+        self._records = records
         self._rounds = rounds
         self._monitoring = monitoring
         self._task_poll = task_poll
@@ -172,7 +172,7 @@ class AccountRounds:
         this.noted = await self._rounds.save(self.source.account.key, done.merged(this.noted) if this.noted else done)
 
     async def _discover(self, this: RoundUnderWay, now: datetime) -> None:
-        known = await self._jobs.load_all(self.source.account.key)
+        known = await self._records.load_all(self.source.account.key, this.last)
         full = this.last is None or this.last.full_list_is_due(now, self._rules.full_list_interval)
         found = await discover(
             self.source, known, this.last, full=full, overlap=self._rules.overlap, horizon=self._rules.horizon
@@ -197,9 +197,8 @@ class AccountRounds:
                 else:
                     this.leave_rest(now)
 
-        confirmations = this.last.confirmations if this.last else {}
         live = [
-            _confirmed(job.unsealed(), confirmations)
+            job.unsealed()
             for job in discovery.jobs.values()
             if (job.is_live if this.wanted is None else job.key in this.wanted and not job.deleted)
         ]
@@ -277,15 +276,11 @@ class AccountRounds:
         """
         account = self.source.account
         try:
-            return replace(job, etag=await self._jobs.save(account.key, job))
+            return await self._records.save(account.key, job)
         except CacheConflictError:
             _LOG.info("Another process wrote %s of %s first.", job.facts.id, account.id)
-            stored = await self._jobs.load(account.key, job.facts.id)
+            stored = await self._records.load(account.key, job.facts.id)
             if stored and not job.deleted and job.facts.is_later_than(stored.facts):
                 with suppress(CacheConflictError):
-                    await self._jobs.save(account.key, stored.seen(job.facts))
+                    await self._records.save(account.key, stored.seen(job.facts))
         return None
-
-
-def _confirmed(job: Job, confirmations: Mapping[str, Confirmation]) -> Job:
-    return replace(job, picture=job.picture.confirmed(confirmations.get(job.key))) if job.picture else job

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from shared.domain.insight import StoredInsight
 from shared.domain.jobs import Agreement, Job, JobFacts, Picture, Retired, Source
 from shared.domain.keys import key_of, partition_of
+from shared.domain.samples import sample_of
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
 from shared.stores.heads import ORIGIN_BYTES
 from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows, save_row
@@ -67,6 +68,7 @@ def _row(account_key: str, job: Job) -> Row:
         **json_columns("retired", [[old.generation, old.since.timestamp()] for old in job.retired]),
         "sealed": job.sealed,
         "deletedAt": job.deleted_at,
+        "ended": "\n".join(sample.text() for sample in job.ended) or None,
     }
     if job.picture:
         row |= _picture_row(job.picture)
@@ -104,6 +106,7 @@ def _job(row: Row) -> Job:
         ),
         sealed=row.get("sealed", False),
         deleted_at=row.get("deletedAt"),
+        ended=tuple(map(sample_of, row.get("ended", "").splitlines())),
         etag=row["etag"],
     )
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import batched
@@ -18,11 +18,11 @@ from azure.data.tables.aio import TableClient, TableServiceClient
 from shared.errors import CacheConflictError, StorageError
 
 type Row = dict[str, Any]
-NAMES = ("accounts", "jobs", "tasks", "operations")
+NAMES = ("accounts", "jobs", "jobhistory", "tasks", "operations")
 _CHUNK = 64 * 1024  # the most that one binary property holds
 _CONFLICTS = (409, 412)
-_MOST_OPERATIONS = 100  # of a transaction
-_LONGEST_KEY = 512  # of 1 KiB in UTF-16
+MOST_OPERATIONS = 100  # of a transaction
+LONGEST_KEY = 512  # of 1 KiB in UTF-16
 _DEVELOPMENT = (  # Azurite's published account on its default port, which this library doesn't know by its short name
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey="
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
@@ -79,7 +79,7 @@ def translated(intent: str) -> Iterator[None]:
 
 async def load_row(table: TableClient, partition: str, row: str) -> Row | None:
     """One row with its `etag`, or None where there is none, as under a key longer than any key may be."""
-    if len(row) > _LONGEST_KEY:
+    if len(row) > LONGEST_KEY:
         return None
     try:
         with translated(f"read {table.table_name}"):
@@ -136,12 +136,15 @@ async def delete_row(table: TableClient, partition: str, row: str, etag: str) ->
 async def delete_partition(table: TableClient, partition: str) -> int:
     """Deletes all rows of a partition; gives how many there were. Raises StorageError if another deletes them, too."""
     found = await load_rows(table, partition, ["RowKey"])
-    for rows in batched(found, _MOST_OPERATIONS, strict=False):
-        with translated(f"delete rows of {table.table_name}"):
-            await table.submit_transaction(
-                [("delete", {"PartitionKey": partition, "RowKey": row["RowKey"]}) for row in rows]
-            )
+    await delete_rows(table, partition, [row["RowKey"] for row in found])
     return len(found)
+
+
+async def delete_rows(table: TableClient, partition: str, rows: Iterable[str]) -> None:
+    """Deletes rows of a partition, whatever they hold. Raises StorageError if another deletes them, too."""
+    for some in batched(rows, MOST_OPERATIONS, strict=False):
+        with translated(f"delete rows of {table.table_name}"):
+            await table.submit_transaction([("delete", {"PartitionKey": partition, "RowKey": row}) for row in some])
 
 
 async def load_partitions(table: TableClient, prefix: str) -> list[str]:

@@ -61,6 +61,7 @@ ROUTES = {
     ),
     "list_jobs": Route(f"{_ACCOUNT}/jobs", "/api/accounts/demo/jobs", READERS),
     "get_job": Route(_JOB, "/api/accounts/demo/jobs/none", READERS, 404),
+    "get_job_history": Route(f"{_JOB}/history", "/api/accounts/demo/jobs/none/history", READERS, 404),
     "list_failures": Route(f"{_JOB}/failures", "/api/accounts/demo/jobs/none/failures", READERS, 404),
     "list_tasks": Route(f"{_JOB}/tasks", "/api/accounts/demo/jobs/none/tasks", READERS, 404),
     "get_task": Route(f"{_JOB}/tasks/{{task}}", "/api/accounts/demo/jobs/none/tasks/none", READERS, 404),

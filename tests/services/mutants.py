@@ -92,7 +92,8 @@ class NewestChangePoll(DeltaPoll):
 class WatermarkFirstPoll(TaskPoll):
     @override
     async def _delta(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime) -> Polled:
-        job = await self._saved(source, replace(job, picture=replace(picture, as_of=as_of)))
+        early = replace(job, picture=replace(picture, as_of=as_of))
+        job = await self._records.save(source.account.key, early)
         return await super()._delta(source, job, picture, as_of)
 
 
@@ -146,9 +147,9 @@ async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: 
     ]
     directory = await self._cache.save_leaves(directory, swept)
     picture = replace(job.picture, counts=directory.counts, full_read_at=t0, agreement=Agreement(t0))
-    stored = await self._jobs.load(source.account.key, job.facts.id)
+    stored = await self._records.load(source.account.key, job.facts.id)
     swept_job = replace(stored or job, picture=picture)
-    return replace(swept_job, etag=await self._jobs.save(source.account.key, swept_job))
+    return await self._records.save(source.account.key, swept_job)
 
 
 async def not_caught_up(

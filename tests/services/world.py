@@ -242,12 +242,13 @@ class World:
         t0, now, ended = process.batch.list_date, self.now(), process.rounds.ended
         if t0 is None or ended is None or ended.reason:
             return
+        elsewhere = self._queued() | set(ended.last.queued if ended.last else ())  # a mark may run out during the round
         for name, jobs in self.truth.jobs.items():
             if (
                 self.truth.is_unsettled(name, t0, now)
                 or key_of(name) in ended.failures
                 or key_of(name) in ended.overtaken
-                or key_of(name) in self._queued()
+                or key_of(name) in elsewhere
             ):
                 continue
             report = reports.get(name)

@@ -12,6 +12,7 @@ from shared.domain.insight import Insight, StoredInsight
 from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture, Retired
 from shared.domain.operations import PollOperation, Reason
 from shared.domain.rounds import Round
+from shared.domain.samples import Sample
 from shared.domain.tasks import TaskCounts
 from shared.errors import CacheConflictError, StorageError
 from shared.stores.jobs import JobStore
@@ -41,6 +42,8 @@ JOBS = {
     "disagreeing": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
     "with an insight": Job(BARE_FACTS, replace(PICTURE, insight=StoredInsight.of(Insight(retries=7), b"12345678"))),
     "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), sealed=True, deleted_at=T0),
+    "with a sample that ended": Job(BARE_FACTS, PICTURE, ended=(Sample(1, 2, None, COUNTS),)),
+    "re-created": Job(BARE_FACTS, ended=(Sample(-5, 0, -3, COUNTS, doubted=True), Sample(1, 2, None, COUNTS))),
     "empty words": Job(replace(BARE_FACTS, pool_id="", display_name="")),
     "far in time": Job(replace(BARE_FACTS, creation_time=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))),
 }
