@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from shared.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from azure.core.credentials_async import AsyncTokenCredential
 
     from shared.clock import Clock
@@ -24,13 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the functions call."""
+    """What the functions call; `table_writes` tells how many writes of this process were answered."""
 
     polling: "Polling"
     queries: "Queries"
     registry: "Registry"
     housekeeping: "Housekeeping"
     clock: "Clock"
+    table_writes: "Callable[[], int]"
 
 
 class Runtime:
@@ -110,7 +113,7 @@ async def _open(settings: Settings) -> Services:
     housekeeping = Housekeeping(
         settings.accounts, jobs=jobs, cache=cache, plans=plans, operations=operations, clock=clock, retention=retention
     )
-    return Services(polling, queries, registry, housekeeping, clock)
+    return Services(polling, queries, registry, housekeeping, clock, lambda: tables.writes)
 
 
 def _clock(settings: Settings) -> "Clock":

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import batched
-from typing import Any
+from typing import Any, override
 
 import orjson
 from azure.core import MatchConditions
 from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
+from azure.core.pipeline.policies import SansIOHTTPPolicy
 from azure.data.tables import UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
@@ -30,12 +31,28 @@ _DEVELOPMENT = (  # Azurite's published account on its default port, which this 
 )
 
 
+class _CountWrites(SansIOHTTPPolicy[Any, Any]):
+    """Counts what wasn't a read when it was answered, or when it is unknown whether it was done."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    @override
+    def on_response(self, request: Any, response: Any) -> None:
+        self.count += request.http_request.method != "GET"
+
+    @override
+    def on_exception(self, request: Any) -> None:
+        self.count += request.http_request.method != "GET"
+
+
 class Tables:
     """The app's tables in one storage account, opened once per process."""
 
-    def __init__(self, service: TableServiceClient, prefix: str) -> None:
+    def __init__(self, service: TableServiceClient, prefix: str, writes: _CountWrites) -> None:
         self._service = service
         self._prefix = prefix
+        self._writes = writes
 
     @classmethod
     def connect(
@@ -48,9 +65,17 @@ class Tables:
     ) -> "Tables":
         if (connection_string or "").rstrip("; ").lower() == "usedevelopmentstorage=true":
             connection_string = _DEVELOPMENT
+        writes = _CountWrites()
         if connection_string:
-            return cls(TableServiceClient.from_connection_string(connection_string), prefix)
-        return cls(TableServiceClient(endpoint or "", credential=credential), prefix)
+            service = TableServiceClient.from_connection_string(connection_string, per_call_policies=[writes])
+        else:
+            service = TableServiceClient(endpoint or "", credential=credential, per_call_policies=[writes])
+        return cls(service, prefix, writes)
+
+    @property
+    def writes(self) -> int:
+        """How many writes of this process were answered so far: two equal ones have nothing written in between."""
+        return self._writes.count
 
     async def create(self) -> None:
         """Creates what is missing. Raises StorageError."""
