@@ -29,7 +29,7 @@ from shared.stores.task_cache import Directory, TaskCache
 type Fetch = Callable[[IdRange], Coroutine[None, None, TaskPage]]
 
 _AT_ONCE = 16
-_PASS = 64_000  # tasks received before they are taken in
+_PASS = 20_000  # tasks received before they are taken in
 _WIDE_PASS = 200_000  # the same where ids come in no order: each pass touches every leaf
 _ATTEMPTS = 4
 _CATCH_UPS = 3  # while a read takes long enough for many tasks to change
