@@ -12,7 +12,7 @@ import orjson
 from azure.core import MatchConditions
 from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
-from azure.core.pipeline.policies import SansIOHTTPPolicy
+from azure.core.pipeline.transport import AioHttpTransport
 from azure.data.tables import UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
@@ -31,28 +31,26 @@ _DEVELOPMENT = (  # Azurite's published account on its default port, which this 
 )
 
 
-class _CountWrites(SansIOHTTPPolicy[Any, Any]):
+class _CountingTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
     """Counts what wasn't a read when it was answered, or when it is unknown whether it was done."""
 
-    def __init__(self) -> None:
-        self.count = 0
+    writes = 0
 
     @override
-    def on_response(self, request: Any, response: Any) -> None:
-        self.count += request.http_request.method != "GET"
-
-    @override
-    def on_exception(self, request: Any) -> None:
-        self.count += request.http_request.method != "GET"
+    async def send(self, request: Any, **options: Any) -> Any:
+        try:
+            return await super().send(request, **options)
+        finally:
+            self.writes += request.method != "GET"
 
 
 class Tables:
     """The app's tables in one storage account, opened once per process."""
 
-    def __init__(self, service: TableServiceClient, prefix: str, writes: _CountWrites) -> None:
+    def __init__(self, service: TableServiceClient, prefix: str, transport: _CountingTransport) -> None:
         self._service = service
         self._prefix = prefix
-        self._writes = writes
+        self._transport = transport
 
     @classmethod
     def connect(
@@ -65,17 +63,17 @@ class Tables:
     ) -> "Tables":
         if (connection_string or "").rstrip("; ").lower() == "usedevelopmentstorage=true":
             connection_string = _DEVELOPMENT
-        writes = _CountWrites()
+        transport = _CountingTransport()
         if connection_string:
-            service = TableServiceClient.from_connection_string(connection_string, per_call_policies=[writes])
+            service = TableServiceClient.from_connection_string(connection_string, transport=transport)
         else:
-            service = TableServiceClient(endpoint or "", credential=credential, per_call_policies=[writes])
-        return cls(service, prefix, writes)
+            service = TableServiceClient(endpoint or "", credential=credential, transport=transport)
+        return cls(service, prefix, transport)
 
     @property
     def writes(self) -> int:
         """How many writes of this process were answered so far: two equal ones have nothing written in between."""
-        return self._writes.count
+        return self._transport.writes
 
     async def create(self) -> None:
         """Creates what is missing. Raises StorageError."""
