@@ -48,7 +48,12 @@ class Stack:
     job: str = field(default_factory=lambda: f"bench-{secrets.token_hex(4)}")
 
     async def fill(self) -> None:
+        """The job is the only one."""
         await post(f"{self.emulator}/_emulator/reset", {})
+        await self.add()
+        await asyncio.sleep(_SETTLED)
+
+    async def add(self) -> None:
         url = f"{self.emulator}/jobs?api-version=2025-06-01"
         client = BatchClient(self.emulator, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY))
         async with client:
@@ -56,7 +61,6 @@ class Stack:
             headers = {"Content-Type": "application/json; odata=minimalmetadata"}
             await client.send_request(HttpRequest("POST", url, headers=headers, content=orjson.dumps(body)))
         await post(f"{self.controls}/fill", {"job": self.job, "ids": self.kind, "count": self.count})
-        await asyncio.sleep(_SETTLED)
 
     async def change(self, count: int, *, start: int | None = None) -> None:
         await asyncio.sleep(_SETTLED)

@@ -43,6 +43,7 @@ class _Parts:
 
     settings: Settings
     clock: Clock
+    tables: Tables
     sources: list[BatchAccount]
     cache: TaskCache
     jobs: JobStore
@@ -70,6 +71,7 @@ async def open_services(settings: Settings) -> Services:
         _Parts(
             settings=settings,
             clock=clock,
+            tables=tables,
             sources=_sources(settings, credential),
             cache=TaskCache(tables),
             jobs=jobs,
@@ -109,6 +111,7 @@ def _services(parts: _Parts) -> Services:
         registry=Registry(accounts, monitoring, clock, interval=interval),
         housekeeping=_housekeeping(parts),
         clock=clock,
+        table_writes=lambda: parts.tables.writes,
     )
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from shared.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shared.clock import Clock
     from shared.services.histories import Histories
     from shared.services.housekeeping import Housekeeping
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the functions call."""
+    """What the functions call; `table_writes` tells how many writes of this process were answered."""
 
     polling: "Polling"
     queries: "Queries"
@@ -34,6 +36,7 @@ class Services:
     registry: "Registry"
     housekeeping: "Housekeeping"
     clock: "Clock"
+    table_writes: "Callable[[], int]"
 
 
 class Runtime:

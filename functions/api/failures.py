@@ -5,7 +5,7 @@ from functions.http import Call, Query, Routes
 
 
 def add_failures(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/jobs/{job}/failures", returns=FailuresAnswer)
+    @routes.route("GET", "accounts/{account}/jobs/{job}/failures", returns=FailuresAnswer, repeats=True)
     async def list_failures(call: Call[Query, None]) -> FailuresAnswer:
         """A job's failed tasks by cause, the most frequent first, with advice on those that are well known."""
         services = await call.services()

@@ -49,7 +49,9 @@ class HistoryAnswer(Answer):
 
 
 def add_history(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/jobs/{job}/history", query=HistoryQuery, returns=HistoryAnswer)
+    @routes.route(
+        "GET", "accounts/{account}/jobs/{job}/history", query=HistoryQuery, returns=HistoryAnswer, repeats=True
+    )
     async def get_job_history(call: Call[HistoryQuery, None]) -> HistoryAnswer | Reply:
         """A job's counts over time: one point a step, the last known counts at its end."""
         services, query = await call.services(), call.query

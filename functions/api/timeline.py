@@ -72,7 +72,9 @@ class TimelineAnswer(Answer):
 
 
 def add_timeline(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/jobs/{job}/timeline", query=TimelineQuery, returns=TimelineAnswer)
+    @routes.route(
+        "GET", "accounts/{account}/jobs/{job}/timeline", query=TimelineQuery, returns=TimelineAnswer, repeats=True
+    )
     async def get_timeline(call: Call[TimelineQuery, None]) -> TimelineAnswer:
         """When each node ran what, from the latest run of every task."""
         services, query = await call.services(), call.query

@@ -10,6 +10,7 @@ import pytest
 
 from shared.domain.insight import Insight, StoredInsight
 from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture, Retired
+from shared.domain.leaves import Leaf
 from shared.domain.operations import PollOperation, Reason
 from shared.domain.rounds import Round
 from shared.domain.samples import Sample
@@ -19,6 +20,7 @@ from shared.stores.jobs import JobStore
 from shared.stores.operations import OperationStore
 from shared.stores.rounds import RoundStore
 from shared.stores.tables import Tables
+from shared.stores.task_cache import Directory, LeafEntry, Rewrite, TaskCache
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -257,3 +259,17 @@ async def test_operations_asked_for_before_a_time_are_deleted(tables: Tables, ac
         await store.save(account, PollOperation(f"p{number}", "succeeded", T0 + number * MICROSECOND, None))
     assert await store.delete_before(account, T0 + MICROSECOND) == 1
     assert [await store.load(account, f"p{number}") is not None for number in range(3)] == [False, True, True]
+
+
+async def test_every_write_counts_when_it_was_answered_and_no_read_does(tables: Tables, account: str) -> None:
+    store, before = JobStore(tables), tables.writes
+    job = Job(BARE_FACTS, etag=await store.save(account, Job(BARE_FACTS)))
+    saved = tables.writes
+    await store.load(account, job.facts.id)
+    await store.load_all(account)
+    read = tables.writes
+    with pytest.raises(CacheConflictError):
+        await store.save(account, Job(BARE_FACTS))
+    refused = tables.writes
+    await TaskCache(tables).save_leaves(Directory(f"{account}~g"), [Rewrite(LeafEntry("s", COUNTS, None), [Leaf()])])
+    assert (saved - before, read - saved, refused - read, tables.writes - refused) == (1, 0, 1, 1)
