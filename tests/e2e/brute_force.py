@@ -85,9 +85,9 @@ def _insight(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Differenc
     for name, window in _WINDOWS.items():
         number = sum(minutes[minute] for minute in range(end - window, end))
         yield name, insight["throughput"]["perMinute"][name], number / window
-    for place, (number, having) in enumerate((("retries", "retriedTasks"), ("requeues", "requeuedTasks"))):
+    for place, (name, having) in enumerate((("retries", "retriedTasks"), ("requeues", "requeuedTasks"))):
         times = [task.repeats[place] for task in tasks]
-        yield number, (insight[number], insight[having]), (sum(times), sum(map(bool, times)))
+        yield name, (insight[name], insight[having]), (sum(times), sum(map(bool, times)))
     slots = {state: sum(task.slots for task in tasks if task.state == state) for state in ("running", "active")}
     yield "slots", insight["slots"], slots
     yield "remaining", insight["estimate"]["remaining"], len(tasks) - len(done)
