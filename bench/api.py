@@ -2,8 +2,8 @@
 
 The app runs on the local functions host with real storage; a job of a million tasks was read from the emulator, and
 the account is switched off while answers are measured. Eight clients on loopback ask again as soon as they were
-answered; p50 and p99 are of one client alone. Histories are of another range every time, as an answer of the last second
-would be given again. The bare host is a second one of the same kind, asked in the same run.
+answered; p50 and p99 are of one client alone. Histories are of another range every time, as answers of the last second
+are given again. The bare host is a second one of the same kind, asked in the same run.
 """
 
 import argparse
