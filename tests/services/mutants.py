@@ -17,7 +17,7 @@ from shared.domain.tasks import Task
 from shared.services import discovery, reading, task_poll
 from shared.services.folding import fold
 from shared.services.generations import Generations
-from shared.services.long_reads import RangeLists
+from shared.services.range_lists import RangeLists
 from shared.services.reading import Reading, finish
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, JobPage

@@ -13,7 +13,7 @@ from shared.domain import id_ranges
 from shared.domain.id_ranges import IdRange
 from shared.domain.read_plans import ReadPlan
 from shared.errors import BatchThrottledError
-from shared.services import long_reads
+from shared.services import range_lists
 from shared.stores.batch import StateFilter, TaskPage
 from shared.stores.jobs import generation_partition
 from tests.services.fake_batch import FakeBatch
@@ -64,7 +64,7 @@ def lists() -> Lists:
 @pytest.fixture
 def world(lists: Lists, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """Pages of three tasks; a round may read ten, and what was received is stored after six more."""
-    monkeypatch.setattr(long_reads, "_AT_ONCE", 4)
+    monkeypatch.setattr(range_lists, "_AT_ONCE", 4)
     monkeypatch.setattr(id_ranges, "_LEAST_PART", 9)
 
     class WatchedBatch(FakeBatch):
@@ -101,7 +101,7 @@ def begun(world: World, seconds: float = 6) -> ReadPlan:
     plan = plan_of(world)
     assert plan is not None
     assert plan.tasks
-    assert not plan.is_over
+    assert plan.ranges
     return plan
 
 
