@@ -29,7 +29,8 @@ _LONGEST_PASS = 30.0  # seconds: what a dead process had received by then is sto
 class RangeLists:
     """A plan under way: the lists of its ranges, each page asked for when the one before it came.
 
-    `reading` has what was received; `plan` is as it was stored last.
+    `reading` has what was received; `plan` is as it was stored last. Ranges are untouched until tasks of them are
+    received: only those are divided, as what is divided is listed from its start.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class RangeLists:
         self._numbers = count()
         self._left: dict[int, IdRange] = {next(self._numbers): ids for ids in plan.ranges}
         self._idle = deque(self._left)
+        self._untouched = {number for number, ids in self._left.items() if ids.cursor is None or not plan.tasks}
         self._taken_in = 0
         self._storing: list[asyncio.Task[None]] = []
         self._pass: int | None = None
@@ -108,12 +110,14 @@ class RangeLists:
 
     def _receive(self, number: int, page: TaskPage) -> None:
         ids = self._left.pop(number)
-        whole = self.plan.since is None and ids.cursor is None
-        if whole and not page.is_last and len(self._left) < _AT_ONCE - 1:
+        untouched = self.plan.since is None and number in self._untouched
+        if untouched and not page.is_last and len(self._left) < _AT_ONCE - 1:
             parts = ids.divided([task.id for task in page.tasks], self.plan.expected - self.plan.tasks)
             if len(parts) > 1:
                 self._add(parts)
                 return
+        if page.tasks:
+            self._untouched.discard(number)
         if self._pass is None and page.tasks:
             self._pass = _PASS if _in_order(page) else _WIDE_PASS
         self.reading.receive(page)
@@ -124,6 +128,7 @@ class RangeLists:
     def _add(self, parts: tuple[IdRange, ...]) -> None:
         for part in parts:
             self._left[number := next(self._numbers)] = part
+            self._untouched.add(number)
             self._idle.append(number)
 
 
