@@ -33,8 +33,8 @@ class IdRange:
     def divided(self, first_page: Sequence[str], expected: int) -> "tuple[IdRange, ...]":
         """The ranges that it is best divided into, judging by the ids of its first page; itself where it isn't.
 
-        They begin at their starts, wherever its cursor is: `first_page` is the first that had tasks. `expected` is about
-        how many tasks there may be in it.
+        They begin at their starts, wherever its cursor is: `first_page` is the first that had tasks. `expected` is
+        about how many tasks there may be in it.
         """
         points = split_points(first_page, expected) if self.depth < _DEEPEST else []
         inside = [point for point in points if self.high is None or point < self.high.lower()]

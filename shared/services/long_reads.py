@@ -30,6 +30,17 @@ class LongReads:
         self._plans = plans
         self._task_poll = task_poll
 
+    async def is_left(self, source: BatchAccount, job_id: str) -> bool:
+        """Whether storage shows something to be carried on with: a job that was never read, or a plan.
+
+        Raises StorageError.
+        """
+        job = await self._jobs.load(source.account.key, job_id)
+        if job is None or not job.is_live or job.picture is None:
+            return job is not None and job.is_live
+        plans = [await self._plan(source, job, of) for of in (job.building, job.picture.generation)]
+        return any(plan is not None for plan in plans)
+
     async def carry_on(self, source: BatchAccount, job_id: str, t0: datetime | None, *, deadline: float) -> bool:
         """Brings a job up to date however long that takes; False where more is left after `deadline`, in loop time.
 

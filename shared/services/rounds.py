@@ -5,10 +5,11 @@ import logging
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from shared.clock import Clock
 from shared.domain.keys import key_of
-from shared.domain.operations import Reason
+from shared.domain.operations import JobMessage, Reason
 from shared.domain.rounds import WHOLE, Round
 from shared.errors import BatchscopeError, BatchThrottledError, MonitoringOffError
 from shared.services.discovery import discover, recheck_sealed
@@ -58,7 +59,7 @@ class AccountRounds:
         self._clock = clock
         self._rules = rules
         self._turn = asyncio.Lock()
-        self._messages: list[str | None] = []
+        self._messages: list[JobMessage] = []
         self.began = 0.0
 
     async def run_if_due(self, interval: timedelta, *, budget: timedelta, from_queue: bool = False) -> datetime | None:
@@ -81,23 +82,25 @@ class AccountRounds:
             if last is not None and not is_queued and not last.is_due(now, interval):
                 return last.due_at(interval) if last.succeeded else None
             done = await self._run(last, wanted=None, budget=budget)
-            self._messages += done.messages()
+            self._messages += done.messages(self.source.account.id)
             return None if done.reason else now + interval * 0.9
 
-    async def leave_to_queue(self, interval: timedelta) -> bool:
-        """Marks a due round that didn't fit into a tick; False where it needs no message. Raises StorageError."""
-        account, now = self.source.account, await self._clock.now()
-        monitoring, last = await self._monitoring.load_with_round(account.key)
-        if self._turn.locked() or not monitoring.enabled:
-            return False
-        if last and (not last.is_due(now, monitoring.interval(interval)) or last.is_queued(WHOLE, now)):
-            return False
-        until = now + ROUND_WAITS
-        await self._rounds.change(account.key, lambda last: replace(last, queued={**last.queued, WHOLE: until}))
-        return True
+    async def leave_to_queue(self, interval: timedelta) -> None:
+        """Marks a due round that didn't fit into a tick, unless a message about it is on its way. Raises StorageError.
 
-    def take_messages(self) -> list[str | None]:
-        """The ids of jobs that rounds left to the queue since this was called last; None for a round itself."""
+        An account that was never polled gets a row for its mark, which tells nothing else.
+        """
+        account, now = self.source.account, await self._clock.now()
+        monitoring = await self._monitoring.load(account.key)
+        if self._turn.locked() or not monitoring.enabled:
+            return
+        interval = monitoring.interval(interval)
+        mark = partial(Round.left_to_queue, now=now, until=now + ROUND_WAITS, interval=interval)
+        if await self._rounds.change(account.key, mark, new=Round(now, now)):
+            self._messages.append(JobMessage(account.id, None))
+
+    def take_messages(self) -> list[JobMessage]:
+        """About jobs, or the account itself, that were left to the queue since this was called last."""
         messages, self._messages = self._messages, []
         return messages
 

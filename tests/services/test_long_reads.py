@@ -336,6 +336,8 @@ def test_a_delta_whose_links_have_grown_old_begins_anew(world: World, lists: Lis
     world.poll()  # another message, as the first is taken for lost
     asked = len(lists.changes)
     world.deliver_all()
+    world.wait(61)
+    world.poll()
     _, went_on, _ = lists.changes[asked]
     assert not went_on
     assert_right(world, job)

@@ -93,7 +93,7 @@ class World:
         process.batch.latency = takes
         process.connection.arm(fault)
         assert message.job is not None, "the rounds of a world have time for all of its jobs"
-        work = process.queued.run(message.job, budget=budget * SECOND)
+        work = process.queued.run(message.job, message.until, budget=budget * SECOND)
         (end,) = self.run(_ends(work))
         process.connection.arm(None)
         self._take(who, None if isinstance(end, bool) else end, may_fail=fault is not None)
