@@ -105,7 +105,7 @@ class LongReads:
             await lists.store()
             directory = lists.reading.directory
             plan = await self._plans.save(directory.partition, lists.plan.catching_up(self._task_poll.overlap))
-        await self._refuse_another(source, job)
+        await generations.refuse_another(source, job)
         job = await generations.complete(source, job, lists.reading, plan)
         await self._over(source, job, lists.plan)
         return Polled(job)
@@ -115,17 +115,10 @@ class LongReads:
         lists = self._lists(source, job, plan, directory)
         if not await lists.run(deadline):
             return None
-        await self._refuse_another(source, job)
+        await self._task_poll.generations.refuse_another(source, job)
         polled = await self._task_poll.followed(source, job, lists.reading, as_of=plan.as_of, moved=plan.tasks > 0)
         await self._over(source, job, lists.plan)
         return polled
-
-    async def _refuse_another(self, source: BatchAccount, job: Job) -> None:
-        """Notes a job that was created under this one's id while it was read. Raises CacheConflictError then."""
-        facts = await source.fetch_job(job.facts.id)
-        if facts.creation_time != job.facts.creation_time:
-            await self._jobs.save(source.account.key, job.seen(facts))
-            raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was read.")
 
     def _lists(self, source: BatchAccount, job: Job, plan: ReadPlan, directory: Directory) -> RangeLists:
         """`directory` must have been loaded before now."""
