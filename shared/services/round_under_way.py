@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from shared.domain.jobs import Confirmation, Job
 from shared.domain.keys import key_of
-from shared.domain.operations import Reason
+from shared.domain.operations import JobMessage, Reason
 from shared.domain.rounds import WHOLE, Found, Round
 from shared.errors import BatchThrottledError
 from shared.services.discovery import Discovery
@@ -55,10 +55,14 @@ class RoundUnderWay:
         if not self.thorough:
             self.queued[WHOLE] = now + ROUND_WAITS
 
-    def messages(self) -> list[str | None]:
-        """The ids of jobs that messages are to be sent about; None for the account itself."""
+    def messages(self, account_id: str) -> list[JobMessage]:
+        """Those that are to be sent about jobs, and about the account itself."""
         jobs = self.discovery.jobs if self.discovery else {}
-        return [None if key == WHOLE else jobs[key].facts.id for key in sorted(self.queued) if self.discovery]
+        queued = sorted(self.queued.items()) if self.discovery else ()
+        return [
+            JobMessage(account_id, None) if key == WHOLE else JobMessage(account_id, jobs[key].facts.id, until)
+            for key, until in queued
+        ]
 
     def confirm(self, polled: Polled) -> None:
         """Notes that a job holds as it is stored, if that is what its poll found."""

@@ -94,7 +94,7 @@ class World:
         process.batch.latency = takes
         process.connection.arm(fault)
         assert message.job is not None, "the rounds of a world have time for all of its jobs"
-        work = process.queued.run(message.job, budget=budget * SECOND)
+        work = process.queued.run(message.job, message.until, budget=budget * SECOND)
         (end,) = self.run(_ends(work))
         process.connection.arm(None)
         self._take(who, None if isinstance(end, bool) else end, may_fail=fault is not None)
@@ -256,7 +256,8 @@ class World:
                 assert report is not None, f"{name} is not known"
                 assert not report.job.deleted, f"{name} is there and said to be deleted"
                 picture = report.job.picture
-                since = first if picture and picture.source == "fullRead" else t0
+                replaced = picture and (picture.source == "fullRead" or picture.moved_at >= first)
+                since = first if replaced else t0  # the other poll's word is then of the picture before
                 assert report.job.sealed or (picture and picture.looked_at >= since), (
                     f"{name} was polled and is not fresh"
                 )
