@@ -161,7 +161,8 @@ def test_no_name_of_a_job_gets_out_of_its_label(name: str, escaped: str) -> None
 
 def test_series_are_of_what_is_stored_now_however_often_they_were_rendered() -> None:
     render([], [job("gone"), job()], NOW)
-    fewer = changed(job(), picture=replace(job().job.picture, counts=replace(COUNTS, completed=3)))  # type: ignore[type-var]
-    text = render([], [fewer], NOW)
+    picture = job().job.picture
+    assert picture
+    text = render([], [changed(job(), picture=replace(picture, counts=replace(COUNTS, completed=3)))], NOW)
     assert "gone" not in text
     assert 'azbatch_job_tasks{account="demo",job="render",state="completed"} 3.0\n' in text
