@@ -68,6 +68,9 @@ azbatch_task_run_seconds_count{account="demo",job="render"} 3.0
 azbatch_task_run_seconds_sum{account="demo",job="render"} 300122.879
 """
 
+JUST_COMPLETED = JobFacts("over", NOW - timedelta(days=1), "completed", NOW - timedelta(minutes=1))
+DELETED = changed(job(), facts=JUST_COMPLETED, deleted_at=NOW)
+
 
 def test_an_account_and_a_job_become_these_samples_and_no_others() -> None:
     text = render([WATCHED], [job()], NOW)
@@ -118,7 +121,8 @@ def test_what_nobody_knows_of_a_job_has_no_sample() -> None:
 
 def test_a_job_before_its_first_read_and_a_deleted_one_have_no_samples() -> None:
     assert lines(changed(job(), picture=None)) == []
-    assert lines(changed(job(), deleted_at=NOW)) == []
+    assert lines(DELETED) == []
+    assert lines(changed(DELETED, sealed=True)) == []
 
 
 @pytest.mark.parametrize(("hours", "sealed", "shown"), [(5.99, True, True), (6, True, False), (600, False, True)])
@@ -139,7 +143,7 @@ def test_counts_that_are_not_exact_are_told_with_their_own_date() -> None:
 
 
 def test_a_job_that_is_over_in_the_same_scrape_takes_nothing_of_others_along() -> None:
-    assert lines(job("a"), changed(job("b"), deleted_at=NOW), job("c")) == lines(job("a"), job("c"))
+    assert lines(job("a"), DELETED, job("c")) == lines(job("a"), job("c"))
 
 
 @pytest.mark.parametrize(
