@@ -1,24 +1,29 @@
 """GET metrics: Prometheus text, rendered from what is stored at each scrape, so that nothing outlives its source."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
-from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
 
+from functions.api.account_series import ACCOUNT_SERIES, SeenAccount
+from functions.api.job_series import JOB_SERIES, SeenJob
 from functions.http import Call, Query, Routes
 from shared.domain.reports import AccountReport, JobReport
-from shared.domain.tasks import STATES
 
 
-class _Rendered:
-    """A collector of families that are made already, as the library's exposition wants one."""
+class _Families(Collector):
+    """One family after the other: of thousands of jobs all of them at once would take a lot of memory."""
 
-    def __init__(self, families: Sequence[Metric]) -> None:
-        self._families = families
+    def __init__(self, accounts: Sequence[SeenAccount], jobs: Sequence[SeenJob]) -> None:
+        self._accounts = accounts
+        self._jobs = jobs
 
     def collect(self) -> Iterator[Metric]:
-        return iter(self._families)
+        yield from (series.family(self._accounts) for series in ACCOUNT_SERIES)
+        yield from (series.family(self._jobs) for series in JOB_SERIES)
 
 
 def add_metrics(routes: Routes) -> None:
@@ -28,61 +33,11 @@ def add_metrics(routes: Routes) -> None:
         services = await call.services()
         accounts = await services.queries.accounts()
         jobs = [job for report in accounts for job in await services.queries.jobs(report.account.id)]
-        return render(accounts, jobs)
+        now = await services.clock.now()
+        return await asyncio.to_thread(render, accounts, jobs, now)  # a second for 3,000 jobs: others shan't wait
 
 
-def render(accounts: Sequence[AccountReport], jobs: Sequence[JobReport]) -> str:
-    """The exposition text of every series. Deleted jobs have none."""
-    registry = CollectorRegistry()
-    registry.register(_Rendered([*_account_families(accounts), *_job_families(jobs)]))
-    return generate_latest(registry).decode()
-
-
-def _account_families(accounts: Sequence[AccountReport]) -> list[Metric]:
-    jobs = GaugeMetricFamily("azbatch_jobs", "Jobs by state.", labels=["account", "state"])
-    success = GaugeMetricFamily(
-        "azbatch_collector_last_success_timestamp_seconds", "Date of the last complete job list.", labels=["account"]
-    )
-    watched = GaugeMetricFamily(
-        "azbatch_collector_enabled", "1 if monitoring of the account is switched on.", labels=["account"]
-    )
-    up = GaugeMetricFamily("azbatch_collector_up", "1 if the last round of the account succeeded.", labels=["account"])
-    duration = GaugeMetricFamily(
-        "azbatch_collector_duration_seconds", "How long the last round took.", labels=["account"]
-    )
-    calls = GaugeMetricFamily("azbatch_collector_calls", "Requests to Batch in the last round.", labels=["account"])
-    for report in accounts:
-        name, last = report.account.id, report.last_round
-        for state, count in sorted(report.jobs.items()):
-            jobs.add_metric([name, state], count)
-        watched.add_metric([name], 1 if report.watch.monitoring.enabled else 0)
-        up.add_metric([name], 1 if last and last.succeeded else 0)
-        if last:
-            duration.add_metric([name], (last.finished_at - last.started_at).total_seconds())
-            calls.add_metric([name], last.batch_calls)
-        if last and last.jobs_as_of:
-            success.add_metric([name], last.jobs_as_of.timestamp())
-    return [jobs, success, watched, up, duration, calls]
-
-
-def _job_families(jobs: Sequence[JobReport]) -> list[Metric]:
-    tasks = GaugeMetricFamily("azbatch_job_tasks", "Tasks of a job by state.", labels=["account", "job", "state"])
-    results = GaugeMetricFamily(
-        "azbatch_job_completed_tasks", "Completed tasks of a job by result.", labels=["account", "job", "result"]
-    )
-    as_of = GaugeMetricFamily(
-        "azbatch_job_as_of_timestamp_seconds", "As of when a job's counts are.", labels=["account", "job"]
-    )
-    exact = GaugeMetricFamily("azbatch_job_exact", "1 if a job's counts are exact.", labels=["account", "job"])
-    for report in jobs:
-        picture = report.job.picture
-        if report.job.deleted or picture is None:
-            continue
-        labels = [report.account.id, report.job.facts.id]
-        for state in STATES:
-            tasks.add_metric([*labels, state], getattr(picture.counts, state))
-        results.add_metric([*labels, "success"], picture.counts.succeeded)
-        results.add_metric([*labels, "failure"], picture.counts.failed)
-        as_of.add_metric(labels, (report.verdict.as_of or picture.as_of).timestamp())
-        exact.add_metric(labels, 1 if report.verdict.level == "exact" else 0)
-    return [tasks, results, as_of, exact]
+def render(accounts: Sequence[AccountReport], jobs: Sequence[JobReport], now: datetime) -> str:
+    """The exposition text of every series. Jobs that are deleted, or over for long, have none."""
+    seen = [job for report in jobs if (job := SeenJob.of(report, now))]
+    return generate_latest(_Families([SeenAccount(report, now) for report in accounts], seen)).decode()
