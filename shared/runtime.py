@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shared.clock import Clock
     from shared.services.housekeeping import Housekeeping
     from shared.services.polling import Polling
+    from shared.services.pool_queries import PoolQueries
     from shared.services.queries import Queries
     from shared.services.registry import Registry
     from shared.stores.batch import BatchAccount
@@ -28,6 +29,7 @@ class Services:
 
     polling: "Polling"
     queries: "Queries"
+    pools: "PoolQueries"
     registry: "Registry"
     housekeeping: "Housekeeping"
     clock: "Clock"
@@ -55,14 +57,19 @@ async def _open(settings: Settings) -> Services:
     from shared.services.housekeeping import Housekeeping, Retention
     from shared.services.long_reads import LongReads
     from shared.services.polling import Polling
+    from shared.services.pool_queries import PoolQueries
+    from shared.services.pool_rounds import PoolRounds
     from shared.services.queries import Queries
     from shared.services.queued_jobs import QueuedJobs
     from shared.services.registry import Registry
     from shared.services.rounds import AccountRounds, RoundRules
     from shared.services.task_poll import TaskPoll
+    from shared.stores.batch_pools import BatchPools
     from shared.stores.jobs import JobStore
     from shared.stores.monitoring import MonitoringStore
+    from shared.stores.nodes import NodeStore
     from shared.stores.operations import OperationStore
+    from shared.stores.pools import PoolStore
     from shared.stores.read_plans import ReadPlanStore
     from shared.stores.rounds import RoundStore
     from shared.stores.task_cache import TaskCache
@@ -83,9 +90,24 @@ async def _open(settings: Settings) -> Services:
     long_reads = LongReads(cache, jobs, plans, task_poll)
     rules = RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon)
     sources = _sources(settings, credential)
+    pools, nodes = PoolStore(tables), NodeStore(tables)
     accounts = {
         source.account.id: AccountRounds(
-            source, jobs=jobs, rounds=rounds, monitoring=monitoring, task_poll=task_poll, clock=clock, rules=rules
+            source,
+            jobs=jobs,
+            rounds=rounds,
+            monitoring=monitoring,
+            task_poll=task_poll,
+            clock=clock,
+            rules=rules,
+            pools=PoolRounds(
+                BatchPools(source),
+                pools=pools,
+                nodes=nodes,
+                clock=clock,
+                overlap=settings.overlap,
+                full_list_interval=settings.full_list_interval,
+            ),
         )
         for source in sources
     }
@@ -105,12 +127,13 @@ async def _open(settings: Settings) -> Services:
     )
     by_id = {account.id: account for account in settings.accounts}
     queries = Queries(by_id, jobs, monitoring, cache, plans=plans, clock=clock, interval=settings.poll_interval)
+    pool_queries = PoolQueries(by_id, pools, nodes, monitoring, clock=clock, interval=settings.poll_interval)
     registry = Registry(by_id, monitoring, clock, interval=settings.poll_interval)
     retention = Retention(settings.deleted_job_retention, settings.operation_retention)
     housekeeping = Housekeeping(
         settings.accounts, jobs=jobs, cache=cache, plans=plans, operations=operations, clock=clock, retention=retention
     )
-    return Services(polling, queries, registry, housekeeping, clock)
+    return Services(polling, queries, pool_queries, registry, housekeeping, clock)
 
 
 def _clock(settings: Settings) -> "Clock":

@@ -9,6 +9,7 @@ from functions.api.metrics import add_metrics
 from functions.api.monitoring import add_monitoring
 from functions.api.openapi import add_openapi
 from functions.api.polls import add_polls
+from functions.api.pools import add_pools
 from functions.api.tasks import add_tasks
 from functions.http import Routes
 from shared.runtime import Runtime
@@ -17,6 +18,7 @@ from shared.runtime import Runtime
 def api_blueprint(runtime: Runtime) -> func.Blueprint:
     """Every route of the API, on one blueprint."""
     routes = Routes(runtime)
-    for add in (add_accounts, add_monitoring, add_jobs, add_tasks, add_polls, add_health, add_metrics, add_openapi):
+    resources = (add_accounts, add_monitoring, add_jobs, add_tasks, add_pools, add_polls)
+    for add in (*resources, add_health, add_metrics, add_openapi):
         add(routes)
     return routes.blueprint

@@ -9,6 +9,7 @@ from shared.domain.reports import AccountReport, JobReport, MonitoringReport
 from shared.domain.rounds import Round
 from shared.domain.stamps import from_milliseconds
 from shared.domain.tasks import Task, TaskCounts
+from shared.domain.verdicts import Verdict
 
 type TaskState = Literal["active", "preparing", "running", "completed"]
 type TaskResult = Literal["success", "failure"]
@@ -211,16 +212,20 @@ def job_answer(report: JobReport) -> JobAnswer:
         terminate_reason=facts.terminate_reason,
         deleted=report.job.deleted,
         task_counts=counts_answer(picture.counts) if picture else None,
-        verdict=VerdictAnswer(
-            as_of=_time(verdict.as_of),
-            source=verdict.source,
-            level=verdict.level,
-            reason=verdict.reason,
-            checked_at=_time(verdict.checked_at),
-        ),
+        verdict=verdict_answer(verdict),
         progress=ProgressAnswer(tasks=report.progress.tasks, expected=report.progress.expected)
         if report.progress
         else None,
+    )
+
+
+def verdict_answer(verdict: Verdict) -> VerdictAnswer:
+    return VerdictAnswer(
+        as_of=_time(verdict.as_of),
+        source=verdict.source,
+        level=verdict.level,
+        reason=verdict.reason,
+        checked_at=_time(verdict.checked_at),
     )
 
 

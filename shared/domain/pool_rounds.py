@@ -20,25 +20,24 @@ _GRACE = timedelta(minutes=1)
 class PoolRound:
     """The last round over an account's pools, as its row in storage holds it.
 
-    `as_of` is the date of the last list of pools that came in; `reason` is why none did, None where all is well.
-    `confirmations` and `failures` are by pool key: an unchanged pool costs no row of its own.
+    `as_of` is the date of its list of pools, None where that failed; `reason` is what ended it early, None where all is
+    well. `confirmations` and `failures` are by pool key: an unchanged pool costs no row of its own.
     """
 
     started_at: datetime
     as_of: datetime | None = None
     reason: str | None = None
+    batch_calls: int = 0
     confirmations: Mapping[str, PoolConfirmation] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     etag: str | None = None
 
-    def failure_of(self, key: str) -> str | None:
-        """Why a pool isn't up to date: the round's failure, or its own."""
-        return self.reason or self.failures.get(key)
-
-    def failed(self, reason: str, started_at: datetime, reached: Mapping[str, PoolConfirmation]) -> "PoolRound":
-        """After a round that ended early; what it confirmed before stays."""
-        confirmations = {**self.confirmations, **reached}
-        return replace(self, started_at=started_at, reason=reason, confirmations=confirmations)
+    def failure_of(self, pool: Pool) -> str | None:
+        """Why a pool isn't up to date: its own failure, or that of a round which didn't reach it."""
+        if pool.key in self.failures:
+            return self.failures[pool.key]
+        reached = self.as_of is not None and pool.picture is not None and pool.picture.as_of >= self.as_of
+        return None if reached else self.reason
 
     def merged(self, stored: "PoolRound | None") -> "PoolRound":
         """This round over one that another process stored meanwhile: the later word on every pool stays."""

@@ -108,8 +108,8 @@ class ResizeError:
 class NodesPicture:
     """A pool's nodes in numbers as of T0: the date of a list of pools received before the nodes were listed.
 
-    `full_read_at` is the T0 of the last list of all nodes; `digest` names what is stored of each; `doubt` is why the
-    numbers may not be those of one instant, None where nothing speaks against it.
+    `full_read_at` is the T0 of the last list of all nodes with all that is known of them; `digest` names what is stored
+    of each; `doubt` is why the numbers may not be those of one instant, None where nothing speaks against it.
     """
 
     as_of: datetime

@@ -91,6 +91,10 @@ class Round:
         """True while a message about the job is on its way or being worked on."""
         return key in self.queued and now < self.queued[key]
 
+    def waiting(self, until: datetime) -> "Round":
+        """After the service asked, besides, to be left alone until then."""
+        return replace(self, backoff_until=max(until, self.backoff_until or until))
+
     def told(
         self,
         key: str,

@@ -26,6 +26,7 @@ from shared.errors import (
     OvertakenError,
 )
 from shared.services.discovery import Discovery, discover, recheck_sealed
+from shared.services.pool_rounds import PoolRounds
 from shared.services.round_under_way import ROUND_WAITS, RoundUnderWay
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount
@@ -64,8 +65,11 @@ class AccountRounds:
         task_poll: TaskPoll,
         clock: Clock,
         rules: RoundRules,
+        pools: PoolRounds | None = None,
     ) -> None:
+        """`pools` None: rounds leave pools alone."""
         self.source = source
+        self._pools = pools
         self._jobs = jobs
         self._rounds = rounds
         self._monitoring = monitoring
@@ -134,6 +138,11 @@ class AccountRounds:
             done = await self._run(last, wanted=wanted, budget=budget, thorough=True)
         return len(done.polled) - len(done.failures), done.reasons(wanted)
 
+    @property
+    def _calls(self) -> int:
+        """Requests sent so far, but for those about pools."""
+        return self.source.calls - (self._pools.source.calls if self._pools else 0)
+
     async def _breathe(self) -> None:
         """Keeps a moment between rounds, however often polls are asked for."""
         wait = self.began + _SHORTEST_INTERVAL - asyncio.get_running_loop().time()
@@ -143,11 +152,20 @@ class AccountRounds:
     async def _run(
         self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta, thorough: bool = False
     ) -> RoundUnderWay:
-        started, calls = await self._clock.now(), self.source.calls
+        started, calls = await self._clock.now(), self._calls
         self.began = asyncio.get_running_loop().time()
         deadline = self.began + budget.total_seconds()
         keys = None if wanted is None else frozenset(map(key_of, wanted))
         this = RoundUnderWay(last, keys, deadline, thorough=thorough)
+        over_jobs = self._run_jobs(this, started, calls)
+        if self._pools is None or keys is not None:
+            await over_jobs
+        elif throttled := await self._pools.run_beside(over_jobs, this.goes_on):
+            until = await self._clock.now() + throttled.retry_after
+            await self._rounds.change(self.source.account.key, lambda last: last.waiting(until))
+        return this
+
+    async def _run_jobs(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
         try:
             await self._discover(this, started)
             await self._poll_jobs(this)
@@ -163,11 +181,10 @@ class AccountRounds:
             this.discovery, this.reason = None, f"{type(error).__name__}: {error}"
             _LOG.exception("A round of %s broke", self.source.account.id)
         await self._note(this, started, calls)
-        return this
 
     async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> str:
         """Writes the round's row as things stand; gives its ETag. `calls` are those of before the round."""
-        done = this.as_round(started, await self._clock.now(), self.source.calls - calls)
+        done = this.as_round(started, await self._clock.now(), self._calls - calls)
         return await self._rounds.save(self.source.account.key, replace(done, etag=this.etag or done.etag))
 
     async def _discover(self, this: RoundUnderWay, now: datetime) -> None:
@@ -210,7 +227,7 @@ class AccountRounds:
         async def reconcile(polled: Polled) -> None:
             async with gate:
                 this.confirm(polled)
-                if asyncio.get_running_loop().time() < this.deadline and this.throttled is None:
+                if this.goes_on():
                     await self._guarded(this, polled.job, self._reconcile_job(this, polled))
 
         await asyncio.gather(*map(reconcile, this.wanting))

@@ -11,7 +11,8 @@ from shared.domain.pools import PoolFacts
 from shared.domain.stamps import to_milliseconds
 from shared.errors import BatchAnswerError
 from shared.stores.batch import API_VERSION, PAGE, BatchAccount, literal
-from shared.stores.batch_pool_rows import NODE_FIELDS, POOL_FIELDS, RECENT, counts_of, nodes_of, pool_of, pools_of
+from shared.stores.batch_node_rows import NODE_FIELDS, RECENT, counts_of, nodes_of
+from shared.stores.batch_pool_rows import POOL_FIELDS, pool_of, pools_of
 from shared.stores.batch_rows import NONSENSE
 
 _MOST_PAGES = 1000
@@ -34,11 +35,12 @@ class NodeList:
 
 
 class BatchPools:
-    """One account's pools and nodes."""
+    """One account's pools and nodes. `calls` counts the requests sent, which `source` counts, too."""
 
     def __init__(self, source: BatchAccount) -> None:
         self.source = source
         self.account = source.account
+        self.calls = 0
 
     async def fetch_pools(self) -> PoolList:
         """All pools: there are 500 at most, and no filter finds those whose sizes changed. Raises BatchError."""
@@ -52,7 +54,7 @@ class BatchPools:
         """One pool. Raises BatchMissingError where there is none, BatchError."""
         query = urlencode({"api-version": API_VERSION, "$select": ",".join(POOL_FIELDS)}, quote_via=quote)
         intent = f"get the pool '{pool_id}'"
-        body, _ = await self.source.read(f"/pools/{quote(pool_id, safe='')}?{query}", intent)
+        body, _ = await self._read(f"/pools/{quote(pool_id, safe='')}?{query}", intent)
         return self._parsed(pool_of, body, intent)
 
     async def fetch_node_counts(self) -> dict[str, NodeCounts]:
@@ -85,11 +87,15 @@ class BatchPools:
         while link:
             if len(found) == _MOST_PAGES:
                 raise BatchAnswerError(f"{self.account.endpoint} sent more than {_MOST_PAGES} pages to {intent}.")
-            body, date = await self.source.read(link, intent)
+            body, date = await self._read(link, intent)
             page, link = self._parsed(parse, body, intent)
             found.append(page)
             dates.append(date)
         return found, dates
+
+    async def _read(self, url: str, intent: str) -> tuple[bytes, datetime | None]:
+        self.calls += 1
+        return await self.source.read(url, intent)
 
     def _parsed[T](self, parse: Callable[[bytes], T], body: bytes, intent: str) -> T:
         try:

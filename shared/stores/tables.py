@@ -18,7 +18,7 @@ from azure.data.tables.aio import TableClient, TableServiceClient
 from shared.errors import CacheConflictError, StorageError
 
 type Row = dict[str, Any]
-NAMES = ("accounts", "jobs", "tasks", "operations")
+NAMES = ("accounts", "jobs", "tasks", "operations", "pools", "nodes")
 _CHUNK = 64 * 1024  # the most that one binary property holds
 _CONFLICTS = (409, 412)
 _MOST_OPERATIONS = 100  # of a transaction

@@ -167,8 +167,11 @@ def test_of_two_rounds_at_once_the_later_word_on_each_pool_stays() -> None:
     assert ours.merged(None).etag is None
 
 
-def test_a_round_without_a_list_speaks_for_every_pool() -> None:
-    last = PoolRound(NOW, failures={"a": "Its own."})
-    assert (last.failure_of("a"), last.failure_of("b")) == ("Its own.", None)
-    failed = last.failed("No list.", NOW + MINUTE, {})
-    assert (failed.failure_of("a"), failed.failure_of("b")) == ("No list.", "No list.")
+def test_a_failure_concerns_its_pool_and_one_of_the_round_those_that_it_did_not_reach() -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    assert PoolRound(NOW, as_of=NOW, failures={"pool": "Its own."}).failure_of(pool) == "Its own."
+    assert PoolRound(NOW, as_of=NOW, failures={"other": "Its own."}).failure_of(pool) is None
+    assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(pool) is None
+    assert PoolRound(NOW, as_of=NOW + MINUTE, reason="Throttled.").failure_of(pool) == "Throttled."
+    assert PoolRound(NOW, as_of=None, reason="No list.").failure_of(pool) == "No list."
+    assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(first_seen(facts(), NOW)) == "Throttled."
