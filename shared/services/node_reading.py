@@ -1,8 +1,8 @@
 """Reads a pool's nodes: those that changed where that can be exact, else all of them.
 
 A list of changes shows no node that is gone, and no task that began or ended on a node that runs others. So it serves
-for pools where nothing runs, and counts as exact only if the service's node counts are the same; any difference is
-answered by a list of all nodes at once, which the service calls exact.
+for pools where nothing runs, and counts as exact only if both the service's node counts and the size in its list of
+pools are the same; any difference is answered by a list of all nodes at once, which the service calls exact.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class NodeReading:
             told = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
             nodes = merged(dict(stored.nodes), told.nodes, whole=False)
             found = _picture(pool, stored, nodes, t0, picture.full_read_at)
-            if found.summary.counts == counts:
+            if found.summary.counts == counts and found.summary.total == pool.facts.nodes:
                 return found, nodes
         return await self._read_all(pool, stored, counts, t0)
 

@@ -1,7 +1,7 @@
 """A round over one account's pools: the list of pools, the service's node counts, and the nodes of each pool.
 
 It runs beside the round over jobs, and neither waits for the other or ends by the other's failure. An unchanged account
-costs a request each for pools and counts, one for every pool that has nodes, and one write.
+costs a request each for pools and counts, one for every pool that has nodes, and one row read and written.
 """
 
 import asyncio
@@ -119,7 +119,7 @@ class PoolRounds:
 
     async def _poll(self, this: PoolsUnderWay, pool: Pool) -> None:
         """ETags first, then the nodes, then what differs: nodes before the pool that sums them up."""
-        stored = await self._nodes.load(self._key, pool.key)
+        stored = await self._nodes.load(self._key, pool.key, pool.picture.digest if pool.picture else None)
         try:
             picture, nodes = await self._reading.read(pool, stored, this.counts.get(pool.key, ()), this.t0())
         except BatchMissingError:

@@ -58,11 +58,13 @@ class NodeStore:
         self._table = tables["nodes"]
         self._known: OrderedDict[str, StoredNodes] = OrderedDict()
 
-    async def load(self, account_key: str, pool_key: str) -> StoredNodes:
-        """A pool's nodes as they were before now; from memory where this process wrote or read them last."""
+    async def load(self, account_key: str, pool_key: str, digest: str | None = None) -> StoredNodes:
+        """A pool's nodes as they were before now; from memory where that holds those of the `digest` wanted."""
         partition = partition_of(account_key, pool_key)
         known = self._known.get(partition)
-        return known or self._remember(_stored(partition, await load_rows(self._table, partition)))
+        if known and known.digest == digest:
+            return known
+        return self._remember(_stored(partition, await load_rows(self._table, partition)))
 
     async def read(self, account_key: str, pool_key: str) -> StoredNodes:
         """A pool's nodes as storage has them now. Raises StorageError, and CacheConflictError if they never rest."""

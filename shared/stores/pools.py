@@ -1,7 +1,7 @@
 """The table `pools`: a row a pool, partitioned by account; and the row `pools` of each account in `accounts`.
 
 That second row is written by every round, last, and says which pools hold as they are stored. So a process whose own
-word is still the last one there knows all pools of the account without asking for them.
+word is still the last one there knows all pools of the account without reading them.
 """
 
 import zlib
@@ -38,12 +38,17 @@ class PoolStore:
         self._known: dict[str, KnownPools] = {}
 
     async def load_known(self, account_key: str) -> KnownPools:
-        """As this process wrote them last: if another one was here since, saving the round says so."""
-        return self._known.get(account_key) or await self.load_all(account_key)
+        """As storage has it: the pools from memory where this process wrote the last round, as its row tells."""
+        known, last = self._known.get(account_key), await self.load_round(account_key)
+        if known and last and known.last and known.last.etag == last.etag:
+            return known
+        return await self._load_all(account_key, last)
 
     async def load_all(self, account_key: str) -> KnownPools:
         """Every pool of an account as storage has it. The round is read first: what it confirms can't be newer."""
-        last = await self.load_round(account_key)
+        return await self._load_all(account_key, await self.load_round(account_key))
+
+    async def _load_all(self, account_key: str, last: PoolRound | None) -> KnownPools:
         rows = await load_rows(self._pools, account_key)
         pools = (_pool(row) for row in rows)
         return KnownPools(last, {pool.key: _confirmed(pool, last) for pool in pools})

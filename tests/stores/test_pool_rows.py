@@ -119,7 +119,8 @@ async def test_nodes_come_back_as_they_were_written(tables: Tables, account: str
     saved = await store.save(await store.load(account, "pool"), wanted)
     assert saved.nodes == wanted
     assert await NodeStore(tables).read(account, "pool") == saved
-    assert await store.load(account, "pool") is saved or not count
+    assert await store.load(account, "pool", saved.digest) is saved
+    assert await store.load(account, "pool", "other") is not saved
 
 
 async def test_only_rows_that_changed_are_written_and_none_where_nothing_did(
