@@ -8,7 +8,7 @@ pools are the same; any difference is answered by a list of all nodes at once, w
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from shared.domain.nodes import Node, NodeCounts, merged, runs_any, summary_of
+from shared.domain.nodes import Node, NodeCounts, merged, summary_of
 from shared.domain.pool_rounds import doubt_of
 from shared.domain.pools import NodesPicture, Pool
 from shared.stores.batch_pools import BatchPools
@@ -33,9 +33,7 @@ class NodeReading:
         picture = pool.picture
         if not pool.facts.nodes and not counts:
             return _picture(pool, stored, {}, t0, t0), {}
-        if picture is None or stored.is_torn or picture.digest != stored.digest or runs_any(counts):
-            return await self._read_all(pool, stored, counts, t0)
-        if not pool.wants_all_nodes(t0, self._full_list_interval):
+        if picture and not pool.wants_all_nodes(t0, self._full_list_interval):
             since = picture.as_of - self._overlap
             told = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
             nodes = merged(dict(stored.nodes), told.nodes, whole=False)
