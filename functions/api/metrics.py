@@ -1,13 +1,15 @@
 """GET metrics: Prometheus text, rendered from what is stored at each scrape, so that nothing outlives its source."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
+from functions.api.pool_metrics import pool_families, pool_round_families
 from functions.http import Call, Query, Routes
-from shared.domain.reports import AccountReport, JobReport
+from shared.domain.pool_rounds import PoolRound
+from shared.domain.reports import AccountReport, JobReport, PoolReport
 from shared.domain.tasks import STATES
 
 
@@ -28,13 +30,20 @@ def add_metrics(routes: Routes) -> None:
         services = await call.services()
         accounts = await services.queries.accounts()
         jobs = [job for report in accounts for job in await services.queries.jobs(report.account.id)]
-        return render(accounts, jobs)
+        pools = [pool for report in accounts for pool in await services.pools.pools(report.account.id)]
+        return render(accounts, jobs, pools, await services.pools.last_rounds())
 
 
-def render(accounts: Sequence[AccountReport], jobs: Sequence[JobReport]) -> str:
+def render(
+    accounts: Sequence[AccountReport],
+    jobs: Sequence[JobReport],
+    pools: Sequence[PoolReport],
+    pool_rounds: Mapping[str, PoolRound | None],
+) -> str:
     """The exposition text of every series. Deleted jobs have none."""
     registry = CollectorRegistry()
-    registry.register(_Rendered([*_account_families(accounts), *_job_families(jobs)]))
+    over_pools = [*pool_round_families(pool_rounds), *pool_families(pools)]
+    registry.register(_Rendered([*_account_families(accounts), *_job_families(jobs), *over_pools]))
     return generate_latest(registry).decode()
 
 
@@ -50,7 +59,9 @@ def _account_families(accounts: Sequence[AccountReport]) -> list[Metric]:
     duration = GaugeMetricFamily(
         "azbatch_collector_duration_seconds", "How long the last round took.", labels=["account"]
     )
-    calls = GaugeMetricFamily("azbatch_collector_calls", "Requests to Batch in the last round.", labels=["account"])
+    calls = GaugeMetricFamily(
+        "azbatch_collector_calls", "Requests to Batch in the last round over jobs.", labels=["account"]
+    )
     for report in accounts:
         name, last = report.account.id, report.last_round
         for state, count in sorted(report.jobs.items()):

@@ -45,7 +45,7 @@ class VerdictAnswer(Answer):
 
 
 class RoundAnswer(Answer):
-    """The last pass over an account; `asOf` is the date of the last job list that came in whole."""
+    """The last pass over an account's jobs; `asOf` is the date of the last job list that came in whole."""
 
     as_of: datetime | None
     started_at: datetime

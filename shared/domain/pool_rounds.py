@@ -32,6 +32,15 @@ class PoolRound:
     failures: Mapping[str, str] = field(default_factory=dict)
     etag: str | None = None
 
+    @property
+    def problem(self) -> str | None:
+        """What went wrong in a sentence, None where nothing did."""
+        if self.reason or not self.failures:
+            return self.reason
+        if len(self.failures) == 1:
+            return "1 pool couldn't be polled; its verdict says why."
+        return f"{len(self.failures)} pools couldn't be polled; their verdicts say why."
+
     def failure_of(self, pool: Pool) -> str | None:
         """Why a pool isn't up to date: its own failure, or that of a round which didn't reach it."""
         if pool.key in self.failures:

@@ -1,5 +1,6 @@
 """Answers about pools and nodes from what is stored, without a call to Batch."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -36,6 +37,12 @@ class PoolQueries:
         self._monitoring = monitoring
         self._clock = clock
         self._interval = interval
+
+    async def last_rounds(self) -> dict[str, PoolRound | None]:
+        """The last round over the pools of every watched account, by its id; None before the first."""
+        names = sorted(self._accounts)
+        found = await asyncio.gather(*(self._pools.load_round(self._accounts[name].key) for name in names))
+        return dict(zip(names, found, strict=True))
 
     async def pools(self, account_id: str) -> list[PoolReport]:
         """Every pool of an account, in key order. Raises NotFoundError."""

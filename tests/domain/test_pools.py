@@ -175,3 +175,12 @@ def test_a_failure_concerns_its_pool_and_one_of_the_round_those_that_it_did_not_
     assert PoolRound(NOW, as_of=NOW + MINUTE, reason="Throttled.").failure_of(pool) == "Throttled."
     assert PoolRound(NOW, as_of=None, reason="No list.").failure_of(pool) == "No list."
     assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(first_seen(facts(), NOW)) == "Throttled."
+
+
+def test_a_round_tells_in_a_sentence_what_went_wrong() -> None:
+    assert PoolRound(NOW).problem is None
+    assert PoolRound(NOW, reason="No list.", failures={"a": "x"}).problem == "No list."
+    assert PoolRound(NOW, failures={"a": "x"}).problem == "1 pool couldn't be polled; its verdict says why."
+    assert (
+        PoolRound(NOW, failures={"a": "x", "b": "y"}).problem == "2 pools couldn't be polled; their verdicts say why."
+    )

@@ -147,6 +147,10 @@ async def test_throttled_pools_leave_the_whole_account_alone_for_a_while(world: 
     await world.app.fire("tick")
     assert (await pools(world))["pool"]["verdict"]["level"] == "stale"
     assert (await world.get("accounts/demo")).body["lastRound"]["outcome"] == "succeeded"
+    health = (await world.get("health")).body
+    assert (health["status"], len(health["problems"])) == ("degraded", 1)
+    assert health["problems"][0].startswith("demo, pools: http")
+    assert 'azbatch_collector_pools_up{account="demo"} 0.0' in (await world.get("metrics")).body
     world.emulator.faults.all.clear()
     world.emulator.counters.clear()
     world.advance(200)
@@ -419,6 +423,40 @@ async def test_pools_and_nodes_are_filtered_paged_and_given_as_tables(world: Wor
 
 async def _following(world: World, page: Answer) -> Answer:
     return await world.get(page.body["nextLink"].split("/api/", 1)[1])
+
+
+async def test_metrics_tell_nodes_by_state_and_kind(world: World) -> None:
+    await add_pool(world.batch, nodes=3, spot=1)
+    await add_pool(world.batch, "empty", nodes=0)
+    await add_job(world.batch)
+    world.advance(120)
+    await add_tasks(world.batch, 2, command="sleep 100000")
+    for _ in range(2):
+        world.advance(20)
+        await polled(world)
+    lines = (await world.get("metrics")).body.splitlines()
+    found = dict(line.rsplit(" ", 1) for line in lines if line.startswith("azbatch_pool_"))
+    true = Counter((node.state, "true" if node.dedicated else "false") for node in true_nodes(world).values())
+    assert len(true) > 1
+    for (state, dedicated), number in true.items():
+        labels = f'account="demo",dedicated="{dedicated}",pool="pool",state="{state}"'
+        assert _value(found, "nodes", labels) == number
+    for name, value in (("slots", 8), ("used_slots", 2), ("cores", 8), ("busy_cores", 2), ("exact", 1)):
+        assert _value(found, name, 'account="demo",pool="pool"') == value
+    assert _value(found, "target_nodes", 'account="demo",dedicated="false",pool="pool"') == 1
+    assert _value(found, "slots", 'account="demo",pool="empty"') == 0
+    assert 'azbatch_collector_pools_up{account="demo"} 1.0' in lines
+    assert 'azbatch_collector_pools_calls{account="demo"} 3.0' in lines
+
+
+def _value(found: dict[str, str], name: str, labels: str) -> float:
+    wanted = set(labels.split(","))
+    (value,) = [
+        value
+        for line, value in found.items()
+        if line.startswith(f"azbatch_pool_{name}{{") and set(line.split("{")[1].rstrip("}").split(",")) == wanted
+    ]
+    return float(value)
 
 
 @pytest.mark.parametrize(
