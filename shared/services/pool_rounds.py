@@ -6,9 +6,10 @@ costs a request each for pools and counts, one for every pool that has nodes, an
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import batched
 from typing import Any
 
 from shared.clock import Clock
@@ -17,11 +18,12 @@ from shared.errors import BatchMissingError, BatchscopeError, BatchThrottledErro
 from shared.services.node_reading import NodeReading
 from shared.services.pools_under_way import PoolsUnderWay
 from shared.stores.batch_pools import BatchPools
-from shared.stores.nodes import NodeStore
+from shared.stores.nodes import NodeStore, planned
 from shared.stores.pools import PoolStore
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 4
+_WRITTEN_TOGETHER = 50  # pools
 _LOOK_UPS = 50  # in one round, after many pools were deleted at once
 
 
@@ -69,7 +71,6 @@ class PoolRounds:
         try:
             await self._discover(this)
             await self._poll_all(this)
-            await self._save_unreached(this)
         except BatchscopeError as error:
             this.fail(error)
             _LOG.warning("A round over the pools of %s failed: %s", self.source.account.id, error)
@@ -78,6 +79,7 @@ class PoolRounds:
             _LOG.exception("A round over the pools of %s broke", self.source.account.id)
         await self._pools.save_round(self._key, this.as_round(self.source.calls - calls), this.pools)
         if this.overtaken:
+            _LOG.info("Others polled pools of %s first: %s", self.source.account.id, ", ".join(sorted(this.overtaken)))
             self._pools.forget(self._key)
         return this.throttled
 
@@ -107,7 +109,7 @@ class PoolRounds:
             this.pools.pop(pool.key, None)
 
     async def _poll_all(self, this: PoolsUnderWay) -> None:
-        """Polls every pool, stalest first, a few at a time."""
+        """Polls every pool, stalest first, a few at a time, and writes what was read by the dozen."""
         gate = asyncio.Semaphore(_AT_ONCE)
 
         async def poll(pool: Pool) -> None:
@@ -115,29 +117,37 @@ class PoolRounds:
                 if this.may_go_on():
                     await self._guarded(this, pool, self._poll(this, pool))
 
-        await asyncio.gather(*map(poll, sorted(this.pools.values(), key=_age_order)))
+        for pools in batched(sorted(this.pools.values(), key=_age_order), _WRITTEN_TOGETHER, strict=False):
+            await asyncio.gather(*map(poll, pools))
+            await self._save(this, [pool.key for pool in pools])
 
     async def _poll(self, this: PoolsUnderWay, pool: Pool) -> None:
-        """ETags first, then the nodes, then what differs: nodes before the pool that sums them up."""
+        """ETags first, then the nodes."""
         stored = await self._nodes.load(self._key, pool.key, pool.picture.digest if pool.picture else None)
         try:
             picture, nodes = await self._reading.read(pool, stored, this.counts.get(pool.key, ()), this.t0())
         except BatchMissingError:
             await self._look_up(this, pool)
             return
-        saved = await self._nodes.save(stored, nodes)
-        this.pools[pool.key] = await self._saved(this, pool.listed(replace(picture, digest=saved.digest)))
+        write = planned(stored, nodes)
+        this.writes[pool.key] = write
+        this.pools[pool.key] = pool.listed(replace(picture, digest=write.digest))
 
-    async def _saved(self, this: PoolsUnderWay, pool: Pool) -> Pool:
-        return pool if this.is_stored(pool) else await self._pools.save(self._key, pool)
+    async def _save(self, this: PoolsUnderWay, keys: Sequence[str]) -> None:
+        """Writes what differs from what is stored: nodes before the pools that sum them up.
 
-    async def _save_unreached(self, this: PoolsUnderWay) -> None:
-        """Writes what the list told of pools whose nodes couldn't be read."""
-        for key in [key for key in this.pools if key not in this.reached or key in this.failures]:
-            try:
-                this.pools[key] = await self._saved(this, this.pools[key])
-            except CacheConflictError:
-                this.overtaken.add(key)
+        Of pools whose nodes couldn't be read that is what the list told of them.
+        """
+        writes = {key: this.writes.pop(key) for key in keys if key in this.writes}
+        conflicts = await self._nodes.save_all(list(writes.values()))
+        this.overtake(key for key, conflict in zip(writes, conflicts, strict=True) if conflict)
+        there = [this.pools[key] for key in keys if key in this.pools and key not in this.overtaken]
+        changed = [pool for pool in there if not this.is_stored(pool)]
+        for pool, end in zip(changed, await self._pools.save_all(self._key, changed), strict=True):
+            if isinstance(end, CacheConflictError):
+                this.overtake([pool.key])
+            else:
+                this.pools[pool.key] = end
 
     async def _guarded(self, this: PoolsUnderWay, pool: Pool, work: Coroutine[Any, Any, None]) -> None:
         """Work on one pool, whose failure is noted and spoils nothing else."""
@@ -147,9 +157,7 @@ class PoolRounds:
             this.fail(error)
             return
         except CacheConflictError:  # whoever was first says how that went
-            _LOG.info("Another process polled the pool %s of %s first.", pool.facts.id, self.source.account.id)
-            self._nodes.forget(self._key, pool.key)
-            this.overtaken.add(pool.key)
+            this.overtake([pool.key])
         except BatchscopeError as error:
             this.failures[pool.key] = str(error)
             _LOG.warning("The poll of the pool %s in %s failed: %s", pool.facts.id, self.source.account.id, error)

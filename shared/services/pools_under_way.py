@@ -1,6 +1,6 @@
 """What a round over pools has found so far, and what its row is told of it at the end."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -8,6 +8,7 @@ from shared.domain.nodes import NodeCounts
 from shared.domain.pool_rounds import PoolRound
 from shared.domain.pools import Pool
 from shared.errors import BatchAnswerError, BatchscopeError, BatchThrottledError
+from shared.stores.nodes import NodesWrite
 from shared.stores.pools import KnownPools
 
 
@@ -16,7 +17,7 @@ class PoolsUnderWay:
     """Keys are pool keys. `goes_on` is asked before each pool: False when time is up, or the service throttles.
 
     `pools` are those there are, as they are known now; `reached` those whose poll ended, well or not, `overtaken` those
-    that another process wrote first; `date` is that of the list of pools.
+    that another process wrote first; `writes` are what is to be written of nodes; `date` is that of the list of pools.
     """
 
     started: datetime
@@ -27,6 +28,7 @@ class PoolsUnderWay:
     pools: dict[str, Pool] = field(default_factory=dict)
     reached: set[str] = field(default_factory=set)
     failures: dict[str, str] = field(default_factory=dict)
+    writes: dict[str, NodesWrite] = field(default_factory=dict)
     overtaken: set[str] = field(default_factory=set)
     throttled: BatchThrottledError | None = None
     reason: str | None = None
@@ -44,6 +46,13 @@ class PoolsUnderWay:
         """True where a pool's row says all that is known of it, but for as of when."""
         before = self.known.pools.get(pool.key)
         return before is not None and before.version == pool.version and before.etag == pool.etag
+
+    def overtake(self, keys: Iterable[str]) -> None:
+        """After another process wrote pools first: what is stored of them is its word, and this round has none."""
+        for key in keys:
+            self.overtaken.add(key)
+            if key in self.known.pools:
+                self.pools[key] = self.known.pools[key]
 
     def fail(self, error: BatchscopeError) -> None:
         """After something failed that concerns all pools that haven't been reached."""

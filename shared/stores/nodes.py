@@ -1,7 +1,7 @@
-"""The table `nodes`: a partition a pool, its nodes packed some hundred to a row, and a head that names what they are.
+"""The table `nodes`, partitioned by account: the nodes of a pool packed some hundred to a row, and a head.
 
-Row `!` is the head: how many rows there are, and a digest of all of them. Every write changes it under its ETag, so two
-polls of one pool can't mix what they found, and a reader who meets rows of two writes knows it by the digest.
+Row `<pool>~!` is the head, which names by a digest what the rows `<pool>~n…` hold. Every write changes it under its
+ETag, so two polls of one pool can't mix what they found, and a reader who meets rows of two writes knows it.
 """
 
 import zlib
@@ -13,26 +13,18 @@ from itertools import batched
 from typing import Any
 
 import orjson
-from azure.core import MatchConditions
-from azure.data.tables import UpdateMode
 
-from shared.domain.keys import partition_of
+from shared.domain.keys import SEPARATOR, partition_of
 from shared.domain.nodes import Node, NodeError, RecentTask, StartRun
-from shared.errors import CacheConflictError, StorageError
-from shared.stores.tables import Row, Tables, delete_partition, json_columns, json_of, load_rows, translated
+from shared.errors import CacheConflictError
+from shared.stores.tables import Row, Tables, delete_range, json_columns, json_of, load_range
+from shared.stores.unit_writes import Unit, deleted, write_units, written
 
-HEAD = "!"
+_HEAD = "!"
 _NODES_A_ROW = 250
-_MOST_OPERATIONS = 100
-_MOST_BYTES = 3_000_000  # of 4 MiB, as the wire form is base64 in JSON in a multipart body
 _REMEMBERED = 20_000  # nodes
 _TRIES = 5
-_GONE = 404
 _UNREADABLE = (ValueError, TypeError, LookupError, zlib.error)
-EMPTY_DIGEST = ""
-
-
-type Operation = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +35,48 @@ class StoredNodes:
     replaces all of them.
     """
 
-    partition: str
+    account_key: str
+    pool_key: str
     nodes: Mapping[str, Node] = field(default_factory=dict)
-    digest: str = EMPTY_DIGEST
+    digest: str = ""
     rows: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     head_etag: str | None = None
     is_torn: bool = False
+
+    @property
+    def head(self) -> str:
+        return partition_of(self.pool_key, _HEAD)
+
+
+@dataclass(frozen=True, slots=True)
+class NodesWrite:
+    """What is to become of a pool's stored nodes: `unit` writes it, and is empty where nothing differs."""
+
+    before: StoredNodes
+    nodes: Mapping[str, Node]
+    digest: str
+    digests: Mapping[str, str] = field(default_factory=dict)
+    unit: Unit = ()
+
+    def done(self, etags: Mapping[str, str]) -> StoredNodes:
+        """What is stored after it was written under these new ETags."""
+        rows = {name: (digest, etags.get(name) or self.before.rows[name][1]) for name, digest in self.digests.items()}
+        head_etag = etags[self.before.head]
+        return StoredNodes(
+            self.before.account_key, self.before.pool_key, dict(self.nodes), self.digest, rows, head_etag
+        )
+
+
+def planned(before: StoredNodes, nodes: Mapping[str, Node]) -> NodesWrite:
+    """What to write of `nodes` over what was stored: the rows that differ, and the head."""
+    if nodes == before.nodes and not before.is_torn:
+        return NodesWrite(before, nodes, before.digest)
+    packed = _packed(before.pool_key, nodes)
+    digests = {name: _digest(body) for name, body in packed.items()}
+    whole = _digest("".join(digests.values()).encode())
+    head: Row = {"PartitionKey": before.account_key, "RowKey": before.head, "digest": whole}
+    unit = (*_changes(before, packed, digests), written(head, before.head_etag))
+    return NodesWrite(before, nodes, whole, digests, unit)
 
 
 class NodeStore:
@@ -60,120 +88,86 @@ class NodeStore:
 
     async def load(self, account_key: str, pool_key: str, digest: str | None = None) -> StoredNodes:
         """A pool's nodes as they were before now; from memory where that holds those of the `digest` wanted."""
-        partition = partition_of(account_key, pool_key)
-        known = self._known.get(partition)
+        known = self._known.get(partition_of(account_key, pool_key))
         if known and known.digest == digest:
             return known
-        return self._remember(_stored(partition, await load_rows(self._table, partition)))
+        return self._remember(await self._stored(account_key, pool_key))
 
     async def read(self, account_key: str, pool_key: str) -> StoredNodes:
         """A pool's nodes as storage has them now. Raises StorageError, and CacheConflictError if they never rest."""
-        partition = partition_of(account_key, pool_key)
         for _ in range(_TRIES):
-            found = _stored(partition, await load_rows(self._table, partition))
+            found = await self._stored(account_key, pool_key)
             if not found.is_torn:
                 return found
         raise CacheConflictError("The nodes of this pool are being written anew; try again.")
 
-    def forget(self, account_key: str, pool_key: str) -> None:
-        """After a conflict: the next `load` reads storage."""
-        self._known.pop(partition_of(account_key, pool_key), None)
-
-    async def save(self, before: StoredNodes, nodes: Mapping[str, Node]) -> StoredNodes:
-        """Writes what differs from `before`, and nothing where nothing does. Raises CacheConflictError."""
-        if nodes == before.nodes and not before.is_torn:
-            return before
-        packed = _packed(nodes)
-        digests = {name: _digest(body) for name, body in packed.items()}
-        whole = _digest("".join(digests.values()).encode())
-        head: Row = {"PartitionKey": before.partition, "RowKey": HEAD, "digest": whole, "rows": len(packed)}
-        etags = await self._write([*_operations(before, packed, digests), _written(head, before.head_etag)])
-        rows = {name: (digest, str(etags.get(name) or before.rows[name][1])) for name, digest in digests.items()}
-        return self._remember(StoredNodes(before.partition, dict(nodes), whole, rows, str(etags[HEAD])))
+    async def save_all(self, writes: Sequence[NodesWrite]) -> list[CacheConflictError | None]:
+        """Writes the nodes of pools of one account; says of which another writer was first. Raises StorageError."""
+        units = [write.unit for write in writes if write.unit]
+        ends = iter(await write_units(self._table, units))
+        conflicts: list[CacheConflictError | None] = []
+        for write in writes:
+            end = next(ends) if write.unit else None
+            if isinstance(end, CacheConflictError):
+                self._known.pop(_name(write.before), None)
+            elif end is not None:
+                self._remember(write.done(end))
+            conflicts.append(end if isinstance(end, CacheConflictError) else None)
+        return conflicts
 
     async def delete(self, account_key: str, pool_key: str) -> None:
         """Forgets all nodes of a pool that is gone. Raises StorageError."""
-        self.forget(account_key, pool_key)
-        await delete_partition(self._table, partition_of(account_key, pool_key))
+        self._known.pop(partition_of(account_key, pool_key), None)
+        await delete_range(self._table, account_key, *_range(pool_key))
 
-    async def _write(self, operations: Sequence[tuple[Operation, int]]) -> dict[str, str]:
-        """Writes rows, the head last; gives their ETags. Raises CacheConflictError where another writer was first."""
-        etags: dict[str, str] = {}
-        for step in _transactions(operations):
-            try:
-                with translated("write the nodes of a pool"):
-                    answers = await self._table.submit_transaction(step)
-            except StorageError as error:
-                if getattr(error.__cause__, "status_code", None) == _GONE:
-                    raise CacheConflictError("The nodes of a pool are gone: the pool was deleted.") from error
-                raise
-            for operation, answer in zip(step, answers, strict=False):
-                etags[operation[1]["RowKey"]] = str(answer.get("etag"))
-        return etags
+    async def _stored(self, account_key: str, pool_key: str) -> StoredNodes:
+        return _stored(account_key, pool_key, await load_range(self._table, account_key, *_range(pool_key)))
 
     def _remember(self, stored: StoredNodes) -> StoredNodes:
-        self._known[stored.partition] = stored
-        self._known.move_to_end(stored.partition)
+        self._known[_name(stored)] = stored
+        self._known.move_to_end(_name(stored))
         while sum(len(known.nodes) for known in self._known.values()) > _REMEMBERED and len(self._known) > 1:
             self._known.popitem(last=False)
         return stored
 
 
-def _packed(nodes: Mapping[str, Node]) -> dict[str, bytes]:
+def _name(stored: StoredNodes) -> str:
+    return partition_of(stored.account_key, stored.pool_key)
+
+
+def _range(pool_key: str) -> tuple[str, str]:
+    """The first and last row key that a pool's rows may have."""
+    return pool_key + SEPARATOR, pool_key + SEPARATOR * 2
+
+
+def _packed(pool_key: str, nodes: Mapping[str, Node]) -> dict[str, bytes]:
     """Nodes in the order of their keys as JSON, by row."""
     ordered = [nodes[key] for key in sorted(nodes)]
     return {
-        f"n{number:05}": orjson.dumps([_json(node) for node in chunk])
+        partition_of(pool_key, f"n{number:05}"): orjson.dumps([_json(node) for node in chunk])
         for number, chunk in enumerate(batched(ordered, _NODES_A_ROW, strict=False))
     }
 
 
-def _operations(
-    before: StoredNodes, packed: Mapping[str, bytes], digests: Mapping[str, str]
-) -> Sequence[tuple[Operation, int]]:
-    """What is to be written and deleted, each with its size in bytes."""
-    found: list[tuple[Operation, int]] = []
+def _changes(before: StoredNodes, packed: Mapping[str, bytes], digests: Mapping[str, str]) -> Unit:
+    """Rows that differ from what was stored, and those that aren't needed any more."""
+    found = []
     for name, body in packed.items():
         digest, etag = before.rows.get(name, (None, None))
         if digest != digests[name]:
-            row: Row = {"PartitionKey": before.partition, "RowKey": name, "digest": digests[name]}
-            found.append(_written(row | json_columns("nodes", orjson.Fragment(body)), etag))
-    for name in before.rows.keys() - packed.keys():
-        row = {"PartitionKey": before.partition, "RowKey": name}
-        found.append((("delete", row, _condition(before.rows[name][1])), 500))
-    return found
+            row: Row = {"PartitionKey": before.account_key, "RowKey": name, "digest": digests[name]}
+            found.append(written(row | json_columns("nodes", orjson.Fragment(body)), etag))
+    gone = sorted(before.rows.keys() - packed.keys())
+    return [*found, *(deleted(before.account_key, name, before.rows[name][1]) for name in gone)]
 
 
-def _written(row: Row, etag: str | None) -> tuple[Operation, int]:
-    size = 1500 + sum(len(value) * 4 // 3 for value in row.values() if isinstance(value, bytes))
-    if etag is None:
-        return ("create", row), size
-    return ("update", row, {"mode": UpdateMode.REPLACE, **_condition(etag)}), size
-
-
-def _condition(etag: str) -> dict[str, Any]:
-    return {"etag": etag, "match_condition": MatchConditions.IfNotModified}
-
-
-def _transactions(operations: Sequence[tuple[Operation, int]]) -> list[list[Operation]]:
-    """As few transactions as the limits allow, mostly one."""
-    steps: list[list[Operation]] = [[]]
-    size = 0
-    for operation, more in operations:
-        if len(steps[-1]) == _MOST_OPERATIONS or (steps[-1] and size + more > _MOST_BYTES):
-            steps.append([])
-            size = 0
-        steps[-1].append(operation)
-        size += more
-    return steps
-
-
-def _stored(partition: str, rows: list[Row]) -> StoredNodes:
+def _stored(account_key: str, pool_key: str, rows: Mapping[str, Row]) -> StoredNodes:
     """What rows hold. Rows of two writers, or of another version of the app, are torn."""
-    head = next((row for row in rows if row["RowKey"] == HEAD), None)
-    leaves = sorted((row for row in rows if row["RowKey"] != HEAD), key=lambda row: str(row["RowKey"]))
-    if head is None and not leaves:
-        return StoredNodes(partition)
+    empty = StoredNodes(account_key, pool_key)
+    head = rows.get(empty.head)
+    leaves = [rows[name] for name in sorted(rows) if name != empty.head]
+    if not rows:
+        return empty
     digests = [row["digest"] for row in leaves]
     try:
         nodes = {node.key: node for row in leaves for node in map(_node, json_of(row, "nodes"))}
@@ -181,10 +175,9 @@ def _stored(partition: str, rows: list[Row]) -> StoredNodes:
     except _UNREADABLE:
         nodes, is_torn = {}, True
     etags = {row["RowKey"]: ("" if is_torn else row["digest"], row["etag"]) for row in leaves}
-    head_etag = head["etag"] if head else None
     if is_torn or head is None:
-        return StoredNodes(partition, rows=etags, head_etag=head_etag, is_torn=True)
-    return StoredNodes(partition, nodes, head["digest"], etags, head_etag)
+        return StoredNodes(account_key, pool_key, {}, "", etags, head["etag"] if head else None, is_torn=True)
+    return StoredNodes(account_key, pool_key, nodes, head["digest"], etags, head["etag"])
 
 
 def _json(node: Node) -> list[Any]:

@@ -5,9 +5,8 @@ word is still the last one there knows all pools of the account without reading 
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import msgspec
 import orjson
@@ -17,6 +16,7 @@ from shared.domain.pool_rounds import PoolRound
 from shared.domain.pools import Pool
 from shared.errors import CacheConflictError, StorageError
 from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows, save_row
+from shared.stores.unit_writes import write_units, written
 
 _ROW = "pools"
 _TRIES = 5
@@ -63,10 +63,16 @@ class PoolStore:
         row = await load_row(self._accounts, account_key, _ROW)
         return _round(row) if row else None
 
-    async def save(self, account_key: str, pool: Pool) -> Pool:
-        """Writes a pool as it was loaded, or new where its ETag is None. Raises CacheConflictError."""
-        row: Row = {"PartitionKey": account_key, "RowKey": pool.key, "id": pool.facts.id}
-        return replace(pool, etag=await save_row(self._pools, row | json_columns("pool", _json(pool)), pool.etag))
+    async def save_all(self, account_key: str, pools: Sequence[Pool]) -> list[Pool | CacheConflictError]:
+        """Writes pools as they were loaded, new ones where their ETag is None; gives each with its new ETag.
+
+        In place of one that another writer changed meanwhile it gives the conflict. Raises StorageError.
+        """
+        ends = await write_units(self._pools, [(written(_row(account_key, pool), pool.etag),) for pool in pools])
+        return [
+            end if isinstance(end, CacheConflictError) else replace(pool, etag=end[pool.key])
+            for pool, end in zip(pools, ends, strict=True)
+        ]
 
     async def delete(self, account_key: str, pool: Pool) -> None:
         """Forgets a pool, if its row still is as it was loaded. Raises CacheConflictError."""
@@ -99,8 +105,9 @@ def _confirmed(pool: Pool, last: PoolRound | None) -> Pool:
     return pool.confirmed(last.confirmations.get(pool.key)) if last else pool
 
 
-def _json(pool: Pool) -> Any:
-    return msgspec.to_builtins(replace(pool, etag=None))
+def _row(account_key: str, pool: Pool) -> Row:
+    whole = json_columns("pool", msgspec.to_builtins(replace(pool, etag=None)))
+    return {"PartitionKey": account_key, "RowKey": pool.key, "id": pool.facts.id, **whole}
 
 
 def _pool(row: Row) -> Pool:

@@ -144,6 +144,14 @@ async def delete_partition(table: TableClient, partition: str) -> int:
     return len(found)
 
 
+async def delete_range(table: TableClient, partition: str, first: str, last: str) -> None:
+    """Deletes the rows of a partition from one key to another. Raises StorageError if another deletes them, too."""
+    found = await load_range(table, partition, first, last)
+    for names in batched(found, _MOST_OPERATIONS, strict=False):
+        with translated(f"delete rows of {table.table_name}"):
+            await table.submit_transaction([("delete", {"PartitionKey": partition, "RowKey": name}) for name in names])
+
+
 async def load_partitions(table: TableClient, prefix: str) -> list[str]:
     """The partitions whose keys begin with `prefix`, which ends in the keys' separator."""
     with translated(f"read {table.table_name}"):

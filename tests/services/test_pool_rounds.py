@@ -329,7 +329,7 @@ def test_a_pool_that_another_process_polled_meanwhile_is_left_to_it(pools: PoolW
 def test_nodes_whose_rows_are_broken_are_read_anew_with_all_that_is_known_of_them(pools: PoolWorld) -> None:
     pool = pools.create("Alpha", 2)
     asked(pools)
-    del pools.storage.rows["nodes"][f"{ACCOUNT.key}~alpha", "n00000"]
+    del pools.storage.rows["nodes"][ACCOUNT.key, "alpha~n00000"]
     pools.processes[0] = pools.started()
     assert asked(pools)[-1] == "pools/Alpha/nodes"
     stored = pools.stored("Alpha")
@@ -344,7 +344,7 @@ def test_a_deleted_pool_leaves_nothing_behind(pools: PoolWorld) -> None:
     pool.deleted = pools.now()
     assert "pools/Alpha" in asked(pools)
     assert list(pools.known().pools) == ["beta"]
-    assert not [place for place in pools.storage.rows["nodes"] if place[0] == f"{ACCOUNT.key}~alpha"]
+    assert not [place for place in pools.storage.rows["nodes"] if place[1].startswith("alpha~")]
     last = pools.known().last
     assert last
     assert "alpha" not in last.confirmations

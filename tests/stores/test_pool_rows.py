@@ -1,7 +1,7 @@
 """Pools and nodes in real storage: what is written comes back, once, and never over another's word."""
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,6 +13,7 @@ from shared.domain.pool_rounds import PoolRound
 from shared.domain.pools import (
     AutoScale,
     NodesPicture,
+    Pool,
     PoolConfirmation,
     PoolFacts,
     Problem,
@@ -22,7 +23,8 @@ from shared.domain.pools import (
 )
 from shared.errors import CacheConflictError
 from shared.stores import nodes as nodes_module
-from shared.stores.nodes import NodeStore
+from shared.stores import unit_writes
+from shared.stores.nodes import NodeStore, StoredNodes, planned
 from shared.stores.pools import PoolStore
 from shared.stores.tables import Tables
 
@@ -54,25 +56,40 @@ def many(count: int, **changes: Any) -> dict[str, Node]:
     return by_key(Node(f"tvmps_{number:064x}_d", "idle")._replace(**changes) for number in range(count))
 
 
+async def save_pool(store: PoolStore, account: str, pool: Pool) -> Pool:
+    (end,) = await store.save_all(account, [pool])
+    if isinstance(end, CacheConflictError):
+        raise end
+    return end
+
+
+async def save_nodes(store: NodeStore, before: StoredNodes, nodes: Mapping[str, Node]) -> StoredNodes:
+    write = planned(before, nodes)
+    (conflict,) = await store.save_all([write])
+    if conflict:
+        raise conflict
+    return await store.load(before.account_key, before.pool_key, write.digest)
+
+
 async def test_a_pool_comes_back_as_it_was_written(tables: Tables, account: str) -> None:
     store = PoolStore(tables)
-    saved = await store.save(account, POOL)
+    saved = await save_pool(store, account, POOL)
     assert saved.etag
     assert (await PoolStore(tables).load(account, "pool ä")) == (None, saved)
     assert (await PoolStore(tables).load_all(account)).pools == {POOL.key: saved}
     bare = first_seen(PoolFacts("bare", T0, "active", T0, "x"), T0)
     assert (await store.load(account, "bare"))[1] is None
-    saved = await store.save(account, bare)
+    saved = await save_pool(store, account, bare)
     assert (await store.load(account, "bare"))[1] == saved
 
 
 async def test_a_pool_that_another_process_wrote_is_not_overwritten(tables: Tables, account: str) -> None:
     store = PoolStore(tables)
-    first = await store.save(account, POOL)
-    second = await store.save(account, replace(first, facts=replace(FACTS, state="deleting")))
+    first = await save_pool(store, account, POOL)
+    second = await save_pool(store, account, replace(first, facts=replace(FACTS, state="deleting")))
     for stale in (first, POOL):
         with pytest.raises(CacheConflictError):
-            await store.save(account, stale)
+            await save_pool(store, account, stale)
     with pytest.raises(CacheConflictError):
         await store.delete(account, first)
     assert (await store.load(account, FACTS.id))[1] == second
@@ -83,7 +100,7 @@ async def test_a_pool_that_another_process_wrote_is_not_overwritten(tables: Tabl
 
 async def test_a_round_confirms_pools_as_they_are_stored(tables: Tables, account: str) -> None:
     store = PoolStore(tables)
-    saved = await store.save(account, POOL)
+    saved = await save_pool(store, account, POOL)
     later = PoolConfirmation(POOL.version, T0 + timedelta(minutes=1), T0, "delta")
     done = PoolRound(T0, T0, "why", 3, {POOL.key: later}, {"other": "Broke."})
     await store.save_round(account, done, {POOL.key: saved})
@@ -95,7 +112,7 @@ async def test_a_round_confirms_pools_as_they_are_stored(tables: Tables, account
 
 async def test_a_process_knows_what_it_wrote_until_another_one_was_there(tables: Tables, account: str) -> None:
     ours, theirs = PoolStore(tables), PoolStore(tables)
-    saved = await ours.save(account, POOL)
+    saved = await save_pool(ours, account, POOL)
     await ours.save_round(account, PoolRound(T0), {POOL.key: saved})
     known = await ours.load_known(account)
     assert known.pools == {POOL.key: saved}
@@ -116,7 +133,7 @@ async def test_a_process_knows_what_it_wrote_until_another_one_was_there(tables:
 async def test_nodes_come_back_as_they_were_written(tables: Tables, account: str, count: int) -> None:
     wanted = {**many(count), **({FULL.key: FULL} if count else {})}
     store = NodeStore(tables)
-    saved = await store.save(await store.load(account, "pool"), wanted)
+    saved = await save_nodes(store, await store.load(account, "pool"), wanted)
     assert saved.nodes == wanted
     assert await NodeStore(tables).read(account, "pool") == saved
     assert await store.load(account, "pool", saved.digest) is saved
@@ -127,53 +144,43 @@ async def test_only_rows_that_changed_are_written_and_none_where_nothing_did(
     tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = NodeStore(tables)
-    first = await store.save(await store.load(account, "pool"), many(600))
-    written: list[int] = []
-    send = store._table.submit_transaction
-
-    async def counting(operations: Any, **options: Any) -> Any:
-        written.append(len(operations))
-        return await send(operations, **options)
-
-    monkeypatch.setattr(store._table, "submit_transaction", counting)
-    same = await store.save(first, many(600))
-    assert same is first
+    first = await save_nodes(store, await store.load(account, "pool"), many(600))
+    written = counted(monkeypatch, store._table)
+    assert await save_nodes(store, first, many(600)) is first
     changed = {**first.nodes}
     key = sorted(changed)[300]
     changed[key] = changed[key]._replace(state="running")
-    second = await store.save(first, changed)
+    second = await save_nodes(store, first, changed)
     assert written == [2]  # its row and the head
     assert second.digest != first.digest
-    fewer = await store.save(second, many(10))
+    fewer = await save_nodes(store, second, many(10))
     assert written == [2, 4]
     assert await NodeStore(tables).read(account, "pool") == fewer
 
 
 async def test_two_writers_never_mix_what_they_found(tables: Tables, account: str) -> None:
     ours, theirs = NodeStore(tables), NodeStore(tables)
-    before = await ours.save(await ours.load(account, "pool"), many(600))
+    before = await save_nodes(ours, await ours.load(account, "pool"), many(600))
     known = await theirs.load(account, "pool")
     keys = sorted(before.nodes)
     first = {**before.nodes, keys[0]: before.nodes[keys[0]]._replace(state="running")}
     last = {**before.nodes, keys[-1]: before.nodes[keys[-1]]._replace(state="unusable")}
-    saved = await theirs.save(known, last)
+    saved = await save_nodes(theirs, known, last)
     with pytest.raises(CacheConflictError):
-        await ours.save(before, first)
+        await save_nodes(ours, before, first)
     assert await NodeStore(tables).read(account, "pool") == saved
-    ours.forget(account, "pool")
     again = await ours.load(account, "pool")
     assert again == saved
     with pytest.raises(CacheConflictError):
-        await ours.save(replace(again, rows={}, head_etag=None), first)
+        await save_nodes(ours, replace(again, rows={}, head_etag=None), first)
 
 
 async def test_nodes_of_a_pool_that_was_deleted_meanwhile_conflict(tables: Tables, account: str) -> None:
     store = NodeStore(tables)
-    saved = await store.save(await store.load(account, "pool"), many(3))
+    saved = await save_nodes(store, await store.load(account, "pool"), many(3))
     await NodeStore(tables).delete(account, "pool")
     with pytest.raises(CacheConflictError):
-        await store.save(saved, many(4))
-    store.forget(account, "pool")
+        await save_nodes(store, saved, many(4))
     assert (await store.load(account, "pool")).nodes == {}
 
 
@@ -181,9 +188,9 @@ async def test_rows_that_do_not_belong_together_are_told_and_written_anew(
     tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A write of several transactions that ended after the first."""
-    monkeypatch.setattr(nodes_module, "_MOST_OPERATIONS", 1)
+    monkeypatch.setattr(unit_writes, "MOST_OPERATIONS", 1)
     store = NodeStore(tables)
-    first = await store.save(await store.load(account, "pool"), many(600))
+    first = await save_nodes(store, await store.load(account, "pool"), many(600))
     send, sent = store._table.submit_transaction, 0
 
     async def dying(operations: Any, **options: Any) -> Any:
@@ -196,13 +203,13 @@ async def test_rows_that_do_not_belong_together_are_told_and_written_anew(
     with monkeypatch.context() as patched:
         patched.setattr(store._table, "submit_transaction", dying)
         with pytest.raises(RuntimeError, match="died"):
-            await store.save(first, many(600, state="running"))
+            await save_nodes(store, first, many(600, state="running"))
     other = NodeStore(tables)
     with pytest.raises(CacheConflictError, match="written anew"):
         await other.read(account, "pool")
     torn = await other.load(account, "pool")
     assert (torn.is_torn, torn.nodes) == (True, {})
-    saved = await other.save(torn, many(600, state="running"))
+    saved = await save_nodes(other, torn, many(600, state="running"))
     assert await NodeStore(tables).read(account, "pool") == saved
     assert saved.nodes == many(600, state="running")
 
@@ -213,8 +220,44 @@ async def test_what_is_remembered_of_nodes_is_bounded(
     monkeypatch.setattr(nodes_module, "_REMEMBERED", 25)
     store = NodeStore(tables)
     for name in "abcd":
-        await store.save(await store.load(account, name), many(10))
+        await save_nodes(store, await store.load(account, name), many(10))
     assert [name.rpartition("~")[2] for name in store._known] == ["c", "d"]
+
+
+async def test_pools_and_nodes_are_written_by_the_dozen_and_one_that_was_overtaken_spoils_no_other(
+    tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, pools = NodeStore(tables), PoolStore(tables)
+    names = [f"pool-{number}" for number in range(120)]
+    writes = [planned(await store.load(account, name), many(2)) for name in names]
+    await save_nodes(NodeStore(tables), await NodeStore(tables).load(account, "pool-7"), many(1))
+    sent = counted(monkeypatch, store._table)
+    conflicts = await store.save_all(writes)
+    assert [name for name, conflict in zip(names, conflicts, strict=True) if conflict] == ["pool-7"]
+    assert sent == [100, *[2] * 50, 100, 40]
+    found = {name: len((await NodeStore(tables).read(account, name)).nodes) for name in names}
+    assert found == {**dict.fromkeys(names, 2), "pool-7": 1}
+    rows = [first_seen(replace(FACTS, id=name), T0) for name in names]
+    other = await save_pool(PoolStore(tables), account, rows[7])
+    sent = counted(monkeypatch, pools._pools)
+    ends = await pools.save_all(account, rows)
+    assert [end for end in ends if isinstance(end, CacheConflictError)] == [ends[7]]
+    assert sent == [100, *[1] * 100, 20]
+    stored = (await PoolStore(tables).load_all(account)).pools
+    assert stored == {pool.key: pool for pool in [*ends, other] if isinstance(pool, Pool)}
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, table: Any) -> list[int]:
+    """How many operations each transaction has that is sent from now on."""
+    sent: list[int] = []
+    send = table.submit_transaction
+
+    async def counting(operations: Any, **options: Any) -> Any:
+        sent.append(len(operations))
+        return await send(operations, **options)
+
+    monkeypatch.setattr(table, "submit_transaction", counting)
+    return sent
 
 
 async def test_five_thousand_nodes_fit_into_one_transaction(tables: Tables, account: str) -> None:
@@ -224,5 +267,5 @@ async def test_five_thousand_nodes_fit_into_one_transaction(tables: Tables, acco
         for n in range(5000)
     )
     store = NodeStore(tables)
-    await store.save(await store.load(account, "pool"), found)
+    await save_nodes(store, await store.load(account, "pool"), found)
     assert (await NodeStore(tables).read(account, "pool")).nodes == found
