@@ -1,15 +1,12 @@
-"""The JSON of pools and nodes, and how it is made from what the services give. Times are ISO 8601 in UTC."""
+"""The JSON of pools, and how it is made from what the services give. Times are ISO 8601 in UTC."""
 
 from datetime import UTC, datetime
-from typing import Literal
 
 from functions.answers import Answer
 from functions.api.models import VerdictAnswer, verdict_answer
-from shared.domain.node_causes import cause_of, last_seen
-from shared.domain.nodes import Node, by_state
+from shared.domain.nodes import by_state
 from shared.domain.pools import AutoScale, NodesPicture, Pool, Problem, ResizeError, Size, StartTask
-from shared.domain.reports import NodeReport, PoolReport
-from shared.domain.stamps import from_milliseconds
+from shared.domain.reports import PoolReport
 
 
 class SizeAnswer(Answer):
@@ -115,82 +112,6 @@ class PoolLine(Answer):
     verdict: VerdictAnswer
 
 
-class StartTaskInfoAnswer(Answer):
-    """The latest run of a node's start task."""
-
-    state: str
-    result: str | None
-    exit_code: int | None
-    start_time: datetime | None
-    end_time: datetime | None
-    retry_count: int
-    failure_category: str | None
-    failure_code: str | None
-    failure_message: str | None
-
-
-class RecentTaskAnswer(Answer):
-    """A task that ran, or runs, on a node."""
-
-    job: str
-    task: str
-    state: str
-
-
-class NodeAnswer(Answer):
-    """A node as it was `asOf`; `secondsInState` is counted until now, `cause` says why it is in that state.
-
-    `lastSeen` is when Batch last had contact with it; `recentTasks` are the latest first, as of `recentTasksAsOf`.
-    """
-
-    id: str
-    pool: str
-    account: str
-    state: str
-    state_transition_time: datetime | None
-    seconds_in_state: float | None
-    cause: str | None
-    scheduling_state: str
-    is_dedicated: bool
-    vm_size: str
-    last_boot_time: datetime | None
-    allocation_time: datetime | None
-    running_tasks: int
-    running_slots: int
-    total_tasks_run: int
-    total_tasks_succeeded: int
-    start_task_info: StartTaskInfoAnswer | None
-    errors: list[ErrorTextAnswer]
-    recent_tasks: list[RecentTaskAnswer]
-    recent_tasks_as_of: datetime | None
-    as_of: datetime | None
-    last_seen: datetime | None
-    level: Literal["exact", "unverified", "catchingUp", "stale"]
-
-
-class NodeLine(Answer):
-    """A node as a line of a table."""
-
-    id: str
-    pool: str
-    account: str
-    state: str
-    state_transition_time: datetime | None
-    seconds_in_state: float | None
-    cause: str | None
-    scheduling_state: str
-    is_dedicated: bool
-    vm_size: str
-    last_boot_time: datetime | None
-    running_tasks: int
-    running_slots: int
-    total_tasks_run: int
-    total_tasks_succeeded: int
-    start_task_exit_code: int | None
-    as_of: datetime | None
-    last_seen: datetime | None
-
-
 def pool_answer(report: PoolReport) -> PoolAnswer:
     pool, facts, picture = report.pool, report.pool.facts, report.pool.picture
     return PoolAnswer(
@@ -235,59 +156,6 @@ def pool_line(report: PoolReport) -> PoolLine:
         resize_error=next((error.code for error in pool.errors if error.is_current), None),
         auto_scale_error=scale_error.code if scale_error else None,
         verdict=verdict_answer(report.verdict),
-    )
-
-
-def node_answer(report: NodeReport) -> NodeAnswer:
-    node, verdict = report.node, report.pool.verdict
-    return NodeAnswer(
-        id=node.id,
-        pool=report.pool.pool.facts.id,
-        account=report.pool.account.id,
-        state=node.state,
-        state_transition_time=_stamp(node.transition),
-        seconds_in_state=_seconds_in_state(report),
-        cause=cause_of(node),
-        scheduling_state=node.scheduling,
-        is_dedicated=node.dedicated,
-        vm_size=node.vm_size,
-        last_boot_time=_stamp(node.booted),
-        allocation_time=_stamp(node.allocated),
-        running_tasks=node.tasks,
-        running_slots=node.slots,
-        total_tasks_run=node.tasks_run,
-        total_tasks_succeeded=node.tasks_succeeded,
-        start_task_info=_start_task_info(node),
-        errors=[ErrorTextAnswer(code=error.code, message=error.message) for error in node.errors],
-        recent_tasks=[RecentTaskAnswer(job=one.job, task=one.task, state=one.state) for one in node.recent],
-        recent_tasks_as_of=_stamp(node.recent_at),
-        as_of=_time(verdict.as_of),
-        last_seen=_last_seen(report),
-        level=verdict.level,
-    )
-
-
-def node_line(report: NodeReport) -> NodeLine:
-    node = report.node
-    return NodeLine(
-        id=node.id,
-        pool=report.pool.pool.facts.id,
-        account=report.pool.account.id,
-        state=node.state,
-        state_transition_time=_stamp(node.transition),
-        seconds_in_state=_seconds_in_state(report),
-        cause=cause_of(node),
-        scheduling_state=node.scheduling,
-        is_dedicated=node.dedicated,
-        vm_size=node.vm_size,
-        last_boot_time=_stamp(node.booted),
-        running_tasks=node.tasks,
-        running_slots=node.slots,
-        total_tasks_run=node.tasks_run,
-        total_tasks_succeeded=node.tasks_succeeded,
-        start_task_exit_code=node.start.exit_code if node.start else None,
-        as_of=_time(report.pool.verdict.as_of),
-        last_seen=_last_seen(report),
     )
 
 
@@ -339,36 +207,5 @@ def _start_task(task: StartTask) -> StartTaskAnswer:
     )
 
 
-def _start_task_info(node: Node) -> StartTaskInfoAnswer | None:
-    run = node.start
-    if run is None:
-        return None
-    return StartTaskInfoAnswer(
-        state=run.state,
-        result=run.result or None,
-        exit_code=run.exit_code,
-        start_time=_stamp(run.start),
-        end_time=_stamp(run.end),
-        retry_count=run.retries,
-        failure_category=run.category or None,
-        failure_code=run.code or None,
-        failure_message=run.message or None,
-    )
-
-
-def _seconds_in_state(report: NodeReport) -> float | None:
-    age = report.time_in_state
-    return age.total_seconds() if age is not None else None
-
-
-def _last_seen(report: NodeReport) -> datetime | None:
-    as_of = report.pool.verdict.as_of
-    return last_seen(report.node, as_of).astimezone(UTC) if as_of else None
-
-
 def _time(moment: datetime | None) -> datetime | None:
     return moment.astimezone(UTC) if moment else None
-
-
-def _stamp(milliseconds: int) -> datetime | None:
-    return from_milliseconds(milliseconds) if milliseconds else None

@@ -5,16 +5,8 @@ from typing import Literal
 from msgspec import UNSET, UnsetType
 
 from functions.api.jobs import Format, Key, PageSize
-from functions.api.pool_models import (
-    NodeAnswer,
-    NodeLine,
-    PoolAnswer,
-    PoolLine,
-    node_answer,
-    node_line,
-    pool_answer,
-    pool_line,
-)
+from functions.api.node_models import NodeAnswer, NodeLine, node_answer, node_line
+from functions.api.pool_models import PoolAnswer, PoolLine, pool_answer, pool_line
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
 from shared.domain.keys import key_of

@@ -243,9 +243,11 @@ def test_what_a_broken_round_leaves_behind_hinders_another_process_once_at_most(
     pools.poll(1, fault=Fault(call, committed=committed, kills=kills))
     overtaken = []
     for slots in (2, 3):
+        before = pools.known().pools["alpha"].as_of
         pools.wait(60)
         pools.change_node(pool, "tvm-002", "running", slots=slots)
         pools.poll(0)
+        assert pools.known().pools["alpha"].as_of >= before
         ended = pools.processes[0].rounds.ended
         assert ended
         overtaken.append(ended.overtaken)
@@ -282,6 +284,21 @@ def test_a_failure_is_told_of_the_pools_that_it_concerns(pools: PoolWorld, reque
     after = pools.known()
     assert after.last
     assert [after.last.failure_of(pool) for pool in after.pools.values()] == [None, None]
+
+
+def test_a_pool_missing_from_the_list_is_kept_unless_it_is_not_found(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    pools.create("Beta", 1)
+    asked(pools)
+    pools.service.refusals["pools/Alpha"] = BatchAnswerError("It broke.")
+    pools.service.pools.remove(pool)
+    asked(pools)
+    known = pools.known()
+    assert known.last
+    assert known.last.failure_of(known.pools["alpha"]) == "It broke."
+    pools.service.refusals.clear()
+    asked(pools)
+    assert list(pools.known().pools) == ["beta"]
 
 
 def test_throttling_ends_the_round_and_is_handed_on(pools: PoolWorld) -> None:
