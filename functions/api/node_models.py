@@ -33,11 +33,8 @@ class RecentTaskAnswer(Answer):
     state: str
 
 
-class NodeAnswer(Answer):
-    """A node as it was `asOf`; `secondsInState` is counted until now, `cause` says why it is in that state.
-
-    `lastSeen` is when Batch last had contact with it; `recentTasks` are the latest first, as of `recentTasksAsOf`.
-    """
+class NodeLine(Answer):
+    """What a table tells of a node as it was `asOf`."""
 
     id: str
     pool: str
@@ -55,36 +52,22 @@ class NodeAnswer(Answer):
     running_slots: int
     total_tasks_run: int
     total_tasks_succeeded: int
+    as_of: datetime | None
+    level: Literal["exact", "unverified", "catchingUp", "stale"]
+    last_seen: datetime | None
+
+
+class NodeAnswer(NodeLine):
+    """A node as it was `asOf`; `level` is that of its pool's verdict.
+
+    `secondsInState` is counted until now, `cause` says why it is in that state; `lastSeen` is when Batch last had
+    contact with it. `recentTasks` are the latest first, as of `recentTasksAsOf`.
+    """
+
     start_task_info: StartTaskInfoAnswer | None
     errors: list[ErrorTextAnswer]
     recent_tasks: list[RecentTaskAnswer]
     recent_tasks_as_of: datetime | None
-    as_of: datetime | None
-    last_seen: datetime | None
-    level: Literal["exact", "unverified", "catchingUp", "stale"]
-
-
-class NodeLine(Answer):
-    """A node as a line of a table."""
-
-    id: str
-    pool: str
-    account: str
-    state: str
-    state_transition_time: datetime | None
-    seconds_in_state: float | None
-    cause: str | None
-    scheduling_state: str
-    is_dedicated: bool
-    vm_size: str
-    last_boot_time: datetime | None
-    running_tasks: int
-    running_slots: int
-    total_tasks_run: int
-    total_tasks_succeeded: int
-    start_task_exit_code: int | None
-    as_of: datetime | None
-    last_seen: datetime | None
 
 
 def node_answer(report: NodeReport) -> NodeAnswer:
@@ -111,32 +94,8 @@ def node_answer(report: NodeReport) -> NodeAnswer:
         recent_tasks=[RecentTaskAnswer(job=one.job, task=one.task, state=one.state) for one in node.recent],
         recent_tasks_as_of=_stamp(node.recent_at),
         as_of=_utc(verdict.as_of),
-        last_seen=_last_seen(report),
+        last_seen=_utc(last_seen(node, verdict.as_of)) if verdict.as_of else None,
         level=verdict.level,
-    )
-
-
-def node_line(report: NodeReport) -> NodeLine:
-    node = report.node
-    return NodeLine(
-        id=node.id,
-        pool=report.pool.pool.facts.id,
-        account=report.pool.account.id,
-        state=node.state,
-        state_transition_time=_stamp(node.transition),
-        seconds_in_state=_seconds_in_state(report),
-        cause=cause_of(node),
-        scheduling_state=node.scheduling,
-        is_dedicated=node.dedicated,
-        vm_size=node.vm_size,
-        last_boot_time=_stamp(node.booted),
-        running_tasks=node.tasks,
-        running_slots=node.slots,
-        total_tasks_run=node.tasks_run,
-        total_tasks_succeeded=node.tasks_succeeded,
-        start_task_exit_code=node.start.exit_code if node.start else None,
-        as_of=_utc(report.pool.verdict.as_of),
-        last_seen=_last_seen(report),
     )
 
 
@@ -160,11 +119,6 @@ def _start_task_info(node: Node) -> StartTaskInfoAnswer | None:
 def _seconds_in_state(report: NodeReport) -> float | None:
     age = report.time_in_state
     return age.total_seconds() if age is not None else None
-
-
-def _last_seen(report: NodeReport) -> datetime | None:
-    as_of = report.pool.verdict.as_of
-    return last_seen(report.node, as_of).astimezone(UTC) if as_of else None
 
 
 def _stamp(milliseconds: int) -> datetime | None:

@@ -68,48 +68,34 @@ class StartTaskAnswer(Answer):
     max_task_retry_count: int
 
 
-class PoolAnswer(Answer):
-    """A pool with its nodes in numbers, and the verdict on these; null where nodes or VM size aren't known."""
+class PoolLine(Answer):
+    """What a table tells of a pool; figures of its nodes are null while these or the VM size aren't known."""
 
     id: str
     account: str
     state: str
-    state_transition_time: datetime
-    creation_time: datetime
     allocation_state: str | None
-    allocation_state_transition_time: datetime | None
-    display_name: str | None
     vm_size: str
     task_slots_per_node: int
-    node_counts: dict[str, int] | None
     dedicated: SizeAnswer
     spot: SizeAnswer
     cores: CoresAnswer | None
     slots: SlotsAnswer | None
     running_tasks: int | None
+    verdict: VerdictAnswer
+
+
+class PoolAnswer(PoolLine):
+    """A pool with its nodes in numbers, and the verdict on these; null where nodes or VM size aren't known."""
+
+    display_name: str | None
+    creation_time: datetime
+    state_transition_time: datetime
+    allocation_state_transition_time: datetime | None
+    node_counts: dict[str, int] | None
     resize_errors: list[ResizeErrorAnswer]
     auto_scale: AutoScaleAnswer | None
     start_task: StartTaskAnswer | None
-    verdict: VerdictAnswer
-
-
-class PoolLine(Answer):
-    """A pool as a line of a table."""
-
-    id: str
-    account: str
-    state: str
-    allocation_state: str | None
-    vm_size: str
-    dedicated: SizeAnswer
-    spot: SizeAnswer
-    nodes: int | None
-    cores: CoresAnswer | None
-    slots: SlotsAnswer | None
-    running_tasks: int | None
-    resize_error: str | None
-    auto_scale_error: str | None
-    verdict: VerdictAnswer
 
 
 def pool_answer(report: PoolReport) -> PoolAnswer:
@@ -134,27 +120,6 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         resize_errors=[_resize_error(error, pool) for error in pool.errors],
         auto_scale=_auto_scale(facts.auto_scale) if facts.auto_scale else None,
         start_task=_start_task(facts.start_task) if facts.start_task else None,
-        verdict=verdict_answer(report.verdict),
-    )
-
-
-def pool_line(report: PoolReport) -> PoolLine:
-    pool, facts, picture = report.pool, report.pool.facts, report.pool.picture
-    scale_error = facts.auto_scale.error if facts.auto_scale else None
-    return PoolLine(
-        id=facts.id,
-        account=report.account.id,
-        state=facts.state,
-        allocation_state=facts.allocation_state,
-        vm_size=facts.vm_size,
-        dedicated=_size(facts.dedicated),
-        spot=_size(facts.spot),
-        nodes=picture.summary.total if picture else None,
-        cores=_cores(pool),
-        slots=_slots(picture) if picture else None,
-        running_tasks=picture.summary.tasks if picture else None,
-        resize_error=next((error.code for error in pool.errors if error.is_current), None),
-        auto_scale_error=scale_error.code if scale_error else None,
         verdict=verdict_answer(report.verdict),
     )
 

@@ -5,8 +5,8 @@ from typing import Literal
 from msgspec import UNSET, UnsetType
 
 from functions.api.jobs import Format, Key, PageSize
-from functions.api.node_models import NodeAnswer, NodeLine, node_answer, node_line
-from functions.api.pool_models import PoolAnswer, PoolLine, pool_answer, pool_line
+from functions.api.node_models import NodeAnswer, NodeLine, node_answer
+from functions.api.pool_models import PoolAnswer, PoolLine, pool_answer
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
 from shared.domain.keys import key_of
@@ -70,9 +70,8 @@ def add_pools(routes: Routes) -> None:
         found = [report for report in await services.pools.pools(call.path["account"]) if call.query.wants(report)]
         shown = found[: call.query.maxpagesize]
         link = call.next_link(shown[-1].pool.key) if len(found) > len(shown) else None
-        if call.query.format == "csv":
-            return csv_reply(Page(value=[pool_line(report) for report in shown], next_link=link), PoolLine)
-        return Page(value=[pool_answer(report) for report in shown], next_link=link)
+        page = Page(value=[pool_answer(report) for report in shown], next_link=link)
+        return csv_reply(page, PoolLine) if call.query.format == "csv" else page
 
     @routes.route("GET", "accounts/{account}/pools/{pool}", returns=PoolAnswer)
     async def get_pool(call: Call[Query, None]) -> PoolAnswer:
@@ -88,9 +87,8 @@ def add_pools(routes: Routes) -> None:
         found = [report for report in reports if call.query.wants(report)]
         shown = found[: call.query.maxpagesize]
         link = call.next_link(shown[-1].node.key) if len(found) > len(shown) else None
-        if call.query.format == "csv":
-            return csv_reply(Page(value=[node_line(report) for report in shown], next_link=link), NodeLine)
-        return Page(value=[node_answer(report) for report in shown], next_link=link)
+        page = Page(value=[node_answer(report) for report in shown], next_link=link)
+        return csv_reply(page, NodeLine) if call.query.format == "csv" else page
 
     @routes.route("GET", "accounts/{account}/pools/{pool}/nodes/{node}", returns=NodeAnswer)
     async def get_node(call: Call[Query, None]) -> NodeAnswer:

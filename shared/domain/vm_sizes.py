@@ -1,14 +1,14 @@
 """How many vCPUs a VM size has, from its name. A size whose name doesn't say so is unknown: nothing is guessed.
 
-Sources: "Azure virtual machine sizes naming conventions" ([family][subfamily][vCPUs][-constrained vCPUs][features]
-[_accelerator][_version]) and, for families that are older than the convention, the tables of "Previous generations of
-virtual machine sizes" and "Dv2 and DSv2-series", Microsoft Learn, as they stood in November 2026.
+Sources, all of Microsoft Learn, looked up in November 2026: "Azure virtual machine sizes naming conventions" of May
+2023 ([family][subfamily][vCPUs][-constrained vCPUs][features][_accelerator][_version]), which families that came later
+follow; for families that are older, the tables of "Previous generations of virtual machine sizes" of November 2020 and
+of "Dv2 and DSv2-series".
 """
 
 import re
 from collections.abc import Mapping
 
-AS_OF = "2026-11"
 _NAME = re.compile(r"(basic|standard)_([a-z]+)(\d+)(?:-(\d+))?([a-z]*)((?:_[a-z0-9]+)*)", re.ASCII)
 _VERSION = re.compile(r"_v(\d+)(?=_|\Z)", re.ASCII)
 

@@ -415,7 +415,7 @@ async def test_pools_and_nodes_are_filtered_paged_and_given_as_tables(world: Wor
     for query, count in (("isDedicated=false", 2), ("state=idle&isDedicated=true", 1), ("state=unusable", 0)):
         assert len((await world.get(f"accounts/demo/pools/beta/nodes?{query}")).body["value"]) == count
     table = await world.get("accounts/demo/pools?format=csv")
-    assert table.body.splitlines()[0].startswith("id,account,state,allocationState,vmSize,dedicated.current,")
+    assert table.body.splitlines()[0].startswith("id,account,state,allocationState,vmSize,taskSlotsPerNode,")
     assert len(table.body.splitlines()) == 4
     lines = (await world.get("accounts/demo/pools/beta/nodes?format=csv&maxpagesize=2")).body.splitlines()
     assert (len(lines), lines[0].split(",")[:3]) == (3, ["id", "pool", "account"])
