@@ -16,18 +16,23 @@ from azure.core.rest import HttpRequest
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from shared.domain.accounts import Account
 from shared.domain.jobs import Job
+from shared.domain.samples import HistoryRetention
 from shared.domain.tasks import TaskCounts
 from shared.errors import LongReadError
+from shared.services.job_records import JobRecords
 from shared.services.long_reads import LongReads
 from shared.services.task_poll import TaskPoll
 from shared.stores.batch import BatchAccount
 from shared.stores.batch_rows import TASK_FIELDS
+from shared.stores.history import HistoryStore
 from shared.stores.jobs import JobStore, generation_partition
 from shared.stores.read_plans import ReadPlanStore
+from shared.stores.rounds import RoundStore
 from shared.stores.tables import Tables, load_rows
 from shared.stores.task_cache import TaskCache
 
 _SETTLED = 1.1  # dates are whole seconds: what happens after this is later than any date given before
+_RETENTION = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
 _CALLS, _CALL_SECONDS = 1000, 60.0
 
 
@@ -43,7 +48,12 @@ class Stack:
     job: str = field(default_factory=lambda: f"bench-{secrets.token_hex(4)}")
 
     async def fill(self) -> None:
+        """The job is the only one."""
         await post(f"{self.emulator}/_emulator/reset", {})
+        await self.add()
+        await asyncio.sleep(_SETTLED)
+
+    async def add(self) -> None:
         url = f"{self.emulator}/jobs?api-version=2025-06-01"
         client = BatchClient(self.emulator, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY))
         async with client:
@@ -51,7 +61,6 @@ class Stack:
             headers = {"Content-Type": "application/json; odata=minimalmetadata"}
             await client.send_request(HttpRequest("POST", url, headers=headers, content=orjson.dumps(body)))
         await post(f"{self.controls}/fill", {"job": self.job, "ids": self.kind, "count": self.count})
-        await asyncio.sleep(_SETTLED)
 
     async def change(self, count: int, *, start: int | None = None) -> None:
         await asyncio.sleep(_SETTLED)
@@ -69,7 +78,7 @@ class Stack:
 
 
 class App:
-    """The app's own parts, put together as shared/runtime.py does; no overlap, so that a delta is what changed."""
+    """The app's own parts, put together as shared/composition.py does; no overlap, so that a delta is what changed."""
 
     def __init__(self, stack: Stack) -> None:
         self.account = Account("demo", "demo", "demo", None, stack.emulator)
@@ -79,9 +88,10 @@ class App:
         self.tables = Tables.connect(connection_string=stack.storage, endpoint=None, credential=None, prefix="bench")
         cache, jobs = TaskCache(self.tables), JobStore(self.tables)
         plans = ReadPlanStore(self.tables)
-        self.task_poll = TaskPoll(cache, jobs, plans, overlap=timedelta(), full_read_age=timedelta(days=1))
+        records = JobRecords(jobs, RoundStore(self.tables), HistoryStore(self.tables), _RETENTION)
+        self.task_poll = TaskPoll(cache, records, plans, overlap=timedelta(), full_read_age=timedelta(days=1))
         self.jobs = jobs
-        self.long_reads = LongReads(cache, jobs, plans, self.task_poll)
+        self.long_reads = LongReads(cache, records, plans, self.task_poll)
         self.job: Job | None = None
 
     async def first_read(self) -> None:

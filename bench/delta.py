@@ -8,7 +8,6 @@ is that process's, so what else the machine does matters little.
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bench._growth_chart import Line, chart
+from bench._rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.checkout import HERE
 from local.dev.children import Children
@@ -83,8 +83,8 @@ def measure(count: int) -> tuple[list[dict[str, Any]], dict[int, Any]]:
         *_deltas(tasks, guids, entities),
         *_first_reads(tasks, guids, unordered, scattered, latency),
         *_sizes(count, {"task-…": tasks, "GUID": guids, "task-…, any order": unordered, "GUID, any order": scattered}),
-        _row("peak memory, in the order of ids", max(tasks["memory"], guids["memory"]), "MB", bar=400),
-        _row("peak memory, any order", max(unordered["memoryFirst"], scattered["memoryFirst"]), "MB", bar=400),
+        row("peak memory, in the order of ids", max(tasks["memory"], guids["memory"]), "MB", bar=400),
+        row("peak memory, any order", max(unordered["memoryFirst"], scattered["memoryFirst"]), "MB", bar=400),
         *_growth(growth),
     ]
     return rows, growth
@@ -94,15 +94,15 @@ def _deltas(tasks: dict[str, Any], guids: dict[str, Any], entities: dict[str, An
     """Cycles with one task in a hundred changed."""
     near, far = tasks["contiguous"], tasks["random"]
     every, models = ("reading all pages", "list_tasks, every task")
-    yield _row("delta, contiguous ids", near["cpu"], "s CPU", other=(near["pages"], "reading the same pages"), bar=5)
-    yield _row("delta, random task-… ids", far["cpu"], "s CPU", other=(tasks["all"], every), bar=0.8)
-    yield _row("delta, random GUIDs", guids["random"]["cpu"], "s CPU", other=(guids["all"], every), bar=1.3)
-    yield _row("delta, contiguous ids", near["cpu"], "s CPU", other=(tasks["models"], models), bar=1 / 500)
-    yield _row("delta, random task-… ids", far["cpu"], "s CPU", other=(tasks["models"], models), bar=1 / 40)
-    yield _row("bytes from Batch", near["bytes"], "bytes", other=(tasks["modelsBytes"], models), bar=1 / 80)
+    yield row("delta, contiguous ids", near["cpu"], "s CPU", other=(near["pages"], "reading the same pages"), bar=5)
+    yield row("delta, random task-… ids", far["cpu"], "s CPU", other=(tasks["all"], every), bar=0.8)
+    yield row("delta, random GUIDs", guids["random"]["cpu"], "s CPU", other=(guids["all"], every), bar=1.3)
+    yield row("delta, contiguous ids", near["cpu"], "s CPU", other=(tasks["models"], models), bar=1 / 500)
+    yield row("delta, random task-… ids", far["cpu"], "s CPU", other=(tasks["models"], models), bar=1 / 40)
+    yield row("bytes from Batch", near["bytes"], "bytes", other=(tasks["modelsBytes"], models), bar=1 / 80)
     one = "one entity per task"
-    yield _row("storage, contiguous ids", near["beside"], "s", other=(entities["contiguous"], one), bar=1 / 20)
-    yield _row("storage, random task-… ids", far["beside"], "s", other=(entities["random"], one), bar=1 / 20)
+    yield row("storage, contiguous ids", near["beside"], "s", other=(entities["contiguous"], one), bar=1 / 20)
+    yield row("storage, random task-… ids", far["beside"], "s", other=(entities["random"], one), bar=1 / 20)
 
 
 def _first_reads(
@@ -113,18 +113,18 @@ def _first_reads(
     latency: dict[str, Any],
 ) -> Iterator[dict[str, Any]]:
     every = "reading all pages"
-    yield _row("first read, task-… in order", tasks["first"], "s CPU", other=(tasks["all"], every), bar=4)
-    yield _row("first read, GUIDs in order", guids["first"], "s CPU", other=(guids["all"], every), bar=4)
-    yield _row("first read, task-… in any order", unordered["first"], "s CPU", other=(unordered["all"], every), bar=6)
-    yield _row("first read, GUIDs in any order", scattered["first"], "s CPU", other=(scattered["all"], every), bar=6)
+    yield row("first read, task-… in order", tasks["first"], "s CPU", other=(tasks["all"], every), bar=4)
+    yield row("first read, GUIDs in order", guids["first"], "s CPU", other=(guids["all"], every), bar=4)
+    yield row("first read, task-… in any order", unordered["first"], "s CPU", other=(unordered["all"], every), bar=6)
+    yield row("first read, GUIDs in any order", scattered["first"], "s CPU", other=(scattered["all"], every), bar=6)
     serial = (latency["serial"], "one serial listing")
-    yield _row("first read at 100 ms a page", latency["first"], "s", other=serial, bar=1 / 6)
+    yield row("first read at 100 ms a page", latency["first"], "s", other=serial, bar=1 / 6)
 
 
 def _sizes(count: int, figures: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for name, found in figures.items():
         bar = 34 if name.startswith("GUID") else 14
-        yield _row(f"cache size, {name}", found["cacheBytes"] / count, "bytes/task", bar=bar)
+        yield row(f"cache size, {name}", found["cacheBytes"] / count, "bytes/task", bar=bar)
 
 
 def _growth(growth: dict[int, Any]) -> Iterator[dict[str, Any]]:
@@ -133,44 +133,7 @@ def _growth(growth: dict[int, Any]) -> Iterator[dict[str, Any]]:
     for size, found in growth.items():
         for kind in ("contiguous", "random"):
             other = (growth[first][kind]["cpu"], f"of {first:,}")
-            yield _row(f"1,000 changed of {size:,}, {kind}", found[kind]["cpu"], "s CPU", other=other)
-
-
-def _row(
-    measure: str, ours: float, unit: str, *, other: tuple[float, str] | None = None, bar: float | None = None
-) -> dict[str, Any]:
-    """A measure as all benchmarks write it; the bar is the most that the ratio, or ours alone, may be."""
-    ratio = ours / other[0] if other else None
-    return {
-        "measure": measure,
-        "ours": round(ours, 4),
-        "other": round(other[0], 4) if other else None,
-        "otherName": other[1] if other else None,
-        "unit": unit,
-        "ratio": None if ratio is None else round(ratio, 5),
-        "bar": None if bar is None else round(bar, 5),
-        "ok": bar is None or (ours if ratio is None else ratio) <= bar,
-    }
-
-
-def table(rows: list[dict[str, Any]]) -> str:
-    """The rows as Markdown; a ratio under a tenth reads as how many times less."""
-    lines = ["| measure | ours | other | | ratio | bar | |", "|---|---|---|---|---|---|---|"]
-    for row in rows:
-        other = "" if row["other"] is None else f"{row['other']:,.4g} {row['unit']}"
-        verdict = "" if row["bar"] is None else "ok" if row["ok"] else "MISSED"
-        cells = (
-            row["measure"], f"{row['ours']:,.4g} {row['unit']}", other, row["otherName"] or "",
-            _times(row["ratio"]), _times(row["bar"]), verdict,
-        )  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def _times(ratio: float | None) -> str:
-    if ratio is None:
-        return ""
-    return f"1/{1 / ratio:,.4g}" if 0 < ratio < 0.25 else f"{ratio:.3g}"  # noqa: PLR2004
+            yield row(f"1,000 changed of {size:,}, {kind}", found[kind]["cpu"], "s CPU", other=other)
 
 
 def main() -> int:
@@ -188,9 +151,8 @@ def main() -> int:
                  ("contiguous", "random")]  # fmt: skip
         options.chart.write_text(chart(lines), encoding="utf-8")
     if options.json:
-        answer = {"name": "delta", "machine": f"{platform.machine()} {platform.python_version()}", "measures": rows}
-        options.json.write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
-    return 0 if all(row["ok"] for row in rows) else 1
+        options.json.write_text(answer("delta", rows), encoding="utf-8")
+    return 0 if all(one["ok"] for one in rows) else 1
 
 
 if __name__ == "__main__":

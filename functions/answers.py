@@ -13,6 +13,7 @@ from shared.errors import (
     BatchscopeError,
     BatchThrottledError,
     CacheConflictError,
+    HistoryRangeError,
     MonitoringOffError,
     NotFoundError,
     SettingsError,
@@ -60,6 +61,8 @@ def status_of(error: BatchscopeError) -> tuple[int, str, str | None]:
     """The HTTP status, error code and target that an error becomes."""
     if isinstance(error, BadRequestError):
         return (413 if isinstance(error, BodyTooLargeError) else 400), error.code, error.target
+    if isinstance(error, HistoryRangeError):
+        return 400, "InvalidParameter", error.target
     if isinstance(error, NotFoundError):
         return 404, f"{error.kind.capitalize()}NotFound", error.kind
     status, code = next((found for kind, found in _STATUSES if isinstance(error, kind)), (502, "StorageFailed"))

@@ -5,7 +5,7 @@ Cells that a spreadsheet would take for a formula begin with an apostrophe: ids 
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 import msgspec
@@ -17,17 +17,32 @@ MEDIA = "text/csv; charset=utf-8"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
+class CsvTable:
+    """A table of entries of a kind, with a header, that grows as they come."""
+
+    def __init__(self, kind: type[Answer]) -> None:
+        columns = list(_columns(kind))
+        self._paths = [column.split(".") for column in columns]
+        self._text = io.StringIO()
+        self._table = csv.writer(self._text)
+        self._table.writerow(columns)
+
+    def add(self, entries: Iterable[Answer]) -> None:
+        for entry in entries:
+            values = msgspec.to_builtins(entry)
+            self._table.writerow([_cell(values, path) for path in self._paths])
+
+    def reply(self, next_link: str | None) -> Reply:
+        """The table so far; the link to the next page is in the header `Link`."""
+        link = {"Link": f'<{next_link}>; rel="next"'} if next_link else {}
+        return Reply(self._text.getvalue(), media=MEDIA, headers=link)
+
+
 def csv_reply(page: Page[Any], kind: type[Answer]) -> Reply:
-    """A page of entries of a kind as a table with a header; the link to the next page is in the header `Link`."""
-    columns = list(_columns(kind))
-    text = io.StringIO()
-    table = csv.writer(text)
-    table.writerow(columns)
-    for entry in page.value:
-        values = msgspec.to_builtins(entry)
-        table.writerow([_cell(values, column.split(".")) for column in columns])
-    link = {"Link": f'<{page.next_link}>; rel="next"'} if page.next_link else {}
-    return Reply(text.getvalue(), media=MEDIA, headers=link)
+    """A page of entries of a kind as a table."""
+    table = CsvTable(kind)
+    table.add(page.value)
+    return table.reply(page.next_link)
 
 
 def _columns(kind: type[Answer], prefix: str = "") -> Iterator[str]:

@@ -23,6 +23,7 @@ from functions.answers import Answer, ErrorDetail, error_response, failure, secu
 from functions.identity import Role, require
 from functions.parameters import read_body, read_query
 from functions.rate_limit import RateLimit
+from functions.recent_answers import RecentAnswers
 from shared.errors import BatchscopeError
 from shared.runtime import Runtime, Services
 from shared.settings import Settings
@@ -57,6 +58,16 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class Rendered:
+    """An answer as bytes; `headers` are its own, the ETag among them."""
+
+    body: bytes
+    status: int
+    headers: dict[str, str]
+    media: str
+
+
+@dataclass(frozen=True, slots=True)
 class Call[Q, B]:
     """One request: `path` parameters, the checked `query` and `body`, the services, `send` for the route's queue."""
 
@@ -88,7 +99,7 @@ class Route:
 
     `statuses` are those of its answers when all is well, the usual one first; `refusals` those that only this route
     refuses with; `role` is what its callers need, None where anybody may call; `media` is the content type of answers
-    that aren't JSON; `queue` is what `send` sends to.
+    that aren't JSON; `queue` is what `send` sends to; with `repeats` an answer may be given again for a second.
     """
 
     name: str
@@ -103,6 +114,7 @@ class Route:
     role: Role | None
     media: str
     queue: str | None
+    repeats: bool
 
 
 type Handler = Callable[[Call[Any, Any]], Awaitable[Any]]
@@ -116,6 +128,7 @@ class Routes:
         self.all: list[Route] = []
         self._runtime = runtime
         self._writes = RateLimit(_WRITES_A_MINUTE)
+        self._recent = RecentAnswers[Rendered]()
 
     @property
     def settings(self) -> Settings:
@@ -134,6 +147,7 @@ class Routes:
         anonymous: bool = False,
         media: str = "application/json",
         queue: str | None = None,
+        repeats: bool = False,
     ) -> Callable[[Handler], Handler]:
         """Serves a handler at `/api/{path}`; its docstring's first line becomes the summary.
 
@@ -144,7 +158,19 @@ class Routes:
         def register(handler: Handler) -> Handler:
             summary = (handler.__doc__ or "").strip().split("\n")[0]
             route = Route(
-                handler.__name__, method, path, summary, query, body, returns, statuses, refusals, role, media, queue
+                name=handler.__name__,
+                method=method,
+                path=path,
+                summary=summary,
+                query=query,
+                body=body,
+                returns=returns,
+                statuses=statuses,
+                refusals=refusals,
+                role=role,
+                media=media,
+                queue=queue,
+                repeats=repeats,
             )
             self.all.append(route)
             self._bind(route, handler)
@@ -153,13 +179,13 @@ class Routes:
         return register
 
     def _bind(self, route: Route, handler: Handler) -> None:
-        runtime, limit = self._runtime, self._writes
+        runtime, limit, recent = self._runtime, self._writes, self._recent
 
         async def plain(req: func.HttpRequest) -> func.HttpResponse:
-            return await respond(runtime, route, handler, req, limit=limit)
+            return await respond(runtime, route, handler, req, limit=limit, recent=recent)
 
         async def queueing(req: func.HttpRequest, message: func.Out[str]) -> func.HttpResponse:
-            return await respond(runtime, route, handler, req, limit=limit, send=message.set)
+            return await respond(runtime, route, handler, req, limit=limit, recent=recent, send=message.set)
 
         function: Any = queueing if route.queue else plain
         if route.queue:
@@ -183,6 +209,7 @@ async def respond(
     request: func.HttpRequest,
     *,
     limit: RateLimit,
+    recent: RecentAnswers[Rendered],
     send: Callable[[str], None] = _send_nowhere,
 ) -> func.HttpResponse:
     """Runs a handler and turns whatever comes of it into a response."""
@@ -193,8 +220,15 @@ async def respond(
             limit.take(asyncio.get_running_loop().time())
         query = read_query(request, route.query)
         body = read_body(request, route.body) if route.body else None
-        reply = await handler(Call(runtime, request, dict(request.route_params), query, body, send))
-        return _response(request, route, reply if isinstance(reply, Reply) else Reply(reply))
+        call = Call(runtime, request, dict(request.route_params), query, body, send)
+
+        async def made() -> Rendered:
+            return _rendered(route, await handler(call))
+
+        if route.repeats and runtime.settings.clock_url is None:  # a second of stepped time is another second
+            version = (await runtime.services()).table_writes()
+            return _response(request, await recent.get(request.url, version, made))
+        return _response(request, await made())
     except BatchscopeError as error:
         return error_response(request, error)
     except Exception as error:
@@ -203,19 +237,21 @@ async def respond(
         return failure(request, 500, detail)
 
 
-def _response(request: func.HttpRequest, route: Route, reply: Reply) -> func.HttpResponse:
+def _rendered(route: Route, answer: Any) -> Rendered:
+    reply = answer if isinstance(answer, Reply) else Reply(answer)
     value, status = reply.value, reply.status or route.statuses[0]
     body = value.encode() if isinstance(value, str) else msgspec.json.encode(value)
     media = reply.media or (route.media if isinstance(value, str) else "application/json")
-    headers = {
-        **security_headers(request),
-        "Cache-Control": "no-cache",
-        "x-ms-request-id": str(uuid.uuid4()),
-        **reply.headers,
-    }
-    if request.method == "GET" and status == HTTPStatus.OK:
+    headers = {"Cache-Control": "no-cache", **reply.headers}
+    if route.method == "GET" and status == HTTPStatus.OK:
         headers["ETag"] = f'"{blake2b(body, digest_size=12).hexdigest()}"'
+    return Rendered(body, status, headers, media.removesuffix(_CHARSET))
+
+
+def _response(request: func.HttpRequest, answer: Rendered) -> func.HttpResponse:
+    headers = {**security_headers(request), "x-ms-request-id": str(uuid.uuid4()), **answer.headers}
+    if etag := answer.headers.get("ETag"):
         known = {tag.removeprefix("W/") for tag in re.split(r",\s*", request.headers.get("if-none-match", ""))}
-        if headers["ETag"] in known or "*" in known:
+        if etag in known or "*" in known:
             return func.HttpResponse(status_code=304, headers=headers)
-    return func.HttpResponse(body, status_code=status, headers=headers, mimetype=media.removesuffix(_CHARSET))
+    return func.HttpResponse(answer.body, status_code=answer.status, headers=headers, mimetype=answer.media)

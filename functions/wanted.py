@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+_FORMATS = {"date-time": "a time with its zone, like 2026-01-31T12:00:00Z", "duration": "a duration like PT15M"}
 _SIMPLE = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text"}
 
 
@@ -24,6 +25,8 @@ def _described(schema: Mapping[str, Any]) -> str:
     if chosen.get("type") == "array":
         most = f"at most {chosen['maxItems']} " if "maxItems" in chosen else ""
         return f"a list of {most}{_described(chosen['items'])}s" if "items" in chosen else "a list"
+    if chosen.get("format") in _FORMATS:
+        return _FORMATS[chosen["format"]]
     words = _SIMPLE.get(str(chosen.get("type")), "something else")
     if "minimum" in chosen and "maximum" in chosen:
         words += f" from {chosen['minimum']} to {chosen['maximum']}"

@@ -113,6 +113,16 @@ param fullReadHours int = 24
 @maxValue(3650)
 param deletedJobDays int = 30
 
+@description('Days that the history of jobs is kept to the minute.')
+@minValue(1)
+@maxValue(365)
+param historyMinuteDays int = 7
+
+@description('Days that the history of jobs is kept to the quarter of an hour.')
+@minValue(1)
+@maxValue(3650)
+param historyQuarterHourDays int = 90
+
 @description('Days that the status of a poll on demand is kept.')
 @minValue(1)
 @maxValue(365)
@@ -360,6 +370,8 @@ module app 'modules/app.bicep' = {
       DELETED_JOB_DAYS: string(deletedJobDays)
       FULL_LIST_MINUTES: string(fullListMinutes)
       FULL_READ_HOURS: string(fullReadHours)
+      HISTORY_MINUTE_DAYS: string(historyMinuteDays)
+      HISTORY_QUARTER_HOUR_DAYS: string(historyQuarterHourDays)
       HOUSEKEEPING_SCHEDULE: housekeepingSchedule
       JOB_HORIZON_DAYS: string(jobHorizonDays)
       MAX_BATCH_CALLS_PER_MINUTE: string(maxBatchCallsPerMinute)

@@ -99,3 +99,11 @@ class LongReadError(BatchscopeError):
 
 class StorageError(BatchscopeError):
     """Table Storage didn't do what was asked for."""
+
+
+class HistoryRangeError(BatchscopeError):
+    """The range or the step of a history makes no sense; `target` names the parameter."""
+
+    def __init__(self, message: str, *, target: str) -> None:
+        super().__init__(message)
+        self.target = target

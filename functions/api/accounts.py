@@ -5,13 +5,13 @@ from functions.http import Call, Page, Query, Routes
 
 
 def add_accounts(routes: Routes) -> None:
-    @routes.route("GET", "accounts", returns=Page[AccountAnswer])
+    @routes.route("GET", "accounts", returns=Page[AccountAnswer], repeats=True)
     async def list_accounts(call: Call[Query, None]) -> Page[AccountAnswer]:
         """Every watched account with its jobs and tasks by state."""
         services = await call.services()
         return Page(value=[account_answer(report) for report in await services.queries.accounts()])
 
-    @routes.route("GET", "accounts/{account}", returns=AccountAnswer)
+    @routes.route("GET", "accounts/{account}", returns=AccountAnswer, repeats=True)
     async def get_account(call: Call[Query, None]) -> AccountAnswer:
         """One watched account."""
         services = await call.services()

@@ -42,7 +42,7 @@ class JobsQuery(Query):
 
 
 def add_jobs(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/jobs", query=JobsQuery, returns=Page[JobAnswer])
+    @routes.route("GET", "accounts/{account}/jobs", query=JobsQuery, returns=Page[JobAnswer], repeats=True)
     async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobAnswer] | Reply:
         """Jobs of an account with the counts of their tasks and the verdict on them, by id."""
         services = await call.services()
@@ -55,7 +55,7 @@ def add_jobs(routes: Routes) -> None:
         )
         return csv_reply(answer, JobAnswer) if call.query.format == "csv" else answer
 
-    @routes.route("GET", "accounts/{account}/jobs/{job}", returns=JobAnswer)
+    @routes.route("GET", "accounts/{account}/jobs/{job}", returns=JobAnswer, repeats=True)
     async def get_job(call: Call[Query, None]) -> JobAnswer:
         """One job."""
         services = await call.services()

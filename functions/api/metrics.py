@@ -24,7 +24,7 @@ class _Rendered:
 
 
 def add_metrics(routes: Routes) -> None:
-    @routes.route("GET", "metrics", returns=str, media=CONTENT_TYPE_PLAIN_0_0_4)
+    @routes.route("GET", "metrics", returns=str, media=CONTENT_TYPE_PLAIN_0_0_4, repeats=True)
     async def get_metrics(call: Call[Query, None]) -> str:
         """All series in the Prometheus text format."""
         services = await call.services()

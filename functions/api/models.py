@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from functions.answers import Answer
+from functions.api.insight_models import InsightAnswer, insight_answer
 from shared.domain.operations import PollOperation
+from shared.domain.outlook import outlook_of
 from shared.domain.reports import AccountReport, JobReport, MonitoringReport
 from shared.domain.rounds import Round
 from shared.domain.stamps import from_milliseconds
@@ -99,6 +101,7 @@ class JobAnswer(Answer):
     task_counts: TaskCountsAnswer | None
     verdict: VerdictAnswer
     progress: ProgressAnswer | None
+    insight: InsightAnswer | None
 
 
 class TaskAnswer(Answer):
@@ -197,6 +200,7 @@ def _round_answer(last: Round) -> RoundAnswer:
 
 def job_answer(report: JobReport) -> JobAnswer:
     facts, picture, verdict = report.job.facts, report.job.picture, report.verdict
+    outlook = outlook_of(report.job, verdict)
     return JobAnswer(
         id=facts.id,
         account=report.account.id,
@@ -216,6 +220,7 @@ def job_answer(report: JobReport) -> JobAnswer:
         progress=ProgressAnswer(tasks=report.progress.tasks, expected=report.progress.expected)
         if report.progress
         else None,
+        insight=insight_answer(outlook) if outlook else None,
     )
 
 

@@ -1,55 +1,119 @@
-"""GET accounts/{account}/jobs/{job}/tasks: the cached tasks of a job."""
+"""GET accounts/{account}/jobs/{job}/tasks: the cached tasks of a job, in pages or as a table of many rows."""
 
-from msgspec import UNSET, UnsetType
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated, Literal
 
-from functions.api.jobs import Format, Key, PageSize
+from msgspec import UNSET, Meta, UnsetType
+
+from functions.api.jobs import Format, Key
 from functions.api.models import TaskAnswer, TaskResult, TaskState, task_answer
-from functions.csv_table import csv_reply
+from functions.api.task_positions import continuation_of, position_of
+from functions.csv_table import CsvTable
 from functions.http import Call, Page, Query, Reply, Routes
-from shared.domain.keys import key_of
-from shared.domain.tasks import RESULTS, Task
+from functions.parameters import BadRequestError
+from shared.domain.task_filters import TaskFilter
+from shared.domain.task_lists import TaskList
+from shared.domain.task_order import TaskOrder
+from shared.domain.tasks import RESULTS, STATES, Task
+
+_MOST_JSON, _MOST_CSV = 1000, 100_000
+_DESCENDING = " desc"
+
+type TasksPageSize = Annotated[
+    int, Meta(ge=1, le=_MOST_CSV, description=f"Tasks a page, 1 to {_MOST_JSON}; with format=csv to {_MOST_CSV}.")
+]
+type OrderBy = Annotated[
+    Literal[
+        "id", "id desc",
+        "creationTime", "creationTime desc",
+        "stateTransitionTime", "stateTransitionTime desc",
+        "startTime", "startTime desc",
+        "endTime", "endTime desc",
+        "runTime", "runTime desc",
+        "waitTime", "waitTime desc",
+    ],
+    Meta(description="Tasks without the value come last. Orders other than by id read all that matches for each page."),
+]  # fmt: skip
 
 
 class TasksQuery(Query):
-    """Filters of the task list."""
+    """Filters and order of the task list."""
 
     state: TaskState | UnsetType = UNSET
     result: TaskResult | UnsetType = UNSET
     exit_code: int | UnsetType = UNSET
     node_id: str | UnsetType = UNSET
+    pool_id: str | UnsetType = UNSET
+    failure_group: str | UnsetType = UNSET
     prefix: Key = ""
+    orderby: OrderBy = "id"
     format: Format = "json"
-    maxpagesize: PageSize = 100
+    maxpagesize: TasksPageSize = 100
     continuation: Key = ""
 
-    def wants(self, task: Task) -> bool:
-        """True for a task that every filter but `state` lets through; that one the cache applies itself."""
-        return (
-            (self.result is UNSET or RESULTS[task.result] == self.result)
-            and (self.exit_code is UNSET or task.exit_code == self.exit_code)
-            and (self.node_id is UNSET or task.node[1] == self.node_id)
-            and key_of(task.id).startswith(key_of(self.prefix))
+    @property
+    def order(self) -> TaskOrder:
+        return TaskOrder(self.orderby.removesuffix(_DESCENDING), self.orderby.endswith(_DESCENDING))
+
+    @property
+    def wanted(self) -> TaskFilter:
+        return TaskFilter(
+            state=None if self.state is UNSET else STATES.index(self.state),
+            result=None if self.result is UNSET else RESULTS.index(self.result),
+            exit_code=None if self.exit_code is UNSET else self.exit_code,
+            node=None if self.node_id is UNSET else self.node_id,
+            pool=None if self.pool_id is UNSET else self.pool_id,
+            failure_group=None if self.failure_group is UNSET else self.failure_group,
+            prefix=self.prefix,
         )
+
+    def listed(self) -> TaskList:
+        """What to ask the service for: one more than a page holds, to know whether there is another."""
+        if self.format != "csv" and self.maxpagesize > _MOST_JSON:
+            raise BadRequestError(
+                f"The query parameter 'maxpagesize' can't be '{self.maxpagesize}'; it is a whole number from 1 to"
+                f" {_MOST_JSON}, with format=csv to {_MOST_CSV}.",
+                target="maxpagesize",
+            )
+        after = position_of(self.orderby, self.continuation)
+        return TaskList(self.maxpagesize + 1, self.wanted, self.order, after)
 
 
 def add_tasks(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/jobs/{job}/tasks", query=TasksQuery, returns=Page[TaskAnswer])
     async def list_tasks(call: Call[TasksQuery, None]) -> Page[TaskAnswer] | Reply:
-        """Last known states of a job's tasks, from the cache, by id."""
-        page = await _page(call)
-        return csv_reply(page, TaskAnswer) if call.query.format == "csv" else page
+        """Last known states of a job's tasks, from the cache."""
+        if call.query.format == "csv":
+            return await _table(call)
+        pages = _Pages(call)
+        found = [task_answer(task) async for batch in pages.batches() for task in batch]
+        return Page(value=found, next_link=pages.next_link)
 
 
-async def _page(call: Call[TasksQuery, None]) -> Page[TaskAnswer]:
-    services, query = await call.services(), call.query
-    found: list[Task] = []
-    state = None if query.state is UNSET else query.state
-    tasks = services.queries.tasks(
-        call.path["account"], call.path["job"], after=query.continuation, wanted=query.wants, state=state
-    )
-    async for task in tasks:
-        if len(found) == query.maxpagesize:
-            link = call.next_link(key_of(found[-1].id))
-            return Page(value=[task_answer(one) for one in found], next_link=link)
-        found.append(task)
-    return Page(value=[task_answer(one) for one in found])
+async def _table(call: Call[TasksQuery, None]) -> Reply:
+    """Rows are written as leaves come in, so that only their text is in memory."""
+    table, pages = CsvTable(TaskAnswer), _Pages(call)
+    async for batch in pages.batches():
+        table.add(map(task_answer, batch))
+    return table.reply(pages.next_link)
+
+
+class _Pages:
+    """One page of tasks; `next_link` is known once all of it was read."""
+
+    def __init__(self, call: Call[TasksQuery, None]) -> None:
+        self._call = call
+        self.next_link: str | None = None
+
+    async def batches(self) -> AsyncGenerator[list[Task]]:
+        services, query = await self._call.services(), self._call.query
+        left, last = query.maxpagesize, None
+        tasks = services.tasks.tasks(self._call.path["account"], self._call.path["job"], query.listed())
+        async with aclosing(tasks):
+            async for batch in tasks:
+                page = batch[:left]
+                yield page
+                left, last = left - len(page), page[-1] if page else last
+                if last and len(batch) > len(page):
+                    self.next_link = self._call.next_link(continuation_of(query.orderby, query.order.position(last)))

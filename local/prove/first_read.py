@@ -50,7 +50,7 @@ _ADDED_PER_SECOND = 20.0
 _KILLS_A_READ = (3, 7)
 _IDLE = 3.0  # seconds without a request before another message is sent
 _PATIENCE = 600.0  # seconds
-_RECEIVED_AT_ONCE = 20_000 + 16 * 1000  # tasks that a dead host may have received and not stored
+_RECEIVED_AT_ONCE = 2 * 20_000 + 16 * 1000  # tasks that a dead host may have received and not stored
 _ORDERS: tuple[tuple[dict[str, Any], float], ...] = (  # knobs, and the most seconds of reading before a kill
     ({"idCollation": "ordinal", "emptyPageEvery": 0}, 6.0),
     ({"idCollation": "linguistic", "emptyPageEvery": 7}, 10.0),
@@ -103,7 +103,7 @@ class FirstRead:
             while not (stored := await self._reading(kill=kills < self._kills)).is_over:
                 kills += 1
                 rig.findings.kills += 1
-                rig.findings.planned += stored.left is not None
+                rig.findings.planned += stored.left is not None and (stored.tasks > 0 or stored.left.since is not None)
                 listed = "nothing stored yet"
                 if stored.left:
                     kind, ranges = "changes" if stored.left.since else "tasks", stored.left.ranges

@@ -131,6 +131,10 @@ class Words:
     def __getitem__(self, at: int) -> Any:
         return self._words[self._numbers[at]]
 
+    def coded(self) -> tuple[list[Any], "array[int]"]:
+        """The words, of which some may be in no row any more, and the place of each row's word among them."""
+        return self._words, self._numbers.values
+
     def update(self, places: Sequence[int], new: Sequence[Any]) -> bool:
         return self._numbers.update(places, self._numbered(new))
 

@@ -5,7 +5,10 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Literal
 
+from shared.domain.insight import StoredInsight
 from shared.domain.keys import key_of
+from shared.domain.samples import Sample
+from shared.domain.stamps import to_milliseconds
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 
 type Source = Literal["firstRead", "delta", "repair", "fullRead"]
@@ -64,16 +67,6 @@ class Agreement:
         return replace(self, disagreements=self.disagreements + 1, service_counts=service)
 
 
-def lies_between(service: TaskCounts, before: TaskCounts, after: TaskCounts) -> bool:
-    """True where every count that only moves one way while tasks run lies between those of two reads around it."""
-    triples = zip(_steady(before), _steady(service), _steady(after), strict=True)
-    return all(min(first, last) <= middle <= max(first, last) for first, middle, last in triples)
-
-
-def _steady(counts: TaskCounts) -> tuple[int, ...]:
-    return (counts.active, counts.completed, counts.succeeded, counts.failed, counts.total)
-
-
 @dataclass(frozen=True, slots=True)
 class Confirmation:
     """A later poll that found nothing changed: the picture of that `version` holds as of then, too."""
@@ -94,7 +87,8 @@ class Picture:
 
     `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of
     the read that built the generation; `moved_at` that of the last read that changed a task; `live_read_at` that of the
-    last read that listed every task that hadn't completed.
+    last read that listed every task that hadn't completed. `insight` is None where leaves of a version before it are
+    among the generation's.
     """
 
     generation: str
@@ -105,6 +99,7 @@ class Picture:
     moved_at: datetime
     live_read_at: datetime
     agreement: Agreement = Agreement()
+    insight: StoredInsight | None = None
 
     @property
     def version(self) -> str:
@@ -137,6 +132,23 @@ class Picture:
             return False
         return self.agreed_since_it_moved and agreement.at >= self.moved_at + overlap
 
+    @property
+    def confirmation(self) -> Confirmation:
+        """What says of the same picture as it is stored that it holds as this one does."""
+        return Confirmation(self.version, self.as_of, self.agreement)
+
+    @property
+    def sample(self) -> Sample:
+        """What goes into the job's history; exact is only what Get Task Counts agreed with itself."""
+        agreed = self.agreement.as_of if self.agreed_since_it_moved else None
+        return Sample(
+            at=to_milliseconds(self.moved_at),
+            through=to_milliseconds(self.looked_at if agreed else self.as_of),
+            exact_through=to_milliseconds(agreed) if agreed else None,
+            counts=self.counts,
+            doubted=self.agreement.disagreements > 0,
+        )
+
     def watermark(self, overlap: timedelta) -> datetime:
         """The instant from which the next delta asks for changes, inclusive."""
         return self.as_of - overlap
@@ -166,7 +178,8 @@ class Job:
     """What is stored of one job.
 
     `building` is the generation that a full read is filling since `building_since`; `retired` are generations to be
-    collected; `sealed` means completed and read for good.
+    collected; `sealed` means completed and read for good. `ended` are the samples before the picture's that aren't in
+    the job's history yet: one as stored, any number before it is.
     """
 
     facts: JobFacts
@@ -176,6 +189,7 @@ class Job:
     retired: tuple[Retired, ...] = ()
     sealed: bool = False
     deleted_at: datetime | None = None
+    ended: tuple[Sample, ...] = ()
     etag: str | None = None
 
     @property
@@ -199,7 +213,22 @@ class Job:
         if facts.creation_time == self.facts.creation_time:
             moved = facts != self.facts
             return replace(self, facts=facts, sealed=self.sealed and not moved, deleted_at=None)
-        return Job(facts, retired=self._retired_all(facts.creation_time), etag=self.etag)
+        return Job(facts, retired=self._retired_all(facts.creation_time), ended=self.samples, etag=self.etag)
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """What isn't in the job's history yet, in order: what ended, and what the picture shows."""
+        return (*self.ended, self.picture.sample) if self.picture else self.ended
+
+    def confirmed(self, confirmation: Confirmation | None) -> "Job":
+        """As a later poll found it that didn't write it."""
+        return replace(self, picture=self.picture.confirmed(confirmation)) if self.picture else self
+
+    def pictured(self, picture: Picture) -> "Job":
+        """After a read: unless it only confirms what was there, that has ended."""
+        old = self.picture
+        is_same = old is None or (old.moved_at, old.counts) == (picture.moved_at, picture.counts)
+        return replace(self, picture=picture, ended=self.ended if is_same else self.samples)
 
     def begun(self, generation: str, at: datetime) -> "Job":
         """Before the first row of a new generation is written; one that was begun before and never served retires."""
@@ -209,14 +238,14 @@ class Job:
     def switched(self, picture: Picture) -> "Job":
         """After the generation that was being built is complete: it is served, and the one before retires."""
         old = self.picture
-        retired = (*self.retired, Retired(old.generation, picture.full_read_at)) if old else self.retired
-        return replace(self, picture=picture, building=None, building_since=None, retired=retired)
+        retired = (*self.retired, Retired(old.generation, picture.looked_at)) if old else self.retired
+        return replace(self.pictured(picture), building=None, building_since=None, retired=retired)
 
-    def abandoned(self, before: datetime) -> "Job":
-        """Without a generation whose building began `before` then and never ended."""
+    def abandoned(self, at: datetime, *, before: datetime) -> "Job":
+        """Without a generation whose building began `before` then and never ended; somebody may still go on with it."""
         if not self.building or not self.building_since or self.building_since >= before:
             return self
-        retired = (*self.retired, Retired(self.building, self.building_since))
+        retired = (*self.retired, Retired(self.building, at))
         return replace(self, building=None, building_since=None, retired=retired)
 
     def unsealed(self) -> "Job":

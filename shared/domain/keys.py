@@ -6,10 +6,50 @@ keys and the order of keys is the order of ids. The id itself is stored beside t
 """
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 _UNSAFE = re.compile(r"[^a-z0-9_\-]")
 _UNSAFE_IN_LINES = re.compile(r"[^a-z0-9_\-\n]")
 SEPARATOR = "~"
+_BEFORE_ALL, _AFTER_ALL = "\0", "~"  # characters before and after all that stand in keys
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRange:
+    """Keys from `low` to before `high`; None: to the end."""
+
+    low: str = ""
+    high: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.high is not None and self.high <= self.low
+
+    def common(self, other: "KeyRange") -> "KeyRange":
+        """The keys that are in both."""
+        highs = [high for high in (self.high, other.high) if high is not None]
+        return KeyRange(max(self.low, other.low), min(highs, default=None))
+
+    def places(self, keys: Sequence[str]) -> range:
+        """Where its keys stand among keys that are sorted."""
+        first = bisect_left(keys, self.low)
+        return range(first, len(keys) if self.high is None else bisect_left(keys, self.high, first))
+
+
+def keys_after(key: str) -> KeyRange:
+    return KeyRange(low=key + _BEFORE_ALL)
+
+
+def keys_before(key: str) -> KeyRange:
+    return KeyRange(high=key)
+
+
+def keys_of_prefix(prefix: str) -> KeyRange:
+    """The keys of all ids that begin with a text, whatever its case."""
+    start = key_of(prefix)
+    return KeyRange(start, start + _AFTER_ALL) if start else KeyRange()
 
 
 def key_of(name: str) -> str:

@@ -1,10 +1,11 @@
-"""What queries answer with: accounts and jobs together with what is to be said of them now."""
+"""What queries answer with: accounts, jobs and tasks together with what is to be said of them now."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.domain.accounts import Account
+from shared.domain.failures import Failures
 from shared.domain.jobs import Job
 from shared.domain.monitoring import Monitoring
 from shared.domain.nodes import Node
@@ -12,7 +13,9 @@ from shared.domain.pools import Pool
 from shared.domain.read_plans import Progress
 from shared.domain.rounds import Round
 from shared.domain.stamps import from_milliseconds
-from shared.domain.tasks import TaskCounts
+from shared.domain.task_details import TaskDetails
+from shared.domain.tasks import Task, TaskCounts
+from shared.domain.timeline import Timeline
 from shared.domain.verdicts import Verdict
 
 
@@ -24,6 +27,18 @@ class JobReport:
     job: Job
     verdict: Verdict
     progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailuresReport:
+    """A job's failed tasks by cause; all None before its first read.
+
+    `failures` is None, too, where leaves of a version before it are among the job's: their causes aren't known.
+    """
+
+    as_of: datetime | None = None
+    failed: int | None = None
+    failures: Failures | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +63,24 @@ class AccountReport:
     task_counts: TaskCounts
     last_round: Round | None
     watch: MonitoringReport
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTask:
+    """A task as Batch tells it now, the names of what isn't shown, and what the job's counts `as_of` are based on."""
+
+    details: TaskDetails
+    omitted: tuple[str, ...]
+    cached: Task | None
+    as_of: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineReport:
+    """A timeline, and as of when its tasks are known; None before a job's first read is over."""
+
+    as_of: datetime | None
+    timeline: Timeline
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class Round:
     `failures` are by job key: jobs that a poll found unchanged cost no row of their own. No call goes out before
     `backoff_until`; `failed_rounds` is how many in a row have failed, which puts off the next. `queued` are jobs
     for which a message is on its way, or being worked on, until then; no round sends another meanwhile. `reached` are
-    the jobs that this round itself polled or queued; it isn't stored.
+    the jobs that this round itself polled, `left` those whose place in the queue it has settled; neither is stored.
     """
 
     started_at: datetime
@@ -53,6 +53,7 @@ class Round:
     failed_rounds: int = 0
     queued: Mapping[str, datetime] = field(default_factory=dict)
     reached: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset()
     etag: str | None = None
 
     @property
@@ -95,6 +96,10 @@ class Round:
         """After the service asked, besides, to be left alone until then."""
         return replace(self, backoff_until=max(until, self.backoff_until or until))
 
+    def marked(self, key: str, until: datetime) -> "Round":
+        """While a message about a job is being worked on, however long that had waited."""
+        return replace(self, queued={**self.queued, key: until})
+
     def told(
         self,
         key: str,
@@ -127,7 +132,8 @@ class Round:
             jobs_as_of=found.date or (last.jobs_as_of if last else None),
             full_list_at=self.finished_at if found.was_full else (last.full_list_at if last else None),
             queued={**{key: until for key, until in waiting.items() if key not in whole}, **found.queued},
-            reached=found.polled | found.queued.keys() | whole,
+            reached=found.polled,
+            left=frozenset(found.queued.keys() | whole),
             jobs_polled=len(found.polled),
             jobs_failed=len(found.failures),
             confirmations={
@@ -153,8 +159,8 @@ class Round:
                 confirmations[key] = confirmation
         failures = {key: reason for key, reason in stored.failures.items() if key not in self.reached}
         failures |= {key: reason for key, reason in self.failures.items() if key in self.reached}
-        queued = {key: until for key, until in stored.queued.items() if key not in self.reached}
-        queued |= {key: until for key, until in self.queued.items() if key in self.reached}
+        queued = {key: until for key, until in stored.queued.items() if key not in self.left}
+        queued |= {key: until for key, until in self.queued.items() if key in self.left}
         waits = [wait for wait in (self.backoff_until, stored.backoff_until) if wait]
         wholes = [began for began in (self.whole_round_at, stored.whole_round_at) if began]
         return replace(

@@ -62,3 +62,11 @@ def parse_http_date(text: str) -> datetime:
 def format_stamp(moment: datetime) -> str:
     """ISO 8601 in UTC with `Z` and milliseconds, as filters and our API write it."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def format_duration(duration: timedelta) -> str:
+    """ISO 8601 for a duration of whole minutes, at least one: `P1D`, `PT1H30M`."""
+    hours, seconds = divmod(duration.seconds, 3600)
+    minutes = seconds // 60
+    time = (f"{hours}H" if hours else "") + (f"{minutes}M" if minutes else "")
+    return "P" + (f"{duration.days}D" if duration.days else "") + (f"T{time}" if time else "")

@@ -70,3 +70,13 @@ def counts_of(states: bytes | bytearray, results: bytes | bytearray) -> TaskCoun
     """Counts of two parallel columns of state and result numbers."""
     active, preparing, running, completed = (states.count(number) for number in range(4))
     return TaskCounts(active, preparing, running, completed, results.count(SUCCESS), results.count(FAILURE))
+
+
+def lies_between(service: TaskCounts, before: TaskCounts, after: TaskCounts) -> bool:
+    """True where every count that only moves one way while tasks run lies between those of two reads around it."""
+    triples = zip(_steady(before), _steady(service), _steady(after), strict=True)
+    return all(min(first, last) <= middle <= max(first, last) for first, middle, last in triples)
+
+
+def _steady(counts: TaskCounts) -> tuple[int, ...]:
+    return (counts.active, counts.completed, counts.succeeded, counts.failed, counts.total)

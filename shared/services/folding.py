@@ -15,7 +15,8 @@ from operator import attrgetter
 from shared.domain.keys import keys_of
 from shared.domain.leaves import MAX_ROWS, Leaf
 from shared.domain.tasks import Task, TaskCounts
-from shared.stores.task_cache import Directory, LeafEntry, Rewrite, TaskCache, load_leaves, load_run
+from shared.stores.leaf_rows import LeafEntry, Rewrite
+from shared.stores.task_cache import Directory, TaskCache, load_leaves, load_run
 
 _WINDOW = 32  # leaves in memory at once
 _PASS = 20_000  # tasks folded at once: a leaf and what splits off it must fit one transaction

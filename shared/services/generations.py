@@ -13,9 +13,10 @@ from shared.domain.jobs import Agreement, Job, Picture, Source
 from shared.domain.read_plans import ReadPlan
 from shared.errors import BatchAnswerError, CacheConflictError, LongReadError
 from shared.services.comparison import Compared, fold_and_compare
+from shared.services.job_records import JobRecords
 from shared.services.reading import Reading, finish, read_pages
 from shared.stores.batch import BatchAccount, TaskPage
-from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.jobs import generation_partition
 from shared.stores.task_cache import Directory, TaskCache
 
 _ATTEMPTS = 4
@@ -24,9 +25,9 @@ _ATTEMPTS = 4
 class Generations:
     """`short_read` is how many tasks a listing may take within a round."""
 
-    def __init__(self, cache: TaskCache, jobs: JobStore, *, overlap: timedelta, short_read: int) -> None:
+    def __init__(self, cache: TaskCache, records: JobRecords, *, overlap: timedelta, short_read: int) -> None:
         self._cache = cache
-        self._jobs = jobs
+        self._records = records
         self._overlap = overlap
         self._short_read = short_read
 
@@ -57,12 +58,13 @@ class Generations:
         """After a long read: points the job to the generation. Raises CacheConflictError, BatchError, StorageError."""
         kind: Source = "fullRead" if job.picture else "firstRead"
         picture = await self._pictured(source, job, reading, kind=kind, as_of=plan.as_of, t0=plan.begun_at)
+        job = await self._records.confirmed(source.account.key, job)  # rounds went on meanwhile
         return await self._switched(source, job, picture)
 
     async def begin(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
         """Notes the new generation before its first leaf is written, so that a crash leaves nothing unknown behind."""
         begun = job.begun(f"{int(t0.timestamp()):x}-{secrets.token_hex(4)}", t0)
-        return replace(begun, etag=await self._jobs.save(source.account.key, begun))
+        return await self._records.save(source.account.key, begun)
 
     async def _caught_up(
         self, source: BatchAccount, job: Job, reading: Reading, *, since: datetime, as_of: datetime
@@ -93,6 +95,7 @@ class Generations:
             moved_at=as_of,
             live_read_at=t0,
             agreement=compared.agreement,
+            insight=directory.insight,
         )
 
     async def _switched(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
@@ -104,7 +107,7 @@ class Generations:
             try:
                 return await self._pointed(source, job, picture)
             except CacheConflictError:
-                stored = await self._jobs.load(source.account.key, job.facts.id)
+                stored = await self._records.load(source.account.key, job.facts.id)
                 if stored is None or stored.building != job.building:
                     raise
                 job = stored
@@ -126,7 +129,7 @@ class Generations:
     async def _pointed(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
         switched = job.switched(picture)
         switched = replace(switched, sealed=switched.may_be_sealed(self._overlap))
-        return replace(switched, etag=await self._jobs.save(source.account.key, switched))
+        return await self._records.save(source.account.key, switched)
 
 
 def dated(source: BatchAccount, date: datetime | None) -> datetime:

@@ -19,18 +19,20 @@ from shared.domain.jobs import Job
 from shared.domain.read_plans import ReadPlan
 from shared.errors import BatchError, CacheConflictError, LongReadError, NotFoundError, OvertakenError
 from shared.services.generations import dated
+from shared.services.job_records import JobRecords
 from shared.services.reading import Reading, finish
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, TaskPage
-from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.jobs import generation_partition
 from shared.stores.read_plans import ReadPlanStore
 from shared.stores.task_cache import Directory, TaskCache
 
 type Fetch = Callable[[IdRange], Coroutine[None, None, TaskPage]]
 
 _AT_ONCE = 16
-_PASS = 64_000  # tasks received before they are taken in
+_PASS = 20_000  # tasks received before they are taken in
 _WIDE_PASS = 200_000  # the same where ids come in no order: each pass touches every leaf
+_LONGEST_PASS = 30.0  # seconds: what a dead process had received by then is stored, however slowly pages come
 _ATTEMPTS = 4
 _CATCH_UPS = 3  # while a read takes long enough for many tasks to change
 
@@ -53,6 +55,7 @@ class RangeLists:
         self._taken_in = 0
         self._storing: list[asyncio.Task[None]] = []
         self._pass: int | None = None
+        self._pass_began = 0.0
 
     async def run(self, deadline: float) -> bool:
         """Until all was received, the last part of it not yet taken in (True), or `deadline`, in loop time (False).
@@ -60,6 +63,7 @@ class RangeLists:
         Raises BatchError after what was received before is stored, StorageError, CacheConflictError.
         """
         under_way: dict[asyncio.Task[TaskPage], int] = {}
+        self._pass_began = asyncio.get_running_loop().time()
         try:
             while self._begin(under_way, deadline):
                 received, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
@@ -92,7 +96,10 @@ class RangeLists:
         received = len(self.reading.rest)
         if received >= _PASS or any(task.done() for task in self._storing):
             await self._stored_meanwhile()
-        if received >= (self._pass or _PASS):
+        now = asyncio.get_running_loop().time()
+        is_late = bool(received) and not self._storing and now - self._pass_began >= _LONGEST_PASS
+        if received >= (self._pass or _PASS) or is_late:
+            self._pass_began = now
             self._storing = [asyncio.create_task(self.store())]
 
     async def _stored_meanwhile(self) -> None:
@@ -132,9 +139,9 @@ class RangeLists:
 
 
 class LongReads:
-    def __init__(self, cache: TaskCache, jobs: JobStore, plans: ReadPlanStore, task_poll: TaskPoll) -> None:
+    def __init__(self, cache: TaskCache, records: JobRecords, plans: ReadPlanStore, task_poll: TaskPoll) -> None:
         self._cache = cache
-        self._jobs = jobs
+        self._records = records
         self._plans = plans
         self._task_poll = task_poll
 
@@ -145,17 +152,17 @@ class LongReads:
         OvertakenError where another process goes on with it, BatchError, StorageError.
         """
         for _ in range(_ATTEMPTS):
-            job = await self._jobs.load(source.account.key, job_id)
+            job = await self._records.load(source.account.key, job_id)
             if job is None or not job.is_live:
                 raise NotFoundError("live job", job_id, f" in the account '{source.account.id}'")
+            self._forget(source, job)  # what another process took in of the plan shows in no head yet
             try:
                 polled = await self._carry_on(source, job, t0, deadline)
                 if polled and polled.confirmation:
-                    await self._jobs.save(source.account.key, polled.job)
+                    await self._records.save(source.account.key, polled.job)
             except (CacheConflictError, LongReadError):
-                self._forget(source, job)
-            else:
-                return polled is not None
+                continue
+            return polled is not None
         raise OvertakenError(job_id)
 
     async def _carry_on(self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float) -> Polled | None:
@@ -202,6 +209,7 @@ class LongReads:
             await lists.store()
             directory = lists.reading.directory
             plan = await self._plans.save(directory.partition, lists.plan.catching_up(self._task_poll.overlap))
+        await self._refuse_another(source, job)
         job = await generations.complete(source, job, lists.reading, plan)
         await self._over(source, job, lists.plan)
         return Polled(job)
@@ -211,9 +219,18 @@ class LongReads:
         lists = self._lists(source, job, plan, directory)
         if not await lists.run(deadline):
             return None
+        await self._refuse_another(source, job)
         polled = await self._task_poll.followed(source, job, lists.reading, as_of=plan.as_of, moved=plan.tasks > 0)
         await self._over(source, job, lists.plan)
         return polled
+
+    async def _refuse_another(self, source: BatchAccount, job: Job) -> None:
+        """Notes a job that was created under this one's id while it was read. Raises CacheConflictError then."""
+        facts = await source.fetch_job(job.facts.id)
+        if facts.creation_time != job.facts.creation_time:
+            known = await self._records.confirmed(source.account.key, job)
+            await self._records.save(source.account.key, known.seen(facts))
+            raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was read.")
 
     def _lists(self, source: BatchAccount, job: Job, plan: ReadPlan, directory: Directory) -> RangeLists:
         """`directory` must have been loaded before now."""

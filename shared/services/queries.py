@@ -1,20 +1,19 @@
-"""Answers from what is stored, without a call to Batch: accounts, jobs with their verdicts, cached tasks."""
+"""Answers from what is stored, without a call to Batch: accounts, jobs with their verdicts."""
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.clock import Clock
 from shared.domain.accounts import Account
 from shared.domain.jobs import Job
-from shared.domain.keys import key_of
 from shared.domain.monitoring import Monitoring
 from shared.domain.read_plans import Progress
-from shared.domain.reports import AccountReport, JobReport, MonitoringReport
+from shared.domain.reports import AccountReport, FailuresReport, JobReport, MonitoringReport
 from shared.domain.rounds import Round
-from shared.domain.tasks import STATES, Task, TaskCounts
+from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import verdict_of
 from shared.errors import CacheConflictError, NotFoundError
 from shared.services.registry import found
@@ -83,37 +82,19 @@ class Queries:
         progress = await self._progress(account, job)
         return self._report(account, job, last, monitoring, await self._clock.now(), progress)
 
-    async def tasks(
-        self, account_id: str, job_id: str, *, after: str, wanted: Callable[[Task], bool], state: str | None
-    ) -> AsyncIterator[Task]:
-        """Cached tasks of a job in key order, those after the key `after`; leaves without `state` aren't read.
-
-        Raises NotFoundError before the first task.
-        """
+    async def failures(self, account_id: str, job_id: str) -> FailuresReport:
+        """A job's failed tasks by cause, as the head of its generation has them. Raises NotFoundError."""
         for _ in range(_LISTING_TRIES):
             report = await self.job(account_id, job_id)
-            picture = report.job.picture
-            if picture is None:
-                return
-            partition = generation_partition(report.account.key, report.job.key, picture.generation)
-            try:
-                async for task in self._cached_tasks(partition, after, state):
-                    after = key_of(task.id)
-                    if (state is None or STATES[task.state] == state) and wanted(task):
-                        yield task
-            except CacheConflictError:  # leaves were rewritten, or a new generation is served: go on there
-                continue
-            return
-        raise CacheConflictError(f"The tasks of '{job_id}' change too fast to be listed; try again.")
-
-    async def _cached_tasks(self, partition: str, after: str, state: str | None) -> AsyncIterator[Task]:
-        directory = await self._cache.read_directory(partition)
-        first = directory.place_of(after) if after and directory.leaves else 0
-        for leaf in directory.leaves[first:]:
-            if state is None or getattr(leaf.counts, state):
-                for task in await self._cache.load_leaf(partition, leaf):
-                    if key_of(task.id) > after:
-                        yield task
+            picture, as_of = report.job.picture, report.verdict.as_of
+            if picture is None or as_of is None:
+                return FailuresReport()
+            head = await self._cache.load_head(
+                generation_partition(report.account.key, report.job.key, picture.generation)
+            )
+            if head:  # of a poll that hasn't told the job's row yet it is later than that
+                return FailuresReport(max(head.as_of, as_of), head.counts.failed, head.failures)
+        raise CacheConflictError(f"The tasks of '{job_id}' are read anew too often to be told; try again.")
 
     def _account(self, account_id: str) -> Account:
         return found(self._accounts, account_id)

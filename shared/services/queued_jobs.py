@@ -50,15 +50,20 @@ class QueuedJobs:
         if monitoring.off_reason or last.wait(now):  # a round will see to it when that is over
             await self._tell(key)
             return False
+        await self._rounds.change(account.key, partial(Round.marked, key=key, until=now + MESSAGE_LASTS))
         failure, backoff, more = None, None, False
         deadline = asyncio.get_running_loop().time() + budget.total_seconds()
         try:
             more = not await self._long_reads.carry_on(self._source, job_id, last.as_of, deadline=deadline)
-        except (OvertakenError, NotFoundError) as error:  # whoever is reading the job says how that went
+        except OvertakenError as error:  # whoever is reading the job says how that went, and has marked it until then
+            _LOG.info("%s", error)
+            return False
+        except NotFoundError as error:
             _LOG.info("%s", error)
         except BatchError as error:
             failure = str(error)
-            backoff = now + error.retry_after if isinstance(error, BatchThrottledError) else None
+            if isinstance(error, BatchThrottledError):
+                backoff = await self._clock.now() + error.retry_after
             _LOG.warning("Reading %s in %s failed: %s", job_id, account.id, error)
         until = await self._clock.now() + MESSAGE_LASTS if more else None
         await self._tell(key, failure=failure, queued_until=until, backoff_until=backoff)

@@ -56,7 +56,7 @@ async def read_pages(
         reading.receive(page)
         if page.is_last:
             break
-        if len(reading.rest) >= min(_PASS, most):
+        if len(reading.rest) >= _PASS or reading.received >= most:
             await finish(cache, reading)
         if reading.received >= most:
             break

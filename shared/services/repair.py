@@ -39,16 +39,18 @@ async def repair(cache: TaskCache, source: BatchAccount, job: Job, *, overlap: t
     reading.rest += found
     compared = await fold_and_compare(cache, source, job, reading, picture.agreement, as_of=as_of)
     directory = await cache.save_head(compared.directory, as_of)
+    moved = compared.moved or listed.moved or directory.counts != picture.counts
     repaired = replace(
         picture,
         as_of=as_of,
         source="repair",
         counts=directory.counts,
-        moved_at=as_of if compared.moved or listed.moved else picture.moved_at,
+        moved_at=as_of if moved else picture.moved_at,
         live_read_at=as_of,
         agreement=_mistrusted(compared.agreement) if lost else compared.agreement,
+        insight=directory.insight,
     )
-    return replace(job, picture=repaired)
+    return job.pictured(repaired)
 
 
 async def _noted(pages: AsyncIterator[TaskPage], seen: set[str]) -> AsyncIterator[TaskPage]:

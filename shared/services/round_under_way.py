@@ -23,7 +23,7 @@ class RoundUnderWay:
 
     `thorough` rounds look at settled jobs as at any other: somebody asked for them. `queued` are jobs that a message is
     to be sent about, each until when no other is.
-    `wanting` are jobs that were polled and want more than that; `etag` is that of the round's row once it was written.
+    `wanting` are jobs that were polled and want more than that; `noted` is the round's row once it was written.
     """
 
     last: Round | None
@@ -37,7 +37,7 @@ class RoundUnderWay:
     overtaken: dict[str, str] = field(default_factory=dict)
     polled: set[str] = field(default_factory=set)
     queued: dict[str, datetime] = field(default_factory=dict)
-    etag: str | None = None
+    noted: Round | None = None
     throttled: BatchThrottledError | None = None
     reason: str | None = None
 

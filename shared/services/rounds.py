@@ -6,14 +6,14 @@ the round, as it concerns the whole account.
 
 import asyncio
 import logging
-from collections.abc import Collection, Coroutine, Mapping
+from collections.abc import Collection, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from shared.clock import Clock
-from shared.domain.jobs import Confirmation, Job
+from shared.domain.jobs import Job
 from shared.domain.keys import key_of
 from shared.domain.operations import Reason
 from shared.domain.rounds import WHOLE, Round
@@ -26,11 +26,11 @@ from shared.errors import (
     OvertakenError,
 )
 from shared.services.discovery import Discovery, discover, recheck_sealed
+from shared.services.job_records import JobRecords
 from shared.services.pool_rounds import PoolRounds
 from shared.services.round_under_way import ROUND_WAITS, RoundUnderWay
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount
-from shared.stores.jobs import JobStore
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.rounds import RoundStore
 
@@ -59,7 +59,7 @@ class AccountRounds:
         self,
         source: BatchAccount,
         *,
-        jobs: JobStore,
+        records: JobRecords,
         rounds: RoundStore,
         monitoring: MonitoringStore,
         task_poll: TaskPoll,
@@ -70,7 +70,7 @@ class AccountRounds:
         """`pools` None: rounds leave pools alone."""
         self.source = source
         self._pools = pools
-        self._jobs = jobs
+        self._records = records
         self._rounds = rounds
         self._monitoring = monitoring
         self._task_poll = task_poll
@@ -78,6 +78,7 @@ class AccountRounds:
         self._rules = rules
         self._turn = asyncio.Lock()
         self._messages: list[str | None] = []
+        self._tried: dict[str, float] = {}
         self.began = 0.0
 
     async def run_if_due(self, interval: timedelta, *, budget: timedelta, from_queue: bool = False) -> datetime | None:
@@ -171,7 +172,7 @@ class AccountRounds:
             await self._poll_jobs(this)
             await self._save_listed(this)
             if this.wanting:  # what the others are as of doesn't wait for reads that take longer
-                this.etag = await self._note(this, started, calls)
+                await self._note(this, started, calls)
                 await self._reconcile_jobs(this)
         except BatchscopeError as error:
             this.discovery, this.reason = None, str(error)
@@ -182,13 +183,13 @@ class AccountRounds:
             _LOG.exception("A round of %s broke", self.source.account.id)
         await self._note(this, started, calls)
 
-    async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> str:
-        """Writes the round's row as things stand; gives its ETag. `calls` are those of before the round."""
+    async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
+        """Writes the round's row as things stand. `calls` are those of before the round."""
         done = this.as_round(started, await self._clock.now(), self._calls - calls)
-        return await self._rounds.save(self.source.account.key, replace(done, etag=this.etag or done.etag))
+        this.noted = await self._rounds.save(self.source.account.key, done.merged(this.noted) if this.noted else done)
 
     async def _discover(self, this: RoundUnderWay, now: datetime) -> None:
-        known = await self._jobs.load_all(self.source.account.key)
+        known = await self._records.load_all(self.source.account.key, this.last)
         full = this.last is None or this.last.full_list_is_due(now, self._rules.full_list_interval)
         found = await discover(
             self.source, known, this.last, full=full, overlap=self._rules.overlap, horizon=self._rules.horizon
@@ -208,17 +209,23 @@ class AccountRounds:
                 if this.throttled is not None or this.is_elsewhere(job, now):
                     return
                 if asyncio.get_running_loop().time() < this.deadline:
+                    self._tried[job.key] = now.timestamp()
                     await self._poll_job(this, job, discovery)
                 else:
                     this.leave_rest(now)
 
-        confirmations = this.last.confirmations if this.last else {}
         live = [
-            _confirmed(job.unsealed(), confirmations)
+            job.unsealed()
             for job in discovery.jobs.values()
             if (job.is_live if this.wanted is None else job.key in this.wanted and not job.deleted)
         ]
-        await asyncio.gather(*map(poll, sorted(live, key=_age_order)))
+        self._tried = {job.key: self._tried[job.key] for job in discovery.live() if job.key in self._tried}
+        await asyncio.gather(*map(poll, sorted(live, key=self._turn_of)))
+
+    def _turn_of(self, job: Job) -> tuple[float, str]:
+        """Orders jobs by how long ago they were polled, be it in vain: those that fail mustn't always be the first."""
+        looked_at = job.picture.looked_at.timestamp() if job.picture else 0.0
+        return max(looked_at, self._tried.get(job.key, 0.0)), job.key
 
     async def _reconcile_jobs(self, this: RoundUnderWay) -> None:
         """When all were polled: reads that take longer, for jobs whose counts want more than a delta."""
@@ -286,19 +293,11 @@ class AccountRounds:
         """
         account = self.source.account
         try:
-            return replace(job, etag=await self._jobs.save(account.key, job))
+            return await self._records.save(account.key, job)
         except CacheConflictError:
             _LOG.info("Another process wrote %s of %s first.", job.facts.id, account.id)
-            stored = await self._jobs.load(account.key, job.facts.id)
+            stored = await self._records.load(account.key, job.facts.id)
             if stored and not job.deleted and job.facts.is_later_than(stored.facts):
                 with suppress(CacheConflictError):
-                    await self._jobs.save(account.key, stored.seen(job.facts))
+                    await self._records.save(account.key, stored.seen(job.facts))
         return None
-
-
-def _confirmed(job: Job, confirmations: Mapping[str, Confirmation]) -> Job:
-    return replace(job, picture=job.picture.confirmed(confirmations.get(job.key))) if job.picture else job
-
-
-def _age_order(job: Job) -> tuple[float, str]:
-    return (job.picture.looked_at.timestamp() if job.picture else 0.0, job.key)

@@ -11,16 +11,17 @@ from datetime import datetime, timedelta
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import COMPLETED, Agreement, Confirmation, Job, Picture
 from shared.domain.read_plans import ReadPlan
-from shared.domain.reconciliation import wanted_reading
+from shared.domain.reconciliation import live_of, wanted_reading
 from shared.errors import BatchMissingError, CacheConflictError, LongReadError, OvertakenError
 from shared.services.comparison import fold_and_compare
 from shared.services.generations import Generations
+from shared.services.job_records import JobRecords
 from shared.services.reading import SHORT_READ, Reading, read_pages
 from shared.services.repair import repair
 from shared.stores.batch import BatchAccount
-from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.jobs import generation_partition
 from shared.stores.read_plans import ReadPlanStore
-from shared.stores.task_cache import TaskCache
+from shared.stores.task_cache import Directory, TaskCache
 
 _ATTEMPTS = 4
 
@@ -42,7 +43,7 @@ class TaskPoll:
     def __init__(
         self,
         cache: TaskCache,
-        jobs: JobStore,
+        records: JobRecords,
         plans: ReadPlanStore,
         *,
         overlap: timedelta,
@@ -50,12 +51,12 @@ class TaskPoll:
         short_read: int = SHORT_READ,
     ) -> None:
         self._cache = cache
-        self._jobs = jobs
+        self._records = records
         self._plans = plans
         self._full_read_age = full_read_age
         self.overlap = overlap
         self.short_read = short_read
-        self.generations = Generations(cache, jobs, overlap=overlap, short_read=short_read)
+        self.generations = Generations(cache, records, overlap=overlap, short_read=short_read)
 
     async def poll(self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool = False) -> Polled:
         """Brings a job's picture up to T0, the date of a response received before now; None doesn't advance it.
@@ -93,6 +94,8 @@ class TaskPoll:
         job = polled.job
         try:
             if wanted_reading(job, age=self._full_read_age) == "repair":
+                if job.picture and live_of(job.picture.counts) > self.short_read:
+                    raise LongReadError(job.facts.id)
                 polled = await self._repaired(source, job, t0)
             if wanted_reading(polled.job, age=self._full_read_age) == "fullRead":
                 job = polled.job
@@ -168,29 +171,26 @@ class TaskPoll:
             raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was polled.")
         compared = await fold_and_compare(self._cache, source, job, reading, picture.agreement, as_of=as_of)
         directory = compared.directory
-        if moved or compared.moved or directory.counts != picture.counts:
+        if moved or compared.moved or not _tells_of(picture, directory):
             directory = await self._cache.save_head(directory, as_of)
-            picture = replace(picture, moved_at=as_of)
+            picture = replace(picture, moved_at=as_of, insight=directory.insight)
         picture = replace(picture, as_of=as_of, source="delta", counts=directory.counts, agreement=compared.agreement)
         return await self._settled(source, job, picture)
 
     async def _repaired(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
         """After a repair; one that can't make good what is amiss leaves a difference, which a full read follows."""
         repaired = await repair(self._cache, source, job, overlap=self.overlap, t0=t0)
-        return Polled(await self._saved(source, self._sealed(repaired)))
+        return Polled(await self._records.save(source.account.key, self._sealed(repaired)))
 
     async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
         """A picture that only holds longer is a confirmation; any other is written, and sealed if it is final."""
-        settled = self._sealed(replace(job, picture=picture))
+        settled = self._sealed(job.pictured(picture))
         if not settled.sealed and not picture.is_news(job.picture):
-            return Polled(settled, Confirmation(picture.version, picture.as_of, picture.agreement))
-        return Polled(await self._saved(source, settled))
+            return Polled(settled, picture.confirmation)
+        return Polled(await self._records.save(source.account.key, settled))
 
     def _sealed(self, job: Job) -> Job:
         return replace(job, sealed=job.may_be_sealed(self.overlap))
-
-    async def _saved(self, source: BatchAccount, job: Job) -> Job:
-        return replace(job, etag=await self._jobs.save(source.account.key, job))
 
     async def _seen_again(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
         """The job as it is now that a poll of it met another, or found something of it missing.
@@ -199,11 +199,18 @@ class TaskPoll:
         """
         if job.picture:
             self._cache.forget(generation_partition(source.account.key, job.key, job.picture.generation))
-        stored = await self._jobs.load(source.account.key, job.facts.id) or Job(job.facts)
+        stored = await self._records.load(source.account.key, job.facts.id) or Job(job.facts)
         try:
             return stored.seen(await source.fetch_job(job.facts.id))
         except BatchMissingError:
-            return await self._saved(source, stored.gone(t0 or job.facts.state_transition_time))
+            gone = stored.gone(t0 or job.facts.state_transition_time)
+            return await self._records.save(source.account.key, gone)
+
+
+def _tells_of(picture: Picture, directory: Directory) -> bool:
+    """False where another poll wrote leaves, and died or was overtaken before it told the job's row."""
+    origin = picture.insight.origin if picture.insight else None
+    return picture.counts == directory.counts and origin == directory.origin
 
 
 def _later(t0: datetime | None, picture: Picture) -> datetime:

@@ -20,6 +20,8 @@ from shared.domain.accounts import Account
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import JobFacts
 from shared.domain.stamps import format_stamp, parse_http_date
+from shared.domain.task_details import TaskDetails
+from shared.domain.task_secrets import details_of
 from shared.domain.tasks import Task, TaskCounts
 from shared.errors import BatchAnswerError, BatchMissingError
 from shared.stores.batch_errors import translated
@@ -134,7 +136,7 @@ class BatchAccount:
 
     async def fetch_task(self, job_id: str, task_id: str) -> Task | None:
         """One task; None where there is none, or no such job. Raises BatchError."""
-        url = f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}?{_query({})}"
+        url = f"{_task_url(job_id, task_id)}?{_query({})}"
         try:
             body, _ = await self.read(url, f"get the task '{task_id}' of '{job_id}'")
         except BatchMissingError:
@@ -145,6 +147,20 @@ class BatchAccount:
             raise BatchAnswerError(
                 f"{self.account.endpoint} sent a task '{task_id}' of '{job_id}' that makes no sense: {error!r}"
             ) from error
+
+    async def fetch_task_details(self, job_id: str, task_id: str) -> tuple[TaskDetails, tuple[str, ...]]:
+        """One task in full without its secrets, and the names of properties that were left out.
+
+        Raises BatchMissingError where there is none, or no such job; BatchError.
+        """
+        intent = f"get the task '{task_id}' of '{job_id}'"
+        query = urlencode({"api-version": API_VERSION, "$expand": "stats"})
+        body, _ = await self.read(f"{_task_url(job_id, task_id)}?{query}", intent)
+        try:
+            return details_of(body)
+        except NONSENSE as error:
+            why = f"an answer that makes no sense to the request to {intent}: {type(error).__name__}"  # no more of it
+            raise BatchAnswerError(f"{self.account.endpoint} sent {why}") from error
 
     async def fetch_task_pages(
         self, job_id: str, *, changed_since: datetime | None = None, state: StateFilter | None = None
@@ -208,6 +224,10 @@ def _tasks_url(job_id: str, changed_since: datetime | None, state: StateFilter |
     if any(conditions):
         query["$filter"] = " and ".join(filter(None, conditions))
     return f"/jobs/{quote(job_id, safe='')}/tasks?{_query(query)}"
+
+
+def _task_url(job_id: str, task_id: str) -> str:
+    return f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
 
 
 def _query(further: dict[str, str]) -> str:

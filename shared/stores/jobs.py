@@ -6,9 +6,12 @@ A row points to the generation that is served and holds its picture, a projectio
 from datetime import UTC, datetime
 from typing import Any, get_args
 
+from shared.domain.insight import StoredInsight
 from shared.domain.jobs import Agreement, Job, JobFacts, Picture, Retired, Source
 from shared.domain.keys import key_of, partition_of
+from shared.domain.samples import sample_of
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
+from shared.stores.heads import ORIGIN_BYTES
 from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows, save_row
 
 _FACTS = {
@@ -65,6 +68,7 @@ def _row(account_key: str, job: Job) -> Row:
         **json_columns("retired", [[old.generation, old.since.timestamp()] for old in job.retired]),
         "sealed": job.sealed,
         "deletedAt": job.deleted_at,
+        "ended": "\n".join(sample.text() for sample in job.ended) or None,
     }
     if job.picture:
         row |= _picture_row(job.picture)
@@ -83,6 +87,7 @@ def _picture_row(picture: Picture) -> Row:
         "agreedAt": agreement.at,
         "agreedAsOf": agreement.as_of,
         "disagreements": agreement.disagreements,
+        "insight": picture.insight.origin + picture.insight.packed if picture.insight else None,
         **_counts_row(picture.counts, ""),
         **(_counts_row(agreement.service_counts, "service_") if agreement.service_counts else {}),
     }
@@ -101,6 +106,7 @@ def _job(row: Row) -> Job:
         ),
         sealed=row.get("sealed", False),
         deleted_at=row.get("deletedAt"),
+        ended=tuple(map(sample_of, row.get("ended", "").splitlines())),
         etag=row["etag"],
     )
 
@@ -120,7 +126,13 @@ def _picture(row: Row) -> Picture:
             disagreements=row["disagreements"],
             service_counts=_counts(row, "service_") if "service_active" in row else None,
         ),
+        insight=_insight(row.get("insight")),
     )
+
+
+def _insight(stored: bytes | None) -> StoredInsight | None:
+    """Behind the digest of what it is the sum of; rows of versions before this have none."""
+    return StoredInsight(stored[:ORIGIN_BYTES], stored[ORIGIN_BYTES:]) if stored else None
 
 
 def _counts_row(counts: TaskCounts, prefix: str) -> Row:

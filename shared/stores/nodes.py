@@ -17,7 +17,7 @@ import orjson
 from shared.domain.keys import SEPARATOR, partition_of
 from shared.domain.nodes import Node, NodeError, RecentTask, StartRun
 from shared.errors import CacheConflictError
-from shared.stores.tables import Row, Tables, delete_range, json_columns, json_of, load_range
+from shared.stores.tables import Row, Tables, delete_rows, json_columns, json_of, load_range
 from shared.stores.unit_writes import Unit, deleted, write_units, written
 
 _HEAD = "!"
@@ -118,7 +118,7 @@ class NodeStore:
     async def delete(self, account_key: str, pool_key: str) -> None:
         """Forgets all nodes of a pool that is gone. Raises StorageError."""
         self._known.pop(partition_of(account_key, pool_key), None)
-        await delete_range(self._table, account_key, *_range(pool_key))
+        await delete_rows(self._table, account_key, await load_range(self._table, account_key, *_range(pool_key)))
 
     async def _stored(self, account_key: str, pool_key: str) -> StoredNodes:
         return _stored(account_key, pool_key, await load_range(self._table, account_key, *_range(pool_key)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,11 +25,11 @@ class RoundStore:
         row = await load_row(self._table, account_key, ROUND_ROW)
         return round_of(row) if row else None
 
-    async def save(self, account_key: str, latest: Round) -> str:
-        """Writes a round; where another process wrote one meanwhile, both their words on jobs stay. Gives the ETag."""
+    async def save(self, account_key: str, latest: Round) -> Round:
+        """Writes a round; where another process wrote one meanwhile, both their words on jobs stay. Gives that."""
         for _ in range(_TRIES):
             try:
-                return await save_row(self._table, _row(account_key, latest), latest.etag)
+                return replace(latest, etag=await save_row(self._table, _row(account_key, latest), latest.etag))
             except CacheConflictError:
                 stored = await self.load(account_key)
                 if stored:

@@ -2,27 +2,28 @@
 
 import asyncio
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import batched
-from typing import Any
+from typing import Any, override
 
 import orjson
 from azure.core import MatchConditions
 from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
+from azure.core.pipeline.transport import AioHttpTransport
 from azure.data.tables import UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
 from shared.errors import CacheConflictError, StorageError
 
 type Row = dict[str, Any]
-NAMES = ("accounts", "jobs", "tasks", "operations", "pools", "nodes")
+NAMES = ("accounts", "jobs", "jobhistory", "tasks", "operations", "pools", "nodes")
 _CHUNK = 64 * 1024  # the most that one binary property holds
 _CONFLICTS = (409, 412)
-_MOST_OPERATIONS = 100  # of a transaction
-_LONGEST_KEY = 512  # of 1 KiB in UTF-16
+MOST_OPERATIONS = 100  # of a transaction
+LONGEST_KEY = 512  # of 1 KiB in UTF-16
 _DEVELOPMENT = (  # Azurite's published account on its default port, which this library doesn't know by its short name
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey="
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
@@ -30,12 +31,26 @@ _DEVELOPMENT = (  # Azurite's published account on its default port, which this 
 )
 
 
+class _CountingTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
+    """Counts what wasn't a read when it was answered, or when it is unknown whether it was done."""
+
+    writes = 0
+
+    @override
+    async def send(self, request: Any, **options: Any) -> Any:
+        try:
+            return await super().send(request, **options)
+        finally:
+            self.writes += request.method != "GET"
+
+
 class Tables:
     """The app's tables in one storage account, opened once per process."""
 
-    def __init__(self, service: TableServiceClient, prefix: str) -> None:
+    def __init__(self, service: TableServiceClient, prefix: str, transport: _CountingTransport) -> None:
         self._service = service
         self._prefix = prefix
+        self._transport = transport
 
     @classmethod
     def connect(
@@ -48,9 +63,17 @@ class Tables:
     ) -> "Tables":
         if (connection_string or "").rstrip("; ").lower() == "usedevelopmentstorage=true":
             connection_string = _DEVELOPMENT
+        transport = _CountingTransport()
         if connection_string:
-            return cls(TableServiceClient.from_connection_string(connection_string), prefix)
-        return cls(TableServiceClient(endpoint or "", credential=credential), prefix)
+            service = TableServiceClient.from_connection_string(connection_string, transport=transport)
+        else:
+            service = TableServiceClient(endpoint or "", credential=credential, transport=transport)
+        return cls(service, prefix, transport)
+
+    @property
+    def writes(self) -> int:
+        """How many writes of this process were answered so far: two equal ones have nothing written in between."""
+        return self._transport.writes
 
     async def create(self) -> None:
         """Creates what is missing. Raises StorageError."""
@@ -79,7 +102,7 @@ def translated(intent: str) -> Iterator[None]:
 
 async def load_row(table: TableClient, partition: str, row: str) -> Row | None:
     """One row with its `etag`, or None where there is none, as under a key longer than any key may be."""
-    if len(row) > _LONGEST_KEY:
+    if len(row) > LONGEST_KEY:
         return None
     try:
         with translated(f"read {table.table_name}"):
@@ -136,20 +159,15 @@ async def delete_row(table: TableClient, partition: str, row: str, etag: str) ->
 async def delete_partition(table: TableClient, partition: str) -> int:
     """Deletes all rows of a partition; gives how many there were. Raises StorageError if another deletes them, too."""
     found = await load_rows(table, partition, ["RowKey"])
-    for rows in batched(found, _MOST_OPERATIONS, strict=False):
-        with translated(f"delete rows of {table.table_name}"):
-            await table.submit_transaction(
-                [("delete", {"PartitionKey": partition, "RowKey": row["RowKey"]}) for row in rows]
-            )
+    await delete_rows(table, partition, [row["RowKey"] for row in found])
     return len(found)
 
 
-async def delete_range(table: TableClient, partition: str, first: str, last: str) -> None:
-    """Deletes the rows of a partition from one key to another. Raises StorageError if another deletes them, too."""
-    found = await load_range(table, partition, first, last)
-    for names in batched(found, _MOST_OPERATIONS, strict=False):
+async def delete_rows(table: TableClient, partition: str, rows: Iterable[str]) -> None:
+    """Deletes rows of a partition, whatever they hold. Raises StorageError if another deletes them, too."""
+    for some in batched(rows, MOST_OPERATIONS, strict=False):
         with translated(f"delete rows of {table.table_name}"):
-            await table.submit_transaction([("delete", {"PartitionKey": partition, "RowKey": name}) for name in names])
+            await table.submit_transaction([("delete", {"PartitionKey": partition, "RowKey": row}) for row in some])
 
 
 async def load_partitions(table: TableClient, prefix: str) -> list[str]:

@@ -3,87 +3,74 @@
 Row `!` is the head, written last; `s<low key>` is a leaf whose tasks have keys from `<low key>` up to the next leaf's;
 `s` is the first. A leaf's counts stand beside its packed tasks, so a directory of all leaves costs no payload. Every
 write is conditional: a CacheConflictError means that another poll wrote meanwhile and this one must give way.
-
-Source of the limits: a transaction has at most 100 operations and 4 MiB, an entity 1 MiB, a binary property 64 KiB
-(documentation of Table Storage).
 """
 
 import asyncio
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
-from azure.core import MatchConditions
 from azure.core.exceptions import ResourceNotFoundError
-from azure.data.tables import UpdateMode
 from azure.data.tables.aio import TableClient
 
+from shared.domain.insight import StoredInsight
 from shared.domain.leaves import Leaf, UnreadableLeafError
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import CacheConflictError, StorageError
+from shared.stores.heads import HEAD, Head, head_of, head_row, origin_of, sum_of
+from shared.stores.leaf_rows import LeafEntry, Rewrite, joined, transactions
 from shared.stores.tables import (
     Row,
     Tables,
     delete_partition,
     load_partitions,
     load_range,
+    load_row,
     load_rows,
     save_row,
     translated,
     with_etag,
 )
 
-HEAD = "!"
-_CHUNK = 64 * 1024
-_MAX_OPERATIONS = 100
-_MAX_BYTES = 3_000_000  # of 4 MiB, as the wire form is base64 in JSON in a multipart body
 _DIRECTORIES = 500
 _GONE = 404
 _COLLECTED = "A leaf of the task cache is gone: its generation was collected."
 
 
 @dataclass(frozen=True, slots=True)
-class LeafEntry:
-    """One leaf in a directory: its row, its counts, and the ETag under which both were seen."""
-
-    row: str
-    counts: TaskCounts
-    etag: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Directory:
-    """All leaves of a generation in key order, as one query saw them, and the head's ETag (None: no head yet)."""
+    """All leaves of a generation in key order, as one query saw them, and the head's ETag (None: no head yet).
+
+    `insight` is the sum of the leaves' once the head was saved.
+    """
 
     partition: str
     leaves: tuple[LeafEntry, ...] = ()
     head_etag: str | None = None
+    insight: StoredInsight | None = field(default=None, compare=False)
 
     @property
     def counts(self) -> TaskCounts:
         return sum((leaf.counts for leaf in self.leaves), TaskCounts())
+
+    @property
+    def origin(self) -> bytes | None:
+        """What an insight into these very leaves bears; None where there can be none."""
+        return origin_of((leaf.row, leaf.summary) for leaf in self.leaves)
 
     def place_of(self, key: str) -> int:
         """The index of the leaf that holds `key`; the directory must have a leaf."""
         return max(0, bisect_right(self.leaves, f"s{key}", key=lambda leaf: leaf.row) - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """A leaf and what it becomes: itself alone, or itself and the siblings split off; one transaction writes them."""
-
-    entry: LeafEntry
-    leaves: Sequence[Leaf]
-
-    def rows(self) -> list[str]:
-        return [self.entry.row, *(f"s{leaf.keys[0]}" for leaf in self.leaves[1:])]
-
-
 class TaskCache:
-    """Remembers directories of recent generations: an ETag that is out of date only makes a poll give way."""
+    """Remembers directories of recent generations: an ETag that is out of date only makes a poll give way.
+
+    But sums of leaves that are out of date show nowhere unless the head was written since, so whoever goes on with what
+    another process has begun has to `forget` first.
+    """
 
     def __init__(self, tables: Tables) -> None:
         self._table: TableClient = tables["tasks"]
@@ -101,12 +88,12 @@ class TaskCache:
         """The directory as storage has it now."""
         head: str | None = None
         leaves: list[LeafEntry] = []
-        for row in await load_rows(self._table, partition, ["RowKey", *COUNT_FIELDS]):
+        for row in await load_rows(self._table, partition, ["RowKey", "summary", *COUNT_FIELDS]):
             if row["RowKey"] == HEAD:
                 head = row["etag"]
             elif row["RowKey"].startswith("s"):
                 counts = TaskCounts(*(row[field] for field in COUNT_FIELDS))
-                leaves.append(LeafEntry(row["RowKey"], counts, row["etag"]))
+                leaves.append(LeafEntry(row["RowKey"], counts, row["etag"], row.get("summary")))
         return Directory(partition, tuple(sorted(leaves, key=lambda leaf: leaf.row)), head)
 
     def forget(self, partition: str) -> None:
@@ -140,7 +127,7 @@ class TaskCache:
         Raises CacheConflictError; transactions before it stand, which the next poll finds and converges on.
         """
         entries = {entry.row: entry for entry in directory.leaves}
-        for operations, counts in _transactions(directory.partition, rewrites):
+        for operations, written in transactions(directory.partition, rewrites):
             try:
                 with translated("write the task cache"):
                     answers = await self._table.submit_transaction(operations)
@@ -148,23 +135,24 @@ class TaskCache:
                 if getattr(error.__cause__, "status_code", None) == _GONE:
                     raise CacheConflictError(_COLLECTED) from error
                 raise
-            for (row, total), answer in zip(counts, answers, strict=True):
-                entries[row] = LeafEntry(row, total, str(answer["etag"]))
+            for entry, answer in zip(written, answers, strict=True):
+                entries[entry.row] = replace(entry, etag=str(answer["etag"]))
         leaves = tuple(sorted(entries.values(), key=lambda leaf: leaf.row))
-        return self._remember(replace(directory, leaves=leaves))
+        return self._remember(replace(directory, leaves=leaves, insight=None))
 
     async def save_head(self, directory: Directory, as_of: datetime) -> Directory:
         """Writes the head, which makes the leaves' sums official as of T0. Raises CacheConflictError."""
-        counts = directory.counts
-        row = {
-            "PartitionKey": directory.partition,
-            "RowKey": HEAD,
-            "asOf": as_of,
-            "leaves": len(directory.leaves),
-            **{field: getattr(counts, field) for field in COUNT_FIELDS},
-        }
+        summary, origin = sum_of(leaf.summary for leaf in directory.leaves), directory.origin
+        head = Head(as_of, directory.counts, summary.failures if summary else None)
+        row = head_row(directory.partition, head, leaves=len(directory.leaves))
+        insight = StoredInsight.of(summary.insight, origin) if summary and origin else None
         etag = await save_row(self._table, row, directory.head_etag)
-        return self._remember(replace(directory, head_etag=etag))
+        return self._remember(replace(directory, head_etag=etag, insight=insight))
+
+    async def load_head(self, partition: str) -> Head | None:
+        """The head as storage has it now; None before it was first written, or after its generation was collected."""
+        row = await load_row(self._table, partition, HEAD)
+        return head_of(row) if row else None
 
     async def delete_generation(self, partition: str) -> None:
         """Deletes a generation that nothing points to, or what is left of it. Raises StorageError."""
@@ -199,41 +187,6 @@ async def load_run(cache: TaskCache, partition: str, entries: Sequence[LeafEntry
     return await cache.load_run(partition, entries)
 
 
-type Operation = tuple[Any, ...]
-type Counted = list[tuple[str, TaskCounts]]
-
-
-def _transactions(partition: str, rewrites: Iterable[Rewrite]) -> Iterable[tuple[list[Operation], Counted]]:
-    operations: list[Operation] = []
-    counts: Counted = []
-    size = 0
-    for rewrite in rewrites:
-        unit: list[Operation] = []
-        unit_counts: Counted = []
-        unit_size = 0
-        for row, leaf in zip(rewrite.rows(), rewrite.leaves, strict=True):
-            packed, total = leaf.pack(), leaf.counts()
-            unit.append(_operation(partition, row, rewrite.entry, packed, total))
-            unit_counts.append((row, total))
-            unit_size += len(packed) * 4 // 3 + 1500
-        if operations and (len(operations) + len(unit) > _MAX_OPERATIONS or size + unit_size > _MAX_BYTES):
-            yield operations, counts
-            operations, counts, size = [], [], 0
-        operations, counts, size = operations + unit, counts + unit_counts, size + unit_size
-    if operations:
-        yield operations, counts
-
-
-def _operation(partition: str, row: str, entry: LeafEntry, packed: bytes, counts: TaskCounts) -> Operation:
-    chunks = {f"d{at // _CHUNK}": packed[at : at + _CHUNK] for at in range(0, len(packed), _CHUNK)}
-    columns = {field: getattr(counts, field) for field in COUNT_FIELDS}
-    entity: Row = {"PartitionKey": partition, "RowKey": row, **columns, **chunks}
-    if row == entry.row and entry.etag is not None:
-        condition = {"mode": UpdateMode.REPLACE, "etag": entry.etag, "match_condition": MatchConditions.IfNotModified}
-        return ("update", entity, condition)
-    return ("create", entity)
-
-
 def _leaf_of(row: Row | None, partition: str, entry: LeafEntry) -> Leaf:
     if entry.etag is None:
         return Leaf()
@@ -242,15 +195,6 @@ def _leaf_of(row: Row | None, partition: str, entry: LeafEntry) -> Leaf:
     if row["etag"] != entry.etag:
         raise CacheConflictError("Another poll rewrote a leaf of the task cache.")
     try:
-        return Leaf.unpack(_joined(row))
+        return Leaf.unpack(joined(row))
     except UnreadableLeafError as error:
         raise StorageError(f"The task cache can't be read in {partition}, row {entry.row}: {error}") from error
-
-
-def _joined(row: Row) -> bytes:
-    packed = b""
-    while (chunk := row.get(f"d{len(packed) // _CHUNK}")) is not None:
-        packed += chunk
-        if len(chunk) < _CHUNK:
-            break
-    return packed

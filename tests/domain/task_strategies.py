@@ -3,6 +3,7 @@
 import string
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -28,6 +29,11 @@ tasks = st.builds(
     slots=st.integers(1, 256),
     node=pairs,
 )
+
+
+def tasks_with(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Task]:
+    """Tasks of which only some properties vary."""
+    return st.fixed_dictionaries(fields).map(lambda chosen: Task(**chosen))
 
 
 def distinct(many: Iterable[Task]) -> list[Task]:

@@ -1,11 +1,14 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture, Retired
+from shared.domain.samples import Sample
+from shared.domain.stamps import to_milliseconds
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
@@ -15,6 +18,10 @@ FACTS = JobFacts("render", T0, "active", T0)
 COUNTS = TaskCounts(active=2, completed=3, succeeded=3)
 PICTURE = Picture("g1", T0, "firstRead", COUNTS, full_read_at=T0, moved_at=T0, live_read_at=T0)
 JOB = Job(FACTS, PICTURE, etag="e1")
+
+
+def milliseconds(seconds: int) -> int:
+    return to_milliseconds(T0) + 1000 * seconds
 
 
 def completed_at(moment: datetime) -> JobFacts:
@@ -36,7 +43,8 @@ def test_seen_with_another_creation_time_it_is_another_job_and_its_generations_r
     job = replace(JOB, building="g2", building_since=T0, retired=(Retired("g0", T0),), sealed=True, deleted_at=T0)
     anew = replace(FACTS, creation_time=T0 + SECOND)
     retired = (Retired("g0", T0), Retired("g2", T0 + SECOND), Retired("g1", T0 + SECOND))
-    assert job.seen(anew) == Job(anew, retired=retired, etag="e1")
+    assert job.picture
+    assert job.seen(anew) == Job(anew, retired=retired, ended=(job.picture.sample,), etag="e1")
 
 
 def test_a_generation_that_was_begun_and_never_served_retires_when_another_is_begun() -> None:
@@ -46,7 +54,7 @@ def test_a_generation_that_was_begun_and_never_served_retires_when_another_is_be
 
 
 def test_a_new_generation_is_served_and_the_one_before_retires() -> None:
-    picture = replace(PICTURE, generation="g2", full_read_at=T0 + SECOND)
+    picture = replace(PICTURE, generation="g2", as_of=T0 + SECOND)
     job = JOB.begun("g2", T0).switched(picture)
     assert (job.building, job.building_since, job.picture) == (None, None, picture)
     assert job.retired == (Retired("g1", T0 + SECOND),)
@@ -54,10 +62,10 @@ def test_a_new_generation_is_served_and_the_one_before_retires() -> None:
 
 def test_a_full_read_that_never_ended_is_abandoned_after_a_while() -> None:
     job = JOB.begun("g2", T0)
-    assert job.abandoned(T0) is job
-    abandoned = job.abandoned(T0 + SECOND)
-    assert (abandoned.building, abandoned.retired) == (None, (Retired("g2", T0),))
-    assert abandoned.abandoned(T0 + SECOND) is abandoned
+    assert job.abandoned(T0 + 2 * SECOND, before=T0) is job
+    abandoned = job.abandoned(T0 + 2 * SECOND, before=T0 + SECOND)
+    assert (abandoned.building, abandoned.retired) == (None, (Retired("g2", T0 + 2 * SECOND),))
+    assert abandoned.abandoned(T0 + 2 * SECOND, before=T0 + SECOND) is abandoned
 
 
 def test_a_picture_that_only_holds_longer_is_no_news() -> None:
@@ -66,6 +74,51 @@ def test_a_picture_that_only_holds_longer_is_no_news() -> None:
     assert longer.is_news(None)
     assert replace(longer, live_read_at=T0 + SECOND).is_news(PICTURE)
     assert replace(longer, counts=TaskCounts()).is_news(PICTURE)
+
+
+def test_a_picture_that_only_holds_longer_is_the_same_sample_still() -> None:
+    longer = replace(PICTURE, as_of=T0 + SECOND, live_read_at=T0 + SECOND, agreement=Agreement(T0 + SECOND))
+    assert JOB.pictured(longer).ended == ()
+    assert JOB.pictured(longer).samples == (longer.sample,)
+
+
+@pytest.mark.parametrize("fresh", [{"moved_at": T0 + SECOND}, {"counts": TaskCounts()}], ids=["moved", "counted"])
+def test_a_picture_of_something_else_ends_the_sample_before(fresh: dict[str, Any]) -> None:
+    held = JOB.confirmed(Confirmation(PICTURE.version, T0 + SECOND, Agreement()))
+    later = held.pictured(replace(PICTURE, as_of=T0 + 2 * SECOND, **fresh))
+    assert later.ended == (Sample(milliseconds(0), milliseconds(1), None, COUNTS),)
+    assert Job(FACTS).pictured(PICTURE).ended == ()
+
+
+def test_a_job_that_goes_over_to_another_generation_keeps_what_the_one_before_showed() -> None:
+    fresh = replace(PICTURE, generation="g2", as_of=T0 + SECOND, moved_at=T0 + SECOND)
+    assert JOB.switched(fresh).ended == (PICTURE.sample,)
+    assert replace(JOB, ended=(PICTURE.sample,)).switched(fresh).ended == (PICTURE.sample, PICTURE.sample)
+
+
+@pytest.mark.parametrize(
+    ("agreement", "through", "exact_through", "doubted"),
+    [
+        (Agreement(), 9, None, False),
+        (Agreement(T0 + 12 * SECOND, as_of=T0 - SECOND), 9, None, False),
+        (Agreement(T0 + 7 * SECOND, as_of=T0 + 7 * SECOND), 9, 7, False),
+        (Agreement(T0 + 12 * SECOND, as_of=T0 + 9 * SECOND), 12, 9, False),
+        (Agreement(T0 + 7 * SECOND, 1, COUNTS, T0 + 7 * SECOND), 9, 7, True),
+    ],
+    ids=[
+        "never agreed",
+        "agreed with others",
+        "waits for its confirmation",
+        "was confirmed",
+        "agreed once and differs",
+    ],
+)
+def test_a_sample_is_exact_as_far_as_get_task_counts_agreed_with_it(
+    agreement: Agreement, through: int, exact_through: int | None, *, doubted: bool
+) -> None:
+    picture = replace(PICTURE, as_of=T0 + 9 * SECOND, agreement=agreement)
+    exact = None if exact_through is None else milliseconds(exact_through)
+    assert picture.sample == Sample(milliseconds(0), milliseconds(through), exact, COUNTS, doubted)
 
 
 def test_a_deleted_job_that_is_seen_again_is_not_deleted() -> None:

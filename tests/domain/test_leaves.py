@@ -75,6 +75,15 @@ def test_splitting_keeps_order_and_loses_nothing(many: list[Task], limit: int) -
     assert sum((part.counts() for part in parts[1:]), parts[0].counts()) == leaf.counts()
 
 
+def test_tasks_that_come_behind_a_full_leaf_in_falling_order_do_not_each_begin_another() -> None:
+    leaf, split_off = Leaf(Task(f"a-{number:03}", 0, transition=1, creation=1) for number in range(100)), list[Leaf]()
+    for number in range(200, 0, -1):
+        leaf.fold([Task(f"b-{number:03}", 0, transition=1, creation=1)])
+        leaf, *behind = leaf.split(100)
+        split_off += behind
+    assert min(map(len, split_off)) >= 25
+
+
 def test_a_split_leaves_room_to_grow_on_all_sides() -> None:
     leaf = Leaf([Task(f"task-{number:06}", 0) for number in range(101)])
     assert [len(part) for part in leaf.split(100)] == [50, 51]

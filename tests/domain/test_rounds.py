@@ -170,9 +170,18 @@ def test_what_became_of_a_message_is_told_without_touching_other_jobs() -> None:
 
 def test_of_two_rounds_at_once_each_keeps_what_it_knows_of_jobs_that_it_reached() -> None:
     ours = replace(
-        THIS, reached=frozenset("a"), failures={"a": "new", "b": "old"}, queued={"a": T0 + 9 * MINUTE, "b": T0}
+        THIS,
+        reached=frozenset("a"),
+        left=frozenset("a"),
+        failures={"a": "new", "b": "old"},
+        queued={"a": T0 + 9 * MINUTE, "b": T0},
     )
     stored = replace(LAST, failures={"a": "old", "b": "newer"}, queued={"a": T0, "b": T0 + 5 * MINUTE})
     merged = ours.merged(stored)
     assert merged.failures == {"a": "new", "b": "newer"}
     assert merged.queued == {"a": T0 + 9 * MINUTE, "b": T0 + 5 * MINUTE}
+
+
+def test_a_round_that_polled_a_job_leaves_it_to_the_queue_to_say_that_its_message_was_worked_on() -> None:
+    ours = replace(THIS, reached=frozenset("a"), queued={"a": T0 + 9 * MINUTE})
+    assert ours.merged(replace(LAST, queued={})).queued == {}

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.samples import HistoryRetention
 from shared.errors import SettingsError
 from shared.settings import read_settings
 
@@ -30,6 +31,7 @@ def test_what_is_required_is_enough_and_the_rest_has_defaults() -> None:
     assert settings.job_horizon == timedelta(days=7)
     assert settings.full_read_age == timedelta(hours=24)
     assert settings.deleted_job_retention == timedelta(days=30)
+    assert settings.history_retention == HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
     assert settings.operation_retention == timedelta(days=7)
     assert settings.housekeeping_schedule == "0 17 * * * *"
     assert settings.tick_schedule == "0 * * * * *"
@@ -59,6 +61,8 @@ WRONG = {
     "JOB_HORIZON_DAYS": "inf",
     "FULL_READ_HOURS": "0",
     "DELETED_JOB_DAYS": "-1",
+    "HISTORY_MINUTE_DAYS": "0",
+    "HISTORY_QUARTER_HOUR_DAYS": "3651",
     "POLL_STATUS_DAYS": "a week",
     "HOUSEKEEPING_SCHEDULE": "hourly",
     "TABLE_PREFIX": "7/seven",

@@ -11,6 +11,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
 
 from local.azurite import StorageAddresses
+from tests.e2e.canned_api import DIST, Canned
+from tests.e2e.job_page import canned_render
 from tests.e2e.stack import RunningStack, running_stack
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -43,6 +45,15 @@ def browser() -> Iterator[Browser]:
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def render() -> Iterator[Canned]:
+    """A canned server with one job, which has something of everything."""
+    if not (DIST / "index.html").exists():
+        pytest.skip("the dashboard isn't built: run python3 dev.py build")
+    with canned_render() as canned:
+        yield canned
 
 
 @pytest.fixture

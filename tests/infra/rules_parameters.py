@@ -97,6 +97,8 @@ _LIMITS: Mapping[str, tuple[int, int | None]] = {
     "jobHorizonDays": (0, 3_650),
     "fullReadHours": (1, 8_760),
     "deletedJobDays": (0, 3_650),
+    "historyMinuteDays": (1, 365),
+    "historyQuarterHourDays": (1, 3_650),
     "pollStatusDays": (1, 365),
     "maxBatchCallsPerMinute": (10, 1_000_000),
 }

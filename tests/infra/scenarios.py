@@ -59,6 +59,8 @@ EVERYTHING: Mapping[str, Any] = {
     "jobHorizonDays": 8,
     "fullReadHours": 25,
     "deletedJobDays": 32,
+    "historyMinuteDays": 6,
+    "historyQuarterHourDays": 91,
     "pollStatusDays": 9,
     "housekeepingSchedule": "0 18 * * * *",
     "maxBatchCallsPerMinute": 3001,

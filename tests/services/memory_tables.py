@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
-from azure.data.tables import TableEntity, TransactionOperation
+from azure.data.tables import TableEntity, TransactionOperation, UpdateMode
 from azure.data.tables.aio import TableClient
 
 from shared.stores.tables import Row, Tables
@@ -18,6 +18,9 @@ type Place = tuple[str, str]
 _FILTERS: Mapping[str, Callable[[Place, Mapping[str, str]], bool]] = {
     "PartitionKey eq @partition": lambda place, wanted: place[0] == wanted["partition"],
     "PartitionKey ge @low and PartitionKey lt @high": lambda place, wanted: wanted["low"] <= place[0] < wanted["high"],
+    "PartitionKey ge @low and PartitionKey lt @high and RowKey ge @first and RowKey lt @last": lambda place, wanted: (
+        wanted["low"] <= place[0] < wanted["high"] and wanted["first"] <= place[1] < wanted["last"]
+    ),
     "PartitionKey eq @partition and RowKey ge @first and RowKey le @last": lambda place, wanted: (
         place[0] == wanted["partition"] and wanted["first"] <= place[1] <= wanted["last"]
     ),
@@ -150,7 +153,8 @@ class MemoryTable:
             if operation[0] == TransactionOperation.DELETE:
                 del self._rows[place]
             else:
-                self._rows[place] = (dict(operation[1]), f'W/"{next(self._storage.etags)}"')
+                merged = self._rows[place][0] if _is_merged(operation) and place in self._rows else {}
+                self._rows[place] = ({**merged, **operation[1]}, f'W/"{next(self._storage.etags)}"')
         return [{"etag": self._rows[place][1]} for place in places if place in self._rows]
 
     def _deleted(self, row: Row, condition: dict[str, Any]) -> None:
@@ -161,6 +165,8 @@ class MemoryTable:
         if operation[0] == TransactionOperation.CREATE:
             if place in self._rows:
                 raise failure(ResourceExistsError, 409)
+            return
+        if _is_merged(operation):
             return
         condition = operation[2] if len(operation) > 2 else {}
         assert condition or operation[0] == TransactionOperation.DELETE
@@ -175,6 +181,10 @@ def failure(kind: type[HttpResponseError], status: int) -> HttpResponseError:
     error = kind(f"answered {status}")
     error.status_code = status
     return error
+
+
+def _is_merged(operation: tuple[Any, ...]) -> bool:
+    return bool(operation[0] == TransactionOperation.UPSERT and operation[2] == {"mode": UpdateMode.MERGE})
 
 
 def _place(row: Row) -> Place:

@@ -14,7 +14,7 @@ from shared.domain.jobs import AGREEMENT_LASTS, Agreement, Job, JobFacts, Pictur
 from shared.domain.leaves import Leaf
 from shared.domain.read_plans import ReadPlan
 from shared.domain.tasks import Task
-from shared.services import discovery, reading
+from shared.services import discovery, reading, task_poll
 from shared.services.folding import fold
 from shared.services.generations import Generations
 from shared.services.long_reads import RangeLists
@@ -22,7 +22,8 @@ from shared.services.reading import Reading, finish
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, JobPage
 from shared.stores.jobs import generation_partition
-from shared.stores.task_cache import Directory, Rewrite, TaskCache, load_leaves
+from shared.stores.leaf_rows import Rewrite
+from shared.stores.task_cache import Directory, TaskCache, load_leaves
 from tests.services.fake_batch import FakeBatch
 from tests.services.process import Recipe
 from tests.services.scenarios import (
@@ -35,6 +36,7 @@ from tests.services.scenarios import (
     a_clock_that_runs_ahead,
     a_death_at_every_call,
     a_death_at_every_call_of_a_long_read,
+    a_death_at_every_call_where_no_count_moves,
     a_death_while_pages_come_beside_slow_writes,
     a_job_created_anew,
     a_list_that_lost_a_job,
@@ -90,7 +92,8 @@ class NewestChangePoll(DeltaPoll):
 class WatermarkFirstPoll(TaskPoll):
     @override
     async def _delta(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime) -> Polled:
-        job = await self._saved(source, replace(job, picture=replace(picture, as_of=as_of)))
+        early = replace(job, picture=replace(picture, as_of=as_of))
+        job = await self._records.save(source.account.key, early)
         return await super()._delta(source, job, picture, as_of)
 
 
@@ -144,9 +147,9 @@ async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: 
     ]
     directory = await self._cache.save_leaves(directory, swept)
     picture = replace(job.picture, counts=directory.counts, full_read_at=t0, agreement=Agreement(t0))
-    stored = await self._jobs.load(source.account.key, job.facts.id)
+    stored = await self._records.load(source.account.key, job.facts.id)
     swept_job = replace(stored or job, picture=picture)
-    return replace(swept_job, etag=await self._jobs.save(source.account.key, swept_job))
+    return await self._records.save(source.account.key, swept_job)
 
 
 async def not_caught_up(
@@ -206,6 +209,10 @@ def without_the_first_part(self: RangeLists, parts: tuple[IdRange, ...]) -> None
 def caught_up_since_its_end(plan: ReadPlan, overlap: timedelta) -> ReadPlan:
     later = REAL_CATCHING_UP(plan, overlap)
     return replace(later, since=later.as_of - overlap)
+
+
+def tells_the_counts(picture: Picture, directory: Directory) -> bool:
+    return picture.counts == directory.counts
 
 
 REAL_STORE = RangeLists.store
@@ -288,6 +295,12 @@ MUTANTS = (
         "a long read caught up since its end",
         a_change_behind_a_slow_long_read,
         patches=((ReadPlan, "catching_up", caught_up_since_its_end),),
+        unaided=False,
+    ),
+    Mutant(
+        "insight told only where a count moved",
+        a_death_at_every_call_where_no_count_moves,
+        patches=((task_poll, "_tells_of", tells_the_counts),),
         unaided=False,
     ),
     Mutant("sealed at once", a_report_after_the_end_of_its_job, patches=((Job, "is_final", final_at_once),)),

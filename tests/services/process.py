@@ -6,7 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any, override
 
 from shared.domain.accounts import Account
+from shared.domain.samples import HistoryRetention
+from shared.services.histories import Histories
 from shared.services.housekeeping import Housekeeping, Retention
+from shared.services.job_records import JobRecords
+from shared.services.leaf_walk import LeafWalk
 from shared.services.long_reads import LongReads
 from shared.services.polling import Polling
 from shared.services.queries import Queries
@@ -14,6 +18,8 @@ from shared.services.queued_jobs import QueuedJobs
 from shared.services.registry import Registry
 from shared.services.rounds import AccountRounds, RoundRules
 from shared.services.task_poll import TaskPoll
+from shared.services.task_queries import TaskQueries
+from shared.stores.history import HistoryStore
 from shared.stores.jobs import JobStore
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.operations import OperationStore
@@ -26,6 +32,7 @@ from tests.services.memory_tables import Connection, MemoryTables, Storage
 OVERLAP = timedelta(seconds=30)
 INTERVAL = timedelta(minutes=1)
 BUDGET = timedelta(days=1)
+HISTORY = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
 
 
 def local_account(name: str) -> Account:
@@ -80,9 +87,11 @@ class Process:
         self.monitoring = MonitoringStore(tables)
         self.clock = LoopClock(service.now)
         self.plans = ReadPlanStore(tables)
+        history = HistoryStore(tables)
+        self.records = JobRecords(self.jobs, self.round_store, history, HISTORY)
         self.task_poll = recipe.task_poll(
             self.cache,
-            self.jobs,
+            self.records,
             self.plans,
             overlap=recipe.overlap,
             full_read_age=timedelta(days=1),
@@ -90,7 +99,7 @@ class Process:
         )
         self.rounds = WatchedRounds(
             self.batch,
-            jobs=self.jobs,
+            records=self.records,
             rounds=self.round_store,
             monitoring=self.monitoring,
             task_poll=self.task_poll,
@@ -100,7 +109,7 @@ class Process:
         operations = OperationStore(tables)
         self.queued = QueuedJobs(
             self.batch,
-            long_reads=LongReads(self.cache, self.jobs, self.plans, self.task_poll),
+            long_reads=LongReads(self.cache, self.records, self.plans, self.task_poll),
             rounds=self.round_store,
             monitoring=self.monitoring,
             clock=self.clock,
@@ -116,12 +125,13 @@ class Process:
         )
         self.housekeeping = Housekeeping(
             [account],
-            jobs=self.jobs,
+            records=self.records,
+            history=history,
             cache=self.cache,
             plans=self.plans,
             operations=operations,
             clock=self.clock,
-            retention=Retention(timedelta(days=30), timedelta(days=7)),
+            retention=Retention(timedelta(days=30), timedelta(days=7), HISTORY),
         )
         self.registry = Registry({account.id: account}, self.monitoring, self.clock, interval=INTERVAL)
         self.queries = Queries(
@@ -132,6 +142,17 @@ class Process:
             plans=self.plans,
             clock=self.clock,
             interval=timedelta(hours=1),
+        )
+        self.task_queries = TaskQueries(LeafWalk(self.queries, self.cache))
+
+        self.histories = Histories(
+            {account.id: account},
+            jobs=self.jobs,
+            monitoring=self.monitoring,
+            history=history,
+            clock=self.clock,
+            interval=INTERVAL,
+            retention=HISTORY,
         )
 
     async def poll(self, *, full: bool = False) -> None:

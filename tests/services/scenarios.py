@@ -183,3 +183,20 @@ def a_change_behind_a_slow_long_read(world: World) -> None:
     world.poll()
     job.change("a", RUNNING, at=world.now() + 100 * SECOND, lag=NO_TIME, skew=NO_TIME)
     world.deliver(takes=20)
+
+
+def a_death_at_every_call_where_no_count_moves(world: World) -> None:
+    """Tasks fail again, by another exit code: only what is summed up of them tells."""
+    names = [f"Task-{number:02}" for number in range(13)]
+    job = world.create("Render", *names)
+    for name in names:
+        job.change(name, COMPLETED, at=world.now(), lag=NO_TIME, skew=NO_TIME, code=1)
+    world.wait(61)
+    world.poll()
+    for call, name in enumerate(names, start=1):
+        world.wait(61)
+        job.change(name, COMPLETED, at=world.now(), lag=NO_TIME, skew=NO_TIME, code=1 + call)
+        world.wait(1)
+        world.poll(fault=Fault(call=call, committed=True, kills=True))
+        world.wait(1)
+        assert world.poll(1)

@@ -1,9 +1,14 @@
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any, override
 
 import pytest
 
 from shared.errors import BatchAnswerError, BatchThrottledError, BatchUnreachableError
+from shared.stores.batch import TaskPage
+from tests.services.fake_batch import FakeBatch
+from tests.services.process import Recipe
 from tests.services.telling import last_round, polled_for_a_while, requests_of, verdict
 from tests.services.truth import COMPLETED, RUNNING
 from tests.services.world import SECOND, World
@@ -115,3 +120,27 @@ def test_without_a_date_nothing_is_read_for_the_first_time(world: World) -> None
     world.poll()
     assert verdict(world, "Render").level == "stale"
     assert "Date" in verdict(world, "Render").reason
+
+
+class HangingBatch(FakeBatch):
+    """The task lists of some jobs never answer."""
+
+    @override
+    async def fetch_task_page(self, job_id: str, *details: Any, **more: Any) -> TaskPage:
+        if job_id.startswith("bad"):
+            await asyncio.sleep(30)
+            raise BatchUnreachableError(ENDPOINT, "no whole answer within 30 s")
+        return await super().fetch_task_page(job_id, *details, **more)
+
+
+def test_jobs_whose_lists_hang_do_not_take_every_turn() -> None:
+    world = World(Recipe(batch=HangingBatch))
+    for number in range(16):
+        world.create(f"bad-{number:02}", "a")
+    world.create("good", "a")
+    for _ in range(3):
+        world.wait(61)
+        world.run(world.processes[0].rounds.run_if_due(timedelta(), budget=45 * SECOND))
+    assert verdict(world, "good").level == "exact"
+    assert verdict(world, "bad-15").level == "stale"
+    world.close()

@@ -1,16 +1,20 @@
 """What is past its time goes, what is needed stays, and what a death in between leaves the next run finds."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
 
 from shared.domain.jobs import Job
+from shared.domain.task_lists import TaskList
 from shared.errors import NotFoundError
 from tests.services.memory_tables import Fault, ProcessDiedError
 from tests.services.telling import polled_for_a_while, verdict
+from tests.services.truth import TrueJob
 from tests.services.world import SECOND, World
 
 HOUR = 3600
+NAMES = [f"task-{number:03}" for number in range(40)]
 
 
 def clean_up(world: World) -> None:
@@ -133,10 +137,10 @@ def test_tasks_are_listed_to_the_end_though_their_generation_is_collected_meanwh
 
     async def listed() -> list[str]:
         names: list[str] = []
-        found = process.queries.tasks("demo", "Render", after="", wanted=lambda _: True, state=None)
-        async for task in found:
-            names.append(task.id)
-            if len(names) == 1:
+        async for batch in process.task_queries.tasks("demo", "Render", TaskList(limit=100)):
+            is_first = not names
+            names += [task.id for task in batch]
+            if is_first:
                 job = await process.jobs.load("demo", "Render")
                 assert job
                 assert job.picture
@@ -155,3 +159,65 @@ def test_what_was_collected_is_not_needed_by_a_poll_that_remembers_it(world: Wor
     world.wait(timedelta(seconds=61).total_seconds())
     world.poll(0)
     assert verdict(world, "Render").level == "exact"
+
+
+def long_job(world: World) -> TrueJob:
+    """Pages of three tasks; a round may read ten, so that the job is left to the queue."""
+    world.service.page_size, world.service.short_read = 3, 10
+    world.processes = [world.started(), world.started()]
+    job = world.create("Render", *NAMES)
+    world.wait(61)
+    world.poll()
+    return job
+
+
+def test_the_generation_served_before_a_read_of_hours_is_not_collected_as_soon_as_that_ends(world: World) -> None:
+    job = long_job(world)
+    world.deliver_all()
+    polled_for_a_while(world)
+    job.delete_task(NAMES[0], world.now())
+    while not world.messages:
+        world.wait(61)
+        world.poll()
+    for _ in range(3):
+        world.deliver(who=1, budget=1, takes=1)
+        world.wait(1500)
+        world.poll()
+    before = job_of(world).picture
+    world.deliver_all()
+    after = job_of(world).picture
+    assert before
+    assert after
+    clean_up(world)
+    assert generations(world) == {before.generation, after.generation}
+    world.wait(HOUR)
+    clean_up(world)
+    assert generations(world) == {after.generation}
+
+
+@pytest.mark.parametrize("delay", [0, 25, 50, 60])
+def test_a_read_that_stood_still_and_ends_while_it_is_collected_is_served_whole(world: World, delay: float) -> None:
+    long_job(world)
+    for _ in range(2):
+        world.deliver(budget=5, takes=1)
+    assert world.messages
+    world.messages.clear()
+    world.wait(HOUR + 60)
+    keeper, worker = world.processes[0], world.started()
+    keeper.connection.latency = 10  # lists jobs from 10 s on, looks for the plan at 30, deletes at 70, notes it at 90
+
+    async def both() -> None:
+        clean = asyncio.create_task(keeper.housekeeping.run())
+        await asyncio.sleep(delay)
+        worker.batch.latency = 2
+        await worker.queued.run("Render", budget=timedelta(days=1))
+        await clean
+
+    world.run(both())
+    keeper.connection.latency = 0
+    served = job_of(world).picture
+    assert served is None or sorted(world.cached("Render")) == NAMES
+    world.wait(11 * 60)
+    world.poll()
+    world.deliver_all()
+    assert sorted(world.cached("Render")) == NAMES

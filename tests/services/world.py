@@ -10,11 +10,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from shared.domain.failures import Failures
 from shared.domain.keys import key_of
 from shared.domain.operations import JobMessage
 from shared.domain.reports import JobReport
+from shared.domain.task_lists import TaskList
 from shared.domain.tasks import Task
 from shared.errors import BatchscopeError
+from shared.stores.jobs import generation_partition
+from tests.domain.summary_oracle import blamed, told
 from tests.services.fake_batch import Service
 from tests.services.memory_tables import Fault, ProcessDiedError, Storage
 from tests.services.process import Process, Recipe
@@ -165,8 +169,16 @@ class World:
         return self.run(self._cached(name))
 
     async def _cached(self, name: str) -> dict[str, Task]:
-        found = self.started().queries.tasks("demo", name, after="", wanted=lambda _: True, state=None)
-        return {task.id: task async for task in found}
+        found = self.started().task_queries.tasks("demo", name, TaskList(limit=1_000_000))
+        return {task.id: task async for batch in found for task in batch}
+
+    def failures(self, name: str) -> Failures | None:
+        """The failures of a job as the head of the generation that is served has them."""
+        job = self.report(name).job
+        assert job.picture
+        partition = generation_partition("demo", job.key, job.picture.generation)
+        head = self.run(self.started().cache.load_head(partition))
+        return head.failures if head else None
 
     def check(self, *, done: bool, full: bool, processes: list[Process]) -> None:
         """Raises AssertionError where a claim isn't true; after a poll that ended well every claim must be fresh."""
@@ -177,6 +189,8 @@ class World:
         for name, report in reports.items():
             if not report.job.deleted:
                 self._check_claim(name, report, done=done and report.job.key not in failed)
+            if done and not report.job.deleted and report.job.key not in failed:
+                self._check_insight(name, report)
         if done:
             dates = [process.batch.list_date for process in processes if process.batch.list_date]
             for process in processes if dates else ():
@@ -207,6 +221,14 @@ class World:
         if done:
             assert picture.counts == counted(tasks.values()), f"the counts of {name} are not those of its tasks"
 
+    def _check_insight(self, name: str, report: JobReport) -> None:
+        """Whatever happened to the polls, what is summed up of a job's tasks is what they say one by one."""
+        rows, picture = list(self.cached(name).values()), report.job.picture
+        assert picture, f"{name} was polled, and there is no picture of it"
+        assert picture.insight, f"{name} was polled, and there is no insight into it"
+        assert picture.insight.unpack() == told(rows), f"the insight into {name} is not that into its tasks"
+        assert self.failures(name) == blamed(rows), f"failures of {name} are grouped as those of its tasks are not"
+
     def _check_exact(self, name: str, report: JobReport, job: TrueJob) -> None:
         """Of what deltas can't show, `exact` still promises: where nothing moved since asOf, the counts are right."""
         picture, now = report.job.picture, self.now()
@@ -220,12 +242,13 @@ class World:
         t0, now, ended = process.batch.list_date, self.now(), process.rounds.ended
         if t0 is None or ended is None or ended.reason:
             return
+        elsewhere = self._queued() | set(ended.last.queued if ended.last else ())  # a mark may run out during the round
         for name, jobs in self.truth.jobs.items():
             if (
                 self.truth.is_unsettled(name, t0, now)
                 or key_of(name) in ended.failures
                 or key_of(name) in ended.overtaken
-                or key_of(name) in self._queued()
+                or key_of(name) in elsewhere
             ):
                 continue
             report = reports.get(name)

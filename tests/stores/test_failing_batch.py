@@ -117,7 +117,7 @@ CASES: dict[str, tuple[Answer, type[BatchError], str]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("read", ["jobs", "job", "tasks", "counts"])
+@pytest.mark.parametrize("read", ["jobs", "job", "tasks", "counts", "task in full"])
 async def test_every_way_to_fail_is_told_in_a_sentence(
     service: Service, account: BatchAccount, case: str, read: str
 ) -> None:
@@ -135,6 +135,8 @@ async def _read(account: BatchAccount, read: str) -> None:
             await account.fetch_job("Render")
         case "counts":
             await account.fetch_task_counts("Render")
+        case "task in full":
+            await account.fetch_task_details("Render", "task-1")
         case _:
             async for _ in account.fetch_task_pages("Render"):
                 pass

@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 
+from shared.domain.insight import Insight, StoredInsight
 from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture, Retired
+from shared.domain.leaves import Leaf
 from shared.domain.operations import PollOperation, Reason
 from shared.domain.rounds import Round
+from shared.domain.samples import Sample
 from shared.domain.tasks import TaskCounts
 from shared.errors import CacheConflictError, StorageError
 from shared.stores.jobs import JobStore
 from shared.stores.operations import OperationStore
 from shared.stores.rounds import RoundStore
 from shared.stores.tables import Tables
+from shared.stores.task_cache import Directory, LeafEntry, Rewrite, TaskCache
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -38,7 +42,10 @@ JOBS = {
     "with a picture": Job(BARE_FACTS, PICTURE),
     "agreed": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(T0 + 9 * MICROSECOND, as_of=T0))),
     "disagreeing": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
+    "with an insight": Job(BARE_FACTS, replace(PICTURE, insight=StoredInsight.of(Insight(retries=7), b"12345678"))),
     "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), sealed=True, deleted_at=T0),
+    "with a sample that ended": Job(BARE_FACTS, PICTURE, ended=(Sample(1, 2, None, COUNTS),)),
+    "re-created": Job(BARE_FACTS, ended=(Sample(-5, 0, -3, COUNTS, doubted=True), Sample(1, 2, None, COUNTS))),
     "empty words": Job(replace(BARE_FACTS, pool_id="", display_name="")),
     "far in time": Job(replace(BARE_FACTS, creation_time=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))),
 }
@@ -252,3 +259,17 @@ async def test_operations_asked_for_before_a_time_are_deleted(tables: Tables, ac
         await store.save(account, PollOperation(f"p{number}", "succeeded", T0 + number * MICROSECOND, None))
     assert await store.delete_before(account, T0 + MICROSECOND) == 1
     assert [await store.load(account, f"p{number}") is not None for number in range(3)] == [False, True, True]
+
+
+async def test_every_write_counts_when_it_was_answered_and_no_read_does(tables: Tables, account: str) -> None:
+    store, before = JobStore(tables), tables.writes
+    job = Job(BARE_FACTS, etag=await store.save(account, Job(BARE_FACTS)))
+    saved = tables.writes
+    await store.load(account, job.facts.id)
+    await store.load_all(account)
+    read = tables.writes
+    with pytest.raises(CacheConflictError):
+        await store.save(account, Job(BARE_FACTS))
+    refused = tables.writes
+    await TaskCache(tables).save_leaves(Directory(f"{account}~g"), [Rewrite(LeafEntry("s", COUNTS, None), [Leaf()])])
+    assert (saved - before, read - saved, refused - read, tables.writes - refused) == (1, 0, 1, 1)

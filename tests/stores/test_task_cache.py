@@ -4,24 +4,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from azure.data.tables import UpdateMode
 
+from shared.domain.insight import StoredInsight
 from shared.domain.keys import key_of
 from shared.domain.leaves import FORMAT, Leaf
 from shared.domain.tasks import COUNT_FIELDS, Task, TaskCounts
 from shared.errors import CacheConflictError, StorageError
 from shared.services.folding import fold
+from shared.stores.heads import HEAD, Head, sum_of
+from shared.stores.leaf_rows import LeafEntry, Rewrite, transactions
 from shared.stores.tables import Tables, load_rows
-from shared.stores.task_cache import (
-    HEAD,
-    Directory,
-    LeafEntry,
-    Rewrite,
-    TaskCache,
-    _transactions,
-    load_leaves,
-    load_run,
-)
+from shared.stores.task_cache import Directory, TaskCache, load_leaves, load_run
 from tests.domain.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
+from tests.domain.summary_oracle import blamed, told
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
 EMPTY = LeafEntry("s", TaskCounts(), None)
@@ -190,7 +186,7 @@ async def test_a_full_pass_of_the_longest_ids_fits_the_limits_of_transactions(ta
     cache = TaskCache(tables)
     first = await filled(cache, partition, tasks[:4000], leaf_rows=4096)
     assert len(first.leaves) == 1
-    (unit,) = _transactions(
+    (unit,) = transactions(
         partition, [Rewrite(first.leaves[0], Leaf(sorted(tasks, key=lambda task: key_of(task.id))).split())]
     )
     assert (
@@ -280,6 +276,58 @@ async def test_a_damaged_leaf_is_named(tables: Tables, partition: str) -> None:
     entry = replace(directory.leaves[0], etag=str(answer["etag"]))
     with pytest.raises(StorageError, match=f"format {FORMAT + 1}"):
         await cache.load_leaf(partition, entry)
+
+
+FAILED = [
+    Task(f"task-{number:06}", 3, 2, 9_000_000, 1, 2_000, 9_000_000, number % 3, ("userError", "FailureExitCode"))
+    for number in range(9)
+]
+
+
+async def test_a_directory_has_the_summary_of_every_leaf_and_the_head_their_sum(tables: Tables, partition: str) -> None:
+    written = await filled(TaskCache(tables), partition, FAILED)
+    read = await TaskCache(tables).read_directory(partition)
+    summary = sum_of(leaf.summary for leaf in read.leaves)
+    assert len(read.leaves) > 1
+    assert summary
+    assert summary.insight == told(FAILED)
+    assert written.insight == StoredInsight.of(summary.insight, read.origin or b"")
+    head = await TaskCache(tables).load_head(partition)
+    assert head == Head(T0, TaskCounts(completed=9, failed=9), blamed(FAILED))
+
+
+async def test_where_one_leaf_has_no_summary_there_is_no_sum(tables: Tables, partition: str) -> None:
+    cache = TaskCache(tables)
+    await filled(cache, partition, FAILED)
+    for row in ("s", HEAD):
+        stored = await tables["tasks"].get_entity(partition, row)
+        kept = {name: value for name, value in stored.items() if name not in {"summary", "failures0"}}
+        await tables["tasks"].update_entity(kept, mode=UpdateMode.REPLACE)
+    head = await cache.load_head(partition)
+    assert head == Head(T0, TaskCounts(completed=9, failed=9), None)
+    directory = await cache.read_directory(partition)
+    assert directory.counts.total == 9
+    assert directory.origin is None
+    saved = await cache.save_head(directory, T0)
+    assert saved.insight is None
+    assert await cache.load_head(partition) == head
+
+
+async def test_there_is_no_head_of_a_generation_that_is_gone(tables: Tables, partition: str) -> None:
+    assert await TaskCache(tables).load_head(partition) is None
+
+
+async def test_failures_too_long_for_a_row_lose_groups_but_none_of_their_number(tables: Tables, partition: str) -> None:
+    dice, cache = random.Random(13), TaskCache(tables)  # noqa: S311
+    codes = ["".join(dice.choices(string.ascii_letters, k=20_000)) for _ in range(100)]
+    tasks = [Task(f"t-{number:03}", 3, 2, failure=("userError", code)) for number, code in enumerate(codes)]
+    directory, _ = await fold(cache, Directory(partition), tasks, leaf_rows=1)
+    await cache.save_head(directory, T0)
+    head = await cache.load_head(partition)
+    assert head
+    assert head.failures
+    assert head.failures.count == 100
+    assert 0 < len(head.failures.groups) < 100
 
 
 async def test_a_generation_does_not_see_the_rows_of_another(tables: Tables, partition: str) -> None:

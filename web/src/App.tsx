@@ -1,88 +1,61 @@
-// The page: what is watched, how its jobs are doing, and how sure that is.
+// The page: the list of jobs or one of them, as its address says.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { AccountTile } from "./AccountTile";
-import { Banner, Liveness } from "./Banner";
-import { Feed, type FeedState } from "./feed";
-import { FilterBar } from "./FilterBar";
+import { Feed, type Picture } from "./feed";
 import { addressOf, readFilters, type Filters } from "./filters";
-import { JobList } from "./JobList";
+import { JobPage } from "./job/JobPage";
+import { readView } from "./job/view";
+import { Going, type Go } from "./Link";
+import { ListPage } from "./ListPage";
+import { NOTHING_YET, type Reading } from "./poller";
+import { Shell } from "./Shell";
 import { TipLayer } from "./Tip";
 
-export function App() {
-  const [state, setState] = useState<FeedState>({ picture: null, failure: null });
-  const [filters, setFilters] = useState<Filters>(readFilters);
-  const feed = useRef<Feed>(null);
-  feed.current ??= new Feed(filters, setState);
-  useEffect(() => feed.current?.start(), []);
+const read = () => ({ filters: readFilters(), view: readView() });
 
-  const look = (next: Filters) => {
-    setFilters(next);
-    feed.current?.look(next);
-  };
+export function App() {
+  const [{ filters, view }, setPlace] = useState(read);
+  const [reading, setReading] = useState<Reading<Picture>>(NOTHING_YET);
+  const feed = useRef<Feed>(null);
+  feed.current ??= new Feed(filters, setReading);
+  const listed = useRef({ address: "./", top: 0 });
+  const onList = !view;
+  useEffect(() => (onList ? feed.current?.start(readFilters()) : undefined), [onList]);
   useEffect(() => {
-    const moved = () => look(readFilters());
+    const moved = () => {
+      const place = read();
+      setPlace(place);
+      if (!place.view) feed.current?.look(place.filters);
+    };
     window.addEventListener("popstate", moved);
     return () => window.removeEventListener("popstate", moved);
   }, []);
+  useEffect(() => {
+    window.scrollTo(0, onList ? listed.current.top : 0);
+    if (onList) document.title = "Batchscope";
+  }, [onList, view?.account, view?.job]);
+
+  const go: Go = (address, how = "push") => {
+    if (onList) listed.current = { address: location.search || "./", top: window.scrollY };
+    history[how === "push" ? "pushState" : "replaceState"](null, "", address);
+    setPlace(read());
+  };
   const choose = (change: Partial<Filters>) => {
     const next = { ...filters, ...change };
-    const typing = "prefix" in change;
-    history[typing ? "replaceState" : "pushState"](null, "", addressOf(next));
-    look(next);
+    go(addressOf(next), "prefix" in change ? "replace" : "push");
+    feed.current?.look(next);
   };
-
   return (
     <TipLayer>
-      <header class="top">
-        <h1>
-          <span class="mark" aria-hidden="true" />
-          Batchscope
-        </h1>
-        <Liveness state={state} />
-      </header>
-      {state.failure && <Banner failure={state.failure} retry={() => feed.current?.refresh()} />}
-      <main class={state.failure && state.picture ? "outdated" : ""} aria-busy={!state.picture && !state.failure}>
-        <Contents state={state} filters={filters} choose={choose} />
-      </main>
+      <Going.Provider value={go}>
+        {view ? (
+          <JobPage key={`${view.account} ${view.job}`} view={view} back={listed.current.address} />
+        ) : (
+          <Shell reading={reading} retry={() => feed.current?.refresh()}>
+            <ListPage reading={reading} filters={filters} choose={choose} />
+          </Shell>
+        )}
+      </Going.Provider>
     </TipLayer>
-  );
-}
-
-interface ContentsProps {
-  state: FeedState;
-  filters: Filters;
-  choose: (change: Partial<Filters>) => void;
-}
-
-function Contents({ state, filters, choose }: ContentsProps) {
-  const { picture, failure } = state;
-  if (!picture) return failure ? null : <p class="empty">Loading…</p>;
-  if (!picture.accounts.length) {
-    return (
-      <div class="empty" data-testid="no-accounts">
-        <h2>No accounts are configured</h2>
-        <p>
-          Name the Batch accounts to watch in the setting <code>BATCH_ACCOUNTS</code>; they appear here.
-        </p>
-      </div>
-    );
-  }
-  return (
-    <>
-      <section class="tiles" aria-label="Accounts">
-        {picture.accounts.map((account) => (
-          <AccountTile
-            key={account.id}
-            account={account}
-            single={picture.accounts.length === 1}
-            filters={filters}
-            choose={choose}
-          />
-        ))}
-      </section>
-      <FilterBar accounts={picture.accounts} filters={filters} choose={choose} />
-      <JobList picture={picture} filters={filters} choose={choose} />
-    </>
   );
 }

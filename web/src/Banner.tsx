@@ -1,8 +1,8 @@
 // How alive the page itself is: a quiet word while all is well, a clear one when it isn't.
 
 import { serverClock, useTick } from "./clock";
-import type { Failure, FeedState } from "./feed";
 import { Outside } from "./Outside";
+import type { Failure, Reading } from "./poller";
 import { span } from "./words";
 
 interface BannerProps {
@@ -35,9 +35,9 @@ export function Banner({ failure, retry }: BannerProps) {
   );
 }
 
-export function Liveness({ state }: { state: FeedState }) {
-  const live = state.picture && !state.failure;
-  const word = live ? "Live" : !state.failure ? "Connecting" : state.failure.message === null ? "Offline" : "Error";
+export function Liveness({ reading: { value, failure } }: { reading: Reading<unknown> }) {
+  const live = value && !failure;
+  const word = live ? "Live" : !failure ? "Connecting" : failure.message === null ? "Offline" : "Error";
   return (
     <p class="liveness" data-live={live ? "yes" : "no"}>
       <span class="pulse" aria-hidden="true" />

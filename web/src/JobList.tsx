@@ -4,11 +4,13 @@ import { useState } from "preact/hooks";
 import { Age } from "./Banner";
 import type { Picture } from "./feed";
 import { passes, type Filters } from "./filters";
-import { byUrgency, TASK_STATES, type Job, type Verdict } from "./model";
+import { addressOfJob } from "./job/view";
+import { Link } from "./Link";
+import { byUrgency, TASK_STATES, type Job } from "./model";
 import { Outside, visible } from "./Outside";
 import { Figure, ReadBar, StateBar, Swatch } from "./StateBar";
-import { useTip } from "./Tip";
-import { count, spoken } from "./words";
+import { Badge } from "./Verdict";
+import { count } from "./words";
 
 const ROWS = 300;
 
@@ -113,7 +115,9 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
   return (
     <tr role="row" data-job={job.id} data-account={job.account}>
       <th role="rowheader" scope="row" class="id">
-        <Outside text={job.id} />
+        <Link to={addressOfJob(job.account, job.id)} class="open">
+          <Outside text={job.id} />
+        </Link>
         <Aside job={job} many={many} />
       </th>
       <td role="cell" class="state" data-job-state={job.deleted ? "deleted" : job.state}>
@@ -165,15 +169,5 @@ function Aside({ job, many }: { job: Job; many: boolean }) {
         </span>
       ))}
     </small>
-  );
-}
-
-function Badge({ verdict }: { verdict: Verdict }) {
-  const tip = useTip(verdict.reason);
-  return (
-    <button type="button" class="badge" data-level={verdict.level} {...tip}>
-      {spoken(verdict.level)}
-      <span class="unseen">: {visible(verdict.reason)}</span>
-    </button>
   );
 }

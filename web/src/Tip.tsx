@@ -39,14 +39,21 @@ export function TipLayer({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** Event handlers that show `text` beside the element. */
-export function useTip(text: string) {
+/** Shows a text beside an element, until told otherwise; null hides it. */
+export function useTipBeside(): (text: string | null, element?: Element) => void {
   const setTip = useContext(SetTip);
-  const show = (event: Event) => {
-    const box = (event.currentTarget as Element).getBoundingClientRect();
+  return (text, element) => {
+    if (text === null || !element) return setTip(null);
+    const box = element.getBoundingClientRect();
     const left = Math.max(MARGIN, Math.min(box.left, window.innerWidth - WIDTH - MARGIN));
     setTip({ text, left, top: box.bottom + 6 });
   };
-  const hide = () => setTip(null);
+}
+
+/** Event handlers that show `text` beside the element. */
+export function useTip(text: string) {
+  const tip = useTipBeside();
+  const show = (event: Event) => tip(text, event.currentTarget as Element);
+  const hide = () => tip(null);
   return { onPointerEnter: show, onPointerLeave: hide, onFocus: show, onBlur: hide };
 }

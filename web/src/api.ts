@@ -11,6 +11,8 @@ export class Refusal extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** When to ask again, in seconds, where the server said so. */
+    readonly retryAfter: number | null = null,
   ) {
     super(message);
   }
@@ -80,12 +82,17 @@ async function get(path: string, etag: string | undefined, signal: AbortSignal):
 }
 
 async function keep(response: Response): Promise<Known> {
-  if (!response.ok) throw new Refusal(response.status, await sentenceOf(response));
+  if (!response.ok) throw await refusalOf(response);
   try {
     return { etag: response.headers.get("ETag") ?? "", body: await response.json() };
   } catch {
     throw new Unreachable();
   }
+}
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  const seconds = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
+  return new Refusal(response.status, await sentenceOf(response), Number.isNaN(seconds) ? null : seconds);
 }
 
 async function sentenceOf(response: Response): Promise<string> {
@@ -95,7 +102,7 @@ async function sentenceOf(response: Response): Promise<string> {
 }
 
 /** A next link by path and query alone: behind a proxy its host may be another, and no other host is ever asked. */
-function ownPath(link: string): string {
+export function ownPath(link: string): string {
   const { pathname, search } = new URL(link, location.origin);
   return pathname + search;
 }

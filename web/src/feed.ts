@@ -1,12 +1,11 @@
-// Keeps the picture up to date: polls, backs off while the server doesn't answer, sleeps while nobody looks.
+// Keeps the picture of all accounts and their jobs up to date.
 
-import { Reader, Refusal, Unreachable } from "./api";
+import { Reader, Refusal } from "./api";
 import { jobsQuery, type Filters } from "./filters";
 import type { Account, Job, Page } from "./model";
+import { POLL_MS, Poller, type Reading } from "./poller";
 
-const POLL_MS = 2000;
 const POLL_MS_PER_ACCOUNT = 400;
-const LONGEST_WAIT_MS = 10_000;
 const TYPING_RESTS_MS = 150;
 
 /** An account whose jobs couldn't be read, and the server's sentence about it. */
@@ -22,73 +21,32 @@ export interface Picture {
   more: boolean;
 }
 
-/** Why there is no new picture; `message` is null when the server doesn't answer at all. */
-export interface Failure {
-  since: number;
-  message: string | null;
-}
-
-export interface FeedState {
-  picture: Picture | null;
-  failure: Failure | null;
-}
-
 export class Feed {
   #reader = new Reader();
-  #state: FeedState = { picture: null, failure: null };
-  #failures = 0;
-  #timer: number | undefined;
-  #current = new AbortController();
+  #poller: Poller<Picture>;
 
   constructor(
     private filters: Filters,
-    private readonly show: (state: FeedState) => void,
-  ) {}
+    show: (reading: Reading<Picture>) => void,
+  ) {
+    const rest = () => Math.max(POLL_MS, POLL_MS_PER_ACCOUNT * (this.#poller.value?.accounts.length ?? 0));
+    this.#poller = new Poller((signal) => this.#read(signal), rest, show);
+  }
 
-  /** Starts, and returns what stops it. */
-  start(): () => void {
-    const woken = () => (document.hidden ? this.#pause() : this.refresh());
-    document.addEventListener("visibilitychange", woken);
-    window.addEventListener("online", woken);
-    this.refresh();
-    return () => {
-      document.removeEventListener("visibilitychange", woken);
-      window.removeEventListener("online", woken);
-      this.#pause();
-    };
+  /** Starts with what these filters let through, and returns what stops it. */
+  start(filters: Filters): () => void {
+    this.filters = filters;
+    return this.#poller.start();
   }
 
   /** Shows something else, once typing rests. */
   look(filters: Filters): void {
     this.filters = filters;
-    this.#pause();
-    this.#timer = window.setTimeout(() => this.refresh(), TYPING_RESTS_MS);
+    this.#poller.refreshIn(TYPING_RESTS_MS);
   }
 
-  /** Reads now; an unfinished read is given up. */
   refresh(): void {
-    this.#pause();
-    this.#current = new AbortController();
-    void this.#poll(this.#current.signal);
-  }
-
-  #pause(): void {
-    window.clearTimeout(this.#timer);
-    this.#current.abort();
-  }
-
-  async #poll(signal: AbortSignal): Promise<void> {
-    const began = Date.now();
-    try {
-      const picture = await this.#read(signal);
-      if (signal.aborted) return;
-      this.#failures = 0;
-      this.#tell({ picture, failure: null });
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#fail(error, began);
-    }
-    if (!document.hidden) this.#timer = window.setTimeout(() => this.refresh(), this.#wait());
+    this.#poller.refresh();
   }
 
   async #read(signal: AbortSignal): Promise<Picture> {
@@ -107,25 +65,8 @@ export class Feed {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       problems.push({ account: account.name, message: error.message });
-      const known = this.#state.picture?.jobs ?? [];
+      const known = this.#poller.value?.jobs ?? [];
       return { values: known.filter((job) => job.account === account.id), more: false };
     }
-  }
-
-  #fail(error: unknown, began: number): void {
-    if (!(error instanceof Refusal || error instanceof Unreachable)) console.error(error);
-    this.#failures++;
-    const message = error instanceof Unreachable ? null : error instanceof Error ? error.message : String(error);
-    this.#tell({ picture: this.#state.picture, failure: { since: this.#state.failure?.since ?? began, message } });
-  }
-
-  #wait(): number {
-    const usual = Math.max(POLL_MS, POLL_MS_PER_ACCOUNT * (this.#state.picture?.accounts.length ?? 0));
-    return this.#failures ? Math.min(LONGEST_WAIT_MS, POLL_MS * 2 ** (this.#failures - 1)) : usual;
-  }
-
-  #tell(state: FeedState): void {
-    this.#state = state;
-    this.show(state);
   }
 }

@@ -56,6 +56,42 @@ export interface Job {
   verdict: Verdict;
   /** Of a first read that takes long. */
   progress: { tasks: number; expected: number } | null;
+  insight?: Insight | null;
+}
+
+/** Quantiles in seconds, each right within the relative error. */
+export interface Spread {
+  tasks: number;
+  mean: number;
+  p50: number;
+  p90: number;
+  p99: number;
+  relativeError: number;
+}
+
+export interface Throughput {
+  perMinute: { last5Minutes: number | null; last15Minutes: number | null; lastHour: number | null };
+  asOf: string | null;
+}
+
+/** When the job will be done, by what, or why that isn't known. */
+export interface Estimate {
+  completionTime: string | null;
+  basis: string | null;
+  remaining: number;
+  reason: string | null;
+}
+
+export interface Insight {
+  throughput: Throughput | null;
+  estimate: Estimate | null;
+  queueWait: Spread | null;
+  runTime: Spread | null;
+  retries: number;
+  retriedTasks: number;
+  requeues: number;
+  requeuedTasks: number;
+  slots: { running: number; active: number } | null;
 }
 
 export interface Page<T> {

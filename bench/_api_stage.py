@@ -1,0 +1,96 @@
+"""What `bench api` asks: the app on the local functions host, with a job of many tasks read from a filled emulator."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from bench._delta_parts import Stack
+from local.azurite import StorageAddresses, azurite_program
+from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.dev.checkout import HERE
+from local.dev.children import Children
+from local.dev.stack import Emulated, Options, app_settings, host_program
+
+LARGE = "million"
+_READ_SECONDS = 600.0
+_BARE = Path(__file__).parent / "_bare_app"
+
+
+@dataclass(frozen=True, slots=True)
+class ApiStage:
+    """Addresses of the app's API and of the bare functions, the ids of the processes that serve them, the storage."""
+
+    api: str
+    bare: str
+    api_pid: int
+    bare_pid: int
+    storage: str
+
+
+@asynccontextmanager
+async def api_stage(tasks: int, jobs: int) -> AsyncIterator[ApiStage]:
+    """A job LARGE of so many tasks and so many jobs of a hundred, all read; polls are switched off by then."""
+    with tempfile.TemporaryDirectory() as folder, Children() as children:
+        logs = Path(folder)
+        program = azurite_program(HERE, log=logs / "azurite.log", environment=os.environ)
+        storage = StorageAddresses.announced(children.start(program)).connection_string
+        command = (sys.executable, "-m", "bench._filled_emulator")
+        with subprocess.Popen(
+            command, cwd=HERE.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as emulator:
+            try:
+                url, controls = (emulator.stdout.readline() if emulator.stdout else "").split()
+                await _fill(url, controls, storage, tasks, jobs)
+                settings = app_settings(Options(port=0), storage, Emulated(key=DEVELOPMENT_KEY), url)
+                host = replace(host_program(HERE, Options(port=0), settings), log=logs / "host.log")
+                bare = replace(host, name="bare host", log=logs / "bare.log")
+                bare = replace(bare, command=tuple(_bare(part) for part in bare.command))
+                api = children.start(host)["address"].rstrip("/") + "/api"
+                address = children.start(bare)["address"].rstrip("/")
+                await _read(api, jobs + 1)
+                pids = children.pids
+                yield ApiStage(api, address, pids["host"], pids["bare host"], storage)
+            finally:
+                emulator.terminate()
+
+
+def _bare(part: str) -> str:
+    return str(_BARE) if part == str(HERE.root) else part
+
+
+async def _fill(url: str, controls: str, storage: str, tasks: int, jobs: int) -> None:
+    await Stack(url, controls, storage, "task", tasks, job=LARGE).fill()
+    for number in range(jobs):
+        await Stack(url, controls, storage, "task", 100, job=f"render-{number:03}").add()
+
+
+async def _read(api: str, jobs: int) -> None:
+    """Until every job has counts; then the account is switched off, so that answers are all that is measured."""
+    async with aiohttp.ClientSession() as session:
+        counted = 0
+
+        async def look() -> None:
+            nonlocal counted
+            async with session.get(f"{api}/accounts/demo/jobs?maxpagesize=1000") as answer:
+                found: dict[str, Any] = json.loads(await answer.read())
+                counted = sum(1 for job in found.get("value", ()) if job["taskCounts"])
+
+        for _ in range(int(_READ_SECONDS)):
+            await look()
+            if counted == jobs:
+                break
+            await asyncio.sleep(1)
+        else:
+            raise RuntimeError(f"after {_READ_SECONDS:g} s only {counted} of {jobs} jobs have counts")
+        async with session.put(f"{api}/accounts/demo/monitoring", json={"enabled": False}, raise_for_status=True):
+            await asyncio.sleep(5)  # a round under way ends

@@ -1,0 +1,26 @@
+"""What `bench api` holds answers against: functions that do nothing but answer, or read one row and answer."""
+
+import os
+from typing import Any
+
+import azure.functions as func
+from azure.data.tables.aio import TableClient
+
+app = func.FunctionApp(http_auth_level=func.AuthLevel.ANONYMOUS)
+_ANSWER = b'{"value":[]}'
+_kept: dict[str, TableClient] = {}
+
+
+@app.route(route="bare")
+async def bare(req: func.HttpRequest) -> func.HttpResponse:
+    return func.HttpResponse(_ANSWER, mimetype="application/json")
+
+
+@app.route(route="row")
+async def row(req: func.HttpRequest) -> func.HttpResponse:
+    """One point read by the official client."""
+    table = _kept.get("jobs")
+    if table is None:
+        table = _kept["jobs"] = TableClient.from_connection_string(os.environ["AzureWebJobsStorage"], "jobs")
+    found: Any = await table.get_entity(req.params["partition"], req.params["row"])
+    return func.HttpResponse(str(found["id"]), mimetype="application/json")

@@ -1,0 +1,70 @@
+"""Closed-loop load on loopback: so many clients, each asking again when it was answered."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+_CLOCK_TICKS = 100  # a second, of /proc
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What came of it: seconds a request (sorted), requests a second, seconds of CPU of the server a request."""
+
+    seconds: list[float]
+    rate: float
+    cpu: float
+
+    def quantile(self, share: float) -> float:
+        return self.seconds[min(len(self.seconds) - 1, int(len(self.seconds) * share))]
+
+
+async def load(url: str, *, clients: int, seconds: float, most: int, pid: int) -> Load:
+    """Asks for an address for so long, but no more than `most` times. Raises RuntimeError unless all is well."""
+    took: list[float] = []
+    timeout = aiohttp.ClientTimeout(total=120)
+    async with aiohttp.ClientSession(timeout=timeout, headers={"Accept-Encoding": "identity"}) as session:
+        await _ask(session, url)
+        spent, began = cpu_of(pid), time.perf_counter()
+
+        async def client() -> None:
+            while time.perf_counter() - began < seconds and len(took) < most:
+                start = time.perf_counter()
+                await _ask(session, url)
+                took.append(time.perf_counter() - start)
+
+        await asyncio.gather(*(client() for _ in range(clients)))
+        return Load(sorted(took), len(took) / (time.perf_counter() - began), (cpu_of(pid) - spent) / len(took))
+
+
+async def _ask(session: aiohttp.ClientSession, url: str) -> None:
+    async with session.get(url) as answer:
+        body = await answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{url} answered {answer.status}: {body[:300]!r}")
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds of CPU that a process and its children have used; 0 where the system doesn't tell."""
+    return sum(map(_own_cpu, [pid, *_children(pid)]))
+
+
+def _own_cpu(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / _CLOCK_TICKS
+
+
+def _children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task")
+    try:
+        lists = [path.read_text(encoding="ascii") for path in tasks.glob("*/children")]
+    except OSError:
+        return []
+    direct = [int(child) for text in lists for child in text.split()]
+    return [found for child in direct for found in (child, *_children(child))]

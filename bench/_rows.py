@@ -1,0 +1,57 @@
+"""Measures as all benchmarks write them: ours, what it is held against, and their ratio, from one run."""
+
+import json
+import platform
+from typing import Any
+
+
+def row(
+    measure: str,
+    ours: float,
+    unit: str,
+    *,
+    other: tuple[float, str] | None = None,
+    bar: float | None = None,
+    least: float | None = None,
+) -> dict[str, Any]:
+    """`bar` is the most that the ratio, or ours alone, may be; `least` the least that it must be."""
+    ratio = ours / other[0] if other else None
+    judged = ours if ratio is None else ratio
+    ok = (bar is None or judged <= bar) and (least is None or judged >= least)
+    limit = bar if least is None else least
+    return {
+        "measure": measure,
+        "ours": round(ours, 4),
+        "other": round(other[0], 4) if other else None,
+        "otherName": other[1] if other else None,
+        "unit": unit,
+        "ratio": None if ratio is None else round(ratio, 5),
+        "bar": None if limit is None else round(limit, 5),
+        "ok": ok,
+    }
+
+
+def answer(name: str, rows: list[dict[str, Any]]) -> str:
+    """The JSON of a benchmark."""
+    machine = f"{platform.machine()} {platform.python_version()}"
+    return json.dumps({"name": name, "machine": machine, "measures": rows}, indent=2) + "\n"
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The rows as Markdown; a ratio under a quarter reads as how many times less."""
+    lines = ["| measure | ours | other | | ratio | bar | |", "|---|---|---|---|---|---|---|"]
+    for one in rows:
+        other = "" if one["other"] is None else f"{one['other']:,.4g} {one['unit']}"
+        verdict = "" if one["bar"] is None else "ok" if one["ok"] else "MISSED"
+        cells = (
+            one["measure"], f"{one['ours']:,.4g} {one['unit']}", other, one["otherName"] or "",
+            _times(one["ratio"]), _times(one["bar"]), verdict,
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _times(ratio: float | None) -> str:
+    if ratio is None:
+        return ""
+    return f"1/{1 / ratio:,.4g}" if 0 < ratio < 0.25 else f"{ratio:.3g}"  # noqa: PLR2004

@@ -1,0 +1,81 @@
+"""GET accounts/{account}/jobs/{job}/history: a job's counts over time, as polls found them."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from functions.answers import Answer
+from functions.api.jobs import Format
+from functions.api.models import TaskCountsAnswer, counts_answer
+from functions.csv_table import csv_reply
+from functions.http import Call, Page, Query, Reply, Routes
+from shared.domain.history import Point
+from shared.domain.stamps import format_duration
+from shared.services.histories import JobHistory
+
+Time = Annotated[datetime, Meta(tz=True, extra_json_schema={"format": "date-time"})]
+Step = Annotated[timedelta, Meta(description="Whole minutes, like PT1M, PT15M or P1D.")]
+
+
+class HistoryQuery(Query):
+    """The range and the step; without them the last 24 hours in at most 500 points."""
+
+    since: Time | UnsetType = field(default=UNSET, name="from")
+    until: Time | UnsetType = field(default=UNSET, name="to")
+    step: Step | UnsetType = UNSET
+    format: Format = "json"
+
+
+class PointAnswer(Answer):
+    """What is known at the end of a step: counts as of then or shortly before; all null where nobody looked.
+
+    `exact` is true where Get Task Counts agreed with these very counts.
+    """
+
+    time: datetime
+    as_of: datetime | None
+    exact: bool | None
+    task_counts: TaskCountsAnswer | None
+
+
+class HistoryAnswer(Answer):
+    """The points of a range; each speaks of the end of a step."""
+
+    since: datetime = field(name="from")
+    until: datetime = field(name="to")
+    step: str
+    value: list[PointAnswer]
+
+
+def add_history(routes: Routes) -> None:
+    @routes.route(
+        "GET", "accounts/{account}/jobs/{job}/history", query=HistoryQuery, returns=HistoryAnswer, repeats=True
+    )
+    async def get_job_history(call: Call[HistoryQuery, None]) -> HistoryAnswer | Reply:
+        """A job's counts over time: one point a step, the last known counts at its end."""
+        services, query = await call.services(), call.query
+        found = await services.histories.of_job(
+            call.path["account"],
+            call.path["job"],
+            since=None if query.since is UNSET else query.since,
+            until=None if query.until is UNSET else query.until,
+            step=None if query.step is UNSET else query.step,
+        )
+        answer = history_answer(found)
+        return csv_reply(Page(value=answer.value), PointAnswer) if query.format == "csv" else answer
+
+
+def history_answer(found: JobHistory) -> HistoryAnswer:
+    series = found.series
+    return HistoryAnswer(
+        since=series.since.astimezone(UTC),
+        until=series.until.astimezone(UTC),
+        step=format_duration(series.step),
+        value=[_point_answer(point) for point in found.points],
+    )
+
+
+def _point_answer(point: Point) -> PointAnswer:
+    counts = counts_answer(point.counts) if point.counts else None
+    return PointAnswer(time=point.time, as_of=point.as_of, exact=point.exact, task_counts=counts)

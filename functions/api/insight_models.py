@@ -1,0 +1,177 @@
+"""The JSON of insight and of failures by cause, and how it is made. Durations are seconds, times ISO 8601 in UTC."""
+
+from datetime import UTC, datetime
+
+from functions.answers import Answer
+from shared.domain.failure_advice import advice_on
+from shared.domain.failures import FailureGroup, Failures
+from shared.domain.histograms import RELATIVE_ERROR, Histogram
+from shared.domain.outlook import Outlook
+from shared.domain.reports import FailuresReport
+from shared.domain.stamps import from_milliseconds
+
+_SECOND = 1000  # milliseconds
+
+
+class PerMinuteAnswer(Answer):
+    """Tasks that completed a minute, over the whole minutes before `asOf`; null where not all of them are known."""
+
+    last_5_minutes: float | None
+    last_15_minutes: float | None
+    last_hour: float | None
+
+
+class ThroughputAnswer(Answer):
+    """How fast tasks complete, as of the verdict's time."""
+
+    per_minute: PerMinuteAnswer
+    as_of: datetime
+
+
+class EstimateAnswer(Answer):
+    """When all tasks will have completed, and from what that is told; or the reason why nobody can tell."""
+
+    completion_time: datetime | None
+    basis: str | None
+    remaining: int
+    reason: str | None
+
+
+class DurationsAnswer(Answer):
+    """Seconds that tasks took: the mean is exact, quantiles are at most `relativeError` of themselves off."""
+
+    tasks: int
+    mean: float
+    p50: float
+    p90: float
+    p99: float
+    relative_error: float
+
+
+class SlotsAnswer(Answer):
+    """Slots that tasks in these states require."""
+
+    running: int
+    active: int
+
+
+class InsightAnswer(Answer):
+    """How fast a job's tasks complete, and how long they waited and ran: the latest run of those that completed."""
+
+    throughput: ThroughputAnswer
+    estimate: EstimateAnswer
+    queue_wait: DurationsAnswer | None
+    run_time: DurationsAnswer | None
+    retries: int
+    retried_tasks: int
+    requeues: int
+    requeued_tasks: int
+    slots: SlotsAnswer
+
+
+class NodeFailuresAnswer(Answer):
+    """Failed tasks of a group that ran on one node."""
+
+    pool_id: str
+    node_id: str
+    count: int
+
+
+class FailureGroupAnswer(Answer):
+    """Tasks that failed for one cause; `id` is what the task list takes as `failureGroup`.
+
+    `nodes` are those that most of them ran on, `otherNodes` the tasks that ran elsewhere or nowhere, `tasks` examples.
+    """
+
+    id: str
+    category: str | None
+    code: str | None
+    exit_code: int | None
+    count: int
+    first_time: datetime | None
+    last_time: datetime | None
+    nodes: list[NodeFailuresAnswer]
+    other_nodes: int
+    tasks: list[str]
+    advice: str | None
+
+
+class FailuresAnswer(Answer):
+    """Failed tasks by cause, the most frequent first; `ungrouped` are those in none of the groups."""
+
+    as_of: datetime | None
+    failed: int | None
+    groups: list[FailureGroupAnswer]
+    ungrouped: int
+
+
+def insight_answer(outlook: Outlook) -> InsightAnswer:
+    insight, estimate = outlook.insight, outlook.estimate
+    return InsightAnswer(
+        throughput=ThroughputAnswer(
+            per_minute=PerMinuteAnswer(
+                last_5_minutes=outlook.per_minute(5),
+                last_15_minutes=outlook.per_minute(15),
+                last_hour=outlook.per_minute(60),
+            ),
+            as_of=outlook.as_of.astimezone(UTC),
+        ),
+        estimate=EstimateAnswer(
+            completion_time=estimate.completion.astimezone(UTC) if estimate.completion else None,
+            basis=estimate.basis,
+            remaining=estimate.remaining,
+            reason=estimate.reason,
+        ),
+        queue_wait=_durations(insight.waits),
+        run_time=_durations(insight.runs),
+        retries=insight.retries,
+        retried_tasks=insight.retried_tasks,
+        requeues=insight.requeues,
+        requeued_tasks=insight.requeued_tasks,
+        slots=SlotsAnswer(running=insight.running_slots, active=insight.active_slots),
+    )
+
+
+def failures_answer(report: FailuresReport) -> FailuresAnswer:
+    failures = report.failures or Failures(ungrouped=report.failed or 0)
+    return FailuresAnswer(
+        as_of=report.as_of.astimezone(UTC) if report.as_of else None,
+        failed=report.failed,
+        groups=[_group(group) for group in failures.groups],
+        ungrouped=failures.ungrouped,
+    )
+
+
+def _durations(histogram: Histogram) -> DurationsAnswer | None:
+    if not histogram.buckets:
+        return None
+    p50, p90, p99 = (histogram.quantile(percent) / _SECOND for percent in (50, 90, 99))
+    return DurationsAnswer(
+        tasks=histogram.count,
+        mean=histogram.mean / _SECOND,
+        p50=p50,
+        p90=p90,
+        p99=p99,
+        relative_error=RELATIVE_ERROR,
+    )
+
+
+def _group(group: FailureGroup) -> FailureGroupAnswer:
+    category, code = group.failure
+    return FailureGroupAnswer(
+        id=group.id,
+        category=category or None,
+        code=code or None,
+        exit_code=group.exit_code,
+        count=group.count,
+        first_time=_stamp(group.first),
+        last_time=_stamp(group.last),
+        nodes=[NodeFailuresAnswer(pool_id=pool, node_id=node, count=count) for (pool, node), count in group.nodes],
+        other_nodes=group.elsewhere,
+        tasks=list(group.examples),
+        advice=advice_on(group.failure, group.exit_code),
+    )
+
+
+def _stamp(milliseconds: int) -> datetime | None:
+    return from_milliseconds(milliseconds) if milliseconds else None

@@ -1,0 +1,38 @@
+"""Where a page of tasks ended, as the text of `continuation`, which clients hand back as it is or are refused."""
+
+import binascii
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+import msgspec
+
+from functions.parameters import BadRequestError
+from shared.domain.task_order import Position
+
+_KEY = re.compile(r"[a-z0-9_\-=]+")
+
+
+def continuation_of(order: str, position: Position) -> str:
+    """The text of a position in an order, as `orderby` names it."""
+    return urlsafe_b64encode(msgspec.json.encode((order, *position))).decode().rstrip("=")
+
+
+def position_of(order: str, continuation: str) -> Position | None:
+    """The position that a text stands for, None for none. Raises BadRequestError where it is none of this order."""
+    if not continuation:
+        return None
+    try:
+        raw = urlsafe_b64decode(continuation.encode() + b"=" * (-len(continuation) % 4))
+        given, unknown, value, key = msgspec.json.decode(raw, type=tuple[str, bool, int, str])
+    except (binascii.Error, ValueError, msgspec.MsgspecError) as error:
+        raise _refusal() from error
+    if given != order or not _KEY.fullmatch(key):
+        raise _refusal()
+    return unknown, value, key
+
+
+def _refusal() -> BadRequestError:
+    return BadRequestError(
+        "The query parameter 'continuation' is none that this list gave for this orderby; follow nextLink as it is.",
+        target="continuation",
+    )

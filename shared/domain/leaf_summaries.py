@@ -1,0 +1,154 @@
+"""What a leaf's tasks tell beyond their counts, from its columns and not task by task: this is done at every write.
+
+A summary is stored beside the leaf's counts and read with them, so that those of a whole job add up without a task
+being read. It is a function of the leaf's tasks alone: reckoned anew, never updated.
+"""
+
+import json
+import zlib
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import compress
+from typing import Any
+
+from shared.domain.columns import Numbers, Words, deflated, inflated
+from shared.domain.failures import EXAMPLES, FailureGroup, Failures
+from shared.domain.insight import Insight
+from shared.domain.lane_counts import histogram_of, minutes_of
+from shared.domain.lanes import Lanes, flags_of
+from shared.domain.leaves import Leaf
+from shared.domain.tasks import ACTIVE, COMPLETED, FAILURE, RESULTS, RUNNING, STATES
+
+FORM = 1
+MAX_BYTES = 48 * 1024  # of the 64 KiB of a binary property
+_LEAF_GROUPS, _LEAF_NODES = 100, 16
+_IS = [bytes(place == number for place in range(256)) for number in range(max(len(STATES), len(RESULTS)))]
+type _Columns = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Of one leaf, or of many."""
+
+    insight: Insight = field(default_factory=Insight)
+    failures: Failures = field(default_factory=Failures)
+
+    @classmethod
+    def summed(cls, many: "Sequence[Summary]") -> "Summary":
+        return cls(Insight.summed([one.insight for one in many]), Failures.summed([one.failures for one in many]))
+
+    def pack(self, most: int = MAX_BYTES) -> bytes:
+        """The stored form; with fewer groups of failures where it would be longer than `most` bytes."""
+        packed = self._packed(self.failures)
+        if len(packed) <= most:
+            return packed
+        return self._packed(self.failures.fitting(lambda failures: len(self._packed(failures)) <= most))
+
+    def _packed(self, failures: Failures) -> bytes:
+        told = [FORM, self.insight.plain(), failures.plain()]
+        return deflated(json.dumps(told, separators=(",", ":")).encode())
+
+    @classmethod
+    def unpack(cls, stored: bytes) -> "Summary | None":
+        """None for a form that this version doesn't know, as if there were none. Raises ValueError, TypeError."""
+        try:
+            form, *told = json.loads(inflated(stored))
+        except zlib.error as error:
+            raise ValueError(f"a summary is damaged: {error}") from error
+        return cls(Insight.of_plain(told[0]), Failures.of_plain(told[1])) if form == FORM else None
+
+
+def summary_of(leaf: Leaf) -> Summary:
+    """The summary of a leaf's tasks."""
+    if not len(leaf):
+        return Summary()
+    columns = leaf.columns
+    transitions = Lanes.of(columns["transitions"].values)
+    ends, end_flags = _moments(transitions, columns["ends"])
+    insight = _insight(columns, transitions, ends, end_flags)
+    failed = _chosen(columns["results"], FAILURE)
+    return Summary(insight, _failures(columns, ends, failed) if any(failed) else Failures())
+
+
+def _insight(columns: _Columns, transitions: Lanes, ends: Lanes, end_flags: int) -> Insight:
+    starts, start_flags = _moments(transitions, columns["starts"])
+    creations = Lanes.of(columns["creations"].values)
+    completed = flags_of(_chosen(columns["states"], COMPLETED))
+    timed = completed & start_flags & end_flags & creations.signs()[1]
+    return Insight(
+        histogram_of(starts - creations, timed),
+        histogram_of(ends - starts, timed),
+        minutes_of(ends, completed & ends.signs()[1], about=columns["transitions"][0]),
+        *_repeats(columns["retries"]),
+        *_repeats(columns["requeues"]),
+        _slots(columns, RUNNING),
+        _slots(columns, ACTIVE),
+    )
+
+
+def _moments(transitions: Lanes, column: Numbers) -> tuple[Lanes, int]:
+    """Starts or ends, the transition where one is unknown, and flags of those that are known.
+
+    An offset is one more than the milliseconds before the transition, unless the moment is after it.
+    """
+    offsets = Lanes.of(column.values)
+    before, known = offsets.signs()
+    return (transitions - offsets).plus(before), known
+
+
+def _failures(columns: _Columns, ends: Lanes, failed: bytes) -> Failures:
+    rows = list(compress(range(len(failed)), failed))
+    (failures, of_failure), (exits, of_exit) = columns["failures"].coded(), columns["exits"].coded()
+    by_cause = defaultdict[tuple[int, int], list[int]](list)
+    for row in rows:
+        by_cause[of_failure[row], of_exit[row]].append(row)
+    times = ends.values()
+    groups = [
+        _group(columns, failures[failure], exits[code], times, places) for (failure, code), places in by_cause.items()
+    ]
+    ranked = Failures(tuple(sorted(groups, key=lambda group: group.rank)))
+    return ranked.capped(groups=_LEAF_GROUPS, nodes=_LEAF_NODES)
+
+
+def _group(
+    columns: _Columns, failure: tuple[str, str], exit_code: int | None, times: "array[int]", rows: list[int]
+) -> FailureGroup:
+    """The failed tasks of one cause, which stand at `rows`, in the order of their keys."""
+    known = [time for time in map(times.__getitem__, rows) if time]
+    nodes, of_node = columns["nodes"].coded()
+    numbers = Counter(map(of_node.__getitem__, rows))
+    placed = {nodes[node]: number for node, number in numbers.items() if any(nodes[node])}
+    return FailureGroup(
+        failure,
+        exit_code,
+        len(rows),
+        min(known, default=0),
+        max(known, default=0),
+        tuple(placed.items()),
+        len(rows) - sum(placed.values()),
+        tuple(columns["ids"][row] for row in rows[:EXAMPLES]),
+    )
+
+
+def _repeats(column: Words) -> tuple[int, int]:
+    """Retries, or requeues, and how many tasks had any."""
+    words, of_row = column.coded()
+    if not any(words):
+        return 0, 0
+    numbers = [(words[word], tasks) for word, tasks in Counter(of_row).items()]
+    return sum(times * tasks for times, tasks in numbers), sum(tasks for times, tasks in numbers if times)
+
+
+def _slots(columns: _Columns, state: int) -> int:
+    slots, of_row = columns["slots"].coded()
+    chosen = _chosen(columns["states"], state)
+    if len(slots) == 1:
+        return int(slots[0]) * chosen.count(1)
+    return sum(slots[word] * tasks for word, tasks in Counter(compress(of_row, chosen)).items())
+
+
+def _chosen(column: Numbers, number: int) -> bytes:
+    """A byte a row, 1 where the column has that number."""
+    return column.values.tobytes().translate(_IS[number])

@@ -1,0 +1,101 @@
+"""What a job's insight means as of a moment: how fast tasks complete, and when the rest will have, if that can be said.
+
+An estimate goes on as the last minutes went. Where they tell nothing it says so and why, instead of a date.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+
+from shared.domain.insight import MINUTE, Insight
+from shared.domain.jobs import COMPLETED, Job
+from shared.domain.stamps import to_milliseconds
+from shared.domain.verdicts import Verdict
+
+WINDOWS = {5: "the last 5 minutes", 15: "the last 15 minutes", 60: "the last hour"}
+_ENOUGH = 20  # completions that make a short window tell more than a longer one
+_FAR = timedelta(days=3650)
+_STANDING = {
+    COMPLETED: "The job has completed; what is left of its tasks won't run.",
+    "disabled": "The job is disabled: its tasks wait until it is enabled again.",
+    "disabling": "The job is being disabled: its tasks will wait until it is enabled again.",
+    "terminating": "The job is being terminated.",
+    "deleting": "The job is being deleted.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """When a job's `remaining` tasks will have completed, and what that is based on; or the reason why nobody knows."""
+
+    remaining: int
+    completion: datetime | None = None
+    basis: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """`completed` are the numbers of tasks that ended in each of WINDOWS, in whole minutes before `as_of`.
+
+    The minute under way is in none of them. A number is None where not all of its minutes are known.
+    """
+
+    as_of: datetime
+    insight: Insight
+    completed: dict[int, int | None]
+    estimate: Estimate
+
+    def per_minute(self, window: int) -> float | None:
+        completed = self.completed[window]
+        return None if completed is None else completed / window
+
+
+def outlook_of(job: Job, verdict: Verdict) -> Outlook | None:
+    """The outlook on a job, as of its verdict; None where there is no insight into its tasks."""
+    picture, as_of = job.picture, verdict.as_of
+    insight = picture.insight.unpack() if picture and picture.insight else None
+    if picture is None or as_of is None or insight is None:
+        return None
+    end = to_milliseconds(as_of) // MINUTE
+    completed = {window: insight.completed_in(end - window, end) for window in WINDOWS}
+    return Outlook(as_of, insight, completed, _estimate(job, verdict, completed, as_of))
+
+
+def _estimate(job: Job, verdict: Verdict, completed: dict[int, int | None], as_of: datetime) -> Estimate:
+    counts = job.picture.counts if job.picture else None
+    remaining = counts.total - counts.completed if counts else 0
+    reason = _standstill(job, verdict, remaining)
+    if reason:
+        return Estimate(remaining, reason=reason)
+    window, number = _basis(completed)
+    if not number:
+        unknown = "Not all completions of the last hour are known."
+        return Estimate(remaining, reason=unknown if number is None else "No task completed in the last hour.")
+    seconds = ceil(remaining * window * 60 / number)
+    if seconds > _FAR.total_seconds():
+        return Estimate(remaining, reason=f"As {WINDOWS[window]} went, it would take more than ten years.")
+    return Estimate(remaining, as_of + timedelta(seconds=seconds), f"throughput of {WINDOWS[window]}")
+
+
+def _standstill(job: Job, verdict: Verdict, remaining: int) -> str | None:
+    """Why the last minutes tell nothing of the next, as a sentence; None where they do."""
+    counts = job.picture.counts if job.picture else None
+    if job.deleted:
+        return "The job was deleted."
+    if counts is None or not remaining:
+        return "All of its tasks have completed." if counts and counts.total else "The job has no tasks."
+    if job.facts.state in _STANDING:
+        return _STANDING[job.facts.state]
+    if verdict.level in {"stale", "catchingUp"}:
+        return f"Its counts are not up to date. {verdict.reason}"
+    if not counts.running + counts.preparing:
+        return "None of its tasks is running: they wait for nodes, or for tasks that they depend on."
+    return None
+
+
+def _basis(completed: dict[int, int | None]) -> tuple[int, int | None]:
+    """The shortest window that has enough completions, else the longest."""
+    return next(
+        ((window, number) for window, number in completed.items() if (number or 0) >= _ENOUGH), (60, completed[60])
+    )

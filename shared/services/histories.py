@@ -1,0 +1,80 @@
+"""The history of a job's counts, from what is stored: no call to Batch, and only the rows of the range asked for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.domain.accounts import Account
+from shared.domain.history import Point, Series, Stored, points_of, series_of
+from shared.domain.keys import key_of
+from shared.domain.samples import HistoryRetention
+from shared.errors import NotFoundError
+from shared.services.registry import found
+from shared.stores.history import HistoryStore
+from shared.stores.jobs import JobStore
+from shared.stores.monitoring import MonitoringStore
+
+
+@dataclass(frozen=True, slots=True)
+class JobHistory:
+    """The series that was asked for and its points."""
+
+    series: Series
+    points: tuple[Point, ...]
+
+
+class Histories:
+    """`accounts` by id; `interval` is the poll interval of those that have no rate of their own."""
+
+    def __init__(
+        self,
+        accounts: Mapping[str, Account],
+        *,
+        jobs: JobStore,
+        monitoring: MonitoringStore,
+        history: HistoryStore,
+        clock: Clock,
+        interval: timedelta,
+        retention: HistoryRetention,
+    ) -> None:
+        self._accounts = accounts
+        self._jobs = jobs
+        self._monitoring = monitoring
+        self._history = history
+        self._clock = clock
+        self._interval = interval
+        self._retention = retention
+
+    async def of_job(
+        self,
+        account_id: str,
+        job_id: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        step: timedelta | None = None,
+    ) -> JobHistory:
+        """A job's counts at the ends of steps; one that was forgotten answers as long as its rows are kept.
+
+        Raises NotFoundError, HistoryRangeError, StorageError.
+        """
+        account = found(self._accounts, account_id)
+        series = series_of(since, until, step, now=await self._clock.now(), retention=self._retention)
+        monitoring, last = await self._monitoring.load_with_round(account.key)
+        job = await self._jobs.load(account.key, job_id)  # before its history, where what stood in the row may be next
+        tolerance = series.tolerance(monitoring.interval(self._interval))
+        stored = await self._stored(account, job_id, series, tolerance)
+        if job is None and not stored:
+            raise NotFoundError("job", job_id, f" in the account '{account.id}'")
+        if job and last:
+            job = job.confirmed(last.confirmations.get(job.key))
+        recent = job.samples[::-1] if job else ()
+        return JobHistory(series, tuple(points_of(series, stored, recent, tolerance)))
+
+    async def _stored(self, account: Account, job_id: str, series: Series, tolerance: timedelta) -> Stored:
+        rows = series.rows(tolerance)
+        if rows is None:
+            return []
+        first, last = rows
+        return await self._history.load(account.key, key_of(job_id), series.grain, first=first, last=last)

@@ -1,0 +1,64 @@
+"""One task in full, asked of Batch when somebody wants to see it; what the cache knows of it is told beside.
+
+It asks under the same conditions as a poll: not where monitoring is switched off, nor while the service wants to be
+left alone, and within the account's cap of calls. Names that clients send become part of an address only if Batch could
+have given them.
+"""
+
+import re
+from collections.abc import Mapping
+
+from shared.clock import Clock
+from shared.domain.keys import key_of
+from shared.domain.reports import LiveTask
+from shared.errors import BatchMissingError, BatchThrottledError, MonitoringOffError, NotFoundError
+from shared.services.queries import Queries
+from shared.services.registry import found
+from shared.services.task_queries import TaskQueries
+from shared.stores.batch import BatchAccount
+from shared.stores.monitoring import MonitoringStore
+
+_TASK_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class LiveTasks:
+    """`sources` by account id."""
+
+    def __init__(
+        self,
+        sources: Mapping[str, BatchAccount],
+        queries: Queries,
+        tasks: TaskQueries,
+        monitoring: MonitoringStore,
+        clock: Clock,
+    ) -> None:
+        self._sources = sources
+        self._queries = queries
+        self._tasks = tasks
+        self._monitoring = monitoring
+        self._clock = clock
+
+    async def task(self, account_id: str, job_id: str, task_id: str) -> LiveTask:
+        """Raises NotFoundError, MonitoringOffError, and BatchError where Batch doesn't give it."""
+        source = found(self._sources, account_id)
+        report = await self._queries.job(account_id, job_id)
+        job = report.job.facts.id
+        missing = NotFoundError("task", task_id, f" in the job '{job}'{', which was deleted' * report.job.deleted}")
+        if report.job.deleted or not _TASK_ID.fullmatch(task_id):
+            raise missing
+        await self._require_leave(source)
+        try:
+            details, omitted = await source.fetch_task_details(job, task_id)
+        except BatchMissingError as error:
+            raise missing from error
+        cached = await self._tasks.task(account_id, job_id, key_of(task_id))
+        return LiveTask(details, omitted, cached, report.verdict.as_of)
+
+    async def _require_leave(self, source: BatchAccount) -> None:
+        """Raises MonitoringOffError or BatchThrottledError where no call may be made now."""
+        monitoring, last = await self._monitoring.load_with_round(source.account.key)
+        if monitoring.off_reason:
+            raise MonitoringOffError(source.account.id, monitoring.off_reason)
+        wait = last.wait(await self._clock.now()) if last else None
+        if wait:
+            raise BatchThrottledError(source.account.endpoint, wait)

@@ -1,0 +1,93 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.domain.insight import MINUTES, Insight, StoredInsight
+from shared.domain.jobs import Job, JobFacts, Picture
+from shared.domain.outlook import Estimate, Outlook, outlook_of
+from shared.domain.tasks import TaskCounts
+from shared.domain.verdicts import Verdict
+
+T0 = datetime(2026, 11, 21, 7, 30, 42, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+NOW = int(T0.timestamp()) // 60
+FACTS = JobFacts("render", T0 - timedelta(days=1), "active", T0 - timedelta(days=1))
+COUNTS = TaskCounts(active=50, preparing=1, running=9, completed=100, succeeded=100)
+EXACT = Verdict(T0, "delta", "exact", "Get Task Counts agrees.")
+
+
+def outlook(
+    completions: dict[int, int], *, verdict: Verdict = EXACT, counts: TaskCounts = COUNTS, job: Job | None = None
+) -> Outlook:
+    """With completions by how many minutes ago they were."""
+    insight = Insight(completions=tuple(sorted((NOW - ago, number) for ago, number in completions.items())))
+    stored = StoredInsight.of(insight, b"origin")
+    picture = Picture("g", T0, "delta", counts, T0, T0, T0, insight=stored)
+    found = outlook_of(replace(job or Job(FACTS), picture=picture), verdict)
+    assert found
+    return found
+
+
+def test_throughput_is_that_of_whole_minutes_without_the_one_under_way() -> None:
+    found = outlook({0: 1000, 1: 5, 5: 10, 6: 100, 15: 200, 16: 400, 60: 800, 61: 1600, -1: 3200})
+    assert found.completed == {5: 15, 15: 315, 60: 1515}
+    assert [found.per_minute(window) for window in (5, 15, 60)] == [15 / 5, 315 / 15, 1515 / 60]
+
+
+def test_throughput_is_that_before_the_verdicts_time() -> None:
+    later = replace(EXACT, as_of=T0 + 5 * MINUTE)
+    assert outlook({0: 7, 1: 5}, verdict=later).completed == {5: 7, 15: 12, 60: 12}
+
+
+def test_minutes_that_were_not_kept_make_a_throughput_unknown() -> None:
+    crowded = dict.fromkeys(range(-MINUTES + 10, 10), 1)
+    found = outlook(crowded)
+    assert found.completed == {5: 5, 15: None, 60: None}
+    assert found.estimate == Estimate(60, reason="Not all completions of the last hour are known.")
+
+
+def test_an_estimate_goes_on_as_the_shortest_window_that_tells_enough() -> None:
+    assert outlook({1: 20}).estimate == Estimate(60, T0 + 15 * MINUTE, "throughput of the last 5 minutes")
+    assert outlook({1: 19, 6: 1}).estimate == Estimate(60, T0 + 45 * MINUTE, "throughput of the last 15 minutes")
+    assert outlook({1: 1, 60: 1}).estimate == Estimate(60, T0 + 1800 * MINUTE, "throughput of the last hour")
+
+
+def test_where_nothing_completed_nobody_knows() -> None:
+    assert outlook({}).estimate.reason == "No task completed in the last hour."
+    assert outlook({0: 5, 61: 5}).estimate.reason == "No task completed in the last hour."
+    endless = replace(COUNTS, active=100_000_000)
+    assert "ten years" in (outlook({1: 1}, counts=endless).estimate.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("job", "counts", "verdict", "words"),
+    [
+        (replace(Job(FACTS), deleted_at=T0), COUNTS, EXACT, "deleted"),
+        (Job(FACTS), TaskCounts(completed=3), EXACT, "All of its tasks have completed."),
+        (Job(FACTS), TaskCounts(), EXACT, "The job has no tasks."),
+        (Job(replace(FACTS, state="disabled")), COUNTS, EXACT, "disabled"),
+        (Job(replace(FACTS, state="terminating")), COUNTS, EXACT, "terminated"),
+        (Job(replace(FACTS, state="completed")), COUNTS, EXACT, "won't run"),
+        (Job(FACTS), COUNTS, replace(EXACT, level="stale", reason="Not polled for 1 h."), "Not polled for 1 h."),
+        (Job(FACTS), COUNTS, replace(EXACT, level="catchingUp", reason="More changed."), "not up to date. More"),
+        (Job(FACTS), replace(COUNTS, running=0, preparing=0), EXACT, "None of its tasks is running"),
+    ],
+)
+def test_there_is_no_estimate_where_the_last_minutes_tell_nothing_of_the_next(
+    job: Job, counts: TaskCounts, verdict: Verdict, words: str
+) -> None:
+    estimate = outlook({1: 100}, job=job, counts=counts, verdict=verdict).estimate
+    assert words in (estimate.reason or "")
+    assert (estimate.completion, estimate.basis) == (None, None)
+    assert estimate.remaining == counts.total - counts.completed
+
+
+def test_tasks_that_prepare_count_as_running() -> None:
+    assert outlook({1: 100}, counts=replace(COUNTS, running=0)).estimate.completion
+
+
+def test_there_is_no_outlook_without_an_insight() -> None:
+    bare = Picture("g", T0, "delta", COUNTS, T0, T0, T0)
+    assert outlook_of(Job(FACTS, bare), EXACT) is None
+    assert outlook_of(Job(FACTS), EXACT) is None

@@ -1,0 +1,89 @@
+"""Where samples stand in a history: each where it is looked for, no two in the same place."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.samples import MINUTES, QUARTERS, HistoryRetention, Sample, rows_of, sample_of
+from shared.domain.stamps import to_milliseconds
+from shared.domain.tasks import TaskCounts
+
+COUNTS = TaskCounts(1, 2, 3, 9, 5, 4)
+KEPT = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
+
+
+def at(text: str) -> int:
+    return to_milliseconds(datetime.fromisoformat(f"2026-11-{text}").replace(tzinfo=UTC))
+
+
+def sample(begun: str, through: str) -> Sample:
+    return Sample(at(begun), at(through), None, COUNTS)
+
+
+def places(rows: dict[str, dict[str, str]]) -> set[str]:
+    """Like `h21 07:30`: hours or days of the month and the slot."""
+    hour, day = at("01 00:00") // 3_600_000, at("01 00:00") // 86_400_000
+    return {
+        f"h{1 + (int(row[1:]) - hour) // 24:02} {(int(row[1:]) - hour) % 24:02} {column}"
+        if row[0] == "h"
+        else f"d{1 + int(row[1:]) - day:02} {column}"
+        for row, columns in rows.items()
+        for column in columns
+    }
+
+
+counts = st.builds(TaskCounts, *[st.integers(0, 10**9)] * 6)
+times = st.integers(0, 4 * 10**12)
+
+
+@given(times, st.integers(0, 10**11), st.none() | st.integers(0, 10**11), counts)
+def test_a_sample_is_read_as_it_was_written(begun: int, held: int, exact: int | None, of: TaskCounts) -> None:
+    for doubted in (False, True):
+        whole = Sample(begun, begun + held, None if exact is None else begun + exact, of, doubted)
+        assert sample_of(whole.text()) == whole
+
+
+def test_a_short_sample_stands_in_its_minute_and_its_quarter() -> None:
+    found = rows_of((sample("21 07:31:10", "21 07:32:10"),), sample("21 07:33:10", "21 07:33:10"), KEPT)
+    assert places(found) == {"h21 07 m31"}  # the quarter is its follower's
+    found = rows_of((sample("21 07:31:10", "21 07:32:10"),), sample("21 07:46:10", "21 07:46:10"), KEPT)
+    assert places(found) == {"h21 07 m31", "d21 q30"}
+
+
+def test_a_sample_at_the_end_of_a_slot_belongs_to_it() -> None:
+    found = rows_of((sample("21 07:00", "21 07:00"),), None, KEPT)
+    assert places(found) == {"h21 06 m59", "d21 q27"}
+
+
+def test_a_long_sample_stands_in_the_first_slot_of_each_later_row() -> None:
+    found = rows_of((sample("21 22:31:10", "22 01:00"),), sample("22 03:00", "22 03:00"), KEPT)
+    assert places(found) == {"h21 22 m31", "h21 23 m00", "h22 00 m00", "d21 q90", "d22 q00"}
+
+
+def test_a_follower_in_the_first_slot_of_a_row_has_it_to_itself() -> None:
+    found = rows_of((sample("21 06:31:10", "21 07:00:20"),), sample("21 07:00:40", "21 07:00:40"), KEPT)
+    assert places(found) == {"h21 06 m31", "d21 q26"}
+
+
+def test_what_held_longer_ago_than_rows_are_kept_is_not_written() -> None:
+    found = rows_of((sample("01 00:10", "21 07:00"),), sample("21 07:30", "21 07:30"), KEPT)
+    hours = sorted(place for place in places(found) if place[0] == "h")
+    assert (hours[0], hours[-1], len(hours)) == ("h14 07 m00", "h21 06 m00", 7 * 24)
+    assert {"d01 q00", "d02 q00", "d21 q00"} <= places(found)
+
+
+@given(st.lists(st.integers(0, 400), min_size=2, max_size=30), st.lists(st.integers(0, 20_000), min_size=30))
+def test_no_two_samples_want_the_same_slot(gaps: list[int], holds: list[int]) -> None:
+    """Whatever later ones hold, and however long ago each began: so rows may be written in any order, and again."""
+    begun, samples = at("20 05:59:30"), list[Sample]()
+    for number, (gap, hold) in enumerate(zip(gaps, holds, strict=False)):
+        begun += gap * 7_000
+        samples.append(Sample(begun, begun + hold * 1_000, None, TaskCounts(number)))
+    written = [rows_of((one,), following, KEPT) for one, following in pairwise(samples)]
+    places = [(row, column) for rows in written for row, columns in rows.items() for column in columns]
+    assert len(places) == len(set(places))
+    for grain in (MINUTES, QUARTERS):
+        begun_in = {grain.slot(one.at) for one in samples} - {grain.slot(samples[-1].at)}
+        assert {(grain.row(slot), grain.column(slot)) for slot in begun_in} <= set(places)

@@ -1,0 +1,111 @@
+"""What the columns of a leaf tell of filters is what plain tasks tell."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.failures import failure_group_id
+from shared.domain.keys import KeyRange, key_of, keys_after, keys_before, keys_of_prefix
+from shared.domain.leaves import Leaf
+from shared.domain.task_filters import TaskFilter
+from shared.domain.tasks import Task
+from tests.domain.task_strategies import counted, distinct, tasks_with
+from tests.domain.task_strategies import tasks as any_tasks
+
+CAUSES = [("", ""), ("userError", "FailureExitCode"), ("serverError", "Disk")]
+NODES = [("", ""), ("pool", "node-1"), ("Pool", "Node-1"), ("other", "node-1"), ("pool", "node-2")]
+ids = st.text("aBb-_0", min_size=1, max_size=5)
+tasks = tasks_with(
+    id=ids,
+    state=st.integers(0, 3),
+    result=st.integers(0, 2),
+    exit_code=st.sampled_from([None, 0, 1]),
+    failure=st.sampled_from(CAUSES),
+    node=st.sampled_from(NODES),
+)
+many = st.lists(tasks, max_size=30).map(distinct)
+filters = st.builds(
+    TaskFilter,
+    state=st.none() | st.integers(0, 3),
+    result=st.none() | st.integers(1, 2),
+    exit_code=st.none() | st.integers(0, 2),
+    node=st.none() | st.sampled_from(["node-1", "NODE-1", "node-3"]),
+    pool=st.none() | st.sampled_from(["pool", "POOL", "none"]),
+    failure_group=st.none()
+    | st.sampled_from([failure_group_id(cause, code) for cause in CAUSES for code in (None, 1)]),
+    prefix=st.just("") | st.text("aBb-_0", max_size=2),
+)
+ranges = st.builds(KeyRange, ids.map(key_of) | st.just(""), st.none() | ids.map(key_of))
+
+
+def wants(wanted: TaskFilter, task: Task) -> bool:
+    """The filter told in plain words."""
+    group = failure_group_id(task.failure, task.exit_code) if task.result == 2 else None
+    return (
+        wanted.state in {None, task.state}
+        and wanted.result in {None, task.result}
+        and wanted.exit_code in {None, task.exit_code}
+        and (wanted.node is None or wanted.node.lower() == task.node[1].lower())
+        and (wanted.pool is None or wanted.pool.lower() == task.node[0].lower())
+        and wanted.failure_group in {None, group}
+        and task.id.lower().startswith(wanted.prefix.lower())
+    )
+
+
+def holds(keys: KeyRange, key: str) -> bool:
+    return key >= keys.low and (keys.high is None or key < keys.high)
+
+
+@given(many, filters, ranges)
+def test_a_filter_on_columns_finds_what_a_look_at_every_task_finds(
+    rows: list[Task], wanted: TaskFilter, keys: KeyRange
+) -> None:
+    leaf = Leaf.unpack(Leaf(rows).pack())
+    found = [leaf.row(at) for at in wanted.places(leaf, keys)]
+    assert found == [task for task in rows if wants(wanted, task) and holds(keys, key_of(task.id))]
+
+
+@given(many, filters)
+def test_each_filter_alone_finds_what_it_finds_in_plain_words(rows: list[Task], wanted: TaskFilter) -> None:
+    leaf = Leaf(rows)
+    for name in ("state", "result", "exit_code", "node", "pool", "failure_group", "prefix"):
+        alone = replace(TaskFilter(), **{name: getattr(wanted, name)})
+        assert [leaf.row(at) for at in alone.places(leaf, KeyRange())] == [task for task in rows if wants(alone, task)]
+
+
+@given(many, filters)
+def test_a_leaf_is_ruled_out_only_if_nothing_in_it_matches(rows: list[Task], wanted: TaskFilter) -> None:
+    if not wanted.may_match(counted(rows)):
+        assert not any(wants(wanted, task) for task in rows)
+
+
+def test_leaves_whose_counts_say_enough_are_ruled_out() -> None:
+    counts = counted([Task("a", 0), Task("b", 3, 1)])
+    for wanted in (TaskFilter(state=2), TaskFilter(result=2), TaskFilter(failure_group="0")):
+        assert not wanted.may_match(counts)
+    for wanted in (TaskFilter(state=0), TaskFilter(state=3, result=1), TaskFilter(exit_code=5), TaskFilter()):
+        assert wanted.may_match(counts)
+
+
+@given(st.lists(any_tasks, max_size=20).map(distinct))
+def test_a_column_is_that_property_of_every_task(rows: list[Task]) -> None:
+    leaf = Leaf.unpack(Leaf(rows).pack())
+    for name in Task._fields:
+        assert leaf.column(name) == [getattr(task, name) for task in rows]
+
+
+@given(st.lists(ids.map(key_of), unique=True).map(sorted), ranges, ranges)
+def test_a_range_of_keys_finds_their_places(keys: list[str], one: KeyRange, other: KeyRange) -> None:
+    assert [keys[at] for at in one.places(keys)] == [key for key in keys if holds(one, key)]
+    both = [key for key in keys if holds(one, key) and holds(other, key)]
+    assert [keys[at] for at in one.common(other).places(keys)] == both
+    assert not (one.is_empty and list(one.places(keys)))
+
+
+@given(st.lists(ids.map(key_of), unique=True).map(sorted), ids)
+def test_ranges_begin_behind_a_key_end_before_it_or_hold_a_prefix(keys: list[str], name: str) -> None:
+    key = key_of(name)
+    assert [keys[at] for at in keys_after(key).places(keys)] == [other for other in keys if other > key]
+    assert [keys[at] for at in keys_before(key).places(keys)] == [other for other in keys if other < key]
+    assert [keys[at] for at in keys_of_prefix(name).places(keys)] == [other for other in keys if other.startswith(key)]

@@ -1,0 +1,99 @@
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from functions import recent_answers
+from functions.recent_answers import RecentAnswers
+
+
+class Source:
+    """Makes one answer after another; each takes until `gate` opens."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def make(self) -> str:
+        self.made += 1
+        number = self.made
+        await self.gate.wait()
+        return f"answer {number}"
+
+
+def with_a_source(scenario: Callable[[RecentAnswers[str], Source], Awaitable[None]]) -> None:
+    async def run() -> None:
+        await scenario(RecentAnswers(), Source())
+
+    asyncio.run(run())
+
+
+def test_an_answer_is_given_again() -> None:
+    async def scenario(recent: RecentAnswers[str], source: Source) -> None:
+        assert [await recent.get("jobs", 1, source.make) for _ in range(3)] == ["answer 1"] * 3
+        assert await recent.get("accounts", 1, source.make) == "answer 2"
+
+    with_a_source(scenario)
+
+
+def test_an_answer_of_before_a_write_is_not_given_again() -> None:
+    async def scenario(recent: RecentAnswers[str], source: Source) -> None:
+        source.gate.clear()
+        before = asyncio.create_task(recent.get("jobs", 1, source.make))
+        await asyncio.sleep(0)
+        after = asyncio.create_task(recent.get("jobs", 2, source.make))
+        await asyncio.sleep(0)
+        source.gate.set()
+        assert (await before, await after) == ("answer 1", "answer 2")
+        assert await recent.get("jobs", 2, source.make) == "answer 2"
+
+    with_a_source(scenario)
+
+
+def test_an_answer_is_made_anew_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent_answers, "_SECONDS", 0.01)
+
+    async def scenario(recent: RecentAnswers[str], source: Source) -> None:
+        await recent.get("jobs", 1, source.make)
+        await asyncio.sleep(0.05)
+        assert await recent.get("jobs", 1, source.make) == "answer 2"
+
+    with_a_source(scenario)
+
+
+def test_who_asks_meanwhile_waits_for_the_same_answer_even_if_the_first_gives_up() -> None:
+    async def scenario(recent: RecentAnswers[str], source: Source) -> None:
+        source.gate.clear()
+        first, *others = (asyncio.create_task(recent.get("jobs", 1, source.make)) for _ in range(3))
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.sleep(0)
+        source.gate.set()
+        assert await asyncio.gather(*others) == ["answer 1", "answer 1"]
+
+    with_a_source(scenario)
+
+
+def test_a_failure_is_not_given_again() -> None:
+    async def scenario(recent: RecentAnswers[str], source: Source) -> None:
+        async def fail() -> str:
+            raise LookupError
+
+        with pytest.raises(LookupError):
+            await recent.get("jobs", 1, fail)
+        assert await recent.get("jobs", 1, source.make) == "answer 1"
+
+    with_a_source(scenario)
+
+
+def test_only_some_dozens_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent_answers, "_MOST", 2)
+
+    async def scenario(recent: RecentAnswers[str], source: Source) -> None:
+        for question in ("a", "b", "c"):
+            await recent.get(question, 1, source.make)
+        assert await recent.get("c", 1, source.make) == "answer 3"
+        assert await recent.get("a", 1, source.make) == "answer 4"
+
+    with_a_source(scenario)

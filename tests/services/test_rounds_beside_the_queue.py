@@ -1,0 +1,150 @@
+"""Rounds of an account while messages about its jobs are worked on: neither takes back what the other has written."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from shared.domain.rounds import Round
+from tests.services.telling import last_round, polled_for_a_while, verdict
+from tests.services.truth import COMPLETED
+from tests.services.world import SECOND, World
+
+JOB = "Render"
+NAMES = [f"task-{number:03}" for number in range(40)]
+ALL_DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """Pages of three tasks; a round may read ten."""
+    world = World()
+    world.service.page_size, world.service.short_read = 3, 10
+    world.processes = [world.started(), world.started()]
+    yield world
+    world.close()
+
+
+def read_anew_by_the_queue(world: World) -> None:
+    """A job whose full read is in the queue, begun."""
+    job = world.create(JOB, *NAMES)
+    world.wait(61)
+    world.poll()
+    world.deliver_all()
+    polled_for_a_while(world)
+    job.delete_task(NAMES[0], world.now())
+    while not world.messages:
+        world.wait(61)
+        world.poll()
+    world.deliver(who=1, budget=1, takes=1)
+
+
+def test_a_round_that_notes_twice_keeps_what_others_noted_meanwhile(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = world.create(JOB, *NAMES[:8])
+    polled_for_a_while(world)
+    job.delete_task(NAMES[0], world.now())
+    world.wait(61)
+    world.poll()
+    world.wait(61)
+    first, second = world.processes
+    real, notes = first.round_store.save, list[Round]()
+
+    async def save(account_key: str, latest: Round) -> Round:
+        if not notes:
+            await second.queued._tell("other", backoff_until=world.now() + 600 * SECOND)
+        notes.append(latest)
+        return await real(account_key, latest)
+
+    monkeypatch.setattr(first.round_store, "save", save)
+    world.poll(check=False)
+    assert len(notes) == 2
+    assert last_round(world).backoff_until == world.now() + 600 * SECOND
+
+
+def test_a_job_whose_full_read_ends_during_a_round_is_polled_by_the_next(world: World) -> None:
+    read_anew_by_the_queue(world)
+    world.wait(61)
+    first, second = world.processes
+    first.batch.latency, second.batch.latency = 2, 0
+
+    async def both() -> None:
+        poll = asyncio.create_task(first.poll())
+        await asyncio.sleep(1)
+        assert not await second.queued.run(JOB, budget=ALL_DAY)
+        await poll
+
+    world.run(both())
+    assert not last_round(world).queued
+    assert verdict(world, JOB).level == "exact"
+
+
+@pytest.mark.parametrize("delay", [0, 1, 3])
+def test_a_job_stays_marked_while_one_of_two_workers_goes_on_with_it(world: World, delay: float) -> None:
+    world.create(JOB, *(f"task-{number:03}" for number in range(300)))
+    world.wait(61)
+    world.poll()
+    for process in world.processes:
+        process.batch.latency, process.connection.latency = 1, 0.05
+    first, second = world.processes
+
+    async def later() -> bool:
+        await asyncio.sleep(delay)
+        return await second.queued.run(JOB, budget=ALL_DAY)
+
+    async def both() -> None:
+        work = [asyncio.create_task(first.queued.run(JOB, budget=ALL_DAY)), asyncio.create_task(later())]
+        await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+        job, last = await first.jobs.load("demo", JOB), await first.round_store.load("demo")
+        assert job
+        assert last
+        assert job.picture or last.is_queued(job.key, world.now())
+        await asyncio.gather(*work)
+
+    world.run(both())
+    assert not last_round(world).queued
+
+
+def test_the_mark_of_a_message_that_waited_lasts_while_it_is_worked_on(world: World) -> None:
+    world.create(JOB, *NAMES)
+    world.wait(61)
+    world.poll()
+    world.wait(9 * 60)
+    first, second = world.processes
+    second.batch.latency = 10
+
+    async def both() -> None:
+        work = asyncio.create_task(second.queued.run(JOB, budget=240 * SECOND))
+        await asyncio.sleep(90)
+        assert not work.done()
+        await first.poll()
+        await work
+
+    world.run(both())
+    assert first.polling.take_messages() == []
+
+
+def test_a_repair_of_more_tasks_than_a_round_may_read_is_left_to_the_queue(world: World) -> None:
+    job = world.create(JOB, *(f"task-{number:03}" for number in range(100)))
+    for number in range(60):
+        job.change(f"task-{number:03}", COMPLETED, at=world.now(), lag=0 * SECOND, skew=0 * SECOND)
+    world.wait(61)
+    world.poll()
+    world.deliver_all()
+    polled_for_a_while(world)
+    world.deliver_all()
+    polled_for_a_while(world)
+    assert verdict(world, JOB).level == "exact"
+    job.drifts = True
+    job.change("task-070", COMPLETED, at=world.now(), lag=400 * SECOND, skew=0 * SECOND)
+    while not world.messages:
+        world.wait(61)
+        world.poll()
+        assert verdict(world, JOB).source == "delta"
+    world.deliver_all()
+    report = world.report(JOB)
+    assert report.job.picture
+    assert report.job.picture.counts == job.counts(world.now())
+    assert report.verdict.level == "exact"

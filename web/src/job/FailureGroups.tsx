@@ -1,0 +1,145 @@
+// What failed, by cause, the most frequent first. A cause leads to its tasks in the list below.
+
+import { Age } from "../Banner";
+import { Link } from "../Link";
+import { Outside, visible } from "../Outside";
+import { count, plural } from "../words";
+import { termsOf, wordsOf } from "./cause";
+import type { FailureGroup, Failures } from "./model";
+import { moment } from "./scales";
+import { Section } from "./Section";
+import { useSeen, useWatched } from "./watching";
+import { addressOfView, EVERY_TASK, pathOf, type JobView } from "./view";
+
+const EVERY_MS = 10_000;
+
+interface FailuresProps {
+  view: JobView;
+  open: (task: string) => void;
+}
+
+export function FailureGroups({ view, open }: FailuresProps) {
+  const { ref, seen } = useSeen();
+  const watched = useWatched<Failures>({ path: pathOf(view, "failures"), every: EVERY_MS, seen });
+  const failures = watched.value;
+  const note = failures && (
+    <>
+      {failures.failed ? `${plural(failures.failed, "failed task")}, ` : ""}
+      as of <Age at={failures.asOf} />
+    </>
+  );
+  return (
+    <Section title="Failures by cause" name="failures" part={ref} watched={watched} note={note}>
+      {(value) =>
+        value.groups.length ? (
+          <Groups failures={value} view={view} open={open} />
+        ) : (
+          <p class="nothing">{withoutGroups(value)}</p>
+        )
+      }
+    </Section>
+  );
+}
+
+function withoutGroups({ failed, ungrouped }: Failures): string {
+  if (failed === null) return "The job's tasks weren't read yet.";
+  return ungrouped ? `The causes of ${plural(ungrouped, "failure")} aren't known yet.` : "No task has failed.";
+}
+
+function Groups({ failures, view, open }: FailuresProps & { failures: Failures }) {
+  const groups = failures.groups.toSorted((one, other) => other.count - one.count);
+  return (
+    <>
+      <table class="groups" role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            {["Cause", "Tasks", "First – last", "Nodes", "Examples"].map((title) => (
+              <th key={title} role="columnheader" scope="col" class={title === "Tasks" ? "number" : ""}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {groups.map((group) => (
+            <GroupRow key={group.id} group={group} most={groups[0]?.count ?? 1} view={view} open={open} />
+          ))}
+        </tbody>
+      </table>
+      {failures.ungrouped > 0 && (
+        <p class="rest">{plural(failures.ungrouped, "more failure")} of rarer causes are not grouped.</p>
+      )}
+    </>
+  );
+}
+
+function GroupRow({ group, most, view, open }: FailuresProps & { group: FailureGroup; most: number }) {
+  const chosen = view.tasks.failureGroup === group.id;
+  const tasks = chosen ? EVERY_TASK : { ...EVERY_TASK, failureGroup: group.id };
+  return (
+    <tr role="row" data-group={group.id} data-chosen={chosen}>
+      <th role="rowheader" scope="row" class="cause">
+        <Link to={addressOfView({ ...view, tasks })} current={chosen}>
+          {wordsOf(group)}
+        </Link>
+        <small class="terms">
+          <Outside text={termsOf(group)} />
+        </small>
+        {group.advice && (
+          <p class="advice">
+            <Outside text={group.advice} />
+          </p>
+        )}
+      </th>
+      <td role="cell" class="number">
+        <b>{count(group.count)}</b>
+        <meter min={0} max={most} value={group.count} aria-hidden="true" />
+      </td>
+      <td role="cell" class="times">
+        <span>
+          <Moment at={group.firstTime} /> –
+        </span>{" "}
+        <Moment at={group.lastTime} />
+      </td>
+      <td role="cell" class="nodes">
+        <Nodes group={group} />
+      </td>
+      <td role="cell" class="examples">
+        {group.tasks.map((task) => (
+          <button key={task} type="button" class="name" onClick={() => open(task)}>
+            <Outside text={task} />
+          </button>
+        ))}
+      </td>
+    </tr>
+  );
+}
+
+function Moment({ at }: { at: string | null }) {
+  return at ? <time dateTime={at}>{moment(Date.parse(at))}</time> : <>unknown</>;
+}
+
+const NODES_SHOWN = 3;
+
+function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
+  const hidden = nodes.slice(NODES_SHOWN).reduce((sum, { count: failures }) => sum + failures, otherNodes);
+  if (!nodes.length) return <span class="soft">none known</span>;
+  // Where tasks of rarer nodes weren't told apart, those of these may be among them.
+  const atLeast = otherNodes ? "≥ " : "";
+  return (
+    <ul title={nodes.map(({ nodeId, count: failures }) => `${visible(nodeId)}: ${atLeast}${failures}`).join("\n")}>
+      {nodes.slice(0, NODES_SHOWN).map(({ nodeId, poolId, count: failures }) => (
+        <li key={`${poolId} ${nodeId}`}>
+          <span class="node">
+            <Outside text={nodeId} />
+          </span>
+          <small>
+            {atLeast}
+            {count(failures)}
+          </small>
+        </li>
+      ))}
+      {hidden > 0 && <li class="soft">elsewhere {count(hidden)}</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,117 @@
+// Task states over time, stacked. A gap is drawn as one, never as zero; what wasn't exact is marked below.
+
+import { useMemo } from "preact/hooks";
+import type { TaskState } from "../model";
+import { CountAxis, Fills, TimeAxis } from "./Axes";
+import type { History } from "./model";
+import { countTicks, linear, timeTicks } from "./scales";
+import { useWidth } from "./watching";
+import { beginningOf, domainOf, doubtsOf, heightOf, layersOf, since, stretchesOf } from "./stack";
+
+const HEIGHT = 260;
+const TOP = 10;
+const BOTTOM = HEIGHT - 30;
+const LEFT = 52;
+const RIGHT_MARGIN = 6;
+
+interface ChartProps {
+  history: History;
+  states: readonly TaskState[];
+  /** Before this moment there was no job. */
+  created: number;
+  cursor: number | null;
+  point: (index: number | null) => void;
+  /** The cursor's point in words. */
+  spoken: string;
+}
+
+export function HistoryChart({ history, states, created, cursor, point, spoken }: ChartProps) {
+  const { ref, width } = useWidth();
+  const all = useMemo(() => stretchesOf(history), [history]);
+  const beginning = beginningOf(all, created);
+  const stretches = useMemo(() => since(all, beginning), [all, beginning]);
+  const [from, to] = domainOf(history, beginning);
+  const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
+  const x = linear([from, to], [LEFT, right]);
+  const ticks = countTicks(heightOf(stretches, states), 4);
+  const y = linear([0, ticks.at(-1) ?? 1], [BOTTOM, TOP]);
+  const last = history.value.length - 1;
+  const first = Math.max(0, history.value.findIndex(({ time }) => Date.parse(time) > from));
+  const move = (index: number) => point(Math.max(first, Math.min(last, index)));
+  const follow = (event: PointerEvent) => {
+    const at = from + ((event.offsetX - LEFT) / (right - LEFT)) * (to - from);
+    const next = history.value.findIndex(({ time }) => Date.parse(time) >= at);
+    move(next < 0 ? last : next);
+  };
+  const step = (event: KeyboardEvent) => {
+    const here = cursor ?? last;
+    const places: Record<string, number> = {
+      ArrowLeft: here - (cursor === null ? 0 : 1),
+      ArrowRight: here + 1,
+      PageUp: here - 10,
+      PageDown: here + 10,
+      Home: first,
+      End: last,
+    };
+    const place = places[event.key];
+    if (place !== undefined) move(place);
+    else if (event.key === "Escape" && cursor !== null) point(null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const at = cursor === null ? null : Date.parse(history.value[cursor]?.time ?? "");
+  return (
+    <div class="chart" ref={ref}>
+      <svg
+        width={width}
+        height={HEIGHT}
+        tabIndex={0}
+        role="slider"
+        aria-label="Point in time; the arrow keys move it"
+        aria-valuemin={first}
+        aria-valuemax={last}
+        aria-valuenow={cursor ?? last}
+        aria-valuetext={spoken}
+        onPointerMove={follow}
+        onPointerDown={follow}
+        onPointerLeave={() => point(null)}
+        onBlur={() => point(null)}
+        onKeyDown={step}
+      >
+        <Fills name="history" />
+        <TimeAxis
+          ticks={timeTicks(from, to, width / 84)}
+          x={x}
+          top={TOP}
+          bottom={BOTTOM}
+          left={0}
+          right={width}
+        />
+        <CountAxis ticks={ticks} y={y} left={LEFT} right={right} />
+        {stretches.map((stretch) =>
+          stretch.points.length ? (
+            <g key={stretch.from} class="known" data-points={stretch.points.length}>
+              {layersOf(stretch, states, x, y).map(({ state, path }) => (
+                <path key={state} d={path} data-layer={state} />
+              ))}
+            </g>
+          ) : (
+            <Gap key={stretch.from} from={x(stretch.from)} to={x(stretch.to)} />
+          ),
+        )}
+        {doubtsOf(stretches).map((doubt) => (
+          <line key={doubt.from} class="doubt" x1={x(doubt.from)} x2={x(doubt.to)} y1={BOTTOM + 3} y2={BOTTOM + 3} />
+        ))}
+        {created > from && created < to && <line class="born" x1={x(created)} x2={x(created)} y1={TOP} y2={BOTTOM} />}
+        {at !== null && <line class="cursor" x1={x(at)} x2={x(at)} y1={TOP} y2={BOTTOM} />}
+      </svg>
+    </div>
+  );
+}
+
+/** Hatched, while nobody polled. */
+function Gap({ from, to }: { from: number; to: number }) {
+  if (to - from < 0.5) return null;
+  return <rect class="gap" data-testid="gap" x={from} width={to - from} y={TOP} height={BOTTOM - TOP} />;
+}

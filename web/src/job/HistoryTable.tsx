@@ -1,0 +1,55 @@
+// A history as a table, for those who can't see the chart or want the numbers. It is made when it is opened.
+
+import { useState } from "preact/hooks";
+import { TASK_STATES } from "../model";
+import { count } from "../words";
+import type { History } from "./model";
+import { exactMoment } from "./scales";
+
+export function HistoryTable({ history }: { history: History }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details class="as-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>The same as a table</summary>
+      {open && (
+        <div class="scroll" tabIndex={0} role="region" aria-label="History as a table">
+          <table class="plain">
+            <thead>
+              <tr>
+                <th scope="col">Step ends</th>
+                {TASK_STATES.map((state) => (
+                  <th key={state} scope="col" class="number capital">
+                    {state}
+                  </th>
+                ))}
+                <th scope="col" class="number">
+                  Total
+                </th>
+                <th scope="col">Exact</th>
+              </tr>
+            </thead>
+            <tbody>
+              {history.value.toReversed().map(({ time, taskCounts, exact }) => (
+                <tr key={time}>
+                  <th scope="row">{exactMoment(Date.parse(time))}</th>
+                  {taskCounts ? (
+                    [...TASK_STATES, "total" as const].map((state) => (
+                      <td key={state} class="number">
+                        {count(taskCounts[state])}
+                      </td>
+                    ))
+                  ) : (
+                    <td class="gone" colSpan={TASK_STATES.length + 1}>
+                      not polled
+                    </td>
+                  )}
+                  <td>{taskCounts ? (exact ? "yes" : "not confirmed") : ""}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </details>
+  );
+}

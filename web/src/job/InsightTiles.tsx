@@ -1,0 +1,149 @@
+// How fast a job goes, when it will be done, how long its tasks wait and run, and what was done twice.
+
+import type { ComponentChildren } from "preact";
+import { serverClock, useTick } from "../clock";
+import type { Estimate, Insight, Spread, Throughput } from "../model";
+import { Outside } from "../Outside";
+import { count, plural, rate, seconds } from "../words";
+import { moment } from "./scales";
+
+export function InsightTiles({ insight }: { insight: Insight | null }) {
+  if (!insight) {
+    return <p class="card nothing-yet">Throughput and times appear once all of this job's tasks were read.</p>;
+  }
+  return (
+    <dl class="insights" aria-label="Insight">
+      <Pace throughput={insight.throughput} />
+      <End estimate={insight.estimate} />
+      <Times title="Wait in queue" name="queue-wait" spread={insight.queueWait} />
+      <Times title="Run time" name="run-time" spread={insight.runTime} />
+      <Again insight={insight} />
+      <Slots insight={insight} />
+    </dl>
+  );
+}
+
+interface TileProps {
+  title: string;
+  name: string;
+  lead: ComponentChildren;
+  unit?: string;
+  /** Says that there is no value. */
+  faint?: boolean;
+  children?: ComponentChildren;
+}
+
+function Tile({ title, name, lead, unit, faint = false, children }: TileProps) {
+  return (
+    <div class="card insight" data-testid={`insight-${name}`}>
+      <dt>{title}</dt>
+      <dd class={faint ? "lead none" : "lead"}>
+        {lead}
+        {unit && <small> {unit}</small>}
+      </dd>
+      {children}
+    </div>
+  );
+}
+
+function Pace({ throughput }: { throughput: Throughput | null }) {
+  const minute = throughput?.perMinute;
+  const lead = minute?.last5Minutes ?? null;
+  const unknown = lead === null;
+  return (
+    <Tile title="Throughput" name="throughput" lead={rate(lead)} unit={unknown ? "" : "tasks/min"} faint={unknown}>
+      <dd class="detail">in the last 5 minutes</dd>
+      <Pairs
+        pairs={[
+          ["last 15 min", rate(minute?.last15Minutes ?? null)],
+          ["last 60 min", rate(minute?.lastHour ?? null)],
+        ]}
+      />
+    </Tile>
+  );
+}
+
+function End({ estimate }: { estimate: Estimate | null }) {
+  useTick();
+  const at = estimate?.completionTime;
+  if (!estimate || !at) {
+    return (
+      <Tile title="Estimated end" name="estimate" lead={estimate?.remaining === 0 ? "–" : "Unknown"} faint>
+        <dd class="detail">
+          <Outside text={estimate?.reason ?? "Nothing is known about its pace yet."} />
+        </dd>
+      </Tile>
+    );
+  }
+  const left = (Date.parse(at) - serverClock.now()) / 1000;
+  return (
+    <Tile title="Estimated end" name="estimate" lead={left > 0 ? `in ${seconds(left)}` : "any moment"}>
+      <dd class="detail">
+        about {moment(Date.parse(at))}; {plural(estimate.remaining, "task")} left
+        {estimate.basis && (
+          <>
+            , by the <Outside text={estimate.basis} />
+          </>
+        )}
+      </dd>
+    </Tile>
+  );
+}
+
+function Times({ title, name, spread }: { title: string; name: string; spread: Spread | null }) {
+  if (!spread) {
+    return (
+      <Tile title={title} name={name} lead="–" faint>
+        <dd class="detail">No task has run to its end yet.</dd>
+      </Tile>
+    );
+  }
+  const error = (spread.relativeError * 100).toLocaleString("en-US", { maximumFractionDigits: 1 });
+  return (
+    <Tile title={title} name={name} lead={seconds(spread.p50)} unit="median (p50)">
+      <dd class="detail">
+        ± {error}%, of {plural(spread.tasks, "task")}
+      </dd>
+      <Pairs
+        pairs={[
+          ["p90", seconds(spread.p90)],
+          ["p99", seconds(spread.p99)],
+          ["mean", seconds(spread.mean)],
+        ]}
+      />
+    </Tile>
+  );
+}
+
+function Again({ insight }: { insight: Insight }) {
+  const { retries, retriedTasks, requeues, requeuedTasks } = insight;
+  return (
+    <Tile title="Retries" name="retries" lead={count(retries)} faint={!retries}>
+      <dd class="detail">
+        {retries > 0 && `in ${plural(retriedTasks, "task")}; `}
+        {requeues ? `${plural(requeues, "requeue")} in ${plural(requeuedTasks, "task")}` : "no requeues"}
+      </dd>
+    </Tile>
+  );
+}
+
+function Slots({ insight: { slots } }: { insight: Insight }) {
+  const lead = slots ? count(slots.running) : "–";
+  return (
+    <Tile title="Slots" name="slots" lead={lead} unit={slots ? "in use" : ""} faint={!slots?.running}>
+      <dd class="detail">{slots && `${count(slots.active)} wanted by waiting tasks`}</dd>
+    </Tile>
+  );
+}
+
+function Pairs({ pairs }: { pairs: [string, string][] }) {
+  return (
+    <dd class="pairs">
+      {pairs.map(([name, value]) => (
+        <span key={name}>
+          <small>{name}</small> {value}
+        </span>
+      ))}
+    </dd>
+  );
+}

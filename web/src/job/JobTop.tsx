@@ -1,0 +1,89 @@
+// A job at a glance: its state, how sure its counts are, and its tasks by state.
+
+import { Age } from "../Banner";
+import { TASK_STATES, type Job, type TaskCounts, type TaskState } from "../model";
+import { Outside } from "../Outside";
+import { Figure, ReadBar, StateBar, Swatch } from "../StateBar";
+import { Badge } from "../Verdict";
+import { count, share } from "../words";
+
+export function JobTop({ job }: { job: Job }) {
+  return (
+    <section class="tile job-top" aria-label="The job" data-job={job.id}>
+      <Facts job={job} />
+      <Numbers counts={job.taskCounts} />
+      {job.progress ? <ReadBar {...job.progress} /> : <StateBar counts={job.taskCounts} />}
+      <p class="sure">
+        <Badge verdict={job.verdict} />
+        <span>
+          <Outside text={job.verdict.reason} />
+        </span>
+        <span class="checked">
+          as of <Age at={job.verdict.asOf} none="never" />, checked <Age at={job.verdict.checkedAt} />
+        </span>
+      </p>
+    </section>
+  );
+}
+
+function Facts({ job }: { job: Job }) {
+  const state = job.deleted ? "deleted" : job.state;
+  return (
+    <ul class="facts">
+      <li class="state" data-job-state={state}>
+        {state}
+      </li>
+      <li>
+        pool <Outside text={job.poolId ?? "–"} />
+      </li>
+      <li>
+        account <Outside text={job.account} />
+      </li>
+      <li>
+        created <Age at={job.creationTime} none="at an unknown time" />
+      </li>
+      {job.displayName && job.displayName !== job.id && (
+        <li class="called">
+          <Outside text={job.displayName} />
+        </li>
+      )}
+      {job.terminateReason && (
+        <li>
+          ended by <Outside text={job.terminateReason} />
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function Numbers({ counts }: { counts: TaskCounts | null }) {
+  return (
+    <dl class="numbers">
+      <div class="lead">
+        <dt>Tasks</dt>
+        <dd data-testid="job-total">
+          <Figure value={counts?.total} />
+        </dd>
+        <dd class="detail">{counts ? `${count(counts.completed)} completed` : "not read yet"}</dd>
+      </div>
+      {TASK_STATES.map((state) => (
+        <div key={state}>
+          <dt class="capital">
+            <Swatch state={state} />
+            {state}
+          </dt>
+          <dd data-testid={`job-${state}`}>
+            <Figure value={counts?.[state]} />
+          </dd>
+          <dd class="detail">{counts && split(state, counts)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Results as parts of what is completed. */
+function split(state: TaskState, counts: TaskCounts): string {
+  if (!counts.completed || (state !== "succeeded" && state !== "failed")) return "";
+  return `${share(counts[state], counts.completed)} of completed`;
+}

@@ -1,0 +1,98 @@
+// The tasks of a job, a page at a time: the server filters, orders and pages.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { ownPath } from "../api";
+import { Link } from "../Link";
+import type { Page, TaskCounts } from "../model";
+import { count } from "../words";
+import type { Task } from "./model";
+import { Section } from "./Section";
+import { useSeen, useWatched } from "./watching";
+import { TaskFilterBar } from "./TaskFilterBar";
+import { TaskTable } from "./TaskTable";
+import { addressOfView, EVERY_TASK, pathOf, ROWS_OF_CSV, tasksQuery, type JobView } from "./view";
+
+const EVERY_MS = 10_000;
+/** Where the server looks at all tasks for each page. */
+const ORDERED_EVERY_MS = 30_000;
+
+interface TaskSectionProps {
+  view: JobView;
+  counts: TaskCounts | null;
+  open: (task: string) => void;
+}
+
+export function TaskSection({ view, counts, open }: TaskSectionProps) {
+  const { ref, seen } = useSeen();
+  const first = pathOf(view, "tasks") + tasksQuery(view.tasks, "json");
+  const [turned, turn] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
+  useEffect(() => turn({ first, pages: [] }), [first]);
+  const pages = turned.first === first ? turned.pages : [];
+  const every = view.tasks.orderby ? ORDERED_EVERY_MS : EVERY_MS;
+  const watched = useWatched<Page<Task>>({ path: pages.at(-1) ?? first, every, seen });
+  useShown(ref, view.tasks.failureGroup);
+  const next = watched.fresh && watched.value?.nextLink;
+  const csv = (
+    <a
+      class="csv"
+      href={pathOf(view, "tasks") + tasksQuery(view.tasks, "csv")}
+      download={`${view.job}-tasks.csv`}
+    >
+      <span class="unseen">Tasks as </span>
+      {(counts?.total ?? 0) > ROWS_OF_CSV ? `CSV, the first ${count(ROWS_OF_CSV)}` : "CSV"}
+    </a>
+  );
+  return (
+    <Section
+      title="Tasks"
+      name="tasks"
+      part={ref}
+      watched={watched}
+      actions={csv}
+      controls={<TaskFilterBar view={view} counts={counts} />}
+    >
+      {({ value }) => (
+        <>
+          {value.length ? <TaskTable tasks={value} view={view} open={open} /> : <NoTasks view={view} />}
+          {(next || pages.length > 0) && (
+            <nav class="pages" aria-label="Pages of tasks">
+              <button type="button" disabled={!pages.length} onClick={() => turn({ first, pages: pages.slice(0, -1) })}>
+                Previous
+              </button>
+              <span>Page {pages.length + 1}</span>
+              <button
+                type="button"
+                disabled={!next}
+                onClick={() => next && turn({ first, pages: [...pages, ownPath(next)] })}
+              >
+                Next page
+              </button>
+            </nav>
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** Brings the list into sight when another cause of failure is asked for. */
+function useShown(ref: RefObject<HTMLElement | null>, cause: string) {
+  const before = useRef(cause);
+  useEffect(() => {
+    if (cause && cause !== before.current && (ref.current?.getBoundingClientRect().top ?? 0) > window.innerHeight / 2) {
+      ref.current?.scrollIntoView({ block: "start" });
+    }
+    before.current = cause;
+  }, [cause]);
+}
+
+function NoTasks({ view }: { view: JobView }) {
+  const filtered = Object.entries(view.tasks).some(([key, value]) => value && key !== "orderby");
+  if (!filtered) return <p class="nothing">The job has no tasks, or they weren't read yet.</p>;
+  return (
+    <p class="nothing">
+      No task matches. <Link to={addressOfView({ ...view, tasks: EVERY_TASK })}>Show all tasks</Link>
+    </p>
+  );
+}

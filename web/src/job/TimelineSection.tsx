@@ -1,0 +1,75 @@
+// What ran on which node, when: the section around the timeline's chart.
+
+import { Age } from "../Banner";
+import { plural } from "../words";
+import type { Timeline } from "./model";
+import { zone } from "./scales";
+import { Section } from "./Section";
+import { useSeen, useWatched } from "./watching";
+import { TimelineChart } from "./TimelineChart";
+import { beginOf, pathOf, type JobView, type Range } from "./view";
+
+const EVERY_MS = 30_000;
+
+interface TimelineProps {
+  view: JobView;
+  /** Null until the job tells which one shows most of it. */
+  range: Range | null;
+  open: (task: string) => void;
+}
+
+export function TimelineSection({ view, range, open }: TimelineProps) {
+  const { ref, seen } = useSeen();
+  const path = `${pathOf(view, "timeline")}?from=${encodeURIComponent(beginOf(range ?? "24h"))}`;
+  const watched = useWatched<Timeline>({ path, subject: range ?? "", every: EVERY_MS, seen: seen && range !== null });
+  const timeline = watched.value;
+  const note = timeline && (
+    <>
+      {timeline.nodes.length > 0 && `${inWords(timeline)}, `}as of <Age at={timeline.asOf} />
+    </>
+  );
+  return (
+    <Section title="Nodes" name="timeline" part={ref} watched={watched} note={note}>
+      {(value) =>
+        value.nodes.length ? (
+          <>
+            <TimelineChart timeline={value} open={open} />
+            <Key timeline={value} />
+          </>
+        ) : (
+          <p class="nothing">Nothing ran in this range.</p>
+        )
+      }
+    </Section>
+  );
+}
+
+function inWords({ nodes, otherNodes, aggregated }: Timeline): string {
+  const runs = nodes.reduce((sum, node) => sum + (node.runs?.length ?? 0), 0);
+  const shown = plural(nodes.length, "node");
+  const others = otherNodes ? ` (${plural(otherNodes, "more")} not shown)`.replace("mores", "more") : "";
+  return aggregated ? `${shown}${others}, too many runs to draw each` : `${plural(runs, "run")} on ${shown}${others}`;
+}
+
+function Key({ timeline }: { timeline: Timeline }) {
+  const entries = timeline.aggregated
+    ? [
+        ["busy", "busy slots"],
+        ["failed", "share of failed tasks"],
+      ]
+    : [
+        ["succeeded", "succeeded"],
+        ["failed", "failed"],
+        ["running", "running"],
+      ];
+  return (
+    <footer class="key">
+      {entries.map(([state, words]) => (
+        <span key={state}>
+          <i class="swatch" data-state={state === "busy" ? "running" : state} aria-hidden="true" /> {words}
+        </span>
+      ))}
+      <span class="zone">The latest run of each task · times in {zone()}</span>
+    </footer>
+  );
+}

@@ -1,0 +1,99 @@
+// Which job is shown and what of it, kept in the page's address so that a view can be shared and reloaded.
+
+import { serverClock } from "../clock";
+import type { Job } from "../model";
+
+export const RANGES = ["1h", "6h", "24h", "7d", "90d"] as const;
+export type Range = (typeof RANGES)[number];
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** How long each range is, and by what grid it moves on: a question that stays the same is answered by a 304. */
+const LENGTHS: Record<Range, { length: number; grid: number }> = {
+  "1h": { length: HOUR, grid: MINUTE },
+  "6h": { length: 6 * HOUR, grid: 5 * MINUTE },
+  "24h": { length: 24 * HOUR, grid: 15 * MINUTE },
+  "7d": { length: 7 * 24 * HOUR, grid: 2 * HOUR },
+  "90d": { length: 90 * 24 * HOUR, grid: 24 * HOUR },
+};
+
+/** What the task list is asked for; "" stands for everything. `show` is a state or, of completed tasks, a result. */
+export interface TaskFilters {
+  show: string;
+  prefix: string;
+  nodeId: string;
+  exitCode: string;
+  failureGroup: string;
+  orderby: string;
+}
+
+export const EVERY_TASK: TaskFilters = {
+  show: "",
+  prefix: "",
+  nodeId: "",
+  exitCode: "",
+  failureGroup: "",
+  orderby: "",
+};
+
+export interface JobView {
+  account: string;
+  job: string;
+  range: Range | null;
+  tasks: TaskFilters;
+}
+
+/** What the page's address asks for; null when it names no job. */
+export function readView(): JobView | null {
+  const query = new URLSearchParams(location.search);
+  const account = query.get("account");
+  const job = query.get("job");
+  if (!account || !job) return null;
+  const range = RANGES.find((each) => each === query.get("range")) ?? null;
+  const keys = Object.keys(EVERY_TASK) as (keyof TaskFilters)[];
+  const tasks = Object.fromEntries(keys.map((key) => [key, query.get(key) ?? ""]));
+  return { account, job, range, tasks: tasks as unknown as TaskFilters };
+}
+
+export function addressOfView({ account, job, range, tasks }: JobView): string {
+  const query = new URLSearchParams({ account, job });
+  for (const [key, value] of Object.entries({ range, ...tasks })) if (value) query.set(key, value);
+  return `?${query}`;
+}
+
+export function addressOfJob(account: string, job: string): string {
+  return addressOfView({ account, job, range: null, tasks: EVERY_TASK });
+}
+
+/** The API's address of the job, or of one of its parts. */
+export function pathOf({ account, job }: JobView, ...parts: string[]): string {
+  return ["/api/accounts", ...[account, "jobs", job, ...parts].map(encodeURIComponent)].join("/");
+}
+
+/** The range that shows most of a job whose address asks for none: as old as it is, of a live one a day at most. */
+export function rangeFor(job: Job | null): Range {
+  const age = serverClock.now() - Date.parse(job?.creationTime ?? "");
+  const found = RANGES.find((range) => age <= LENGTHS[range].length);
+  if (!found || (job?.state !== "completed" && !["1h", "6h"].includes(found))) return "24h";
+  return found;
+}
+
+/** Where a range begins by now, as a time that the API reads. */
+export function beginOf(range: Range): string {
+  const { length, grid } = LENGTHS[range];
+  return new Date(Math.floor((serverClock.now() - length) / grid) * grid).toISOString().replace(".000Z", "Z");
+}
+
+const ROWS_OF_PAGE = 25;
+/** As many as the server puts into one table. */
+export const ROWS_OF_CSV = 100_000;
+
+/** The query of a task list, as a page of JSON or as a whole table. */
+export function tasksQuery({ show, ...others }: TaskFilters, format: "json" | "csv"): string {
+  const page = { maxpagesize: String(format === "csv" ? ROWS_OF_CSV : ROWS_OF_PAGE) };
+  const query = new URLSearchParams(format === "csv" ? { format, ...page } : page);
+  if (show === "succeeded" || show === "failed") query.set("result", show === "failed" ? "failure" : "success");
+  else if (show) query.set("state", show);
+  for (const [key, value] of Object.entries(others)) if (value) query.set(key, value);
+  return `?${query}`;
+}

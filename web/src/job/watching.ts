@@ -1,0 +1,73 @@
+// Reads one part of the page while it is in sight, and apart from all others.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Reader } from "../api";
+import { NOTHING_YET, Poller, type Reading } from "../poller";
+
+const NEAR = "200px";
+
+export interface Watched<T> extends Reading<T> {
+  /** False while what is shown answers an earlier question. */
+  fresh: boolean;
+  retry: () => void;
+}
+
+interface Question {
+  path: string;
+  /** What is asked, where the path moves with time; another subject's answer is not shown in place of an error. */
+  subject?: string;
+  every: number;
+  seen?: boolean;
+}
+
+interface Kept<T> extends Reading<T> {
+  subject: string;
+}
+
+/** Polls a path while `seen`; a 304 costs no body and keeps the value as it is. */
+export function useWatched<T>({ path, subject = path, every, seen = true }: Question): Watched<T> {
+  const [kept, keep] = useState<Kept<T>>({ ...NOTHING_YET, subject });
+  const reader = useRef(new Reader());
+  const poller = useRef<Poller<T>>(null);
+  useEffect(() => {
+    if (!seen) return undefined;
+    const read = async (signal: AbortSignal) => {
+      const value = await reader.current.read<T>(path, signal);
+      reader.current.endRound();
+      return value;
+    };
+    const show = ({ value, failure }: Reading<T>) =>
+      keep((before) => ({ value: value ?? (before.subject === subject ? before.value : null), failure, subject }));
+    poller.current = new Poller(read, () => every, show);
+    return poller.current.start();
+  }, [path, every, seen]);
+  return { ...kept, fresh: kept.subject === subject, retry: () => poller.current?.refresh() };
+}
+
+/** Whether an element is in sight or near it; give `ref` to the element. */
+export function useSeen() {
+  const ref = useRef<HTMLElement>(null);
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    if (!ref.current) return undefined;
+    const watcher = new IntersectionObserver((entries) => setSeen(entries.at(-1)?.isIntersecting ?? false), {
+      rootMargin: NEAR,
+    });
+    watcher.observe(ref.current);
+    return () => watcher.disconnect();
+  }, []);
+  return { ref, seen };
+}
+
+/** How wide an element is, in pixels; 0 until it is known. Give `ref` to the element. */
+export function useWidth() {
+  const ref = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (!ref.current) return undefined;
+    const watcher = new ResizeObserver((entries) => setWidth(Math.floor(entries.at(-1)?.contentRect.width ?? 0)));
+    watcher.observe(ref.current);
+    return () => watcher.disconnect();
+  }, []);
+  return { ref, width };
+}
