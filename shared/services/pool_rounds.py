@@ -22,7 +22,7 @@ from shared.stores.nodes import NodeStore, planned
 from shared.stores.pools import PoolStore
 
 _LOG = logging.getLogger(__name__)
-_AT_ONCE = 4
+_AT_ONCE = 8
 _WRITTEN_TOGETHER = 50  # pools
 _LOOK_UPS = 50  # in one round, after many pools were deleted at once
 

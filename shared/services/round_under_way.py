@@ -41,9 +41,9 @@ class RoundUnderWay:
     throttled: BatchThrottledError | None = None
     reason: str | None = None
 
-    def goes_on(self) -> bool:
-        """False when time is up, or the service asks to be left alone."""
-        return self.throttled is None and asyncio.get_running_loop().time() < self.deadline
+    def goes_on(self, deadline: float | None = None) -> bool:
+        """False when time is up, be it that of an earlier `deadline`, or the service asks to be left alone."""
+        return self.throttled is None and asyncio.get_running_loop().time() < (deadline or self.deadline)
 
     def is_elsewhere(self, job: Job, now: datetime) -> bool:
         """True where a message about the job is on its way: but deltas go on while a new generation is filled."""

@@ -159,9 +159,10 @@ class AccountRounds:
         keys = None if wanted is None else frozenset(map(key_of, wanted))
         this = RoundUnderWay(last, keys, deadline, thorough=thorough)
         over_jobs = self._run_jobs(this, started, calls)
+        pools_deadline = self.began + budget.total_seconds() / 2  # so that one that hangs puts off no next round
         if self._pools is None or keys is not None:
             await over_jobs
-        elif throttled := await self._pools.run_beside(over_jobs, this.goes_on):
+        elif throttled := await self._pools.run_beside(over_jobs, lambda: this.goes_on(pools_deadline)):
             until = await self._clock.now() + throttled.retry_after
             await self._rounds.change(self.source.account.key, lambda last: last.waiting(until))
         return this
