@@ -63,7 +63,7 @@ class NodesQuery(Query):
 
 
 def add_pools(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/pools", query=PoolsQuery, returns=Page[PoolAnswer])
+    @routes.route("GET", "accounts/{account}/pools", query=PoolsQuery, returns=Page[PoolAnswer], repeats=True)
     async def list_pools(call: Call[PoolsQuery, None]) -> Page[PoolAnswer] | Reply:
         """Pools of an account with their nodes in numbers and the verdict on these, by id."""
         services = await call.services()
@@ -73,7 +73,7 @@ def add_pools(routes: Routes) -> None:
         page = Page(value=[pool_answer(report) for report in shown], next_link=link)
         return csv_reply(page, PoolLine) if call.query.format == "csv" else page
 
-    @routes.route("GET", "accounts/{account}/pools/{pool}", returns=PoolAnswer)
+    @routes.route("GET", "accounts/{account}/pools/{pool}", returns=PoolAnswer, repeats=True)
     async def get_pool(call: Call[Query, None]) -> PoolAnswer:
         """One pool."""
         services = await call.services()
