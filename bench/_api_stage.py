@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,16 @@ from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.dev.checkout import HERE
 from local.dev.children import Children
 from local.dev.stack import Emulated, Options, app_settings, host_program
+from shared.domain.keys import partition_of
+from shared.domain.samples import HistoryRetention, Sample, rows_of
+from shared.domain.tasks import TaskCounts
+from shared.stores.history import HistoryStore
+from shared.stores.tables import Tables
 
-LARGE = "million"
-_READ_SECONDS = 600.0
+LARGE, SMALL = "million", "render-007"
+_READ_SECONDS = 600
+_MINUTE, _DAY = 60_000, 86_400_000  # milliseconds
+_HOURS = 24
 _BARE = Path(__file__).parent / "_bare_app"
 
 
@@ -45,7 +54,7 @@ async def api_stage(tasks: int, jobs: int) -> AsyncIterator[ApiStage]:
         program = azurite_program(HERE, log=logs / "azurite.log", environment=os.environ)
         storage = StorageAddresses.announced(children.start(program)).connection_string
         command = (sys.executable, "-m", "bench._filled_emulator")
-        with subprocess.Popen(
+        with subprocess.Popen(  # noqa: ASYNC220 - nothing else is under way yet
             command, cwd=HERE.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as emulator:
             try:
@@ -77,20 +86,53 @@ async def _fill(url: str, controls: str, storage: str, tasks: int, jobs: int) ->
 async def _read(api: str, jobs: int) -> None:
     """Until every job has counts; then the account is switched off, so that answers are all that is measured."""
     async with aiohttp.ClientSession() as session:
-        counted = 0
-
-        async def look() -> None:
-            nonlocal counted
-            async with session.get(f"{api}/accounts/demo/jobs?maxpagesize=1000") as answer:
-                found: dict[str, Any] = json.loads(await answer.read())
-                counted = sum(1 for job in found.get("value", ()) if job["taskCounts"])
-
-        for _ in range(int(_READ_SECONDS)):
-            await look()
+        for _ in range(_READ_SECONDS):
+            counted = await _counted(session, api)
             if counted == jobs:
                 break
             await asyncio.sleep(1)
         else:
-            raise RuntimeError(f"after {_READ_SECONDS:g} s only {counted} of {jobs} jobs have counts")
+            raise RuntimeError(f"after {_READ_SECONDS} s only {counted} of {jobs} jobs have counts")
         async with session.put(f"{api}/accounts/demo/monitoring", json={"enabled": False}, raise_for_status=True):
             await asyncio.sleep(5)  # a round under way ends
+
+
+async def _counted(session: aiohttp.ClientSession, api: str) -> int:
+    async with session.get(f"{api}/accounts/demo/jobs?maxpagesize=1000") as answer:
+        found: dict[str, Any] = json.loads(await answer.read())
+        return sum(1 for job in found.get("value", ()) if job["taskCounts"])
+
+
+class HistoryRows:
+    """Ninety days of a job's history, a sample every few minutes, as polls would have written it."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._store = HistoryStore(tables)
+
+    async def seed(self) -> None:
+        """Samples of the last day follow each other every other minute, those before every ten."""
+        now = int(time.time()) * 1000
+        begun, samples = now - 90 * _DAY, list[Sample]()
+        while begun < now - 5 * _MINUTE:
+            length = (2 if begun > now - _DAY else 10) * _MINUTE
+            done = len(samples) % 90
+            counts = TaskCounts(90 - done, 1, 9, done, done, 0)
+            samples.append(Sample(begun, begun + length - _MINUTE, begun, counts))
+            begun += length
+        rows = rows_of(tuple(samples), None, HistoryRetention(timedelta(days=7), timedelta(days=90)))
+        await self._store.save("demo", SMALL, rows)
+
+    async def read_day(self) -> None:
+        """What a history of 24 hours needs of storage, as the official client gives it."""
+        hour = int(time.time()) // 3600
+        rows = self._tables["jobhistory"].query_entities(
+            "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
+            parameters={
+                "partition": partition_of("demo", SMALL),
+                "first": f"h{hour - _HOURS:07}",
+                "last": f"h{hour:07}",
+            },
+        )
+        if len([row async for row in rows]) < _HOURS:
+            raise RuntimeError(f"the history of a day has fewer than {_HOURS} rows")

@@ -3,6 +3,8 @@
 import asyncio
 import time
 from dataclasses import dataclass
+from http import HTTPStatus
+from itertools import count
 from pathlib import Path
 
 import aiohttp
@@ -23,17 +25,20 @@ class Load:
 
 
 async def load(url: str, *, clients: int, seconds: float, most: int, pid: int) -> Load:
-    """Asks for an address for so long, but no more than `most` times. Raises RuntimeError unless all is well."""
-    took: list[float] = []
+    """Asks for an address for so long, but no more than `most` times; `{n}` in it is another number every time.
+
+    Raises RuntimeError unless all is well.
+    """
+    took, numbers = list[float](), count(1)
     timeout = aiohttp.ClientTimeout(total=120)
     async with aiohttp.ClientSession(timeout=timeout, headers={"Accept-Encoding": "identity"}) as session:
-        await _ask(session, url)
+        await _ask(session, url.replace("{n}", "0"))
         spent, began = cpu_of(pid), time.perf_counter()
 
         async def client() -> None:
             while time.perf_counter() - began < seconds and len(took) < most:
                 start = time.perf_counter()
-                await _ask(session, url)
+                await _ask(session, url.replace("{n}", str(next(numbers))))
                 took.append(time.perf_counter() - start)
 
         await asyncio.gather(*(client() for _ in range(clients)))
@@ -43,13 +48,26 @@ async def load(url: str, *, clients: int, seconds: float, most: int, pid: int) -
 async def _ask(session: aiohttp.ClientSession, url: str) -> None:
     async with session.get(url) as answer:
         body = await answer.read()
-        if answer.status != 200:
+        if answer.status != HTTPStatus.OK:
             raise RuntimeError(f"{url} answered {answer.status}: {body[:300]!r}")
 
 
 def cpu_of(pid: int) -> float:
     """Seconds of CPU that a process and its children have used; 0 where the system doesn't tell."""
     return sum(map(_own_cpu, [pid, *_children(pid)]))
+
+
+def peak_of(pid: int) -> float:
+    """The most megabytes that the largest of a process and its children ever held; 0 where the system doesn't tell."""
+    return max(map(_own_peak, [pid, *_children(pid)]))
+
+
+def _own_peak(pid: int) -> float:
+    try:
+        text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) * 1024 / 1e6 for line in text.splitlines() if line.startswith("VmHWM:")), 0.0)
 
 
 def _own_cpu(pid: int) -> float:

@@ -2,14 +2,15 @@
 
 The app runs on the local functions host with real storage; a job of a million tasks was read from the emulator, and
 the account is switched off while answers are measured. Eight clients on loopback ask again as soon as they were
-answered; p50 and p99 are of one client alone. The bare host is a second one of the same kind, asked in the same run.
+answered; p50 and p99 are of one client alone. Histories are of another range every time, as answers of the last second
+are given again. The bare host is a second one of the same kind, asked in the same run.
 """
 
 import argparse
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,17 +19,21 @@ from statistics import median
 from typing import Any
 from urllib.parse import quote
 
-from bench._api_stage import LARGE, ApiStage, api_stage
-from bench._load import Load, load
+from bench._api_stage import LARGE, SMALL, ApiStage, HistoryRows, api_stage
+from bench._load import Load, load, peak_of
 from bench._rows import answer, row, table
+from shared.stores.tables import Tables
 
 _QUICK, _FULL = 50_000, 1_000_000
 _JOBS = 50
 _CLIENTS = 8
 _SECONDS = 5.0
 _MOST = 2000
-_SMALL = "render-007"
-_PAGE_CPU = 0.5
+_READS = 20
+_MEMORY = 400
+_LEAST_RATE, _PAGE_CPU = 0.5, 0.5
+_DAY = "history, 24 h"
+_NOTHING, _ONE_ROW = "a function that does nothing", "a function that reads a row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +47,44 @@ class Measured:
 async def measure(tasks: int) -> list[dict[str, Any]]:
     """Rows as all benchmarks write them."""
     async with api_stage(tasks, _JOBS) as stage:
-        history = await HistoryRows.seeded(stage.storage, _SMALL)
-        bare = await _measured(f"{stage.bare}/bare", stage.bare_pid, "a function that does nothing")
-        read = await _measured(f"{stage.bare}/row?{history.job_query}", stage.bare_pid, "a function that reads a row")
-        found = {name: await _asked(stage, name, path) async for name, path in _questions()}
-        rows_read = [await _timed(history) for _ in range(20)]
-    one_read = median(rows_read)
-    return [*_rows(found, bare, read, one_read)]
+        memory = peak_of(stage.api_pid)
+        one_read = await _history(stage)
+        bare = {
+            _NOTHING: await _measured(f"{stage.bare}/bare", stage.bare_pid, _NOTHING),
+            _ONE_ROW: await _measured(f"{stage.bare}/row?partition=demo&row={SMALL}", stage.bare_pid, _ONE_ROW),
+        }
+        found = {name: await _asked(stage, name, path) for name, path in _questions()}
+    peak = row("peak memory of the functions host, first read of the job", memory, "MB", bar=_MEMORY)
+    return [*_rates(bare | found), *_times(bare | found), *_bars(found, one_read), peak]
 
 
-async def _questions() -> AsyncIterator[tuple[str, str]]:
-    ninety = quote((datetime.now(UTC) - timedelta(days=90)).isoformat(timespec="seconds").replace("+00:00", "Z"))
+async def _history(stage: ApiStage) -> float:
+    """Seeds the history; the median of reading a day of it plainly, in seconds."""
+    tables = Tables.connect(connection_string=stage.storage, endpoint=None, credential=None, prefix="")
+    try:
+        history = HistoryRows(tables)
+        await history.seed()
+        return median([await _timed(history.read_day) for _ in range(_READS)])
+    finally:
+        await tables.close()
+
+
+def _questions() -> Iterator[tuple[str, str]]:
+    ninety, day = (quote(_ago(days)) for days in (90, 1))
     yield "jobs list", "jobs"
-    yield "job", f"jobs/{_SMALL}"
-    yield "history, 24 h", f"jobs/{_SMALL}/history"
-    yield "history, 90 d", f"jobs/{_SMALL}/history?from={ninety}"
+    yield "job", f"jobs/{SMALL}"
+    yield _DAY, f"jobs/{SMALL}/history?from={day}.{{n}}Z"
+    yield "history, 90 d", f"jobs/{SMALL}/history?from={ninety}.{{n}}Z"
     yield "failures", f"jobs/{LARGE}/failures"
     yield "tasks, running", f"jobs/{LARGE}/tasks?state=running"
+    yield "tasks, active", f"jobs/{LARGE}/tasks?state=active"
     yield "tasks, failed", f"jobs/{LARGE}/tasks?result=failure"
     yield "tasks, all", f"jobs/{LARGE}/tasks"
     yield "tasks, the longest runs", f"jobs/{LARGE}/tasks?orderby=runTime%20desc"
+
+
+def _ago(days: int) -> str:
+    return (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 async def _asked(stage: ApiStage, name: str, path: str) -> Measured:
@@ -76,28 +99,31 @@ async def _measured(url: str, pid: int, name: str) -> Measured:
     return Measured(alone, loaded)
 
 
-async def _timed(history: "HistoryRows") -> float:
+async def _timed(read: Callable[[], Awaitable[None]]) -> float:
     began = time.perf_counter()
-    await history.read()
+    await read()
     return time.perf_counter() - began
 
 
-def _rows(found: dict[str, Measured], bare: Measured, read: Measured, one_read: float) -> list[dict[str, Any]]:
-    nothing, one_row = "a function that does nothing", "a function that reads one row"
-    rows = []
-    for name, measured in {nothing: bare, one_row: read, **found}.items():
-        least = 0.5 if name in ("job", "jobs list") else None
-        other = (bare.loaded.rate, nothing)
-        rows.append(row(f"{name}: requests", measured.loaded.rate, "/s", other=other, least=least))
-    for name, measured in {nothing: bare, one_row: read, **found}.items():
-        for share, quantile in (("p50", 0.5), ("p99", 0.99)):
-            rows.append(row(f"{name}: {share}", 1e3 * measured.alone.quantile(quantile), "ms"))
-    day = 1e3 * found["history, 24 h"].alone.quantile(0.5)
-    rows.append(row("history, 24 h: p50", day, "ms", other=(1e3 * one_read, "one read of its rows"), bar=3))
-    for name in ("tasks, running", "tasks, failed"):
-        rows.append(row(f"{name}: a page", found[name].alone.cpu, "s CPU", bar=_PAGE_CPU))
-    rows.append(row("tasks, the longest runs: a page", found["tasks, the longest runs"].alone.cpu, "s CPU"))
-    return rows
+def _rates(measured: dict[str, Measured]) -> Iterator[dict[str, Any]]:
+    for name, found in measured.items():
+        least = _LEAST_RATE if name in ("job", "jobs list") else None
+        other = None if name == _NOTHING else (measured[_NOTHING].loaded.rate, _NOTHING)
+        yield row(f"{name}: requests", found.loaded.rate, "/s", other=other, least=least)
+
+
+def _times(measured: dict[str, Measured]) -> Iterator[dict[str, Any]]:
+    for name, found in measured.items():
+        for share in (0.5, 0.99):
+            yield row(f"{name}: p{100 * share:g}", 1e3 * found.alone.quantile(share), "ms")
+
+
+def _bars(measured: dict[str, Measured], one_read: float) -> Iterator[dict[str, Any]]:
+    day = 1e3 * measured[_DAY].alone.quantile(0.5)
+    yield row(f"{_DAY}: p50", day, "ms", other=(1e3 * one_read, "one read of its rows"), bar=3)
+    for name in ("tasks, running", "tasks, active", "tasks, failed", "tasks, the longest runs"):
+        bar = None if name == "tasks, the longest runs" else _PAGE_CPU
+        yield row(f"{name}: a page", measured[name].alone.cpu, "s CPU", bar=bar)
 
 
 def main() -> int:

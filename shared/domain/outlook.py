@@ -59,23 +59,26 @@ def outlook_of(job: Job, verdict: Verdict) -> Outlook | None:
         return None
     end = to_milliseconds(as_of) // MINUTE
     completed = {window: insight.completed_in(end - window, end) for window in WINDOWS}
-    return Outlook(as_of, insight, completed, _estimate(job, verdict, completed, as_of))
+    age = end - to_milliseconds(job.facts.creation_time) // MINUTE
+    return Outlook(as_of, insight, completed, _estimate(job, verdict, completed, age=age))
 
 
-def _estimate(job: Job, verdict: Verdict, completed: dict[int, int | None], as_of: datetime) -> Estimate:
+def _estimate(job: Job, verdict: Verdict, completed: dict[int, int | None], *, age: int) -> Estimate:
+    """`age` is how many minutes the job had by the end of the windows: what is younger had no time before that."""
     counts = job.picture.counts if job.picture else None
     remaining = counts.total - counts.completed if counts else 0
-    reason = _standstill(job, verdict, remaining)
-    if reason:
+    reason, as_of = _standstill(job, verdict, remaining), verdict.as_of
+    if reason or as_of is None:
         return Estimate(remaining, reason=reason)
     window, number = _basis(completed)
     if not number:
         unknown = "Not all completions of the last hour are known."
         return Estimate(remaining, reason=unknown if number is None else "No task completed in the last hour.")
-    seconds = ceil(remaining * window * 60 / number)
+    time = WINDOWS[window] if window <= age else "the time since the job was created"
+    seconds = ceil(remaining * max(1, min(window, age)) * 60 / number)
     if seconds > _FAR.total_seconds():
-        return Estimate(remaining, reason=f"As {WINDOWS[window]} went, it would take more than ten years.")
-    return Estimate(remaining, as_of + timedelta(seconds=seconds), f"throughput of {WINDOWS[window]}")
+        return Estimate(remaining, reason=f"As {time} went, it would take more than ten years.")
+    return Estimate(remaining, as_of + timedelta(seconds=seconds), f"throughput of {time}")
 
 
 def _standstill(job: Job, verdict: Verdict, remaining: int) -> str | None:

@@ -53,6 +53,14 @@ def test_an_estimate_goes_on_as_the_shortest_window_that_tells_enough() -> None:
     assert outlook({1: 1, 60: 1}).estimate == Estimate(60, T0 + 1800 * MINUTE, "throughput of the last hour")
 
 
+def test_an_estimate_for_a_young_job_goes_by_its_age() -> None:
+    young = Job(replace(FACTS, creation_time=T0 - 2 * MINUTE))
+    basis = "throughput of the time since the job was created"
+    assert outlook({1: 20}, job=young).estimate == Estimate(60, T0 + 6 * MINUTE, basis)
+    newborn = Job(replace(FACTS, creation_time=T0))
+    assert outlook({1: 20}, job=newborn).estimate == Estimate(60, T0 + 3 * MINUTE, basis)
+
+
 def test_where_nothing_completed_nobody_knows() -> None:
     assert outlook({}).estimate.reason == "No task completed in the last hour."
     assert outlook({0: 5, 61: 5}).estimate.reason == "No task completed in the last hour."

@@ -100,7 +100,7 @@ function Times({ title, name, spread }: { title: string; name: string; spread: S
   }
   const error = (spread.relativeError * 100).toLocaleString("en-US", { maximumFractionDigits: 1 });
   return (
-    <Tile title={title} name={name} lead={seconds(spread.p50)} unit="median (p50)">
+    <Tile title={title} name={name} lead={seconds(spread.p50)} unit="median">
       <dd class="detail">
         ± {error}%, of {plural(spread.tasks, "task")}
       </dd>
