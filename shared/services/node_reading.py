@@ -38,7 +38,8 @@ class NodeReading:
             told = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
             nodes = merged(dict(stored.nodes), told.nodes, whole=False)
             found = _picture(pool, stored, nodes, t0, picture.full_read_at)
-            if found.summary.counts == counts and found.summary.total == pool.facts.nodes:
+            agrees = found.summary.counts == counts and found.summary.total == pool.facts.nodes
+            if agrees and told.pages == 1:
                 return found, nodes
         return await self._read_all(pool, stored, counts, t0)
 

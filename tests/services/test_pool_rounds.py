@@ -255,6 +255,16 @@ def test_what_a_broken_round_leaves_behind_hinders_another_process_once_at_most(
     assert pools.stored("Alpha")["tvm-002"].slots == 3
 
 
+def test_changes_on_several_pages_are_not_of_one_instant(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 3)
+    asked(pools)
+    asked(pools)
+    pools.service.page_size = 2
+    for name in sorted(pool.at(pools.now())):
+        pools.change_node(pool, name, "offline")
+    assert asked(pools)[-4:] == ["pools/Alpha/changes"] * 2 + ["pools/Alpha/nodes"] * 2
+
+
 def test_a_change_within_the_overlap_is_seen_though_the_counts_are_the_same(pools: PoolWorld) -> None:
     pool = pools.create("Alpha", 3)
     asked(pools)
