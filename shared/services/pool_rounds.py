@@ -67,7 +67,7 @@ class PoolRounds:
         """
         calls, started = self.source.calls, await self._clock.now()
         known = await self._pools.load_known(self._key)
-        this = PoolsUnderWay(started, known, goes_on, pools=dict(known.pools))
+        this = PoolsUnderWay(started, known, goes_on)
         try:
             await self._discover(this)
             await self._poll_all(this)
@@ -77,9 +77,10 @@ class PoolRounds:
         except Exception as error:  # a defect must show in verdicts, and leave the round over jobs alone
             this.reason = f"{type(error).__name__}: {error}"
             _LOG.exception("A round over the pools of %s broke", self.source.account.id)
-        await self._pools.save_round(self._key, this.as_round(self.source.calls - calls), this.pools)
+        await self._pools.save_round(self._key, this.as_round(self.source.calls - calls), this.stored)
         if this.overtaken:
             _LOG.info("Others polled pools of %s first: %s", self.source.account.id, ", ".join(sorted(this.overtaken)))
+        if this.overtaken or this.reason:
             self._pools.forget(self._key)
         return this.throttled
 
@@ -106,7 +107,7 @@ class PoolRounds:
         except BatchMissingError:
             await self._nodes.delete(self._key, pool.key)
             await self._pools.delete(self._key, pool)
-            this.pools.pop(pool.key, None)
+            this.forget(pool.key)
 
     async def _poll_all(self, this: PoolsUnderWay) -> None:
         """Polls every pool, stalest first, a few at a time, and writes what was read by the dozen."""
@@ -140,14 +141,15 @@ class PoolRounds:
         """
         writes = {key: this.writes.pop(key) for key in keys if key in this.writes}
         conflicts = await self._nodes.save_all(list(writes.values()))
-        this.overtake(key for key, conflict in zip(writes, conflicts, strict=True) if conflict)
+        this.overtaken |= {key for key, conflict in zip(writes, conflicts, strict=True) if conflict}
         there = [this.pools[key] for key in keys if key in this.pools and key not in this.overtaken]
+        this.stored |= {pool.key: pool for pool in there if this.is_stored(pool)}
         changed = [pool for pool in there if not this.is_stored(pool)]
         for pool, end in zip(changed, await self._pools.save_all(self._key, changed), strict=True):
             if isinstance(end, CacheConflictError):
-                this.overtake([pool.key])
+                this.overtaken.add(pool.key)
             else:
-                this.pools[pool.key] = end
+                this.stored[pool.key] = end
 
     async def _guarded(self, this: PoolsUnderWay, pool: Pool, work: Coroutine[Any, Any, None]) -> None:
         """Work on one pool, whose failure is noted and spoils nothing else."""
@@ -157,7 +159,7 @@ class PoolRounds:
             this.fail(error)
             return
         except CacheConflictError:  # whoever was first says how that went
-            this.overtake([pool.key])
+            this.overtaken.add(pool.key)
         except BatchscopeError as error:
             this.failures[pool.key] = str(error)
             _LOG.warning("The poll of the pool %s in %s failed: %s", pool.facts.id, self.source.account.id, error)
