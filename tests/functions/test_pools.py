@@ -13,7 +13,7 @@ from local.batch_emulator.injection import Fault
 from local.batch_emulator.stamps import stamp
 from shared.domain.vm_sizes import vcpus_of
 from tests.emulator.staging import add_job, add_pool, add_tasks
-from tests.functions.conftest import Answer, World
+from tests.functions.conftest import Answer, World, begin_anew
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -21,9 +21,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> World:
     """An empty account that each tick polls."""
-    _running.emulator.reset()
-    _running.advance(3600)
-    await _running.put("accounts/demo/monitoring", b'{"enabled": true, "pollSeconds": 1}')
+    await begin_anew(_running, poll_seconds=1)
     return _running
 
 
