@@ -10,20 +10,29 @@ from prometheus_client.registry import Collector
 
 from functions.api.account_series import ACCOUNT_SERIES, SeenAccount
 from functions.api.job_series import JOB_SERIES, SeenJob
+from functions.api.pool_series import POOL_ROUND_SERIES, POOL_SERIES, SeenPoolRound
 from functions.http import Call, Query, Routes
-from shared.domain.reports import AccountReport, JobReport
+from shared.domain.reports import AccountReport, JobReport, PoolReport
 
 
 class _Families(Collector):
     """One family after the other: of thousands of jobs all of them at once would take a lot of memory."""
 
-    def __init__(self, accounts: Sequence[SeenAccount], jobs: Sequence[SeenJob]) -> None:
-        self._accounts = accounts
-        self._jobs = jobs
+    def __init__(
+        self,
+        accounts: Sequence[SeenAccount],
+        jobs: Sequence[SeenJob],
+        pools: Sequence[PoolReport],
+        over_pools: Sequence[SeenPoolRound],
+    ) -> None:
+        self._accounts, self._jobs = accounts, jobs
+        self._pools, self._over_pools = pools, over_pools
 
     def collect(self) -> Iterator[Metric]:
         yield from (series.family(self._accounts) for series in ACCOUNT_SERIES)
+        yield from (series.family(self._over_pools) for series in POOL_ROUND_SERIES)
         yield from (series.family(self._jobs) for series in JOB_SERIES)
+        yield from (series.family(self._pools) for series in POOL_SERIES)
 
 
 def add_metrics(routes: Routes) -> None:
@@ -33,11 +42,23 @@ def add_metrics(routes: Routes) -> None:
         services = await call.services()
         accounts = await services.queries.accounts()
         jobs = [job for report in accounts for job in await services.queries.jobs(report.account.id)]
+        pools = [pool for report in accounts for pool in await services.pools.pools(report.account.id)]
+        rounds = await services.pools.last_rounds()
+        over_pools = [SeenPoolRound(account, last) for account, last in rounds.items() if last]
         now = await services.clock.now()
-        return await asyncio.to_thread(render, accounts, jobs, now)  # a second for 3,000 jobs: others shan't wait
+        # A second for 3,000 jobs: others shan't wait.
+        return await asyncio.to_thread(render, accounts, jobs, now, pools=pools, over_pools=over_pools)
 
 
-def render(accounts: Sequence[AccountReport], jobs: Sequence[JobReport], now: datetime) -> str:
+def render(
+    accounts: Sequence[AccountReport],
+    jobs: Sequence[JobReport],
+    now: datetime,
+    *,
+    pools: Sequence[PoolReport] = (),
+    over_pools: Sequence[SeenPoolRound] = (),
+) -> str:
     """The exposition text of every series. Jobs that are deleted, or over for long, have none."""
     seen = [job for report in jobs if (job := SeenJob.of(report, now))]
-    return generate_latest(_Families([SeenAccount(report, now) for report in accounts], seen)).decode()
+    watched = [SeenAccount(report, now) for report in accounts]
+    return generate_latest(_Families(watched, seen, pools, over_pools)).decode()

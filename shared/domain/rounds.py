@@ -109,6 +109,10 @@ class Round:
         """True while a message about the job is on its way or being worked on."""
         return key in self.queued and now < self.queued[key].until
 
+    def waiting(self, until: datetime) -> "Round":
+        """After the service asked, besides, to be left alone until then."""
+        return replace(self, backoff_until=max(until, self.backoff_until or until))
+
     def left_to_queue(self, now: datetime, until: datetime, interval: timedelta) -> "Round | None":
         """With the mark of a message about the account; None where its round isn't due, or one is on its way."""
         if not self.is_due(now, interval) or self.is_queued(WHOLE, now):

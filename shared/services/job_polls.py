@@ -73,7 +73,7 @@ class JobPolls:
         async def reconcile(polled: Polled) -> None:
             async with gate:
                 this.confirm(polled)
-                if asyncio.get_running_loop().time() < this.deadline and this.throttled is None:
+                if this.goes_on():
                     await self._guarded(this, polled.job, self._reconcile_job(this, polled))
 
         await asyncio.gather(*map(reconcile, this.wanting))

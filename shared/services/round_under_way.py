@@ -1,5 +1,6 @@
 """What a round under way has found so far; what its row and a poll on demand are told of it at the end."""
 
+import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -39,6 +40,10 @@ class RoundUnderWay:
     noted: Round | None = None
     throttled: BatchThrottledError | None = None
     reason: str | None = None
+
+    def goes_on(self, deadline: float | None = None) -> bool:
+        """False when time is up, be it that of an earlier `deadline`, or the service asks to be left alone."""
+        return self.throttled is None and asyncio.get_running_loop().time() < (deadline or self.deadline)
 
     def is_elsewhere(self, job: Job, now: datetime) -> bool:
         """True where a message about the job is on its way: but deltas go on while a new generation is filled."""

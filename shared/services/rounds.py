@@ -15,6 +15,7 @@ from shared.errors import BatchscopeError, BatchThrottledError, MonitoringOffErr
 from shared.services.discovery import discover, recheck_sealed
 from shared.services.job_polls import JobPolls
 from shared.services.job_records import JobRecords
+from shared.services.pool_rounds import PoolRounds
 from shared.services.round_under_way import ROUND_WAITS, RoundUnderWay
 from shared.services.task_poll import TaskPoll
 from shared.stores.batch import BatchAccount
@@ -50,8 +51,11 @@ class AccountRounds:
         task_poll: TaskPoll,
         clock: Clock,
         rules: RoundRules,
+        pools: PoolRounds | None = None,
     ) -> None:
+        """`pools` None: rounds leave pools alone."""
         self.source = source
+        self._pools = pools
         self._records = records
         self._rounds = rounds
         self._monitoring = monitoring
@@ -122,6 +126,11 @@ class AccountRounds:
             done = await self._run(last, wanted=wanted, budget=budget, thorough=True)
         return len(done.polled) - len(done.failures), done.reasons(wanted)
 
+    @property
+    def _calls(self) -> int:
+        """Requests sent so far, but for those about pools."""
+        return self.source.calls - (self._pools.source.calls if self._pools else 0)
+
     async def _breathe(self) -> None:
         """Keeps a moment between rounds, however often polls are asked for."""
         wait = self.began + _SHORTEST_INTERVAL - asyncio.get_running_loop().time()
@@ -131,11 +140,21 @@ class AccountRounds:
     async def _run(
         self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta, thorough: bool = False
     ) -> RoundUnderWay:
-        started, calls = await self._clock.now(), self.source.calls
+        started, calls = await self._clock.now(), self._calls
         self.began = asyncio.get_running_loop().time()
         deadline = self.began + budget.total_seconds()
         keys = None if wanted is None else frozenset(map(key_of, wanted))
         this = RoundUnderWay(last, keys, deadline, thorough=thorough)
+        over_jobs = self._run_jobs(this, started, calls)
+        pools_deadline = self.began + budget.total_seconds() / 2  # so that one that hangs puts off no next round
+        if self._pools is None or keys is not None:
+            await over_jobs
+        elif throttled := await self._pools.run_beside(over_jobs, lambda: this.goes_on(pools_deadline)):
+            until = await self._clock.now() + throttled.retry_after
+            await self._rounds.change(self.source.account.key, lambda last: last.waiting(until))
+        return this
+
+    async def _run_jobs(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
         try:
             await self._discover(this, started)
             await self._polls.poll_all(this)
@@ -151,11 +170,10 @@ class AccountRounds:
             this.discovery, this.reason = None, f"{type(error).__name__}: {error}"
             _LOG.exception("A round of %s broke", self.source.account.id)
         await self._note(this, started, calls)
-        return this
 
     async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
         """Writes the round's row as things stand. `calls` are those of before the round."""
-        done = this.as_round(started, await self._clock.now(), self.source.calls - calls)
+        done = this.as_round(started, await self._clock.now(), self._calls - calls)
         this.noted = await self._rounds.save(self.source.account.key, done.merged(this.noted) if this.noted else done)
 
     async def _discover(self, this: RoundUnderWay, now: datetime) -> None:

@@ -7,13 +7,17 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from functions.api.metrics import render
+from functions.api.pool_series import SeenPoolRound
 from shared.domain.accounts import Account
 from shared.domain.histograms import Histogram
 from shared.domain.insight import Insight, StoredInsight
 from shared.domain.jobs import Job, JobFacts, Picture
 from shared.domain.monitoring import Monitoring
-from shared.domain.reports import AccountReport, JobReport, MonitoringReport
-from shared.domain.rounds import WHOLE, Round
+from shared.domain.nodes import NodeSummary
+from shared.domain.pool_rounds import PoolRound
+from shared.domain.pools import NodesPicture, Pool, PoolFacts, Size
+from shared.domain.reports import AccountReport, JobReport, MonitoringReport, PoolReport
+from shared.domain.rounds import WHOLE, Mark, Round
 from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import Verdict
 
@@ -30,7 +34,7 @@ ROUND = Round(
     backoff_until=NOW + MINUTE,
     failures={"a": "refused", "b": "refused"},
     failed_rounds=0,
-    queued={"c": NOW + MINUTE, "d": NOW, WHOLE: NOW + MINUTE},
+    queued={"c": Mark(NOW + MINUTE), "d": Mark(NOW), WHOLE: Mark(NOW + MINUTE)},
 )
 WATCH = MonitoringReport(Monitoring(poll_seconds=300), MINUTE)
 WATCHED = AccountReport(ACCOUNT, {"active": 3, "completed": 1}, TaskCounts(), ROUND, WATCH)
@@ -44,6 +48,18 @@ INSIGHT = Insight(
     active_slots=30,
 )
 COUNTS = TaskCounts(active=30, preparing=2, running=8, completed=20, succeeded=19, failed=1)
+
+
+POOL = PoolReport(
+    ACCOUNT,
+    Pool(
+        PoolFacts("render", NOW, "active", NOW, "standard_d4s_v5", dedicated=Size(2, 3), spot=Size(0, 0)),
+        seen_at=NOW,
+        picture=NodesPicture(NOW, NOW, "delta", NodeSummary((("running", True, 2),), slots=8, used=6, free=2), ""),
+    ),
+    Verdict(NOW, "delta", "exact", "The node counts agree."),
+)
+OVER_POOLS = SeenPoolRound(ACCOUNT.id, PoolRound(NOW, NOW, batch_calls=3))
 
 
 def job(name: str = "render", *, insight: Insight | None = INSIGHT, state: str = "active") -> JobReport:

@@ -6,10 +6,10 @@ from typing import NamedTuple
 from functions.api.job_series import SHOWN_AFTER_COMPLETION
 from functions.api.metrics import render
 from tests.functions.conftest import ROOT
-from tests.functions.seen_metrics import NOW, WATCHED, families, job
+from tests.functions.seen_metrics import NOW, OVER_POOLS, POOL, WATCHED, families, job
 
 PAGE = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
-RENDERED = families(render([WATCHED], [job()], NOW))
+RENDERED = families(render([WATCHED], [job()], NOW, pools=[POOL], over_pools=[OVER_POOLS]))
 
 
 class Told(NamedTuple):
