@@ -6,7 +6,7 @@ longer ago than one step or three polls; else it is a gap, as nobody looked. Not
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -122,7 +122,7 @@ def _coarse_enough(since: datetime, until: datetime, now: datetime, *, has_minut
     steps = [step for step in _LADDER if has_minutes or not step % _QUARTER]
     found = (series for step in steps if len((series := Series(since, until, step, now)).ends()) <= _POINTS)
     longest = Series(since, until, _LADDER[-1], now)
-    return next(found, longest)
+    return next(found, None) or replace(longest, step=longest.step * -(-len(longest.ends()) // _POINTS))
 
 
 type Stored = Sequence[tuple[int, str]]

@@ -15,6 +15,9 @@ from shared.domain.verdicts import Verdict
 WINDOWS = {5: "the last 5 minutes", 15: "the last 15 minutes", 60: "the last hour"}
 _ENOUGH = 20  # completions that make a short window tell more than a longer one
 _FAR = timedelta(days=3650)
+_NONE = "No task completed in the last hour."
+_YOUNG = "Tasks completed within the last minute only."
+_UNKNOWN = "Not all completions of the last hour are known."
 _STANDING = {
     COMPLETED: "The job has completed; what is left of its tasks won't run.",
     "disabled": "The job is disabled: its tasks wait until it is enabled again.",
@@ -59,26 +62,28 @@ def outlook_of(job: Job, verdict: Verdict) -> Outlook | None:
         return None
     end = to_milliseconds(as_of) // MINUTE
     completed = {window: insight.completed_in(end - window, end) for window in WINDOWS}
-    age = end - to_milliseconds(job.facts.creation_time) // MINUTE
-    return Outlook(as_of, insight, completed, _estimate(job, verdict, completed, age=age))
+    under_way = bool(insight.completed_in(end, end + 1))
+    return Outlook(as_of, insight, completed, _estimate(job, verdict, completed, as_of, under_way=under_way))
 
 
-def _estimate(job: Job, verdict: Verdict, completed: dict[int, int | None], *, age: int) -> Estimate:
-    """`age` is how many minutes the job had by the end of the windows: what is younger had no time before that."""
+def _estimate(
+    job: Job, verdict: Verdict, completed: dict[int, int | None], as_of: datetime, *, under_way: bool
+) -> Estimate:
+    """`under_way`: tasks completed in the minute that isn't over by `as_of`, which is in no window."""
     counts = job.picture.counts if job.picture else None
     remaining = counts.total - counts.completed if counts else 0
-    reason, as_of = _standstill(job, verdict, remaining), verdict.as_of
-    if reason or as_of is None:
+    reason = _standstill(job, verdict, remaining)
+    if reason:
         return Estimate(remaining, reason=reason)
     window, number = _basis(completed)
     if not number:
-        unknown = "Not all completions of the last hour are known."
-        return Estimate(remaining, reason=unknown if number is None else "No task completed in the last hour.")
-    time = WINDOWS[window] if window <= age else "the time since the job was created"
-    seconds = ceil(remaining * max(1, min(window, age)) * 60 / number)
+        return Estimate(remaining, reason=_UNKNOWN if number is None else _YOUNG if under_way else _NONE)
+    lived = max(1, to_milliseconds(as_of) // MINUTE - to_milliseconds(job.facts.creation_time) // MINUTE)
+    basis = WINDOWS[window] if window <= lived else "the minutes since its creation"
+    seconds = ceil(remaining * min(window, lived) * 60 / number)
     if seconds > _FAR.total_seconds():
-        return Estimate(remaining, reason=f"As {time} went, it would take more than ten years.")
-    return Estimate(remaining, as_of + timedelta(seconds=seconds), f"throughput of {time}")
+        return Estimate(remaining, reason=f"As {basis} went, it would take more than ten years.")
+    return Estimate(remaining, as_of + timedelta(seconds=seconds), f"throughput of {basis}")
 
 
 def _standstill(job: Job, verdict: Verdict, remaining: int) -> str | None:

@@ -21,25 +21,56 @@ _VALUE = (
     r"""|\\+".*?(?:\\+"|\Z)|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?"""  # quoted within quotes, quoted; to the end if open
     r"""|[^\s;,&"'<>]+)"""
 )
+_LOGIN = (  # programs that take a password behind -p or -P, and those that open archives with one
+    r"\b(?:az|docker|podman|nerdctl|buildah|skopeo|helm|oras)\b[^\n|;&]{0,200}?\blogin\b"
+    r"|\b(?:sqlcmd|bcp|7z[ar]?|unzip|zip)\b"
+)
+_SET = (  # setx NAME value, setenv NAME value, set -x NAME value (fish), aws configure set name value
+    r"\b(?:setx|setenv|set\s+-[a-z]*x[a-z]*|configure\s+set|user-secrets\s+set)\s+"
+)
 _CURL = r"""(\b(?:curl|wget)\b[^\n|;&]{0,500}?\s(?:-u|--user|--proxy-user)[ =]?\s*["']?[^\s:"']+:)"""
 _PATTERNS = (
-    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), MARK),
+    (
+        re.compile(
+            r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+            re.DOTALL,
+        ),
+        MARK,
+    ),
     # the signature of a shared access signature, in an address or in one that is part of another
     (re.compile(r"(?i)((?:\b|(?<=%26)|(?<=%3f))sig(?:=|%3d))[^&\s\"'<>;]+"), rf"\1{MARK}"),
+    # a function's key in an address; a header that says who calls, whatever the scheme
+    (re.compile(r"(?i)((?:[?&]|%3f|%26)code(?:=|%3d))[^&\s\"'<>;]+"), rf"\1{MARK}"),
+    (
+        re.compile(r"(?i)(\b(?:proxy-)?authorization\\*[\"']?\s*[:=]\s*\\*[\"']?)(?!bearer\s|basic\s|\[)[^\"'\n\\]+"),
+        rf"\1{MARK}",
+    ),
+    # PowerShell's plain text that becomes a secure string
+    (
+        re.compile(rf"(?i)(\bConvertTo-SecureString\s+(?:-AsPlainText\s+|-Force\s+)*(?:-String\s+)?)(?!-){_VALUE}"),
+        rf"\1{MARK}",
+    ),
     # NAME=value, NAME: value, "name": "value"; --name value, -Name value
     (re.compile(rf"({_NAME}(?:\\*[\"'])?\s*[=:]\s*){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"({_START}(?i:pass)(?:\s*=\s*|\\*[\"']\s*:\s*)){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"((?<![\w\-])--?[\w\-]*?{_NAME}\s+)(?!-){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"((?<![\w\-])--?(?:[a-z]+-)*(?:store|key)?(?:pass|pw|pat|sas)(?:\s+|=))(?!-){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"({_SET}\S{{0,100}}?{_NAME}\S{{0,100}}\s+){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"(\bSSHPASS=){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"((?:{_LOGIN})[^\n|;&]{{0,500}}?\s-[pP][ =]?){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"(?i)(\bnet\s+use\b[^\n|;&]{{0,500}}?\s/user:\S+\s+){_VALUE}"), rf"\1{MARK}"),
     # mysql -psecret, sshpass -p secret, curl -u user:secret
     (re.compile(rf"(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{{0,500}}?\s-p){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"(\bsshpass\s+-p\s*){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"{_CURL}[^\s\"']+"), rf"\1{MARK}"),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/\-]{8,}=*"), rf"\1 {MARK}"),
-    # a user's name and password in an address, or a password alone
+    # a user's name and password in an address, or a password alone; in one of the web also a token alone
     (re.compile(r"(?i)(\b[a-z][a-z0-9+.\-]{0,30}://)[^\s/@:\"']*:[^\s/@\"']+@"), rf"\1{MARK}@"),
-    # a JSON web token; tokens of GitHub; an account key: 64 bytes in base64
+    (re.compile(r"(?i)(\bhttps?://)(?!\[redacted\]@)[^\s/@:\"'?#]+@"), rf"\1{MARK}@"),
+    # a JSON web token; tokens of GitHub, GitLab, Hugging Face, OpenAI and Slack; an account key: 64 bytes in base64
     (re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]{8,}\.[\w\-]*"), MARK),
     (re.compile(r"\b(?:gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"), MARK),
+    (re.compile(r"(?<![\w\-])(?:glpat-|hf_|sk-(?:proj-|ant-)?|xox[abps]-)[A-Za-z0-9_\-]{20,}"), MARK),
     (re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{86}==(?![A-Za-z0-9+/=])"), MARK),
 )
 

@@ -28,9 +28,9 @@ from shared.domain.task_details import (
 )
 
 _USER = re.compile(r"//[^/?#@]*@")
-_VARIABLE = re.compile(  # docker run -e NAME=value, --env "NAME=value"
-    r"""((?:^|\s)(?:-e|--env)(?:\s*=\s*|\s+|(?=["'\w])))(?:"(\w+=)(?:\\.|[^"\\])*"?|'(\w+=)[^']*'?"""
-    r"""|(\w+=)(?:"(?:\\.|[^"\\])*"?|'[^']*'?|\\.|[^\s"'\\])*)""",
+_VARIABLE = re.compile(  # docker run -e NAME=value, --env "NAME=value", -ite NAME=value; names may hold dots and dashes
+    r"""((?:^|\s)(?:-[a-z]*e|--env|--build-arg|--label)(?:\s*=\s*|\s+|(?=["'\w])))(?:"([^"=]+=)(?:\\.|[^"\\])*"?"""
+    r"""|'([^'=]+=)[^']*'?|([^\s"'=]+=)(?:"(?:\\.|[^"\\])*"?|'[^']*'?|\\.|[^\s"'\\])*)""",
     re.DOTALL,
 )
 _MOST_OMITTED = 100

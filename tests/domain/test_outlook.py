@@ -53,17 +53,23 @@ def test_an_estimate_goes_on_as_the_shortest_window_that_tells_enough() -> None:
     assert outlook({1: 1, 60: 1}).estimate == Estimate(60, T0 + 1800 * MINUTE, "throughput of the last hour")
 
 
-def test_an_estimate_for_a_young_job_goes_by_its_age() -> None:
+def test_minutes_before_a_job_was_there_are_no_part_of_an_estimate() -> None:
     young = Job(replace(FACTS, creation_time=T0 - 2 * MINUTE))
-    basis = "throughput of the time since the job was created"
-    assert outlook({1: 20}, job=young).estimate == Estimate(60, T0 + 6 * MINUTE, basis)
-    newborn = Job(replace(FACTS, creation_time=T0))
-    assert outlook({1: 20}, job=newborn).estimate == Estimate(60, T0 + 3 * MINUTE, basis)
+    assert outlook({1: 20}, job=young).estimate == Estimate(
+        60, T0 + 6 * MINUTE, "throughput of the minutes since its creation"
+    )
+    assert outlook({1: 1}, job=young).estimate.completion == T0 + 120 * MINUTE
+    new = Job(replace(FACTS, creation_time=T0 + MINUTE))  # by a node's clock that is behind
+    assert outlook({1: 20}, job=new).estimate.completion == T0 + 3 * MINUTE
+
+
+def test_tasks_of_the_minute_under_way_are_not_denied() -> None:
+    assert outlook({0: 5, 61: 5}).estimate.reason == "Tasks completed within the last minute only."
 
 
 def test_where_nothing_completed_nobody_knows() -> None:
     assert outlook({}).estimate.reason == "No task completed in the last hour."
-    assert outlook({0: 5, 61: 5}).estimate.reason == "No task completed in the last hour."
+    assert outlook({-1: 5, 61: 5}).estimate.reason == "No task completed in the last hour."
     endless = replace(COUNTS, active=100_000_000)
     assert "ten years" in (outlook({1: 1}, counts=endless).estimate.reason or "")
 

@@ -41,6 +41,29 @@ TEXTS = {
     "JSON with an escaped quote": '{{"password":"a\\"b {}"}}',
     "JSON within a text": '"{{\\"password\\": \\"a {}\\", \\"b\\": 1}}"',
     "JSON that is cut short": '{{"password": "a {}',
+    "a login to Azure": "az login --service-principal -u app -p {} --tenant t",
+    "a login to a registry": "docker login -u me -p {} registry.example.org",
+    "a login that is joined": "podman login --username me -p={} registry.example.org",
+    "sqlcmd's own way": "sqlcmd -S server -U user -P {} -Q x",
+    "an archive's password": "7z x a.7z -p{} -o/tmp",
+    "SSHPASS": "export SSHPASS='my {}'; sshpass -e ssh host",
+    "PowerShell's plain text": "ConvertTo-SecureString '{}' -AsPlainText -Force",
+    "PowerShell's plain text in a variable": "$password = ConvertTo-SecureString -String {} -AsPlainText",
+    "a share that is mounted": "net use Z: \\\\a.file.core.windows.net\\s /user:Azure\\a {}",
+    "a function's key": "curl 'https://f.azurewebsites.net/api/go?a=b&code={}' -o c",
+    "a header of no scheme": "curl -H 'Authorization: {}' https://example.org",
+    "a header of another scheme": 'curl -H "Authorization: token {}" https://example.org',
+    "a header in PowerShell": "iwr https://example.org -Headers @{{Authorization='token {}'}}",
+    "a header in JSON": '{{"headers": {{"Authorization": "{}"}}}}',
+    "a setting for later": "setx DB_PASSWORD {} /M",
+    "fish's own way": "fish -c 'set -gx DB_PASSWORD {}; run'",
+    "csh's own way": 'setenv API_KEY "{}"',
+    "a configuration": "aws configure set aws_secret_access_key {}",
+    "a short name": "tool --pass {} --verbose",
+    "a token of an address": "tool --sas '{}' --verbose",
+    "a store's password": "keytool -storepass {} -list",
+    "a token as a user": "git clone https://{}@github.com/x/y",
+    "a key of PGP": "it: -----BEGIN PGP PRIVATE KEY BLOCK-----\n{}\n-----END PGP PRIVATE KEY BLOCK-----",
     "an address with a password": "git clone https://user:{}@example.org/repo.git",
 }
 
@@ -56,6 +79,8 @@ def test_a_secret_is_taken_out_and_the_rest_stays(text: str) -> None:
 def test_an_account_key_and_a_token_are_known_by_their_looks() -> None:
     assert redacted(f"the key is {KEY}, or") == f"the key is {MARK}, or"
     assert redacted(f"the token {TOKEN}.") == f"the token {MARK}."
+    assert redacted(f"HF=hf_{'a1' * 17} run") == f"HF={MARK} run"
+    assert redacted(f"X=sk-proj-{'a1' * 17} run") == f"X={MARK} run"
     assert redacted(f"pushed with ghp_{'a1' * 18}.") == f"pushed with {MARK}."
 
 
@@ -77,6 +102,9 @@ def test_what_stands_around_a_secret_stays() -> None:
         "hotkey: F5, turkey=2",
         "passed=3 bypass=1, pass: 3, fail: 2",
         "docker run -u 1000:1000 -p 80:80 image",
+        "docker run -p 80:80 image login; unzip a.zip -d b",
+        "https://example.org/a@b?code-name=x, exit code=3, --passes 3 --path /a",
+        "az storage blob upload -p x; set -x; set -ex; chmod u+x a",
         "render --key-frames 5 --max-tokens 7",
         "",
     ],
@@ -85,7 +113,18 @@ def test_what_is_no_secret_stays(text: str) -> None:
     assert redacted(text) == text
 
 
-@pytest.mark.parametrize("text", ["-a" * 20_000, "curl -u " * 5_000, "mysql " * 5_000, 'password="' + "\\" * 40_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-a" * 20_000,
+        "curl -u " * 5_000,
+        "mysql " * 5_000,
+        "docker login " * 5_000,
+        "net use " * 5_000,
+        "setx " * 9_000,
+        'password="' + "\\" * 40_000,
+    ],
+)
 def test_long_text_takes_no_longer_than_its_length_warrants(text: str) -> None:
     began = time.process_time()
     redacted(text)

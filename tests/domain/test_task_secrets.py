@@ -121,6 +121,12 @@ def test_addresses_keep_their_place_only() -> None:
         (f"-e A=my\\ {SECRET} --rm", f"-e A={MARK} --rm"),
         (f'-e A="my \\" {SECRET}', f"-e A={MARK}"),
         (f'-e A=a"b c"{SECRET} --rm', f"-e A={MARK} --rm"),
+        (f"-e spring.mail.user={SECRET} --rm", f"-e spring.mail.user={MARK} --rm"),
+        (f"--env A-B:c={SECRET}", f"--env A-B:c={MARK}"),
+        (f'-e "a.b=my {SECRET}" --rm', f"-e a.b={MARK} --rm"),
+        (f"-ite A={SECRET} --rm", f"-ite A={MARK} --rm"),
+        (f"--label mode={SECRET} image", f"--label mode={MARK} image"),
+        ("-e HOME --workdir=/a --name=b", "-e HOME --workdir=/a --name=b"),
         ("--env-file a.env -v /a:/b", "--env-file a.env -v /a:/b"),
     ],
 )

@@ -1,6 +1,8 @@
 """The page of one job, with a canned API: how it opens and closes, what stands at its top, how its parts fail apart."""
 
 import re
+from datetime import datetime, timedelta
+from urllib.parse import unquote
 
 from playwright.sync_api import Page, expect
 
@@ -110,10 +112,20 @@ def test_parts_without_anything_say_so(page: Page, render: Canned) -> None:
     render.tasks = []
     render.jobs["demo"] = [job("render", taskCounts=None, insight=None)]
     show(page, render)
-    expect(part(page, "history")).to_contain_text("Nothing was recorded in this range.")
+    expect(part(page, "history")).to_contain_text("Nothing is known at the end of any step of this range.")
     expect(part(page, "failures")).to_contain_text("No task has failed.")
     expect(part(page, "tasks")).to_contain_text("The job has no tasks, or they weren't read yet.")
     expect(part(page, "timeline")).to_contain_text("Nothing ran in this range.")
+
+
+def test_a_long_range_of_a_young_job_is_no_longer_than_the_job_for_its_nodes(page: Page, render: Canned) -> None:
+    render.parts["history"] = history(steps=15, minutes=360, gap=range(15))
+    created = datetime.fromisoformat(render.jobs["demo"][0]["creationTime"])
+    show(page, render, range="90d")
+    expect(part(page, "history")).to_contain_text("A shorter range shows more of so young a job.")
+    expect(part(page, "timeline").locator("[data-node]").first).to_be_visible()
+    asked = [unquote(path.partition("timeline?from=")[2]) for path in render.asked if "timeline?" in path]
+    assert abs(datetime.fromisoformat(asked[-1]) - created + timedelta(minutes=1)) < timedelta(milliseconds=1)
 
 
 def test_whatever_came_from_outside_is_text(page: Page, render: Canned) -> None:

@@ -1,11 +1,13 @@
 """The history of a job through the real worker: what polls found, as JSON and as a table, and what is refused."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from local.batch_emulator.stamps import stamp
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 
@@ -49,6 +51,33 @@ async def test_a_history_tells_what_each_poll_found(world: World) -> None:
     assert (coarse["step"], len(coarse["value"])) == ("PT5M", 288)
 
 
+async def test_a_point_is_what_batchs_own_list_says_at_its_time(world: World) -> None:
+    """Polls end at whole minutes, and so do points: each has the counts of the list of the same moment."""
+    await add_pool(world.batch, nodes=2)
+    await add_job(world.batch, JOB)
+    await add_tasks(world.batch, 12, job=JOB, command="sleep 90")
+    await add_tasks(world.batch, 4, job=JOB, command="sleep 5; exit 3", prefix="wrong")
+    listed = {}
+    for _ in range(6):
+        world.advance(60 - _time(stamp(world.emulator.clock.now)).timestamp() % 60)
+        await world.poll()
+        told = (await world.get(f"accounts/demo/jobs/{JOB}")).body
+        listed[_time(told["verdict"]["asOf"])] = await _counted(world)
+    end = quote(told["verdict"]["asOf"])
+    points = (await world.get(f"{HISTORY}?to={end}&step=PT1M")).body["value"]
+    found = {_time(point["time"]): point["taskCounts"] for point in points if _time(point["time"]) in listed}
+    assert found == listed
+    assert len({str(counts) for counts in found.values()}) > 3
+
+
+async def _counted(world: World) -> dict[str, int]:
+    tasks = [task.as_dict() async for task in world.batch.list_tasks(JOB)]
+    seen = Counter(task["state"] for task in tasks)
+    results = Counter(task.get("executionInfo", {}).get("result") for task in tasks)
+    states = {state: seen[state] for state in ("active", "preparing", "running", "completed")}
+    return {**states, "succeeded": results["success"], "failed": results["failure"], "total": len(tasks)}
+
+
 async def test_a_history_is_a_table_where_that_is_asked_for(world: World) -> None:
     await _polled(world, 3)
     table = await world.get(f"{HISTORY}?step=PT1M&format=csv")
@@ -67,10 +96,10 @@ async def test_a_deleted_job_has_its_history_still(world: World) -> None:
     await world.batch._delete_job_internal(JOB)
     world.advance(120)
     await world.poll()
-    end = quote(told[-1]["verdict"]["checkedAt"])
+    end = quote((_time(told[-1]["verdict"]["checkedAt"]) + timedelta(minutes=1)).isoformat())  # the next whole minute
     assert (await world.get(f"accounts/demo/jobs/{JOB}")).body["deleted"]
     found = (await world.get(f"{HISTORY}?to={end}&step=PT1M")).body
-    assert found["value"][-1]["taskCounts"]
+    assert found["value"][-1]["taskCounts"] == told[-1]["taskCounts"]
 
 
 @pytest.mark.parametrize(

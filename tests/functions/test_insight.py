@@ -84,9 +84,11 @@ async def test_every_number_of_an_insight_is_that_of_batchs_own_list(world: Worl
     assert insight["slots"] == {"running": slots["running"], "active": slots["active"]}
     assert all(insight["slots"].values())
     assert insight["estimate"]["remaining"] == sum(task.state != "completed" for task in tasks)
-    names = {"last5Minutes": "last 5 minutes", "last15Minutes": "last 15 minutes", "lastHour": "last hour"}
-    basis, rates = insight["estimate"]["basis"], insight["throughput"]["perMinute"]
-    rate = next(rates[name] for name, words in names.items() if words in basis)
+    job = (await world.get("accounts/demo/jobs/mixed")).body
+    lived = (end - _time(job["creationTime"]).replace(second=0, microsecond=0)) / timedelta(minutes=1)
+    numbers = [(span, sum(end - timedelta(minutes=span) <= moment < end for moment in ends)) for span in (5, 15, 60)]
+    span, number = next((found for found in numbers if found[1] >= 20), numbers[-1])
+    rate = number / min(span, lived)
     takes = _time(insight["estimate"]["completionTime"]) - _time(insight["throughput"]["asOf"])
     assert takes.total_seconds() == ceil(round(insight["estimate"]["remaining"] / rate * 60, 6))
 

@@ -54,7 +54,10 @@ function Contents({ history, created }: { history: History; created: number }) {
   const cursor = pointed !== null && pointed < history.value.length ? pointed : null;
   const states = TASK_STATES.filter((state) => !hidden.includes(state));
   const known = history.value.filter(({ taskCounts }) => taskCounts);
-  if (!known.length) return <p class="nothing">Nothing was recorded in this range.</p>;
+  if (!known.length) {
+    const young = created > Date.parse(history.from) && " A shorter range shows more of so young a job.";
+    return <p class="nothing">Nothing is known at the end of any step of this range.{young}</p>;
+  }
   const point = cursor === null ? known.at(-1) : history.value[cursor];
   const toggle = (state: TaskState) => {
     const next = hidden.includes(state) ? hidden.filter((each) => each !== state) : [...hidden, state];

@@ -39,6 +39,7 @@ export function JobPage({ view, back }: JobPageProps) {
   const { value: job, failure } = watched;
   const silent = failure?.message === null ? failure : null;
   const gone = failure?.status === 404 && !job;
+  const created = job?.creationTime ? Date.parse(job.creationTime) : -Infinity;
   const range = view.range ?? (job || failure ? rangeFor(job) : null);
   return (
     <Shell reading={{ value: job, failure: silent }} retry={watched.retry}>
@@ -48,12 +49,8 @@ export function JobPage({ view, back }: JobPageProps) {
       ) : (
         <>
           <Top watched={watched} />
-          <HistorySection
-            view={view}
-            range={range}
-            created={job?.creationTime ? Date.parse(job.creationTime) : -Infinity}
-          />
-          <TimelineSection view={view} range={range} open={setTask} />
+          <HistorySection view={view} range={range} created={created} />
+          <TimelineSection view={view} range={range} created={created} open={setTask} />
           <FailureGroups view={view} open={setTask} />
           <TaskSection view={view} counts={job?.taskCounts ?? null} open={setTask} />
         </>

@@ -10,17 +10,21 @@ import { TimelineChart } from "./TimelineChart";
 import { beginOf, pathOf, type JobView, type Range } from "./view";
 
 const EVERY_MS = 30_000;
+/** How far a node's clock may be behind: a run may seem to begin before its job was there. */
+const SKEW_MS = 60_000;
 
 interface TimelineProps {
   view: JobView;
   /** Null until the job tells which one shows most of it. */
   range: Range | null;
+  created: number;
   open: (task: string) => void;
 }
 
-export function TimelineSection({ view, range, open }: TimelineProps) {
+export function TimelineSection({ view, range, created, open }: TimelineProps) {
   const { ref, seen } = useSeen();
-  const path = `${pathOf(view, "timeline")}?from=${encodeURIComponent(beginOf(range ?? "24h"))}`;
+  const begin = beginOf(range ?? "24h", created - SKEW_MS);
+  const path = `${pathOf(view, "timeline")}?from=${encodeURIComponent(begin)}`;
   const watched = useWatched<Timeline>({ path, subject: range ?? "", every: EVERY_MS, seen: seen && range !== null });
   const timeline = watched.value;
   const note = timeline && (

@@ -78,10 +78,11 @@ export function rangeFor(job: Job | null): Range {
   return found;
 }
 
-/** Where a range begins by now, as a time that the API reads. */
-export function beginOf(range: Range): string {
+/** Where a range begins by now, but not before `earliest` (milliseconds since 1970), as a time that the API reads. */
+export function beginOf(range: Range, earliest = -Infinity): string {
   const { length, grid } = LENGTHS[range];
-  return new Date(Math.floor((serverClock.now() - length) / grid) * grid).toISOString().replace(".000Z", "Z");
+  const begin = Math.floor((serverClock.now() - length) / grid) * grid;
+  return new Date(Math.max(begin, earliest)).toISOString().replace(".000Z", "Z");
 }
 
 const ROWS_OF_PAGE = 25;
