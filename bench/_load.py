@@ -57,6 +57,19 @@ def cpu_of(pid: int) -> float:
     return sum(map(_own_cpu, [pid, *_children(pid)]))
 
 
+def peak_of(pid: int) -> float:
+    """The most megabytes that the largest of a process and its children ever held; 0 where the system doesn't tell."""
+    return max(map(_own_peak, [pid, *_children(pid)]))
+
+
+def _own_peak(pid: int) -> float:
+    try:
+        text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) * 1024 / 1e6 for line in text.splitlines() if line.startswith("VmHWM:")), 0.0)
+
+
 def _own_cpu(pid: int) -> float:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()

@@ -2,8 +2,8 @@
 
 The app runs on the local functions host with real storage; a job of a million tasks was read from the emulator, and
 the account is switched off while answers are measured. Eight clients on loopback ask again as soon as they were
-answered; p50 and p99 are of one client alone. Histories are of another range every time, as an answer of the last
-second would be given again. The bare host is a second one of the same kind, asked in the same run.
+answered; p50 and p99 are of one client alone. Histories are of another range every time, as answers of the last second
+are given again. The bare host is a second one of the same kind, asked in the same run.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bench._api_stage import LARGE, SMALL, ApiStage, HistoryRows, api_stage
-from bench._load import Load, load
+from bench._load import Load, load, peak_of
 from bench._rows import answer, row, table
 from shared.stores.tables import Tables
 
@@ -30,6 +30,7 @@ _CLIENTS = 8
 _SECONDS = 5.0
 _MOST = 2000
 _READS = 20
+_MEMORY = 400
 _LEAST_RATE, _PAGE_CPU = 0.5, 0.5
 _DAY = "history, 24 h"
 _NOTHING, _ONE_ROW = "a function that does nothing", "a function that reads a row"
@@ -46,13 +47,15 @@ class Measured:
 async def measure(tasks: int) -> list[dict[str, Any]]:
     """Rows as all benchmarks write them."""
     async with api_stage(tasks, _JOBS) as stage:
+        memory = peak_of(stage.api_pid)
         one_read = await _history(stage)
         bare = {
             _NOTHING: await _measured(f"{stage.bare}/bare", stage.bare_pid, _NOTHING),
             _ONE_ROW: await _measured(f"{stage.bare}/row?partition=demo&row={SMALL}", stage.bare_pid, _ONE_ROW),
         }
         found = {name: await _asked(stage, name, path) for name, path in _questions()}
-    return [*_rates(bare | found), *_times(bare | found), *_bars(found, one_read)]
+    peak = row("peak memory of the functions host, first read of the job", memory, "MB", bar=_MEMORY)
+    return [*_rates(bare | found), *_times(bare | found), *_bars(found, one_read), peak]
 
 
 async def _history(stage: ApiStage) -> float:

@@ -17,6 +17,8 @@ from shared.services.leaf_walk import LeafWalk
 from shared.services.live_tasks import LiveTasks
 from shared.services.long_reads import LongReads
 from shared.services.polling import Polling
+from shared.services.pool_queries import PoolQueries
+from shared.services.pool_rounds import PoolRounds
 from shared.services.queries import Queries
 from shared.services.queued_jobs import QueuedJobs
 from shared.services.registry import Registry
@@ -26,10 +28,13 @@ from shared.services.task_queries import TaskQueries
 from shared.services.timelines import Timelines
 from shared.settings import Settings
 from shared.stores.batch import BatchAccount
+from shared.stores.batch_pools import BatchPools
 from shared.stores.history import HistoryStore
 from shared.stores.jobs import JobStore
 from shared.stores.monitoring import MonitoringStore
+from shared.stores.nodes import NodeStore
 from shared.stores.operations import OperationStore
+from shared.stores.pools import PoolStore
 from shared.stores.read_plans import ReadPlanStore
 from shared.stores.rounds import RoundStore
 from shared.stores.stepped_time import SteppedTime
@@ -53,6 +58,8 @@ class _Parts:
     monitoring: MonitoringStore
     operations: OperationStore
     records: JobRecords
+    pools: PoolStore
+    nodes: NodeStore
 
 
 async def open_services(settings: Settings) -> Services:
@@ -81,6 +88,8 @@ async def open_services(settings: Settings) -> Services:
             monitoring=MonitoringStore(tables),
             operations=OperationStore(tables),
             records=JobRecords(jobs, rounds, history, settings.history_retention),
+            pools=PoolStore(tables),
+            nodes=NodeStore(tables),
         )
     )
 
@@ -108,6 +117,7 @@ def _services(parts: _Parts) -> Services:
         live_tasks=LiveTasks(sources, queries, tasks, monitoring, clock),
         timelines=Timelines(queries, walk),
         histories=histories,
+        pools=PoolQueries(accounts, parts.pools, parts.nodes, monitoring, clock=clock, interval=interval),
         registry=Registry(accounts, monitoring, clock, interval=interval),
         housekeeping=_housekeeping(parts),
         clock=clock,
@@ -132,6 +142,7 @@ def _polling(parts: _Parts) -> Polling:
                 task_poll=task_poll,
                 clock=clock,
                 rules=rules,
+                pools=_pool_rounds(parts, source),
             )
             for source in parts.sources
         },
@@ -146,6 +157,17 @@ def _polling(parts: _Parts) -> Polling:
         clock=clock,
         interval=settings.poll_interval,
         budget=settings.tick_budget,
+    )
+
+
+def _pool_rounds(parts: _Parts, source: BatchAccount) -> PoolRounds:
+    return PoolRounds(
+        BatchPools(source),
+        pools=parts.pools,
+        nodes=parts.nodes,
+        clock=parts.clock,
+        overlap=parts.settings.overlap,
+        full_list_interval=parts.settings.full_list_interval,
     )
 
 

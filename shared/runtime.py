@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shared.services.housekeeping import Housekeeping
     from shared.services.live_tasks import LiveTasks
     from shared.services.polling import Polling
+    from shared.services.pool_queries import PoolQueries
     from shared.services.queries import Queries
     from shared.services.registry import Registry
     from shared.services.task_queries import TaskQueries
@@ -33,6 +34,7 @@ class Services:
     live_tasks: "LiveTasks"
     timelines: "Timelines"
     histories: "Histories"
+    pools: "PoolQueries"
     registry: "Registry"
     housekeeping: "Housekeeping"
     clock: "Clock"

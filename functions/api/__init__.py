@@ -11,6 +11,7 @@ from functions.api.metrics import add_metrics
 from functions.api.monitoring import add_monitoring
 from functions.api.openapi import add_openapi
 from functions.api.polls import add_polls
+from functions.api.pools import add_pools
 from functions.api.task_details import add_task_details
 from functions.api.tasks import add_tasks
 from functions.api.timeline import add_timeline
@@ -22,6 +23,7 @@ def api_blueprint(runtime: Runtime) -> func.Blueprint:
     """Every route of the API, on one blueprint."""
     routes = Routes(runtime)
     jobs = (add_jobs, add_history, add_tasks, add_task_details, add_timeline, add_failures)
-    for add in (add_accounts, add_monitoring, *jobs, add_polls, add_health, add_metrics, add_openapi):
+    resources = (add_accounts, add_monitoring, *jobs, add_pools, add_polls)
+    for add in (*resources, add_health, add_metrics, add_openapi):
         add(routes)
     return routes.blueprint

@@ -5,6 +5,7 @@ it is asked, storage is asked only every few seconds, and so it is while storage
 """
 
 import asyncio
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from functions.answers import Answer
 from functions.http import Call, Query, Reply, Routes
 from functions.identity import may
+from shared.domain.pool_rounds import PoolRound
 from shared.domain.reports import AccountReport
 from shared.errors import BatchscopeError
 
@@ -65,14 +67,18 @@ async def _asked(call: Call[Query, None]) -> HealthAnswer:
         return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=list(problems))
     try:
         services = await call.services()
-        return health_of(await services.queries.accounts(), await services.clock.now())
+        reports, pools = await services.queries.accounts(), await services.pools.last_rounds()
+        return health_of(reports, pools, await services.clock.now())
     except BatchscopeError as error:
         return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=[str(error)])
 
 
-def health_of(reports: list[AccountReport], now: datetime) -> HealthAnswer:
-    """The verdict on all accounts; those that are switched off don't count."""
+def health_of(reports: list[AccountReport], pools: Mapping[str, PoolRound | None], now: datetime) -> HealthAnswer:
+    """The verdict on all accounts and their last rounds over pools; those that are switched off don't count."""
     problems = [problem for report in reports if (problem := _problem(report, now))]
+    watched = [report.account.id for report in reports if report.watch.monitoring.enabled]
+    last_rounds = [(name, pools.get(name)) for name in watched]
+    problems += [f"{name}, pools: {last.problem}" for name, last in last_rounds if last and last.problem]
     rounds = [report.last_round for report in reports if report.watch.monitoring.enabled and report.last_round]
     ages = [now - last.jobs_as_of for last in rounds if last.jobs_as_of]
     age = max(max(ages).total_seconds(), 0) if ages else None

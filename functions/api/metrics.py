@@ -1,24 +1,38 @@
 """GET metrics: Prometheus text, rendered from what is stored at each scrape, so that nothing outlives its source."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
-from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
 
+from functions.api.account_series import ACCOUNT_SERIES, SeenAccount
+from functions.api.job_series import JOB_SERIES, SeenJob
+from functions.api.pool_series import POOL_ROUND_SERIES, POOL_SERIES, SeenPoolRound
 from functions.http import Call, Query, Routes
-from shared.domain.reports import AccountReport, JobReport
-from shared.domain.tasks import STATES
+from shared.domain.reports import AccountReport, JobReport, PoolReport
 
 
-class _Rendered:
-    """A collector of families that are made already, as the library's exposition wants one."""
+class _Families(Collector):
+    """One family after the other: of thousands of jobs all of them at once would take a lot of memory."""
 
-    def __init__(self, families: Sequence[Metric]) -> None:
-        self._families = families
+    def __init__(
+        self,
+        accounts: Sequence[SeenAccount],
+        jobs: Sequence[SeenJob],
+        pools: Sequence[PoolReport],
+        over_pools: Sequence[SeenPoolRound],
+    ) -> None:
+        self._accounts, self._jobs = accounts, jobs
+        self._pools, self._over_pools = pools, over_pools
 
     def collect(self) -> Iterator[Metric]:
-        return iter(self._families)
+        yield from (series.family(self._accounts) for series in ACCOUNT_SERIES)
+        yield from (series.family(self._over_pools) for series in POOL_ROUND_SERIES)
+        yield from (series.family(self._jobs) for series in JOB_SERIES)
+        yield from (series.family(self._pools) for series in POOL_SERIES)
 
 
 def add_metrics(routes: Routes) -> None:
@@ -28,61 +42,23 @@ def add_metrics(routes: Routes) -> None:
         services = await call.services()
         accounts = await services.queries.accounts()
         jobs = [job for report in accounts for job in await services.queries.jobs(report.account.id)]
-        return render(accounts, jobs)
+        pools = [pool for report in accounts for pool in await services.pools.pools(report.account.id)]
+        rounds = await services.pools.last_rounds()
+        over_pools = [SeenPoolRound(account, last) for account, last in rounds.items() if last]
+        now = await services.clock.now()
+        # A second for 3,000 jobs: others shan't wait.
+        return await asyncio.to_thread(render, accounts, jobs, now, pools=pools, over_pools=over_pools)
 
 
-def render(accounts: Sequence[AccountReport], jobs: Sequence[JobReport]) -> str:
-    """The exposition text of every series. Deleted jobs have none."""
-    registry = CollectorRegistry()
-    registry.register(_Rendered([*_account_families(accounts), *_job_families(jobs)]))
-    return generate_latest(registry).decode()
-
-
-def _account_families(accounts: Sequence[AccountReport]) -> list[Metric]:
-    jobs = GaugeMetricFamily("azbatch_jobs", "Jobs by state.", labels=["account", "state"])
-    success = GaugeMetricFamily(
-        "azbatch_collector_last_success_timestamp_seconds", "Date of the last complete job list.", labels=["account"]
-    )
-    watched = GaugeMetricFamily(
-        "azbatch_collector_enabled", "1 if monitoring of the account is switched on.", labels=["account"]
-    )
-    up = GaugeMetricFamily("azbatch_collector_up", "1 if the last round of the account succeeded.", labels=["account"])
-    duration = GaugeMetricFamily(
-        "azbatch_collector_duration_seconds", "How long the last round took.", labels=["account"]
-    )
-    calls = GaugeMetricFamily("azbatch_collector_calls", "Requests to Batch in the last round.", labels=["account"])
-    for report in accounts:
-        name, last = report.account.id, report.last_round
-        for state, count in sorted(report.jobs.items()):
-            jobs.add_metric([name, state], count)
-        watched.add_metric([name], 1 if report.watch.monitoring.enabled else 0)
-        up.add_metric([name], 1 if last and last.succeeded else 0)
-        if last:
-            duration.add_metric([name], (last.finished_at - last.started_at).total_seconds())
-            calls.add_metric([name], last.batch_calls)
-        if last and last.jobs_as_of:
-            success.add_metric([name], last.jobs_as_of.timestamp())
-    return [jobs, success, watched, up, duration, calls]
-
-
-def _job_families(jobs: Sequence[JobReport]) -> list[Metric]:
-    tasks = GaugeMetricFamily("azbatch_job_tasks", "Tasks of a job by state.", labels=["account", "job", "state"])
-    results = GaugeMetricFamily(
-        "azbatch_job_completed_tasks", "Completed tasks of a job by result.", labels=["account", "job", "result"]
-    )
-    as_of = GaugeMetricFamily(
-        "azbatch_job_as_of_timestamp_seconds", "As of when a job's counts are.", labels=["account", "job"]
-    )
-    exact = GaugeMetricFamily("azbatch_job_exact", "1 if a job's counts are exact.", labels=["account", "job"])
-    for report in jobs:
-        picture = report.job.picture
-        if report.job.deleted or picture is None:
-            continue
-        labels = [report.account.id, report.job.facts.id]
-        for state in STATES:
-            tasks.add_metric([*labels, state], getattr(picture.counts, state))
-        results.add_metric([*labels, "success"], picture.counts.succeeded)
-        results.add_metric([*labels, "failure"], picture.counts.failed)
-        as_of.add_metric(labels, (report.verdict.as_of or picture.as_of).timestamp())
-        exact.add_metric(labels, 1 if report.verdict.level == "exact" else 0)
-    return [tasks, results, as_of, exact]
+def render(
+    accounts: Sequence[AccountReport],
+    jobs: Sequence[JobReport],
+    now: datetime,
+    *,
+    pools: Sequence[PoolReport] = (),
+    over_pools: Sequence[SeenPoolRound] = (),
+) -> str:
+    """The exposition text of every series. Jobs that are deleted, or over for long, have none."""
+    seen = [job for report in jobs if (job := SeenJob.of(report, now))]
+    watched = [SeenAccount(report, now) for report in accounts]
+    return generate_latest(_Families(watched, seen, pools, over_pools)).decode()

@@ -11,6 +11,7 @@ from shared.domain.reports import AccountReport, JobReport, MonitoringReport
 from shared.domain.rounds import Round
 from shared.domain.stamps import from_milliseconds
 from shared.domain.tasks import Task, TaskCounts
+from shared.domain.verdicts import Verdict
 
 type TaskState = Literal["active", "preparing", "running", "completed"]
 type TaskResult = Literal["success", "failure"]
@@ -46,7 +47,7 @@ class VerdictAnswer(Answer):
 
 
 class RoundAnswer(Answer):
-    """The last pass over an account; `asOf` is the date of the last job list that came in whole."""
+    """The last pass over an account's jobs; `asOf` is the date of the last job list that came in whole."""
 
     as_of: datetime | None
     started_at: datetime
@@ -215,17 +216,21 @@ def job_answer(report: JobReport) -> JobAnswer:
         terminate_reason=facts.terminate_reason,
         deleted=report.job.deleted,
         task_counts=counts_answer(picture.counts) if picture else None,
-        verdict=VerdictAnswer(
-            as_of=_time(verdict.as_of),
-            source=verdict.source,
-            level=verdict.level,
-            reason=verdict.reason,
-            checked_at=_time(verdict.checked_at),
-        ),
+        verdict=verdict_answer(verdict),
         progress=ProgressAnswer(tasks=report.progress.tasks, expected=report.progress.expected)
         if report.progress
         else None,
         insight=insight_answer(outlook) if outlook else None,
+    )
+
+
+def verdict_answer(verdict: Verdict) -> VerdictAnswer:
+    return VerdictAnswer(
+        as_of=_time(verdict.as_of),
+        source=verdict.source,
+        level=verdict.level,
+        reason=verdict.reason,
+        checked_at=_time(verdict.checked_at),
     )
 
 

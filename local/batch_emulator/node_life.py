@@ -116,6 +116,7 @@ class NodeLife:
 
     def _end_life(self, node: Node, state: str) -> None:
         node.life += 1
+        node.errors.clear()
         self._set(node, state, self._stage.now)
         if state != "rebooting":
             node.fresh = self._stage.node_now(node)

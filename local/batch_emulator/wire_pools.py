@@ -99,6 +99,7 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
         "recentTasks": lambda node: _recent_tasks(node, url),
         "startTask": lambda _: pool.spec.get("startTask"),
         "startTaskInfo": lambda node: _start_task_info(node.start_task) if node.start_task else None,
+        "errors": lambda node: node.errors or None,
         "isDedicated": lambda node: node.dedicated,
         "endpointConfiguration": endpoints,
         "nodeAgentInfo": lambda node: (

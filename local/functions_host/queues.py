@@ -34,14 +34,17 @@ class QueueListener:
     def __init__(
         self,
         queue: QueueClient,
-        poison: QueueClient,
+        poison: QueueClient | None,
         work: Work,
         *,
         options: QueueOptions,
         in_flight: InFlight,
         claim_for: timedelta = timedelta(seconds=30),
     ) -> None:
-        """`work` gets a message and its decoded text; FunctionFailedError from it counts as a failed try."""
+        """`work` gets a message and its decoded text; FunctionFailedError from it counts as a failed try.
+
+        A queue of poison has no `poison` of its own, as in Azure: what fails there stays hidden until its claim ends.
+        """
         self._queue, self._poison, self._work = queue, poison, work
         self._options, self._in_flight, self._claim_for = options, in_flight, claim_for
         self._running: set[asyncio.Task[None]] = set()
@@ -123,22 +126,23 @@ class QueueListener:
         return True
 
     async def _settle(self, claim: Claim, message: QueueMessage, *, done: bool | None) -> None:
-        if claim.lost:
+        if claim.lost or (not done and self._poison is None):
             return
         if done is False:
             await claim.give_back(self._options.visibility_timeout)
             return
-        if done is None:
+        if done is None and self._poison:
             _LOG.warning("message %s moves to %s", message.id, self._poison.queue_name)
-            await self._bury(message)
+            await _bury(message, self._poison)
         await claim.delete()
 
-    async def _bury(self, message: QueueMessage) -> None:
-        try:
-            await self._poison.send_message(message.content)
-        except ResourceNotFoundError:
-            await create_queue(self._poison)
-            await self._poison.send_message(message.content)
+
+async def _bury(message: QueueMessage, poison: QueueClient) -> None:
+    try:
+        await poison.send_message(message.content)
+    except ResourceNotFoundError:
+        await create_queue(poison)
+        await poison.send_message(message.content)
 
 
 def decode(content: str, *, base64_encoded: bool) -> str | None:

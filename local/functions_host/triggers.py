@@ -21,6 +21,8 @@ from local.functions_host.storage import Storage
 from local.functions_host.timer_status import TimerStatusBlob
 from local.functions_host.timers import TimerListener
 
+_POISON = "-poison"
+
 
 class Listener(Protocol):
     async def listen(self, stopping: asyncio.Event) -> None: ...
@@ -77,7 +79,7 @@ def queue_listener(
     connection = function.trigger.connection
     return QueueListener(
         storage.queue(name, connection),
-        storage.queue(f"{name}-poison", connection),
+        None if name.endswith(_POISON) else storage.queue(f"{name}{_POISON}", connection),
         work,
         options=options.queues,
         in_flight=in_flight,

@@ -1,4 +1,4 @@
-"""Proves that counts equal the truth on the running local stack: pause, poll, compare, go on; twenty times.
+"""Proves that counts and pools equal the truth on the running local stack: pause, poll, compare, go on; twenty times.
 
 Run `python3 dev.py up --speed 20` in one terminal and `python3 dev.py prove counts` in another. It talks to the API
 and to the emulator's controls over HTTP only, and also checks by the emulator's counters that a poll read no more task
@@ -17,6 +17,8 @@ from typing import Any
 
 from azure.batch import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
+
+from local.prove._pools import pool_differences
 
 NOTE = Path(__file__).resolve().parents[2] / ".local" / "up.json"
 FIELDS = ("active", "preparing", "running", "completed", "succeeded", "failed", "total")
@@ -41,17 +43,30 @@ class Stack:
 
     def jobs(self) -> dict[str, Any]:
         """All jobs by id, following next links."""
+        return self._listed("jobs")
+
+    def pools(self) -> dict[str, Any]:
+        """All pools by id, following next links."""
+        return self._listed("pools")
+
+    def _listed(self, kind: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        url: str | None = f"{self.api}/accounts/{self.account}/jobs?maxpagesize=50"
+        url: str | None = f"{self.api}/accounts/{self.account}/{kind}?maxpagesize=50"
         while url:
             page = call("GET", url)
-            found |= {job["id"]: job for job in page["value"]}
+            found |= {entry["id"]: entry for entry in page["value"]}
             url = page.get("nextLink")
         return found
 
     def truth(self) -> dict[str, Any]:
-        jobs: dict[str, Any] = self.control("GET", "truth")["accounts"][self.account]["jobs"]
-        return jobs
+        return self._truth("jobs")
+
+    def true_pools(self) -> dict[str, Any]:
+        return self._truth("pools")
+
+    def _truth(self, kind: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.control("GET", "truth")["accounts"][self.account][kind]
+        return found
 
     def time(self) -> str:
         found: str = self.control("GET", "clock")["time"]
@@ -83,7 +98,7 @@ def compare(stack: Stack) -> list[str]:
             for field in FIELDS
             if counts.get(field) != truth[job][field]
         ]
-    return problems
+    return [*problems, *pool_differences(stack.pools(), stack.true_pools())]
 
 
 def main() -> int:

@@ -5,8 +5,9 @@ Eight buckets an octave: what a bucket stands for is at most RELATIVE_ERROR of a
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 RELATIVE_ERROR = 1 / 16
 _BITS = 3  # of a value, behind its first, that tell its bucket
@@ -65,11 +66,24 @@ class Histogram:
                 return (_lowest(bucket) + _lowest(bucket + 1) - 1) / 2
         raise ValueError(f"{percent} percent of no values")
 
+    def below(self, edges: Sequence[int]) -> list[int]:
+        """How many values are below each of these milliseconds. Raises ValueError for an edge inside of a bucket."""
+        numbers = list(accumulate((number for _, number in self.buckets), initial=0))
+        return [numbers[bisect_left(self.buckets, (_begun_at(edge),))] for edge in edges]
+
 
 def bucket_of(milliseconds: int) -> int:
     """The number of the bucket of a duration; those under 16 ms have a bucket each."""
     octave = max(0, milliseconds.bit_length() - _BITS - 1)
     return octave * _STEPS + (milliseconds >> octave)
+
+
+def _begun_at(milliseconds: int) -> int:
+    """The bucket that begins there."""
+    bucket = bucket_of(milliseconds)
+    if _lowest(bucket) != milliseconds:
+        raise ValueError(f"{milliseconds} ms is inside of a bucket, whose values can't be told apart")
+    return bucket
 
 
 def _lowest(bucket: int) -> int:

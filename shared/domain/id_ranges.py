@@ -7,7 +7,7 @@ ranges of uneven size, or lists a task twice, never none.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
 _MOST_PARTS = 64
@@ -33,14 +33,15 @@ class IdRange:
     def divided(self, first_page: Sequence[str], expected: int) -> "tuple[IdRange, ...]":
         """The ranges that it is best divided into, judging by the ids of its first page; itself where it isn't.
 
-        `expected` is about how many tasks there may be in it.
+        They begin at their starts, wherever its cursor is: `first_page` is the first that had tasks. `expected` is
+        about how many tasks there may be in it.
         """
         points = split_points(first_page, expected) if self.depth < _DEEPEST else []
         inside = [point for point in points if self.high is None or point < self.high.lower()]
         bounds = [self.low, *inside, self.high]
         if not inside:
             return (self,)
-        return tuple(replace(self, low=low, high=high, depth=self.depth + 1) for low, high in pairwise(bounds))
+        return tuple(IdRange(low, high, depth=self.depth + 1) for low, high in pairwise(bounds))
 
 
 def split_points(ids: Sequence[str], expected: int) -> list[str]:

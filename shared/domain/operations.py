@@ -47,7 +47,12 @@ class PollOperation:
 
 @dataclass(frozen=True, slots=True)
 class JobMessage:
-    """A job to be carried on with, or an account whose round is due (no job): what a message of the queue says."""
+    """A job to be carried on with, or an account whose round is due (no job): what a message of the queue says.
+
+    `until` is when the mark it was first sent with ends, which names it however often it is sent again or delivered;
+    None for an account, and in messages of versions before this one.
+    """
 
     account: str
     job: str | None
+    until: datetime | None = None

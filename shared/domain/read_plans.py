@@ -27,10 +27,6 @@ class ReadPlan:
     newest: datetime | None = None
     etag: str | None = None
 
-    @property
-    def is_over(self) -> bool:
-        return not self.ranges
-
     def has_stalled(self, now: datetime | None) -> bool:
         """True where nothing was received for so long that its next links may not be good any more."""
         return now is not None and now - (self.newest or self.as_of) >= _LINKS_LAST

@@ -8,8 +8,11 @@ from shared.domain.accounts import Account
 from shared.domain.failures import Failures
 from shared.domain.jobs import Job
 from shared.domain.monitoring import Monitoring
+from shared.domain.nodes import Node
+from shared.domain.pools import Pool
 from shared.domain.read_plans import Progress
 from shared.domain.rounds import Round
+from shared.domain.stamps import from_milliseconds
 from shared.domain.task_details import TaskDetails
 from shared.domain.tasks import Task, TaskCounts
 from shared.domain.timeline import Timeline
@@ -78,3 +81,28 @@ class TimelineReport:
 
     as_of: datetime | None
     timeline: Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class PoolReport:
+    """A pool with the verdict on its numbers."""
+
+    account: Account
+    pool: Pool
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReport:
+    """A node of a pool, as it is to be told of `now`."""
+
+    pool: PoolReport
+    node: Node
+    now: datetime
+
+    @property
+    def time_in_state(self) -> timedelta | None:
+        """How long it has been in its state by now, None where the service doesn't say. Nodes' clocks may run ahead."""
+        if not self.node.transition:
+            return None
+        return max(self.now - from_milliseconds(self.node.transition), timedelta())

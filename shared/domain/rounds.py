@@ -12,6 +12,18 @@ WHOLE = ""  # among the keys of jobs: a round of the whole account
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A message about a job is on its way or being worked on, `until` then at most.
+
+    `message` is the one that was worked on last, by the `until` it was first sent with: others are dropped meanwhile.
+    None where any message may be worked on.
+    """
+
+    until: datetime
+    message: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What a round found; `date` and `live` are None where its job list failed or couldn't be noted whole."""
 
@@ -33,7 +45,7 @@ class Round:
     noted, from which the next delta of jobs starts; `full_list_at` is when the last full list was. `confirmations` and
     `failures` are by job key: jobs that a poll found unchanged cost no row of their own. No call goes out before
     `backoff_until`; `failed_rounds` is how many in a row have failed, which puts off the next. `queued` are jobs
-    for which a message is on its way, or being worked on, until then; no round sends another meanwhile. `reached` are
+    for which a message is on its way, or being worked on; no round sends another meanwhile. `reached` are
     the jobs that this round itself polled, `left` those whose place in the queue it has settled; neither is stored.
     """
 
@@ -51,7 +63,7 @@ class Round:
     confirmations: Mapping[str, Confirmation] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     failed_rounds: int = 0
-    queued: Mapping[str, datetime] = field(default_factory=dict)
+    queued: Mapping[str, Mark] = field(default_factory=dict)
     reached: frozenset[str] = frozenset()
     left: frozenset[str] = frozenset()
     etag: str | None = None
@@ -59,6 +71,11 @@ class Round:
     @property
     def succeeded(self) -> bool:
         return self.reason is None
+
+    @property
+    def was_run(self) -> bool:
+        """False where no round has ended yet: the account was but left to the queue."""
+        return self.as_of is not None or self.reason is not None
 
     def failure_of(self, key: str, looked_at: datetime | None) -> str | None:
         """Why the job `key`, last looked at then, isn't up to date: its own failure, or that of the round."""
@@ -90,11 +107,23 @@ class Round:
 
     def is_queued(self, key: str, now: datetime) -> bool:
         """True while a message about the job is on its way or being worked on."""
-        return key in self.queued and now < self.queued[key]
+        return key in self.queued and now < self.queued[key].until
 
-    def marked(self, key: str, until: datetime) -> "Round":
-        """While a message about a job is being worked on, however long that had waited."""
-        return replace(self, queued={**self.queued, key: until})
+    def waiting(self, until: datetime) -> "Round":
+        """After the service asked, besides, to be left alone until then."""
+        return replace(self, backoff_until=max(until, self.backoff_until or until))
+
+    def left_to_queue(self, now: datetime, until: datetime, interval: timedelta) -> "Round | None":
+        """With the mark of a message about the account; None where its round isn't due, or one is on its way."""
+        if not self.is_due(now, interval) or self.is_queued(WHOLE, now):
+            return None
+        return replace(self, queued={**self.queued, WHOLE: Mark(until)})
+
+    def claimed(self, key: str, message: datetime | None, now: datetime, until: datetime) -> "Round | None":
+        """While a message about a job is worked on, however long that had waited; None where another one is."""
+        if self.is_queued(key, now) and self.queued[key].message not in {None, message}:
+            return None
+        return replace(self, queued={**self.queued, key: Mark(until, message)})
 
     def told(
         self,
@@ -106,11 +135,14 @@ class Round:
     ) -> "Round":
         """After a message about a job was worked on: what went wrong, whether more is to be done, how long to wait."""
         failures = {name: reason for name, reason in self.failures.items() if name != key}
-        queued = {name: until for name, until in self.queued.items() if name != key}
+        queued = {name: mark for name, mark in self.queued.items() if name != key}
+        if queued_until:
+            message = self.queued[key].message if key in self.queued else None
+            queued[key] = Mark(queued_until, message)
         return replace(
             self,
             failures={**failures, key: failure} if failure else failures,
-            queued={**queued, key: queued_until} if queued_until else queued,
+            queued=queued,
             backoff_until=max((wait for wait in (self.backoff_until, backoff_until) if wait), default=None),
         )
 
@@ -119,7 +151,8 @@ class Round:
         succeeded = found.polled - found.failures.keys()
         failures = {**(last.failures if last else {}), **found.failures}
         confirmations = {**(last.confirmations if last else {}), **found.confirmations}
-        waiting = {key: until for key, until in last.queued.items() if until > self.finished_at} if last else {}
+        waiting = {key: mark for key, mark in last.queued.items() if mark.until > self.finished_at} if last else {}
+        queued = {key: Mark(until) for key, until in found.queued.items()}
         whole = {WHOLE} if self.whole_round_at == self.started_at else set()
         return replace(
             self,
@@ -127,7 +160,7 @@ class Round:
             failed_rounds=0 if self.succeeded else 1 + (last.failed_rounds if last else 0),
             jobs_as_of=found.date or (last.jobs_as_of if last else None),
             full_list_at=self.finished_at if found.was_full else (last.full_list_at if last else None),
-            queued={**{key: until for key, until in waiting.items() if key not in whole}, **found.queued},
+            queued={**{key: mark for key, mark in waiting.items() if key not in whole}, **queued},
             reached=found.polled,
             left=frozenset(found.queued.keys() | whole),
             jobs_polled=len(found.polled),
@@ -155,8 +188,8 @@ class Round:
                 confirmations[key] = confirmation
         failures = {key: reason for key, reason in stored.failures.items() if key not in self.reached}
         failures |= {key: reason for key, reason in self.failures.items() if key in self.reached}
-        queued = {key: until for key, until in stored.queued.items() if key not in self.left}
-        queued |= {key: until for key, until in self.queued.items() if key in self.left}
+        queued = {key: mark for key, mark in stored.queued.items() if key not in self.left}
+        queued |= {key: mark for key, mark in self.queued.items() if key in self.left}
         waits = [wait for wait in (self.backoff_until, stored.backoff_until) if wait]
         wholes = [began for began in (self.whole_round_at, stored.whole_round_at) if began]
         return replace(

@@ -70,9 +70,9 @@ def _judge(job: Job, picture: Picture, *, failure: str | None, now: datetime, in
     if failure:
         return "stale", f"The last poll failed: {failure}"
     if not job.sealed and now - picture.looked_at > 3 * interval + _GRACE:
-        return "stale", f"Not polled for {_words(now - picture.looked_at)}."
+        return "stale", f"Not polled for {in_words(now - picture.looked_at)}."
     if picture.counts.total > VALIDATED_TASKS:
-        age = _words(max(now - picture.full_read_at, timedelta()))
+        age = in_words(max(now - picture.full_read_at, timedelta()))
         return (
             "unverified",
             f"Above {VALIDATED_TASKS:,} tasks nothing confirms counts; the last full read was {age} ago.",
@@ -90,9 +90,9 @@ def _judge_agreement(picture: Picture) -> tuple[Level, str]:
     if picture.agreed_since_it_moved:
         return "exact", "Get Task Counts agrees; nothing has changed since."
     if picture.as_of - agreement.at > AGREEMENT_LASTS:
-        return "unverified", f"Get Task Counts last agreed {_words(picture.as_of - agreement.at)} ago."
+        return "unverified", f"Get Task Counts last agreed {in_words(picture.as_of - agreement.at)} ago."
     if agreement.at < picture.as_of:
-        return "exact", f"Get Task Counts agreed {_words(picture.as_of - agreement.at)} ago; tasks only moved since."
+        return "exact", f"Get Task Counts agreed {in_words(picture.as_of - agreement.at)} ago; tasks only moved since."
     return "exact", "Get Task Counts agrees."
 
 
@@ -118,7 +118,8 @@ def _difference(counts: TaskCounts, agreement: Agreement) -> str:
     return f"Get Task Counts differed {times}: {', '.join(parts)}. If that lasts, the tasks are read again."
 
 
-def _words(age: timedelta) -> str:
+def in_words(age: timedelta) -> str:
+    """An age in its largest whole unit, like `3 min`."""
     seconds = int(age.total_seconds())
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:

@@ -52,7 +52,20 @@ class Generations:
         if not first.is_last:
             reading, as_of = await self._caught_up(source, job, reading, since=t0 - self._overlap, as_of=t0)
         picture = await self._pictured(source, job, reading, kind=kind, as_of=as_of, t0=t0)
+        if not first.is_last:
+            await self.refuse_another(source, job)
         return await self._switched(source, job, picture)
+
+    async def refuse_another(self, source: BatchAccount, job: Job) -> None:
+        """Notes a job that was created under this one's id while it was read. Raises CacheConflictError then.
+
+        Counts wouldn't tell where both have as many tasks in each state.
+        """
+        facts = await source.fetch_job(job.facts.id)
+        if facts.creation_time != job.facts.creation_time:
+            known = await self._records.confirmed(source.account.key, job)
+            await self._records.save(source.account.key, known.seen(facts))
+            raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was read.")
 
     async def complete(self, source: BatchAccount, job: Job, reading: Reading, plan: ReadPlan) -> Job:
         """After a long read: points the job to the generation. Raises CacheConflictError, BatchError, StorageError."""

@@ -39,7 +39,6 @@ class Polling:
         self._clock = clock
         self._interval = interval
         self._budget = budget
-        self._left: list[JobMessage] = []
 
     async def tick(self) -> None:
         """Rounds of every account that is due. Raises what went wrong with storage, after those of all accounts.
@@ -50,20 +49,11 @@ class Polling:
         try:
             await dispatch.run()
         finally:
-            await asyncio.gather(*map(self._leave, dispatch.left))
-
-    async def _leave(self, rounds: AccountRounds) -> None:
-        """An account that didn't fit into the tick is left to whichever host gets the message about it first."""
-        if await rounds.leave_to_queue(self._interval):
-            self._left.append(JobMessage(rounds.source.account.id, None))
+            await asyncio.gather(*(rounds.leave_to_queue(self._interval) for rounds in dispatch.left))
 
     def take_messages(self) -> list[JobMessage]:
         """Accounts and jobs that were left to the queue since this was called last."""
-        left, self._left = self._left, []
-        jobs = [
-            JobMessage(account, job) for account, rounds in self._accounts.items() for job in rounds.take_messages()
-        ]
-        return left + jobs
+        return [message for rounds in self._accounts.values() for message in rounds.take_messages()]
 
     async def run_queued(self, message: JobMessage) -> bool:
         """Carries on with a job, or with an account. True where more is left: the message is to be sent again.
@@ -74,7 +64,7 @@ class Polling:
             rounds = self._rounds(message.account)
             await rounds.run_if_due(self._interval, budget=self._budget, from_queue=True)
             return False
-        return await found(self._queued, message.account).run(message.job, budget=_QUEUED_BUDGET)
+        return await found(self._queued, message.account).run(message.job, message.until, budget=_QUEUED_BUDGET)
 
     async def give_up(self, message: JobMessage) -> None:
         """After a message failed each time; ticks come back to accounts anyhow. Raises NotFoundError, StorageError."""

@@ -58,6 +58,7 @@ class Queries:
         jobs = [job for job in (await self._jobs.load_all(account.key)).values() if not job.deleted]
         counts = sum((job.picture.counts for job in jobs if job.picture), TaskCounts())
         watch = MonitoringReport(monitoring, self._interval)
+        last = last if last and last.was_run else None
         return AccountReport(account, Counter(job.facts.state for job in jobs), counts, last, watch)
 
     async def jobs(self, account_id: str) -> list[JobReport]:

@@ -37,10 +37,11 @@ class QueuedJobs:
         self._monitoring = monitoring
         self._clock = clock
 
-    async def run(self, job_id: str, *, budget: timedelta) -> bool:
+    async def run(self, job_id: str, message: datetime | None = None, *, budget: timedelta) -> bool:
         """Carries on with a job. True where more is left: its message is to be sent again.
 
-        What Batch refuses is noted. Raises StorageError, CacheConflictError.
+        `message` is what JobMessage.until names it by. It is dropped where another one about the job is being worked
+        on, or nothing is left to do. What Batch refuses is noted. Raises StorageError, CacheConflictError.
         """
         account, key = self._source.account, key_of(job_id)
         monitoring, last = await self._monitoring.load_with_round(account.key)
@@ -50,7 +51,9 @@ class QueuedJobs:
         if monitoring.off_reason or last.wait(now):  # a round will see to it when that is over
             await self._tell(key)
             return False
-        await self._rounds.change(account.key, partial(Round.marked, key=key, until=now + MESSAGE_LASTS))
+        if not await self._claimed(last, job_id, message, now):
+            _LOG.info("A message about %s in %s was dropped: there is nothing left for it.", job_id, account.id)
+            return False
         failure, backoff, more = None, None, False
         deadline = asyncio.get_running_loop().time() + budget.total_seconds()
         try:
@@ -68,6 +71,14 @@ class QueuedJobs:
         until = await self._clock.now() + MESSAGE_LASTS if more else None
         await self._tell(key, failure=failure, queued_until=until, backoff_until=backoff)
         return more
+
+    async def _claimed(self, last: Round, job_id: str, message: datetime | None, now: datetime) -> bool:
+        """Marks a job as worked on because of this message; False where that isn't up to it."""
+        key = key_of(job_id)
+        if key not in last.queued and not await self._long_reads.is_left(self._source, job_id):
+            return False
+        claimed = partial(Round.claimed, key=key, message=message, now=now, until=now + MESSAGE_LASTS)
+        return await self._rounds.change(self._source.account.key, claimed) is not None
 
     async def give_up(self, job_id: str) -> None:
         """Notes that a job's message failed each time: its verdict and `health` say so until the job is polled again.

@@ -1,12 +1,13 @@
 """What a round under way has found so far; what its row and a poll on demand are told of it at the end."""
 
+import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from shared.domain.jobs import Confirmation, Job
 from shared.domain.keys import key_of
-from shared.domain.operations import Reason
+from shared.domain.operations import JobMessage, Reason
 from shared.domain.rounds import WHOLE, Found, Round
 from shared.errors import BatchThrottledError
 from shared.services.discovery import Discovery
@@ -40,6 +41,10 @@ class RoundUnderWay:
     throttled: BatchThrottledError | None = None
     reason: str | None = None
 
+    def goes_on(self, deadline: float | None = None) -> bool:
+        """False when time is up, be it that of an earlier `deadline`, or the service asks to be left alone."""
+        return self.throttled is None and asyncio.get_running_loop().time() < (deadline or self.deadline)
+
     def is_elsewhere(self, job: Job, now: datetime) -> bool:
         """True where a message about the job is on its way: but deltas go on while a new generation is filled."""
         filling = job.picture is not None and job.building is not None
@@ -55,10 +60,14 @@ class RoundUnderWay:
         if not self.thorough:
             self.queued[WHOLE] = now + ROUND_WAITS
 
-    def messages(self) -> list[str | None]:
-        """The ids of jobs that messages are to be sent about; None for the account itself."""
+    def messages(self, account_id: str) -> list[JobMessage]:
+        """Those that are to be sent about jobs, and about the account itself."""
         jobs = self.discovery.jobs if self.discovery else {}
-        return [None if key == WHOLE else jobs[key].facts.id for key in sorted(self.queued) if self.discovery]
+        queued = sorted(self.queued.items()) if self.discovery else ()
+        return [
+            JobMessage(account_id, None) if key == WHOLE else JobMessage(account_id, jobs[key].facts.id, until)
+            for key, until in queued
+        ]
 
     def confirm(self, polled: Polled) -> None:
         """Notes that a job holds as it is stored, if that is what its poll found."""

@@ -31,8 +31,8 @@ from shared.stores.own_host import OwnHostPolicy
 from shared.stores.time_limit import LIMIT, TimeLimitPolicy, answered_within
 
 logging.getLogger("azure.batch._utils.model_base").setLevel(logging.ERROR)  # a traceback for each 404 of a stream
-_API_VERSION = "2025-06-01"
-_PAGE = 1000
+API_VERSION = "2025-06-01"
+PAGE = 1000
 _STATES = {"live": "state ne 'completed'", "preparing": "state eq 'preparing'"}
 _CONNECT_SECONDS = 10
 _JOB_FIELDS = [
@@ -111,10 +111,10 @@ class BatchAccount:
     async def fetch_jobs(self, *, changed_since: datetime | None = None) -> JobPage:
         """All jobs, or those whose state changed at or after a time. Raises BatchError."""
         dates: list[datetime | None] = []
-        condition = f"stateTransitionTime ge {_literal(changed_since)}" if changed_since else None
+        condition = f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None
         async with translated(self.account, "list jobs"):
             listing = self._client.list_jobs(
-                filter=condition, select=_JOB_FIELDS, max_results=_PAGE, raw_response_hook=self._date_keeper(dates)
+                filter=condition, select=_JOB_FIELDS, max_results=PAGE, raw_response_hook=self._date_keeper(dates)
             )
             pages = [[job_of(job) async for job in page] async for page in listing.by_page()]
         jobs = tuple(job for page in pages for job in page)
@@ -138,7 +138,7 @@ class BatchAccount:
         """One task; None where there is none, or no such job. Raises BatchError."""
         url = f"{_task_url(job_id, task_id)}?{_query({})}"
         try:
-            body, _ = await self._get(url, f"get the task '{task_id}' of '{job_id}'")
+            body, _ = await self.read(url, f"get the task '{task_id}' of '{job_id}'")
         except BatchMissingError:
             return None
         try:
@@ -154,8 +154,8 @@ class BatchAccount:
         Raises BatchMissingError where there is none, or no such job; BatchError.
         """
         intent = f"get the task '{task_id}' of '{job_id}'"
-        query = urlencode({"api-version": _API_VERSION, "$expand": "stats"})
-        body, _ = await self._get(f"{_task_url(job_id, task_id)}?{query}", intent)
+        query = urlencode({"api-version": API_VERSION, "$expand": "stats"})
+        body, _ = await self.read(f"{_task_url(job_id, task_id)}?{query}", intent)
         try:
             return details_of(body)
         except NONSENSE as error:
@@ -182,12 +182,12 @@ class BatchAccount:
     ) -> TaskPage:
         """The next page of a range of ids, as far as it was listed. Raises as the above does."""
         url = ids.cursor or _tasks_url(job_id, changed_since, state, ids)
-        body, date = await self._get(url, f"list the tasks of '{job_id}'")
+        body, date = await self.read(url, f"list the tasks of '{job_id}'")
         tasks, next_link = self._parse(body, job_id)
         return TaskPage(tasks, date, next_link)
 
-    async def _get(self, url: str, intent: str) -> tuple[bytes, datetime | None]:
-        """A body and its date, past the SDK's models."""
+    async def read(self, url: str, intent: str) -> tuple[bytes, datetime | None]:
+        """A body and its date, past the SDK's models; `intent` says what for, like "list pools". Raises BatchError."""
         async with translated(self.account, intent), answered_within(self._limit):
             request = HttpRequest("GET", url, headers={"Accept": "application/json"})
             self.calls += 1
@@ -214,9 +214,9 @@ class BatchAccount:
 
 
 def _tasks_url(job_id: str, changed_since: datetime | None, state: StateFilter | None, ids: IdRange) -> str:
-    query = {"maxresults": str(_PAGE)}
+    query = {"maxresults": str(PAGE)}
     conditions = [
-        f"stateTransitionTime ge {_literal(changed_since)}" if changed_since else None,
+        f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None,
         _STATES[state] if state else None,
         f"id ge {_quoted(ids.low)}" if ids.low is not None else None,
         f"id lt {_quoted(ids.high)}" if ids.high is not None else None,
@@ -231,10 +231,10 @@ def _task_url(job_id: str, task_id: str) -> str:
 
 
 def _query(further: dict[str, str]) -> str:
-    return urlencode({"api-version": _API_VERSION, "$select": ",".join(TASK_FIELDS), **further}, quote_via=quote)
+    return urlencode({"api-version": API_VERSION, "$select": ",".join(TASK_FIELDS), **further}, quote_via=quote)
 
 
-def _literal(moment: datetime) -> str:
+def literal(moment: datetime) -> str:
     return f"DateTime'{format_stamp(moment)}'"
 
 

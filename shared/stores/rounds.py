@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.domain.jobs import Agreement, Confirmation
-from shared.domain.rounds import Round
+from shared.domain.rounds import Mark, Round
 from shared.domain.tasks import TaskCounts
 from shared.errors import CacheConflictError
 from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, save_row
@@ -36,15 +36,21 @@ class RoundStore:
                     latest = latest.merged(stored)
         raise CacheConflictError("Too many processes write the round of one account at once.")
 
-    async def change(self, account_key: str, change: Callable[[Round], Round]) -> None:
-        """Changes the row that there is, whoever else writes it meanwhile. Raises StorageError, CacheConflictError."""
+    async def change(
+        self, account_key: str, change: Callable[[Round], Round | None], *, new: Round | None = None
+    ) -> Round | None:
+        """Changes the row that there is, or else `new`, whoever else writes it meanwhile.
+
+        Gives the round as it is then; None where there was none, or nothing to be changed. Raises StorageError,
+        CacheConflictError.
+        """
         for _ in range(_PATIENCE):
-            stored = await self.load(account_key)
-            if stored is None:
-                return
+            stored = await self.load(account_key) or new
+            changed = change(stored) if stored else None
+            if changed is None:
+                return None
             with suppress(CacheConflictError):
-                await save_row(self._table, _row(account_key, change(stored)), stored.etag)
-                return
+                return replace(changed, etag=await save_row(self._table, _row(account_key, changed), changed.etag))
         raise CacheConflictError("Too many processes write the round of one account at once.")
 
 
@@ -66,7 +72,8 @@ def _row(account_key: str, latest: Round) -> Row:
         "failedRounds": latest.failed_rounds,
         **json_columns("confirmations", {key: _confirmation_json(c) for key, c in latest.confirmations.items()}),
         **json_columns("failures", dict(latest.failures)),
-        **json_columns("queued", {key: until.timestamp() for key, until in latest.queued.items()}),
+        **json_columns("queued", {key: mark.until.timestamp() for key, mark in latest.queued.items()}),
+        **json_columns("claims", _claims_json(latest)),
     }
     return {name: value for name, value in row.items() if value is not None}
 
@@ -89,9 +96,20 @@ def round_of(row: Row) -> Round:
         failed_rounds=row.get("failedRounds", 0),
         confirmations={key: _confirmation(values) for key, values in confirmations.items()},
         failures=json_of(row, "failures") or {},
-        queued={key: datetime.fromtimestamp(at, UTC) for key, at in (json_of(row, "queued") or {}).items()},
+        queued=_queued(row),
         etag=row["etag"],
     )
+
+
+def _claims_json(latest: Round) -> dict[str, float]:
+    """Beside the marks, so that versions before this one can read those."""
+    return {key: mark.message.timestamp() for key, mark in latest.queued.items() if mark.message}
+
+
+def _queued(row: Row) -> dict[str, Mark]:
+    claims = json_of(row, "claims") or {}
+    marks = json_of(row, "queued") or {}
+    return {key: Mark(datetime.fromtimestamp(at, UTC), _moment(claims.get(key))) for key, at in marks.items()}
 
 
 def _confirmation_json(confirmation: Confirmation) -> list[Any]:

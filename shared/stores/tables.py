@@ -19,7 +19,7 @@ from azure.data.tables.aio import TableClient, TableServiceClient
 from shared.errors import CacheConflictError, StorageError
 
 type Row = dict[str, Any]
-NAMES = ("accounts", "jobs", "jobhistory", "tasks", "operations")
+NAMES = ("accounts", "jobs", "jobhistory", "tasks", "operations", "pools", "nodes")
 _CHUNK = 64 * 1024  # the most that one binary property holds
 _CONFLICTS = (409, 412)
 MOST_OPERATIONS = 100  # of a transaction

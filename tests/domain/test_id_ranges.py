@@ -139,3 +139,10 @@ def test_a_quote_in_a_bound_is_kept_as_it_is() -> None:
 
 def test_a_short_list_is_not_worth_dividing() -> None:
     assert IdRange().divided([f"task-{number:06}" for number in range(1000)], 7000) == (IdRange(),)
+
+
+def test_parts_begin_at_their_starts_however_many_empty_pages_came_before() -> None:
+    first_page = [f"task-{number:06}" for number in range(PAGE)]
+    parts = IdRange(low="task-000000", cursor="the page after an empty one").divided(first_page, 900_000)
+    assert len(parts) > 1
+    assert {part.cursor for part in parts} == {None}

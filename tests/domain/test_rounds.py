@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.jobs import Agreement, Confirmation
-from shared.domain.rounds import Found, Round
+from shared.domain.rounds import WHOLE, Found, Mark, Round
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -156,16 +156,16 @@ def test_a_job_left_to_the_queue_is_left_alone_until_its_message_is_taken_for_lo
 
 
 def test_marks_of_the_queue_outlast_rounds_and_are_dropped_when_they_are_over() -> None:
-    queued = replace(LAST, queued={"a": T0 + 10 * MINUTE, "b": T0 + SECOND})
-    assert THIS.after(queued, FOUND).queued == {"a": T0 + 10 * MINUTE}
+    queued = replace(LAST, queued={"a": Mark(T0 + 10 * MINUTE), "b": Mark(T0 + SECOND)})
+    assert THIS.after(queued, FOUND).queued == {"a": Mark(T0 + 10 * MINUTE)}
 
 
 def test_what_became_of_a_message_is_told_without_touching_other_jobs() -> None:
-    queued = replace(LAST, queued={"a": T0 + MINUTE, "b": T0 + MINUTE})
+    queued = replace(LAST, queued={"a": Mark(T0 + MINUTE, T0), "b": Mark(T0 + MINUTE)})
     ended = queued.told("a", failure=None, queued_until=None)
-    assert (ended.queued, ended.failures) == ({"b": T0 + MINUTE}, {"b": "old", "sealed": "old"})
+    assert (ended.queued, ended.failures) == ({"b": Mark(T0 + MINUTE)}, {"b": "old", "sealed": "old"})
     failed = queued.told("a", failure="closed", queued_until=T0 + 2 * MINUTE)
-    assert (failed.queued["a"], failed.failures["a"]) == (T0 + 2 * MINUTE, "closed")
+    assert (failed.queued["a"], failed.failures["a"]) == (Mark(T0 + 2 * MINUTE, T0), "closed")
 
 
 def test_of_two_rounds_at_once_each_keeps_what_it_knows_of_jobs_that_it_reached() -> None:
@@ -174,14 +174,54 @@ def test_of_two_rounds_at_once_each_keeps_what_it_knows_of_jobs_that_it_reached(
         reached=frozenset("a"),
         left=frozenset("a"),
         failures={"a": "new", "b": "old"},
-        queued={"a": T0 + 9 * MINUTE, "b": T0},
+        queued={"a": Mark(T0 + 9 * MINUTE), "b": Mark(T0)},
     )
-    stored = replace(LAST, failures={"a": "old", "b": "newer"}, queued={"a": T0, "b": T0 + 5 * MINUTE})
+    stored = replace(
+        LAST, failures={"a": "old", "b": "newer"}, queued={"a": Mark(T0, T0), "b": Mark(T0 + 5 * MINUTE, T0)}
+    )
     merged = ours.merged(stored)
     assert merged.failures == {"a": "new", "b": "newer"}
-    assert merged.queued == {"a": T0 + 9 * MINUTE, "b": T0 + 5 * MINUTE}
+    assert merged.queued == {"a": Mark(T0 + 9 * MINUTE), "b": Mark(T0 + 5 * MINUTE, T0)}
 
 
 def test_a_round_that_polled_a_job_leaves_it_to_the_queue_to_say_that_its_message_was_worked_on() -> None:
-    ours = replace(THIS, reached=frozenset("a"), queued={"a": T0 + 9 * MINUTE})
+    ours = replace(THIS, reached=frozenset("a"), queued={"a": Mark(T0 + 9 * MINUTE)})
     assert ours.merged(replace(LAST, queued={})).queued == {}
+
+
+def test_a_message_is_worked_on_unless_another_one_is() -> None:
+    sent, first, second = T0 + 10 * MINUTE, T0 + 10 * MINUTE, T0 + 20 * MINUTE
+    queued = replace(LAST, queued={"a": Mark(sent)})
+    begun = queued.claimed("a", second, T0 + MINUTE, T0 + 11 * MINUTE)
+    assert begun
+    assert begun.queued == {"a": Mark(T0 + 11 * MINUTE, second)}
+    assert begun.claimed("a", first, T0 + 2 * MINUTE, T0 + 12 * MINUTE) is None
+    assert begun.claimed("a", None, T0 + 2 * MINUTE, T0 + 12 * MINUTE) is None
+    again = begun.claimed("a", second, T0 + 2 * MINUTE, T0 + 12 * MINUTE)
+    assert again
+    assert again.queued == {"a": Mark(T0 + 12 * MINUTE, second)}
+    late = begun.claimed("a", first, T0 + 11 * MINUTE, T0 + 21 * MINUTE)
+    assert late
+    assert late.queued == {"a": Mark(T0 + 21 * MINUTE, first)}
+
+
+def test_a_job_left_to_the_queue_again_is_open_to_any_message() -> None:
+    claimed = replace(LAST, queued={"b": Mark(T0 + 2 * MINUTE, T0)})
+    assert THIS.after(claimed, FOUND).queued == {"b": Mark(T0 + 2 * MINUTE, T0)}
+    left = THIS.after(claimed, replace(FOUND, queued={"b": T0 + 11 * MINUTE}))
+    assert left.queued == {"b": Mark(T0 + 11 * MINUTE)}
+
+
+def test_an_account_is_left_to_the_queue_only_where_its_round_is_due_and_no_message_on_its_way() -> None:
+    now, until = T0 + MINUTE, T0 + 3 * MINUTE
+    left = LAST.left_to_queue(now, until, MINUTE)
+    assert left
+    assert left.is_queued(WHOLE, now)
+    assert left.left_to_queue(now + SECOND, until, MINUTE) is None
+    assert LAST.left_to_queue(T0 + SECOND, until, MINUTE) is None
+
+
+def test_a_row_of_marks_alone_is_no_round() -> None:
+    assert not Round(T0, T0, queued={WHOLE: Mark(T0 + MINUTE)}).was_run
+    assert replace(THIS, reason="closed").was_run
+    assert LAST.was_run

@@ -103,7 +103,15 @@ async def _running(_environment: dict[str, str]) -> AsyncIterator[World]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> World:
     """An empty account, watched; what earlier tests had there is deleted, as the app finds out at its next poll."""
-    _running.emulator.reset()
-    _running.advance(3600)
-    await _running.put("accounts/demo/monitoring", b'{"enabled": true, "pollSeconds": null}')
+    await begin_anew(_running)
     return _running
+
+
+async def begin_anew(world: World, poll_seconds: int = 60) -> None:
+    """An empty account, watched at a rate, which is only set where it is another: writes are limited."""
+    world.emulator.reset()
+    world.advance(3600)
+    found = (await world.get("accounts/demo/monitoring")).body
+    if (found["enabled"], found["pollSeconds"]) != (True, poll_seconds):
+        rate = "null" if poll_seconds == 60 else str(poll_seconds)
+        await world.put("accounts/demo/monitoring", f'{{"enabled": true, "pollSeconds": {rate}}}'.encode())

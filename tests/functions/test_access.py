@@ -52,6 +52,7 @@ class Route:
 
 
 _ACCOUNT, _JOB = "api/accounts/{account}", "api/accounts/{account}/jobs/{job}"
+_POOL = "api/accounts/{account}/pools/{pool}"
 ROUTES = {
     "list_accounts": Route("api/accounts", "/api/accounts", READERS),
     "get_account": Route(_ACCOUNT, "/api/accounts/demo", READERS),
@@ -66,6 +67,10 @@ ROUTES = {
     "list_tasks": Route(f"{_JOB}/tasks", "/api/accounts/demo/jobs/none/tasks", READERS, 404),
     "get_task": Route(f"{_JOB}/tasks/{{task}}", "/api/accounts/demo/jobs/none/tasks/none", READERS, 404),
     "get_timeline": Route(f"{_JOB}/timeline", "/api/accounts/demo/jobs/none/timeline", READERS, 404),
+    "list_pools": Route(f"{_ACCOUNT}/pools", "/api/accounts/demo/pools", READERS),
+    "get_pool": Route(_POOL, "/api/accounts/demo/pools/none", READERS, 404),
+    "list_nodes": Route(f"{_POOL}/nodes", "/api/accounts/demo/pools/none/nodes", READERS, 404),
+    "get_node": Route(f"{_POOL}/nodes/{{node}}", "/api/accounts/demo/pools/none/nodes/none", READERS, 404),
     "request_poll": Route(
         f"{_ACCOUNT}/poll", "/api/accounts/demo/poll", OPERATORS, 202, methods=("POST",), body='{"all": true}'
     ),
@@ -89,13 +94,16 @@ DASHBOARD_POLICY = (
 )
 
 
+_MISSING = {"/polls/": "PollNotFound", "/pools/": "PoolNotFound", "/jobs/": "JobNotFound"}
+
+
 def expected(name: str, route: Route, method: str, caller: str) -> tuple[int, dict[str, str]]:
     """Status and headers of an answer."""
     if caller not in route.who:
         code, status = ("Unauthenticated", 401) if caller in {"stranger", "forger"} else ("Forbidden", 403)
         return status, refusal(code)
     if route.status == 404:
-        return 404, refusal({"get_poll": "PollNotFound"}.get(name, "JobNotFound"))
+        return 404, refusal(next(code for part, code in _MISSING.items() if part in route.route))
     headers = {**ALWAYS, "content-type": route.kind, "cache-control": "no-cache"}
     if name == "dashboard":
         return 200, {**headers, "content-security-policy": DASHBOARD_POLICY}

@@ -11,6 +11,7 @@ from azure.batch import models
 
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
+from tests.functions.seen_metrics import families
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -90,6 +91,29 @@ async def test_every_number_of_an_insight_is_that_of_batchs_own_list(world: Worl
     rate = number / min(span, lived)
     takes = _time(insight["estimate"]["completionTime"]) - _time(insight["throughput"]["asOf"])
     assert takes.total_seconds() == ceil(round(insight["estimate"]["remaining"] / rate * 60, 6))
+
+
+async def test_metrics_count_waits_and_runs_as_batchs_own_list_tells_them(world: World) -> None:
+    await _at_work(world)
+    scraped = families((await world.get("metrics")).body)
+    done = [task for task in await _listed(world) if task.state == "completed" and task.execution_info.start_time]
+    spans = [(task.creation_time, task.execution_info.start_time, task.execution_info.end_time) for task in done]
+    stamps = [tuple(map(_milliseconds, span)) for span in spans]
+    waits = [(start - creation) / 1000 for creation, start, _ in stamps]
+    runs = [(end - start) / 1000 for _, start, end in stamps]
+    for name, seconds in (("azbatch_task_queue_wait_seconds", waits), ("azbatch_task_run_seconds", runs)):
+        samples = {sample.labels.get("le", sample.name): sample.value for sample in scraped[name].samples}
+        assert samples.pop(f"{name}_count") == len(seconds)
+        assert samples.pop(f"{name}_sum") == pytest.approx(sum(seconds), rel=1e-12)
+        assert len(samples) == 11
+        assert len(set(samples.values())) > 1
+        assert samples == {bound: sum(value <= float(bound) for value in seconds) for bound in samples}
+    insight = (await world.get("accounts/demo/jobs/mixed")).body["insight"]
+    (estimate,) = scraped["azbatch_job_estimated_completion_timestamp_seconds"].samples
+    assert estimate.value == _time(insight["estimate"]["completionTime"]).timestamp()
+    (retries,) = scraped["azbatch_job_task_retries"].samples
+    slots = {sample.labels["state"]: sample.value for sample in scraped["azbatch_job_slots"].samples}
+    assert (retries.value, slots) == (9, insight["slots"])
 
 
 async def test_failures_are_grouped_as_batchs_own_list_tells(world: World) -> None:

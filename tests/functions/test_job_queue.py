@@ -78,6 +78,26 @@ async def test_a_message_of_an_account_that_is_not_watched_is_dropped(world: Wor
     await world.app.deliver("job_given_up", json.dumps({"account": "gone", "job": "job"}))
 
 
+@pytest.mark.parametrize(
+    "text", ["not JSON", "[1]", "{}", '{"account": 5, "job": "job"}', '{"account": "demo", "job": []}', ""]
+)
+async def test_whatever_was_put_aside_is_taken(world: World, text: str) -> None:
+    await world.poll()
+    await world.app.deliver("job_given_up", text)
+    assert (await world.get("health")).body["status"] == "healthy"
+
+
+async def test_a_message_put_aside_that_only_names_its_job_is_told_of_that(world: World) -> None:
+    await add_job(world.batch)
+    await world.poll()
+    text = json.dumps({"account": "demo", "job": "job", "until": "some day"})
+    with pytest.raises(Exception, match="until"):
+        await world.app.deliver("job_queued", text)
+    await world.app.deliver("job_given_up", text)
+    health = (await world.get("health")).body
+    assert "1 jobs couldn't be polled" in health["problems"][0]
+
+
 async def test_a_message_of_a_job_that_is_not_known_changes_nothing(world: World, azurite: StorageAddresses) -> None:
     await world.poll()
     await world.app.deliver("job_queued", json.dumps({"account": "demo", "job": "never-was"}))

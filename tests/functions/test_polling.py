@@ -70,6 +70,7 @@ async def test_a_poll_on_demand_of_a_quiet_job_costs_a_delta_and_a_count(world: 
         "GET /jobs": 1,
         "GET /jobs/{jobId}/tasks": 1,
         "GET /jobs/{jobId}/taskcounts": 1,
+        "GET /pools": 1,
     }
     verdict = (await world.jobs())["job"]["verdict"]
     assert (verdict["level"], verdict["source"]) == ("exact", "delta")
@@ -89,7 +90,7 @@ async def test_ticks_ask_a_quiet_job_one_thing_each_and_leave_its_rows_alone(
         world.emulator.counters.clear()
         await world.app.fire("tick")
         routes = {route: found["requests"] for route, found in world.emulator.counters.items()}
-        assert routes.pop("GET /jobs") == 1
+        assert (routes.pop("GET /jobs"), routes.pop("GET /pools")) == (1, 1)
         asked.append(routes)
         world.advance(61)
     delta, counts = {"GET /jobs/{jobId}/tasks": 1}, {"GET /jobs/{jobId}/taskcounts": 1}

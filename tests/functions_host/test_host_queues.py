@@ -4,7 +4,6 @@ import json
 import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -170,17 +169,17 @@ def storage_queue(queue: QueueClient) -> Iterator[QueueClient]:
     queue.delete_queue()
 
 
-async def attend(connection: str, name: str, work: Any, until_done: asyncio.Event) -> None:
+async def attend(connection: str, name: str, work: Any, until_done: asyncio.Event, *, poison: bool = True) -> None:
     async with (
         AsyncQueueClient.from_connection_string(connection, name) as queue,
-        AsyncQueueClient.from_connection_string(connection, f"{name}-poison") as poison,
+        AsyncQueueClient.from_connection_string(connection, f"{name}-poison") as aside,
     ):
         in_flight, stopping = InFlight(), asyncio.Event()
         listener = QueueListener(
             queue,
-            poison,
+            aside if poison else None,
             work,
-            options=QueueOptions(max_polling_interval=timedelta(seconds=0.2)),
+            options=QueueOptions(max_dequeue_count=1 if not poison else 5, max_polling_interval=timedelta(seconds=0.2)),
             in_flight=in_flight,
             claim_for=timedelta(seconds=1),
         )
@@ -224,21 +223,31 @@ async def test_a_message_that_another_took_is_neither_renewed_nor_deleted(
     assert caplog.text.count("isn't ours any more") == 1
 
 
-async def test_a_failed_message_comes_back_after_the_visibility_timeout(
+async def test_what_fails_in_a_queue_of_poison_stays_there(
     storage_queue: QueueClient, environment: dict[str, str]
 ) -> None:
-    seen: list[float] = []
+    seen: list[int | None] = []
     done = asyncio.Event()
 
-    async def work(_message: QueueMessage, _text: str) -> None:
-        seen.append(time.monotonic())
+    async def work(message: QueueMessage, _text: str) -> None:
+        seen.append(message.dequeue_count)
         if len(seen) == 1:
             raise FunctionFailedError("work", RpcException("first try"))
         done.set()
 
     put(storage_queue, "again")
-    await attend(environment["AzureWebJobsStorage"], environment["SAMPLE_QUEUE"], work, done)
-    assert len(seen) == 2
+    await attend(environment["AzureWebJobsStorage"], environment["SAMPLE_QUEUE"], work, done, poison=False)
+    assert seen == [1, 2]
+    assert poison_of(storage_queue, environment) == []
+
+
+def test_a_failed_message_comes_back_after_the_visibility_timeout(start_host: StartHost, queue: QueueClient) -> None:
+    host = start_host(AzureFunctionsJobHost__extensions__queues__visibilityTimeout="00:00:03")
+    until(lambda: _exists(queue))
+    put(queue, "fail")
+    first, second = until(lambda: begun if len(begun := host.of("work begins")) == 2 else None)
+    assert second["dequeue_count"] == 2
+    assert second["at"] - first["at"] >= 3
 
 
 def test_message_texts_are_decoded_as_host_json_says() -> None:

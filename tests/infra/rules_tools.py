@@ -53,6 +53,7 @@ _HOST: Mapping[str, Any] = {
             "newBatchThreshold": 0,
             "maxDequeueCount": 5,
             "maxPollingInterval": "00:00:10",
+            "visibilityTimeout": "00:00:30",
         },
     },
     "extensionBundle": {"id": "Microsoft.Azure.Functions.ExtensionBundle", "version": "[4.*, 5.0.0)"},

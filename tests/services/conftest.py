@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from shared.domain import id_ranges, reconciliation
-from shared.services import long_reads, reading
+from shared.services import range_lists, reading
 from shared.services.folding import fold
 from tests.domain.profiles import load_profile
 from tests.services.world import World
@@ -24,7 +24,7 @@ def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves of four tasks, pages of two, passes of six, so that a handful of tasks fills several."""
     monkeypatch.setattr(reading, "fold", partial(fold, leaf_rows=4))
     monkeypatch.setattr(reconciliation, "_PAGE", 2)
-    monkeypatch.setattr(long_reads, "_PASS", 6)
+    monkeypatch.setattr(range_lists, "_PASS", 6)
     monkeypatch.setattr(id_ranges, "_LEAST_PART", 1)
 
 

@@ -26,6 +26,7 @@ class DeltaMachine(RuleBasedStateMachine):
     """`recipe` is of what the polling processes are made: the real code, or a planted bug."""
 
     recipe = Recipe()
+    level_at_rest = "exact"
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,6 +42,9 @@ class DeltaMachine(RuleBasedStateMachine):
         short_read=st.sampled_from([20_000, 20_000, SHORT]),
     )
     def begin(self, page_size: int, count_lag: int, short_read: int) -> None:
+        self.prepare(page_size, count_lag, short_read)
+
+    def prepare(self, page_size: int, count_lag: int, short_read: int) -> None:
         self.world.service.page_size = page_size
         self.world.service.short_read = short_read
         self.world.processes = [self.world.started(), self.world.started()]
@@ -182,7 +186,7 @@ class DeltaMachine(RuleBasedStateMachine):
             job = self.world.truth.at(name, self.world.now())
             if job is None:
                 continue
-            assert report.verdict.level == "exact", report.verdict
+            assert report.verdict.level == self.level_at_rest, report.verdict
             assert report.job.picture
             assert report.job.picture.counts == job.counts(self.world.now())
             assert report.job.sealed == (job.completed is not None)

@@ -14,10 +14,12 @@ from shared.domain.jobs import AGREEMENT_LASTS, Agreement, Job, JobFacts, Pictur
 from shared.domain.leaves import Leaf
 from shared.domain.read_plans import ReadPlan
 from shared.domain.tasks import Task
+from shared.errors import CacheConflictError, LongReadError, NotFoundError, OvertakenError
 from shared.services import discovery, reading, task_poll
 from shared.services.folding import fold
 from shared.services.generations import Generations
-from shared.services.long_reads import RangeLists
+from shared.services.long_reads import LongReads
+from shared.services.range_lists import RangeLists
 from shared.services.reading import Reading, finish
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, JobPage
@@ -40,6 +42,7 @@ from tests.services.scenarios import (
     a_death_while_pages_come_beside_slow_writes,
     a_job_created_anew,
     a_list_that_lost_a_job,
+    a_long_read_that_two_processes_carry_on_in_turn,
     a_page_received_after_a_later_one,
     a_report_after_the_end_of_its_job,
     a_report_that_comes_too_late,
@@ -211,6 +214,24 @@ def caught_up_since_its_end(plan: ReadPlan, overlap: timedelta) -> ReadPlan:
     return replace(later, since=later.as_of - overlap)
 
 
+async def carry_on_from_memory(
+    self: LongReads, source: BatchAccount, job_id: str, t0: datetime | None, *, deadline: float
+) -> bool:
+    for _ in range(4):
+        job = await self._records.load(source.account.key, job_id)
+        if job is None or not job.is_live:
+            raise NotFoundError("live job", job_id)
+        try:
+            polled = await self._carry_on(source, job, t0, deadline)
+            if polled and polled.confirmation:
+                await self._records.save(source.account.key, polled.job)
+        except (CacheConflictError, LongReadError):
+            self._forget(source, job)
+        else:
+            return polled is not None
+    raise OvertakenError(job_id)
+
+
 def tells_the_counts(picture: Picture, directory: Directory) -> bool:
     return picture.counts == directory.counts
 
@@ -224,13 +245,17 @@ REAL_LEAF_FOLD = Leaf.fold
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A planted bug: other parts, or patches; `unaided` is False where the state machine meets it too rarely."""
+    """A planted bug: other parts, or patches; `unaided` is False where the state machine meets it too rarely.
+
+    `uncompared` where Get Task Counts would mask it.
+    """
 
     name: str
     scenario: Callable[[World], None]
     recipe: Recipe = field(default_factory=Recipe)
     patches: tuple[Patch, ...] = ()
     unaided: bool = True
+    uncompared: bool = False
 
 
 MUTANTS = (
@@ -296,6 +321,12 @@ MUTANTS = (
         a_change_behind_a_slow_long_read,
         patches=((ReadPlan, "catching_up", caught_up_since_its_end),),
         unaided=False,
+    ),
+    Mutant(
+        "a long read goes on from what its process remembers of leaves",
+        a_long_read_that_two_processes_carry_on_in_turn,
+        patches=((LongReads, "carry_on", carry_on_from_memory),),
+        uncompared=True,
     ),
     Mutant(
         "insight told only where a count moved",

@@ -175,6 +175,19 @@ def a_death_while_pages_come_beside_slow_writes(world: World) -> None:
         world.deliver_all()
 
 
+def a_long_read_that_two_processes_carry_on_in_turn(world: World) -> None:
+    world.service.page_size, world.service.short_read = 3, 5
+    world.processes = [world.started(), world.started()]
+    job = world.create("Render", *(f"task-{number:03}" for number in range(40)))
+    world.wait(61)
+    world.poll()
+    for number in range(40):
+        world.deliver(who=number % 2, budget=2, takes=1)
+    picture = world.report("Render").job.picture
+    assert picture
+    assert picture.counts == job.counts(world.now())
+
+
 def a_change_behind_a_slow_long_read(world: World) -> None:
     world.service.page_size, world.service.short_read = 1, 5
     world.processes = [world.started(), world.started()]

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from shared.domain.jobs import Job
+from shared.domain.operations import JobMessage
 from shared.errors import BatchUnreachableError, StorageError
 from shared.services.dispatch import Dispatch
 from shared.services.polling import Polling
@@ -213,13 +214,42 @@ def test_an_account_whose_message_was_lost_is_polled_by_a_tick_again(world: Worl
     tick(world, [process])
     world.wait(61)
     began = world.now()
-    assert world.run(process.rounds.leave_to_queue(INTERVAL))
-    assert not world.run(process.rounds.leave_to_queue(INTERVAL))
+    for _ in range(5):
+        world.run(process.rounds.leave_to_queue(INTERVAL))
+    assert process.rounds.take_messages() == [JobMessage("demo0", None)]
     tick(world, [process])
     assert whole_round_at(world, process) < began
     world.wait(121)
     tick(world, [process])
     assert whole_round_at(world, process) > began
+
+
+def test_an_account_that_was_never_polled_is_left_to_the_queue_once(world: World) -> None:
+    here, there = accounts(world, 1)[0], accounts(world, 1)[0]
+    for process in (here, there, here):
+        world.run(process.rounds.leave_to_queue(INTERVAL))
+    assert here.rounds.take_messages() == [JobMessage("demo0", None)]
+    assert there.rounds.take_messages() == []
+    report = world.run(there.queries.account("demo0"))
+    assert report.last_round is None
+    tick(world, [there])  # whoever has the message sees to the account
+    assert there.batch.requests == []
+    world.run(polling_of([here], budget=BUDGET).run_queued(JobMessage("demo0", None)))
+    assert whole_round_at(world, here) == world.now()
+    report = world.run(there.queries.account("demo0"))
+    assert report.last_round
+    assert report.last_round.jobs_polled == 1
+
+
+def test_an_account_that_was_never_polled_and_whose_message_was_lost_is_polled_by_a_tick(world: World) -> None:
+    process = accounts(world, 1)[0]
+    world.run(process.rounds.leave_to_queue(INTERVAL))
+    world.wait(121)
+    tick(world, [process])
+    assert whole_round_at(world, process) == world.now()
+    last = world.run(process.round_store.load("demo0"))
+    assert last
+    assert not last.queued
 
 
 def test_jobs_that_a_round_has_no_time_for_are_left_to_one_message_for_all_of_them(world: World) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import override
 
@@ -13,7 +13,7 @@ from shared.domain import id_ranges
 from shared.domain.id_ranges import IdRange
 from shared.domain.read_plans import ReadPlan
 from shared.errors import BatchThrottledError
-from shared.services import long_reads
+from shared.services import range_lists
 from shared.stores.batch import StateFilter, TaskPage
 from shared.stores.jobs import generation_partition
 from tests.services.fake_batch import FakeBatch
@@ -32,12 +32,27 @@ JOB, OTHER = "Render", "Small"
 class Lists:
     """What was asked of lists of all tasks and of changes, by all processes: each page's ids, and those behind it.
 
-    The page after `throttled_after` more is refused once.
+    The page after `throttled_after` more is refused once; a list of all tasks begins with so many `empty` pages. With
+    `first_backwards` its first page is in no order.
     """
 
     whole: list[set[str]] = field(default_factory=list)
     changes: list[tuple[datetime, bool, set[str]]] = field(default_factory=list)  # since, whether it went on, ids
     throttled_after: int | None = None
+    empty: int = 0
+    first_backwards: bool = False
+    told_empty: dict[tuple[str | None, str | None], int] = field(default_factory=dict)
+
+    def changed(self, ids: IdRange, page: TaskPage) -> TaskPage:
+        """The page as this service tells it, or one before it that shows none of its tasks."""
+        bounds = ids.low, ids.high
+        if ids.cursor is None:
+            page = replace(page, tasks=page.tasks[::-1]) if self.first_backwards else page
+            self.told_empty[bounds] = 0
+        if self.told_empty.get(bounds, self.empty) >= self.empty:
+            return page
+        self.told_empty[bounds] += 1
+        return replace(page, tasks=[], next_link=json.dumps([*bounds, "", None, None]))
 
     def look(self, ids: IdRange, since: datetime | None, page: TaskPage) -> None:
         names = {task.id for task in page.tasks}
@@ -64,7 +79,7 @@ def lists() -> Lists:
 @pytest.fixture
 def world(lists: Lists, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """Pages of three tasks; a round may read ten, and what was received is stored after six more."""
-    monkeypatch.setattr(long_reads, "_AT_ONCE", 4)
+    monkeypatch.setattr(range_lists, "_AT_ONCE", 4)
     monkeypatch.setattr(id_ranges, "_LEAST_PART", 9)
 
     class WatchedBatch(FakeBatch):
@@ -75,6 +90,8 @@ def world(lists: Lists, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
             if job_id == JOB and lists.is_refused():
                 raise BatchThrottledError("http://127.0.0.1:1", 90 * SECOND, status=429)
             page = await super().fetch_task_page(job_id, ids, changed_since=changed_since, state=state)
+            if job_id == JOB and changed_since is None and state is None:
+                page = lists.changed(ids, page)
             if job_id == JOB and state is None:
                 lists.look(ids, changed_since, page)
             return page
@@ -101,7 +118,7 @@ def begun(world: World, seconds: float = 6) -> ReadPlan:
     plan = plan_of(world)
     assert plan is not None
     assert plan.tasks
-    assert not plan.is_over
+    assert plan.ranges
     return plan
 
 
@@ -157,6 +174,44 @@ def test_its_ranges_are_listed_at_the_same_time(world: World) -> None:
     assert plan.since is not None
 
 
+@pytest.mark.parametrize("empty", [1, 3])
+def test_a_list_is_divided_by_its_first_page_that_has_tasks(world: World, lists: Lists, empty: int) -> None:
+    lists.empty = empty
+    left_to_the_queue(world)
+    world.deliver(budget=empty + 2, takes=1)
+    plan = plan_of(world)
+    assert plan
+    assert len(plan.ranges) > 1
+
+
+def test_a_list_that_only_began_with_empty_pages_is_divided_by_whoever_goes_on(world: World, lists: Lists) -> None:
+    lists.empty = 2
+    job = left_to_the_queue(world)
+    world.deliver(budget=2, takes=1)
+    plan = plan_of(world)
+    assert plan
+    assert [ids.cursor is not None for ids in plan.ranges] == [True]
+    world.deliver(who=1, budget=3, takes=1)
+    plan = plan_of(world)
+    assert plan
+    assert len(plan.ranges) > 1
+    world.deliver_all()
+    assert_right(world, job)
+
+
+@pytest.mark.parametrize("budgets", [[1000], [2, 1000]], ids=["at once", "in two goes"])
+def test_a_range_is_not_divided_any_more_once_tasks_of_it_were_received(
+    world: World, lists: Lists, budgets: list[float]
+) -> None:
+    lists.first_backwards = True
+    left_to_the_queue(world)
+    lists.whole.clear()
+    for budget in budgets:
+        world.deliver(budget=budget, takes=1)
+    names = [name for names in lists.whole for name in names]
+    assert len(names) == len(set(names)) == len(NAMES)
+
+
 @pytest.mark.parametrize("committed", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("call", range(1, 36))
 def test_a_death_at_any_storage_call_loses_nothing_and_repeats_no_finished_range(
@@ -173,6 +228,17 @@ def test_a_death_at_any_storage_call_loses_nothing_and_repeats_no_finished_range
         assert {name for name in again if not is_left(plan, name)} == set()
     elif plan is not None:
         assert lists.whole[asked:] == []
+    assert_right(world, job)
+
+
+@pytest.mark.parametrize("call", range(4, 40, 4))
+def test_a_death_while_pages_come_empty_loses_nothing(world: World, lists: Lists, call: int) -> None:
+    lists.empty = 2
+    job = left_to_the_queue(world)
+    world.deliver(takes=1, fault=Fault(call, committed=True, kills=True))
+    world.deliver(budget=3, takes=1)
+    world.deliver_all()
+    assert sorted(world.cached(JOB)) == NAMES
     assert_right(world, job)
 
 
@@ -270,6 +336,8 @@ def test_a_delta_whose_links_have_grown_old_begins_anew(world: World, lists: Lis
     world.poll()  # another message, as the first is taken for lost
     asked = len(lists.changes)
     world.deliver_all()
+    world.wait(61)
+    world.poll()
     _, went_on, _ = lists.changes[asked]
     assert not went_on
     assert_right(world, job)

@@ -7,6 +7,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.services.delta_machine import DeltaMachine
 from tests.services.mutants import MUTANTS, Mutant
 from tests.services.process import Recipe
+from tests.services.uncompared import UncomparedMachine, compare_nothing
 from tests.services.world import World
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE", "quick") != "quick"
@@ -18,6 +19,12 @@ def play(mutant: Mutant, recipe: Recipe) -> None:
         mutant.scenario(world)
     finally:
         world.close()
+
+
+@pytest.fixture(autouse=True)
+def as_large_as_the_bug_needs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.getfixturevalue("mutant").uncompared:
+        compare_nothing(monkeypatch)
 
 
 def plant(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +48,8 @@ def test_a_planted_bug_shows_in_its_scenario(mutant: Mutant, monkeypatch: pytest
 @pytest.mark.parametrize("mutant", [mutant for mutant in MUTANTS if mutant.unaided], ids=lambda mutant: mutant.name)
 def test_the_state_machine_finds_a_planted_bug_unaided(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(mutant, monkeypatch)
-    mutated = type("Mutated", (DeltaMachine,), {"recipe": mutant.recipe})
+    machine = UncomparedMachine if mutant.uncompared else DeltaMachine
+    mutated = type("Mutated", (machine,), {"recipe": mutant.recipe})
     search = settings(
         max_examples=2000,
         stateful_step_count=40,

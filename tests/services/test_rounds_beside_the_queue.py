@@ -1,12 +1,14 @@
 """Rounds of an account while messages about its jobs are worked on: neither takes back what the other has written."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from shared.domain.rounds import Round
+from tests.services.memory_tables import Fault
 from tests.services.telling import last_round, polled_for_a_while, verdict
 from tests.services.truth import COMPLETED
 from tests.services.world import SECOND, World
@@ -68,12 +70,13 @@ def test_a_job_whose_full_read_ends_during_a_round_is_polled_by_the_next(world: 
     read_anew_by_the_queue(world)
     world.wait(61)
     first, second = world.processes
+    (message,) = world.messages
     first.batch.latency, second.batch.latency = 2, 0
 
     async def both() -> None:
         poll = asyncio.create_task(first.poll())
         await asyncio.sleep(1)
-        assert not await second.queued.run(JOB, budget=ALL_DAY)
+        assert not await second.queued.run(JOB, message.until, budget=ALL_DAY)
         await poll
 
     world.run(both())
@@ -148,3 +151,101 @@ def test_a_repair_of_more_tasks_than_a_round_may_read_is_left_to_the_queue(world
     assert report.job.picture
     assert report.job.picture.counts == job.counts(world.now())
     assert report.verdict.level == "exact"
+
+
+def undelivered_for_an_hour(world: World) -> int:
+    """How many messages about a job pile up while none is delivered."""
+    world.create(JOB, *NAMES)
+    for _ in range(60):
+        world.wait(61)
+        world.poll()
+    assert len(world.messages) >= 6
+    return len(world.messages)
+
+
+def asked_by(world: World, work: Callable[[], object]) -> int:
+    """How many requests both processes send to Batch meanwhile."""
+    before = sum(process.batch.calls for process in world.processes)
+    work()
+    return sum(process.batch.calls for process in world.processes) - before
+
+
+def test_messages_that_piled_up_are_dropped_once_one_was_worked_on(world: World) -> None:
+    number = undelivered_for_an_hour(world)
+    world.deliver(who=1)
+    assert verdict(world, JOB).level != "catchingUp"
+    assert len(world.messages) == number - 1
+    assert asked_by(world, world.deliver_all) == 0
+    polled_for_a_while(world)
+    assert verdict(world, JOB).level == "exact"
+
+
+def test_messages_that_piled_up_are_dropped_while_one_goes_on(world: World) -> None:
+    number = undelivered_for_an_hour(world)
+    world.deliver(who=1, budget=2, takes=1)
+    assert len(world.messages) == number
+    for _ in range(number - 1):
+        assert asked_by(world, world.deliver) == 0
+    assert len(world.messages) == 1
+    assert asked_by(world, world.deliver_all) > 0
+    assert not last_round(world).queued
+    assert verdict(world, JOB).level != "catchingUp"
+
+
+def test_the_oldest_of_messages_that_piled_up_is_worked_on_however_long_the_queue_is(world: World) -> None:
+    """Were it dropped for a newer one, each would be by the time that its turn comes."""
+    world.create(JOB, *NAMES)
+    world.wait(61)
+    world.poll()
+    (oldest,) = world.messages
+    undelivered_for_an_hour(world)
+    assert world.messages[0] == oldest
+    assert asked_by(world, lambda: world.deliver(who=1)) > 0
+
+
+def test_a_message_whose_worker_died_goes_on_when_it_comes_again(world: World) -> None:
+    world.create(JOB, *NAMES)
+    world.wait(61)
+    world.poll()
+    world.deliver(takes=1, fault=Fault(12, committed=True, kills=True))
+    assert last_round(world).queued
+    assert asked_by(world, world.deliver_all) > 0
+    assert not last_round(world).queued
+    assert verdict(world, JOB).level != "catchingUp"
+
+
+def test_a_job_whose_worker_and_message_were_lost_is_read_because_of_another(world: World) -> None:
+    world.create(JOB, *NAMES)
+    world.wait(61)
+    world.poll()
+    world.deliver(takes=1, fault=Fault(12, committed=True, kills=True))
+    world.messages.clear()
+    for _ in range(11):
+        world.wait(61)
+        world.poll()
+    assert len(world.messages) == 1
+    world.deliver_all()
+    assert verdict(world, JOB).level != "catchingUp"
+
+
+@pytest.mark.parametrize("ahead", [-3600, 3600])
+def test_a_worker_whose_clock_is_wrong_leaves_no_job_unread(world: World, ahead: int) -> None:
+    world.create(JOB, *NAMES)
+    world.processes[1].clock.ahead = ahead * SECOND
+    for _ in range(90):
+        world.wait(61)
+        world.poll()
+        world.deliver(who=1, budget=1, takes=1)
+    assert verdict(world, JOB).level == "exact"
+    world.deliver_all()
+    assert not world.messages
+
+
+def test_a_message_of_the_version_before_is_worked_on(world: World) -> None:
+    world.create(JOB, *NAMES)
+    world.wait(61)
+    world.poll()
+    (message,) = world.messages
+    world.messages = [replace(message, until=None)]
+    assert asked_by(world, world.deliver_all) > 0
+    assert verdict(world, JOB).level != "catchingUp"

@@ -232,3 +232,17 @@ def test_a_tick_polls_an_account_once_an_interval(world: World) -> None:
             times.append(world.now())
         world.wait(10)
     assert {later - earlier for earlier, later in pairwise(times)} == {INTERVAL}
+
+
+def test_a_job_created_anew_between_two_pages_is_served_as_that_though_its_counts_are_the_same(world: World) -> None:
+    world.service.page_size = 2
+    before = world.create("Render", *"abcd")
+    world.wait(61)
+    before.deleted = world.now() + 7 * SECOND
+    anew = world.truth.create("Render", before.deleted)
+    for name in "abcd":
+        anew.add(name, before.deleted)
+    world.poll(takes=4)  # the jobs, then a page that is answered before, and others after it
+    report = world.report("Render")
+    assert report.job.picture
+    assert report.job.facts.creation_time == anew.created

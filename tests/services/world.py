@@ -17,6 +17,7 @@ from shared.domain.reports import JobReport
 from shared.domain.task_lists import TaskList
 from shared.domain.tasks import Task
 from shared.errors import BatchscopeError
+from shared.services.round_under_way import RoundUnderWay
 from shared.stores.jobs import generation_partition
 from tests.domain.summary_oracle import blamed, told
 from tests.services.fake_batch import Service
@@ -94,7 +95,7 @@ class World:
         process.batch.latency = takes
         process.connection.arm(fault)
         assert message.job is not None, "the rounds of a world have time for all of its jobs"
-        work = process.queued.run(message.job, budget=budget * SECOND)
+        work = process.queued.run(message.job, message.until, budget=budget * SECOND)
         (end,) = self.run(_ends(work))
         process.connection.arm(None)
         self._take(who, None if isinstance(end, bool) else end, may_fail=fault is not None)
@@ -185,7 +186,7 @@ class World:
         reports = self.reports()
         ends = [process.rounds.ended for process in processes]
         done = done and all(end is not None and not end.reason for end in ends)
-        failed = {key for end in ends if end for key in (*end.failures, *end.overtaken, *self._queued())}
+        failed = {key for end in ends if end for key in (*end.failures, *end.overtaken, *self._elsewhere(end))}
         for name, report in reports.items():
             if not report.job.deleted:
                 self._check_claim(name, report, done=done and report.job.key not in failed)
@@ -200,6 +201,10 @@ class World:
         """Jobs that were left to the queue when the last round began."""
         last = self.run(self.started().round_store.load("demo"))
         return set(last.queued) if last else set()
+
+    def _elsewhere(self, ended: RoundUnderWay) -> set[str]:
+        """Jobs that a round left to the queue, or found there: a mark may run out during the round."""
+        return self._queued() | set(ended.last.queued if ended.last else ())
 
     def _check_claim(self, name: str, report: JobReport, *, done: bool) -> None:
         picture, now = report.job.picture, self.now()
@@ -242,7 +247,7 @@ class World:
         t0, now, ended = process.batch.list_date, self.now(), process.rounds.ended
         if t0 is None or ended is None or ended.reason:
             return
-        elsewhere = self._queued() | set(ended.last.queued if ended.last else ())  # a mark may run out during the round
+        elsewhere = self._elsewhere(ended)
         for name, jobs in self.truth.jobs.items():
             if (
                 self.truth.is_unsettled(name, t0, now)
@@ -256,7 +261,8 @@ class World:
                 assert report is not None, f"{name} is not known"
                 assert not report.job.deleted, f"{name} is there and said to be deleted"
                 picture = report.job.picture
-                since = first if picture and picture.source == "fullRead" else t0
+                replaced = picture and (picture.source == "fullRead" or picture.moved_at >= first)
+                since = first if replaced else t0  # the other poll's word is then of the picture before
                 assert report.job.sealed or (picture and picture.looked_at >= since), (
                     f"{name} was polled and is not fresh"
                 )

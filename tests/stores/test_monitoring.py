@@ -2,12 +2,12 @@
 
 import secrets
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from shared.domain.monitoring import Monitoring
-from shared.domain.rounds import Round
+from shared.domain.rounds import Mark, Round
 from shared.errors import CacheConflictError
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.rounds import RoundStore
@@ -58,3 +58,25 @@ async def test_a_change_that_another_process_made_is_not_overwritten(tables: Tab
         with pytest.raises(CacheConflictError):
             await store.save(account, stale)
     assert await store.load(account) == second
+
+
+async def test_marks_of_messages_are_loaded_to_the_microsecond_that_names_them(tables: Tables, account: str) -> None:
+    rounds = RoundStore(tables)
+    marks = {"a": Mark(T0), "b": Mark(T0 + timedelta(minutes=1), T0 + timedelta(microseconds=1))}
+    saved = await rounds.save(account, Round(T0, T0, queued=marks))
+    loaded = await rounds.load(account)
+    assert loaded
+    assert (loaded.queued, loaded.etag) == (marks, saved.etag)
+
+
+async def test_what_is_changed_of_a_round_that_is_not_there_begins_with_a_new_one(tables: Tables, account: str) -> None:
+    rounds = RoundStore(tables)
+    assert await rounds.change(account, lambda stored: stored) is None
+    assert await rounds.change(account, lambda _: None, new=Round(T0, T0)) is None
+    assert await rounds.load(account) is None
+    changed = await rounds.change(account, lambda stored: replace(stored, reason="why"), new=Round(T0, T0))
+    assert changed
+    assert await rounds.load(account) == changed
+    again = await rounds.change(account, lambda stored: replace(stored, reason=None), new=Round(T0, T0, reason="new"))
+    assert again
+    assert await rounds.load(account) == again

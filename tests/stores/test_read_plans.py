@@ -36,7 +36,7 @@ async def test_a_plan_that_is_new_and_one_that_is_over_are_loaded_as_they_are(ta
     over = await store.save(partition, replace(saved, ranges=()))
     loaded = await store.load(partition)
     assert loaded == over
-    assert loaded.is_over
+    assert loaded.ranges == ()
     await store.delete(partition, over)
     assert await store.load(partition) is None
 

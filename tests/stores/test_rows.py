@@ -17,10 +17,11 @@ from shared.domain.samples import Sample
 from shared.domain.tasks import TaskCounts
 from shared.errors import CacheConflictError, StorageError
 from shared.stores.jobs import JobStore
+from shared.stores.leaf_rows import LeafEntry, Rewrite
 from shared.stores.operations import OperationStore
 from shared.stores.rounds import RoundStore
 from shared.stores.tables import Tables
-from shared.stores.task_cache import Directory, LeafEntry, Rewrite, TaskCache
+from shared.stores.task_cache import Directory, TaskCache
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)

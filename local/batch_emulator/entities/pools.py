@@ -21,7 +21,7 @@ class Node:
 
     `image` counts reimages, `fresh` is since when nothing has run on its disk; `removed` are files that users deleted,
     by path, with the moment, all by its own clock. `away` is the state that it enters as soon as it is free
-    (rebooting, reimaging, deallocating).
+    (rebooting, reimaging, deallocating). `errors` are those that it encounters in this life, as JSON.
     """
 
     id: str
@@ -48,6 +48,7 @@ class Node:
     succeeded: int = 0
     fresh: int = 0
     removed: dict[str, int] = field(default_factory=dict)
+    errors: list[Json] = field(default_factory=list)
     recent: deque[tuple[Job, Task]] = field(default_factory=lambda: deque(maxlen=10))
 
     @property

@@ -1,0 +1,139 @@
+"""The Prometheus series of a job: its counts and how sure they are, and what its insight tells. Never one of a task.
+
+A job has series from its first read until it is deleted, or has been completed and read for good for some hours: of
+the many that are over nothing changes any more, and Prometheus keeps what it scraped.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from functions.api.series import Durations, Gauge, Spread
+from shared.domain.jobs import Job
+from shared.domain.outlook import Outlook, outlook_of
+from shared.domain.reports import JobReport
+from shared.domain.tasks import STATES, TaskCounts
+
+SHOWN_AFTER_COMPLETION = timedelta(hours=6)
+_LABELS = ("account", "job")
+
+type _Sample = tuple[tuple[str, ...], float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Insight:
+    """What the series tell of a job's outlook: all of it would be some ten times as large, for each of many jobs."""
+
+    waits: Durations
+    runs: Durations
+    completion: datetime | None
+    retries: int
+    requeues: int
+    slots: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, outlook: Outlook) -> "_Insight":
+        told = outlook.insight
+        return cls(
+            Durations.of(told.waits),
+            Durations.of(told.runs),
+            outlook.estimate.completion,
+            told.retries,
+            told.requeues,
+            (("running", told.running_slots), ("active", told.active_slots)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SeenJob:
+    """What the series tell of one job; `labels` are its account's id and its own."""
+
+    labels: tuple[str, str]
+    counts: TaskCounts
+    as_of: datetime
+    exact: bool
+    insight: _Insight | None
+
+    @classmethod
+    def of(cls, report: JobReport, now: datetime) -> "SeenJob | None":
+        """None for a job that has no series."""
+        picture = report.job.picture
+        if picture is None or not _is_shown(report.job, now):
+            return None
+        outlook = outlook_of(report.job, report.verdict)
+        return cls(
+            (report.account.id, report.job.facts.id),
+            picture.counts,
+            report.verdict.as_of or picture.as_of,
+            report.verdict.level == "exact",
+            _Insight.of(outlook) if outlook else None,
+        )
+
+
+def _is_shown(job: Job, now: datetime) -> bool:
+    return job.is_live or (not job.deleted and now < job.facts.state_transition_time + SHOWN_AFTER_COMPLETION)
+
+
+def _tasks(job: SeenJob) -> Iterator[_Sample]:
+    for state in STATES:
+        yield (*job.labels, state), getattr(job.counts, state)
+
+
+def _completed(job: SeenJob) -> Iterator[_Sample]:
+    yield (*job.labels, "success"), job.counts.succeeded
+    yield (*job.labels, "failure"), job.counts.failed
+
+
+def _slots(job: SeenJob) -> Iterator[_Sample]:
+    for state, number in job.insight.slots if job.insight else ():
+        yield (*job.labels, state), number
+
+
+def _completion(insight: _Insight) -> float | None:
+    return insight.completion.timestamp() if insight.completion else None
+
+
+def _insight_gauge(name: str, meaning: str, value: Callable[[_Insight], float | None]) -> Gauge[SeenJob]:
+    """A gauge with a sample a job, where there is an insight and it knows the value."""
+
+    def samples(job: SeenJob) -> Iterator[_Sample]:
+        found = value(job.insight) if job.insight else None
+        if found is not None:
+            yield job.labels, found
+
+    return Gauge(name, meaning, _LABELS, samples)
+
+
+def _spread(name: str, meaning: str, durations: Callable[[_Insight], Durations]) -> Spread[SeenJob]:
+    return Spread(name, meaning, _LABELS, lambda job: [(job.labels, durations(job.insight))] if job.insight else [])
+
+
+JOB_SERIES: tuple[Gauge[SeenJob] | Spread[SeenJob], ...] = (
+    Gauge("azbatch_job_tasks", "Tasks of a job by state.", (*_LABELS, "state"), _tasks),
+    Gauge("azbatch_job_completed_tasks", "Completed tasks of a job by result.", (*_LABELS, "result"), _completed),
+    Gauge(
+        "azbatch_job_as_of_timestamp_seconds",
+        "As of when a job's counts are.",
+        _LABELS,
+        lambda job: [(job.labels, job.as_of.timestamp())],
+    ),
+    Gauge("azbatch_job_exact", "1 if a job's counts are exact.", _LABELS, lambda job: [(job.labels, job.exact)]),
+    _insight_gauge(
+        "azbatch_job_estimated_completion_timestamp_seconds",
+        "When all tasks of a job will have completed if they go on as they did.",
+        _completion,
+    ),
+    _insight_gauge("azbatch_job_task_retries", "Retries of a job's tasks.", lambda insight: insight.retries),
+    _insight_gauge("azbatch_job_task_requeues", "Requeues of a job's tasks.", lambda insight: insight.requeues),
+    Gauge("azbatch_job_slots", "Slots that tasks in a state require.", (*_LABELS, "state"), _slots),
+    _spread(
+        "azbatch_task_queue_wait_seconds",
+        "From creation to start, of the latest run of tasks that completed.",
+        lambda insight: insight.waits,
+    ),
+    _spread(
+        "azbatch_task_run_seconds",
+        "From start to end, of the latest run of tasks that completed.",
+        lambda insight: insight.runs,
+    ),
+)

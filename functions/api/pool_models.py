@@ -1,0 +1,176 @@
+"""The JSON of pools, and how it is made from what the services give. Times are ISO 8601 in UTC."""
+
+from datetime import UTC, datetime
+
+from functions.answers import Answer
+from functions.api.models import VerdictAnswer, verdict_answer
+from shared.domain.nodes import by_state
+from shared.domain.pools import AutoScale, NodesPicture, Pool, Problem, ResizeError, Size, StartTask
+from shared.domain.reports import PoolReport
+
+
+class SizeAnswer(Answer):
+    """How many nodes of a kind there are, and are to be."""
+
+    current: int
+    target: int | None
+
+
+class CoresAnswer(Answer):
+    """vCPUs of all nodes, and those on which running tasks have slots, by the share of slots that is used."""
+
+    total: int
+    busy: float
+
+
+class SlotsAnswer(Answer):
+    """Task slots of all nodes, those that running tasks use, and those free on nodes that may get tasks."""
+
+    total: int
+    used: int
+    free: int
+
+
+class ResizeErrorAnswer(Answer):
+    """An error of a resize; `time` is when that attempt ended. `current`: Batch tells it of the last attempt still."""
+
+    code: str
+    message: str
+    time: datetime | None
+    current: bool
+    first_seen: datetime
+    last_seen: datetime
+
+
+class ErrorTextAnswer(Answer):
+    """An error in the words of Batch."""
+
+    code: str
+    message: str
+
+
+class AutoScaleAnswer(Answer):
+    """Autoscaling: the formula, how often it is evaluated (ISO 8601), and what the last evaluation gave."""
+
+    formula: str | None
+    evaluation_interval: str | None
+    last_evaluation: datetime | None
+    results: str | None
+    error: ErrorTextAnswer | None
+
+
+class StartTaskAnswer(Answer):
+    """What nodes run before anything else; what looks like a secret is replaced by [redacted]."""
+
+    command_line: str
+    environment: dict[str, str]
+    wait_for_success: bool
+    max_task_retry_count: int
+
+
+class PoolLine(Answer):
+    """What a table tells of a pool; figures of its nodes are null while these or the VM size aren't known."""
+
+    id: str
+    account: str
+    state: str
+    allocation_state: str | None
+    vm_size: str
+    task_slots_per_node: int
+    dedicated: SizeAnswer
+    spot: SizeAnswer
+    cores: CoresAnswer | None
+    slots: SlotsAnswer | None
+    running_tasks: int | None
+    verdict: VerdictAnswer
+
+
+class PoolAnswer(PoolLine):
+    """A pool with its nodes in numbers, and the verdict on these; null where nodes or VM size aren't known."""
+
+    display_name: str | None
+    creation_time: datetime
+    state_transition_time: datetime
+    allocation_state_transition_time: datetime | None
+    node_counts: dict[str, int] | None
+    resize_errors: list[ResizeErrorAnswer]
+    auto_scale: AutoScaleAnswer | None
+    start_task: StartTaskAnswer | None
+
+
+def pool_answer(report: PoolReport) -> PoolAnswer:
+    pool, facts, picture = report.pool, report.pool.facts, report.pool.picture
+    return PoolAnswer(
+        id=facts.id,
+        account=report.account.id,
+        state=facts.state,
+        state_transition_time=facts.state_transition_time.astimezone(UTC),
+        creation_time=facts.creation_time.astimezone(UTC),
+        allocation_state=facts.allocation_state,
+        allocation_state_transition_time=_time(facts.allocation_state_transition_time),
+        display_name=facts.display_name,
+        vm_size=facts.vm_size,
+        task_slots_per_node=facts.slots_per_node,
+        node_counts=by_state(picture.summary.counts) if picture else None,
+        dedicated=_size(facts.dedicated),
+        spot=_size(facts.spot),
+        cores=_cores(pool),
+        slots=_slots(picture) if picture else None,
+        running_tasks=picture.summary.tasks if picture else None,
+        resize_errors=[_resize_error(error, pool) for error in pool.errors],
+        auto_scale=_auto_scale(facts.auto_scale) if facts.auto_scale else None,
+        start_task=_start_task(facts.start_task) if facts.start_task else None,
+        verdict=verdict_answer(report.verdict),
+    )
+
+
+def _size(size: Size) -> SizeAnswer:
+    return SizeAnswer(current=size.current, target=size.target)
+
+
+def _cores(pool: Pool) -> CoresAnswer | None:
+    cores = pool.cores
+    return CoresAnswer(total=cores.total, busy=cores.busy) if cores else None
+
+
+def _slots(picture: NodesPicture) -> SlotsAnswer:
+    summary = picture.summary
+    return SlotsAnswer(total=summary.slots, used=summary.used, free=summary.free)
+
+
+def _resize_error(error: ResizeError, pool: Pool) -> ResizeErrorAnswer:
+    return ResizeErrorAnswer(
+        code=error.code,
+        message=error.message,
+        time=_time(error.ended_at),
+        current=error.is_current,
+        first_seen=error.first_seen.astimezone(UTC),
+        last_seen=(error.last_seen or pool.as_of).astimezone(UTC),
+    )
+
+
+def _auto_scale(scale: AutoScale) -> AutoScaleAnswer:
+    return AutoScaleAnswer(
+        formula=scale.formula,
+        evaluation_interval=scale.interval,
+        last_evaluation=_time(scale.evaluated_at),
+        results=scale.results,
+        error=_error(scale.error) if scale.error else None,
+    )
+
+
+def _error(problem: Problem) -> ErrorTextAnswer:
+    return ErrorTextAnswer(code=problem.code, message=problem.message)
+
+
+def _start_task(task: StartTask) -> StartTaskAnswer:
+    return StartTaskAnswer(
+        command_line=task.command_line,
+        environment=dict(task.environment),
+        wait_for_success=task.waits_for_success,
+        max_task_retry_count=task.retries,
+    )
+
+
+def _time(moment: datetime | None) -> datetime | None:
+    return moment.astimezone(UTC) if moment else None

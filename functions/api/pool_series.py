@@ -1,0 +1,101 @@
+"""The Prometheus series of pools and of the rounds over them: nodes by state and kind, slots, cores, how sure that is.
+
+A pool has them once its nodes were listed. No single node has any, and a state in which no node is has no sample.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from functions.api.series import Gauge
+from shared.domain.pool_rounds import PoolRound
+from shared.domain.pools import NodesPicture, Pool
+from shared.domain.reports import PoolReport
+
+type _Sample = tuple[tuple[str, ...], float]
+
+
+class SeenPoolRound(NamedTuple):
+    """The last round over the pools of an account, by its id."""
+
+    account: str
+    last: PoolRound
+
+
+def _of_round(name: str, meaning: str, value: Callable[[PoolRound], float]) -> Gauge[SeenPoolRound]:
+    def samples(seen: SeenPoolRound) -> Iterator[_Sample]:
+        yield (seen.account,), value(seen.last)
+
+    return Gauge(name, meaning, ("account",), samples)
+
+
+def _gauge(name: str, meaning: str, value: Callable[[Pool, NodesPicture], float | None]) -> Gauge[PoolReport]:
+    """A gauge with a sample a pool, where there is a value."""
+
+    def samples(report: PoolReport) -> Iterator[_Sample]:
+        pool = report.pool
+        found = value(pool, pool.picture) if pool.picture else None
+        if found is not None:
+            yield (report.account.id, pool.facts.id), found
+
+    return Gauge(name, meaning, ("account", "pool"), samples)
+
+
+def _nodes(report: PoolReport) -> Iterator[_Sample]:
+    picture = report.pool.picture
+    for state, dedicated, number in picture.summary.counts if picture else ():
+        yield (report.account.id, report.pool.facts.id, state, _told(dedicated)), number
+
+
+def _targets(report: PoolReport) -> Iterator[_Sample]:
+    facts = report.pool.facts
+    for size, dedicated in ((facts.dedicated, True), (facts.spot, False)):
+        if report.pool.picture and size.target is not None:
+            yield (report.account.id, facts.id, _told(dedicated)), size.target
+
+
+def _exact(report: PoolReport) -> Iterator[_Sample]:
+    if report.pool.picture:
+        yield (report.account.id, report.pool.facts.id), report.verdict.level == "exact"
+
+
+def _told(dedicated: bool) -> str:  # noqa: FBT001 - a label's value
+    return "true" if dedicated else "false"
+
+
+POOL_ROUND_SERIES = (
+    _of_round(
+        "azbatch_collector_pools_up",
+        "1 if the last round over the account's pools succeeded.",
+        lambda last: not last.problem,
+    ),
+    _of_round(
+        "azbatch_collector_pools_calls",
+        "Requests to Batch in the last round over pools.",
+        lambda last: last.batch_calls,
+    ),
+)
+POOL_SERIES = (
+    Gauge("azbatch_pool_nodes", "Nodes of a pool by state.", ("account", "pool", "state", "dedicated"), _nodes),
+    Gauge("azbatch_pool_target_nodes", "Nodes that a pool is to have.", ("account", "pool", "dedicated"), _targets),
+    _gauge("azbatch_pool_slots", "Task slots of all nodes of a pool.", lambda _, picture: picture.summary.slots),
+    _gauge("azbatch_pool_used_slots", "Task slots that running tasks use.", lambda _, picture: picture.summary.used),
+    _gauge(
+        "azbatch_pool_cores", "vCPUs of all nodes of a pool.", lambda pool, _: pool.cores.total if pool.cores else None
+    ),
+    _gauge(
+        "azbatch_pool_busy_cores",
+        "vCPUs by the share of slots that is used.",
+        lambda pool, _: pool.cores.busy if pool.cores else None,
+    ),
+    _gauge(
+        "azbatch_pool_resize_errors",
+        "Errors of the last resize.",
+        lambda pool, _: sum(error.is_current for error in pool.errors),
+    ),
+    _gauge(
+        "azbatch_pool_as_of_timestamp_seconds",
+        "As of when a pool's nodes are.",
+        lambda _, picture: picture.as_of.timestamp(),
+    ),
+    Gauge("azbatch_pool_exact", "1 if the figures of a pool are exact.", ("account", "pool"), _exact),
+)

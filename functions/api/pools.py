@@ -1,0 +1,97 @@
+"""GET accounts/{account}/pools, …/{pool}, …/{pool}/nodes, …/{pool}/nodes/{node}: from storage, never from Batch."""
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from functions.api.jobs import Format, Key, PageSize
+from functions.api.node_models import NodeAnswer, NodeLine, node_answer
+from functions.api.pool_models import PoolAnswer, PoolLine, pool_answer
+from functions.csv_table import csv_reply
+from functions.http import Call, Page, Query, Reply, Routes
+from shared.domain.keys import key_of
+from shared.domain.reports import NodeReport, PoolReport
+
+PoolState = Literal["active", "deleting"]
+AllocationState = Literal["steady", "resizing", "stopping"]
+NodeState = Literal[
+    "idle", "rebooting", "reimaging", "running", "unusable", "creating", "starting", "waitingforstarttask",
+    "starttaskfailed", "unknown", "leavingpool", "offline", "preempted", "upgradingos", "deallocated", "deallocating",
+]  # fmt: skip
+
+
+class PoolsQuery(Query):
+    """Filters of the pool list."""
+
+    state: PoolState | UnsetType = UNSET
+    allocation_state: AllocationState | UnsetType = UNSET
+    prefix: Key = ""
+    format: Format = "json"
+    maxpagesize: PageSize = 100
+    continuation: Key = ""
+
+    def wants(self, report: PoolReport) -> bool:
+        """True for a pool that every filter lets through; ids are compared as Batch does, without case."""
+        facts = report.pool.facts
+        return (
+            (self.state is UNSET or facts.state == self.state)
+            and (self.allocation_state is UNSET or facts.allocation_state == self.allocation_state)
+            and facts.key.startswith(key_of(self.prefix))
+            and facts.key > self.continuation
+        )
+
+
+class NodesQuery(Query):
+    """Filters of the node list."""
+
+    state: NodeState | UnsetType = UNSET
+    is_dedicated: bool | UnsetType = UNSET
+    prefix: Key = ""
+    format: Format = "json"
+    maxpagesize: PageSize = 100
+    continuation: Key = ""
+
+    def wants(self, report: NodeReport) -> bool:
+        """True for a node that every filter lets through."""
+        node = report.node
+        return (
+            (self.state is UNSET or node.state == self.state)
+            and (self.is_dedicated is UNSET or node.dedicated == self.is_dedicated)
+            and node.key.startswith(key_of(self.prefix))
+            and node.key > self.continuation
+        )
+
+
+def add_pools(routes: Routes) -> None:
+    @routes.route("GET", "accounts/{account}/pools", query=PoolsQuery, returns=Page[PoolAnswer], repeats=True)
+    async def list_pools(call: Call[PoolsQuery, None]) -> Page[PoolAnswer] | Reply:
+        """Pools of an account with their nodes in numbers and the verdict on these, by id."""
+        services = await call.services()
+        found = [report for report in await services.pools.pools(call.path["account"]) if call.query.wants(report)]
+        shown = found[: call.query.maxpagesize]
+        link = call.next_link(shown[-1].pool.key) if len(found) > len(shown) else None
+        page = Page(value=[pool_answer(report) for report in shown], next_link=link)
+        return csv_reply(page, PoolLine) if call.query.format == "csv" else page
+
+    @routes.route("GET", "accounts/{account}/pools/{pool}", returns=PoolAnswer, repeats=True)
+    async def get_pool(call: Call[Query, None]) -> PoolAnswer:
+        """One pool."""
+        services = await call.services()
+        return pool_answer(await services.pools.pool(call.path["account"], call.path["pool"]))
+
+    @routes.route("GET", "accounts/{account}/pools/{pool}/nodes", query=NodesQuery, returns=Page[NodeAnswer])
+    async def list_nodes(call: Call[NodesQuery, None]) -> Page[NodeAnswer] | Reply:
+        """Nodes of a pool with their time in state and its cause, by id."""
+        services = await call.services()
+        reports = await services.pools.nodes(call.path["account"], call.path["pool"])
+        found = [report for report in reports if call.query.wants(report)]
+        shown = found[: call.query.maxpagesize]
+        link = call.next_link(shown[-1].node.key) if len(found) > len(shown) else None
+        page = Page(value=[node_answer(report) for report in shown], next_link=link)
+        return csv_reply(page, NodeLine) if call.query.format == "csv" else page
+
+    @routes.route("GET", "accounts/{account}/pools/{pool}/nodes/{node}", returns=NodeAnswer)
+    async def get_node(call: Call[Query, None]) -> NodeAnswer:
+        """One node."""
+        services = await call.services()
+        return node_answer(await services.pools.node(call.path["account"], call.path["pool"], call.path["node"]))

@@ -1,0 +1,54 @@
+"""What the API says of pools against the truth, while the emulator is paused."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# vCPUs of the sizes that scenarios use, from the pages of their series.
+_VCPUS = {
+    "standard_d2s_v5": 2,
+    "standard_d4s_v5": 4,
+    "standard_d8s_v5": 8,
+    "standard_e8s_v5": 8,
+    "standard_hb120rs_v3": 120,
+}
+
+
+def pool_differences(shown: Mapping[str, Any], truth: Mapping[str, Any]) -> Iterator[str]:
+    """Every figure of a pool that differs, in words."""
+    yield from (f"pool {name}: not shown" for name in truth.keys() - shown.keys())
+    yield from (f"pool {name}: shown, but it doesn't exist" for name in shown.keys() - truth.keys())
+    for name in sorted(truth.keys() & shown.keys()):
+        told, true = _told(shown[name]), _true(shown[name], truth[name])
+        yield from (
+            f"pool {name}: {figure} is {told.get(figure)}, in truth {value}"
+            for figure, value in true.items()
+            if told.get(figure) != value
+        )
+
+
+def _told(pool: Mapping[str, Any]) -> dict[str, Any]:
+    slots, cores = pool["slots"] or {}, pool["cores"] or {}
+    return {
+        "nodes": pool["nodeCounts"],
+        "dedicated": pool["dedicated"]["current"],
+        "spot": pool["spot"]["current"],
+        "slots used": slots.get("used"),
+        "slots": slots.get("total"),
+        "cores": cores.get("total"),
+        "busy cores": cores.get("busy"),
+        "level": pool["verdict"]["level"],
+    }
+
+
+def _true(pool: Mapping[str, Any], truth: Mapping[str, Any]) -> dict[str, Any]:
+    vcpus = _VCPUS[pool["vmSize"]]
+    return {
+        "nodes": truth["nodes"],
+        "dedicated": truth["dedicated"],
+        "spot": truth["spot"],
+        "slots used": truth["slotsUsed"],
+        "slots": truth["slotsTotal"],
+        "cores": vcpus * sum(truth["nodes"].values()),
+        "busy cores": vcpus * truth["slotsUsed"] / pool["taskSlotsPerNode"],
+        "level": "exact",
+    }

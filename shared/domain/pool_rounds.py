@@ -1,0 +1,99 @@
+"""A round over an account's pools: what it leaves behind, and how sure each pool's numbers are after it.
+
+The levels are those of jobs (`shared/domain/verdicts.py`), the ways to them are not: the service promises that a list
+of nodes is exact and that its node counts may be old, so a list of all nodes on one page needs no second opinion, and a
+list of changes needs that of the counts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from shared.domain.nodes import NodeCounts, NodeSummary
+from shared.domain.pools import Pool, PoolConfirmation
+from shared.domain.verdicts import Level, Verdict, in_words
+
+_GRACE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRound:
+    """The last round over an account's pools, as its row in storage holds it.
+
+    `as_of` is the date of its list of pools, None where that failed; `reason` is what ended it early, None where all is
+    well. `confirmations` and `failures` are by pool key: an unchanged pool costs no row of its own.
+    """
+
+    started_at: datetime
+    as_of: datetime | None = None
+    reason: str | None = None
+    batch_calls: int = 0
+    confirmations: Mapping[str, PoolConfirmation] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    etag: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """What went wrong in a sentence, None where nothing did."""
+        if self.reason or not self.failures:
+            return self.reason
+        if len(self.failures) == 1:
+            return "1 pool couldn't be polled; its verdict says why."
+        return f"{len(self.failures)} pools couldn't be polled; their verdicts say why."
+
+    def failure_of(self, pool: Pool) -> str | None:
+        """Why a pool isn't up to date: its own failure, or that of a round which didn't reach it."""
+        if pool.key in self.failures:
+            return self.failures[pool.key]
+        reached = self.as_of is not None and pool.picture is not None and pool.picture.as_of >= self.as_of
+        return None if reached else self.reason
+
+    def merged(self, stored: "PoolRound | None") -> "PoolRound":
+        """This round over one that another process stored meanwhile: the later word on every pool stays."""
+        if stored is None:
+            return replace(self, etag=None)
+        confirmations = dict(stored.confirmations)
+        for key, confirmation in self.confirmations.items():
+            other = confirmations.get(key)
+            if other is None or other.as_of <= confirmation.as_of:
+                confirmations[key] = confirmation
+        return replace(self, confirmations=confirmations, etag=stored.etag)
+
+
+def doubt_of(summary: NodeSummary, counts: NodeCounts, *, pages: int) -> str | None:
+    """Why numbers from a list of all nodes may not be those of one instant; one page is served at one."""
+    if pages <= 1 or summary.counts == counts:
+        return None
+    return f"Its nodes came on {pages} pages and the service's node counts differ: nodes moved meanwhile."
+
+
+def pool_verdict(
+    pool: Pool, *, failure: str | None, now: datetime, interval: timedelta, off_reason: str | None = None
+) -> Verdict:
+    """The verdict on a pool's numbers; `failure` is why its last poll failed, `interval` the account's poll interval.
+
+    `off_reason` is a sentence that says since when the account isn't watched, None while it is.
+    """
+    picture = pool.picture
+    if picture is None:
+        if off_reason:
+            return Verdict(None, "none", "stale", off_reason)
+        reason = f"Its nodes couldn't be listed yet: {failure}" if failure else "Its nodes haven't been listed yet."
+        return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
+    level, reason = _judged(pool, failure=failure or None, age=now - picture.as_of, interval=interval)
+    if off_reason:
+        level, reason = "stale", off_reason
+    return Verdict(picture.as_of, picture.source, level, reason, picture.as_of)
+
+
+def _judged(pool: Pool, *, failure: str | None, age: timedelta, interval: timedelta) -> tuple[Level, str]:
+    picture = pool.picture
+    if failure:
+        return "stale", f"The last poll failed: {failure}"
+    if age > 3 * interval + _GRACE:
+        return "stale", f"Not polled for {in_words(age)}."
+    if picture and picture.doubt:
+        return "unverified", picture.doubt
+    if picture and picture.source == "delta":
+        return "exact", "What changed was listed, and the service's node counts agree."
+    return "exact", "All of its nodes were listed."

@@ -1,0 +1,75 @@
+"""Reads a pool's nodes: those that changed where that can be exact, else all of them.
+
+A list of changes shows no node that is gone, and no task that began or ended on a node that runs others. So it serves
+for pools where nothing runs, and counts as exact only if both the service's node counts and the size in its list of
+pools are the same; any difference is answered by a list of all nodes at once, which the service calls exact.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from shared.domain.nodes import Node, NodeCounts, merged, summary_of
+from shared.domain.pool_rounds import doubt_of
+from shared.domain.pools import NodesPicture, Pool
+from shared.stores.batch_pools import BatchPools
+from shared.stores.nodes import StoredNodes
+
+type NodesRead = tuple[NodesPicture, Mapping[str, Node]]
+
+
+class NodeReading:
+    """`overlap` is how much of the past a list of changes repeats, `full_list_interval` how old a full one may get."""
+
+    def __init__(self, source: BatchPools, *, overlap: timedelta, full_list_interval: timedelta) -> None:
+        self._source = source
+        self._overlap = overlap
+        self._full_list_interval = full_list_interval
+
+    async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts, t0: datetime) -> NodesRead:
+        """The nodes of a pool as of `t0`, and what to say of them; the digest is that of `stored`. Raises BatchError.
+
+        `counts` are the service's, `stored` is what was known before anything was listed.
+        """
+        picture = pool.picture
+        if not pool.facts.nodes and not counts:
+            return _picture(pool, stored, {}, t0, t0), {}
+        if picture and not pool.wants_all_nodes(t0, self._full_list_interval):
+            since = picture.as_of - self._overlap
+            told = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
+            nodes = merged(dict(stored.nodes), told.nodes, whole=False)
+            found = _picture(pool, stored, nodes, t0, picture.full_read_at)
+            agrees = found.summary.counts == counts and found.summary.total == pool.facts.nodes
+            if agrees and told.pages == 1:
+                return found, nodes
+        return await self._read_all(pool, stored, counts, t0)
+
+    async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts, t0: datetime) -> NodesRead:
+        """All nodes; with their recent tasks now and then only, as these are ten times the rest."""
+        picture = pool.picture
+        is_full = picture is None or stored.is_torn or t0 - picture.full_read_at >= self._full_list_interval
+        told = await self._source.fetch_nodes(pool.facts.id, recent_as_of=t0 if is_full else None)
+        nodes = merged(dict(stored.nodes), told.nodes, whole=True)
+        full_read_at = t0 if picture is None or is_full else picture.full_read_at
+        return _picture(pool, stored, nodes, t0, full_read_at, counts=counts, pages=told.pages), nodes
+
+
+def _picture(
+    pool: Pool,
+    stored: StoredNodes,
+    nodes: Mapping[str, Node],
+    t0: datetime,
+    full_read_at: datetime,
+    *,
+    counts: NodeCounts = (),
+    pages: int | None = None,
+) -> NodesPicture:
+    """`pages` None: only changes were listed, or nothing had to be."""
+    summary = summary_of(nodes.values(), pool.facts.slots_per_node)
+    return NodesPicture(
+        as_of=t0,
+        full_read_at=full_read_at,
+        source="firstRead" if pool.picture is None else "delta" if pages is None else "fullRead",
+        summary=summary,
+        digest=stored.digest,
+        doubt=doubt_of(summary, counts, pages=pages or 1),
+    )

@@ -1,0 +1,89 @@
+"""Answers about pools and nodes from what is stored, without a call to Batch."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.domain.accounts import Account
+from shared.domain.keys import key_of
+from shared.domain.monitoring import Monitoring
+from shared.domain.pool_rounds import PoolRound, pool_verdict
+from shared.domain.pools import Pool
+from shared.domain.reports import NodeReport, PoolReport
+from shared.errors import NotFoundError
+from shared.services.registry import found
+from shared.stores.monitoring import MonitoringStore
+from shared.stores.nodes import NodeStore
+from shared.stores.pools import PoolStore
+
+
+class PoolQueries:
+    """`accounts` by id; `interval` is the rate of those that have none of their own."""
+
+    def __init__(
+        self,
+        accounts: Mapping[str, Account],
+        pools: PoolStore,
+        nodes: NodeStore,
+        monitoring: MonitoringStore,
+        *,
+        clock: Clock,
+        interval: timedelta,
+    ) -> None:
+        self._accounts = accounts
+        self._pools = pools
+        self._nodes = nodes
+        self._monitoring = monitoring
+        self._clock = clock
+        self._interval = interval
+
+    async def last_rounds(self) -> dict[str, PoolRound | None]:
+        """The last round over the pools of every watched account, by its id; None before the first."""
+        names = sorted(self._accounts)
+        found = await asyncio.gather(*(self._pools.load_round(self._accounts[name].key) for name in names))
+        return dict(zip(names, found, strict=True))
+
+    async def pools(self, account_id: str) -> list[PoolReport]:
+        """Every pool of an account, in key order. Raises NotFoundError."""
+        account = found(self._accounts, account_id)
+        monitoring = await self._monitoring.load(account.key)
+        known = await self._pools.load_all(account.key)
+        now = await self._clock.now()
+        return [self._report(account, known.pools[key], known.last, monitoring, now) for key in sorted(known.pools)]
+
+    async def pool(self, account_id: str, pool_id: str) -> PoolReport:
+        """Raises NotFoundError."""
+        account = found(self._accounts, account_id)
+        monitoring = await self._monitoring.load(account.key)
+        last, pool = await self._pools.load(account.key, pool_id)
+        if pool is None:
+            raise NotFoundError("pool", pool_id, f" in the account '{account.id}'")
+        return self._report(account, pool, last, monitoring, await self._clock.now())
+
+    async def nodes(self, account_id: str, pool_id: str) -> list[NodeReport]:
+        """Every node of a pool, in key order. Raises NotFoundError."""
+        report = await self.pool(account_id, pool_id)
+        stored = await self._nodes.read(report.account.key, report.pool.key)
+        now = await self._clock.now()
+        return [NodeReport(report, stored.nodes[key], now) for key in sorted(stored.nodes)]
+
+    async def node(self, account_id: str, pool_id: str, node_id: str) -> NodeReport:
+        """Raises NotFoundError."""
+        wanted = key_of(node_id)
+        for report in await self.nodes(account_id, pool_id):
+            if report.node.key == wanted:
+                return report
+        raise NotFoundError("node", node_id, f" in the pool '{pool_id}'")
+
+    def _report(
+        self, account: Account, pool: Pool, last: PoolRound | None, monitoring: Monitoring, now: datetime
+    ) -> PoolReport:
+        verdict = pool_verdict(
+            pool,
+            failure=last.failure_of(pool) if last else None,
+            now=now,
+            interval=monitoring.interval(self._interval),
+            off_reason=monitoring.off_reason,
+        )
+        return PoolReport(account, pool, verdict)

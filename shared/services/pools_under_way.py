@@ -1,0 +1,78 @@
+"""What a round over pools has found so far, and what its row is told of it at the end."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from shared.domain.nodes import NodeCounts
+from shared.domain.pool_rounds import PoolRound
+from shared.domain.pools import Pool
+from shared.errors import BatchAnswerError, BatchscopeError, BatchThrottledError
+from shared.stores.nodes import NodesWrite
+from shared.stores.pools import KnownPools
+
+
+@dataclass(slots=True)
+class PoolsUnderWay:
+    """Keys are pool keys. `goes_on` is asked before each pool: False when time is up, or the service throttles.
+
+    `pools` are those there are, as they are known now, `stored` what storage holds of them for sure; `reached` are
+    those whose poll ended, well or not, `overtaken` those that another process wrote first; `writes` are what is to be
+    written of nodes; `date` is that of the list of pools.
+    """
+
+    started: datetime
+    known: KnownPools
+    goes_on: Callable[[], bool]
+    date: datetime | None = None
+    counts: Mapping[str, NodeCounts] = field(default_factory=dict)
+    pools: dict[str, Pool] = field(init=False)
+    stored: dict[str, Pool] = field(init=False)
+    reached: set[str] = field(default_factory=set)
+    failures: dict[str, str] = field(default_factory=dict)
+    writes: dict[str, NodesWrite] = field(default_factory=dict)
+    overtaken: set[str] = field(default_factory=set)
+    throttled: BatchThrottledError | None = None
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        self.pools, self.stored = dict(self.known.pools), dict(self.known.pools)
+
+    def t0(self) -> datetime:
+        """The date of the list of pools, which every read after it is as of. Raises BatchAnswerError before that."""
+        if self.date is None:
+            raise BatchAnswerError("The pools weren't listed.")
+        return self.date
+
+    def may_go_on(self) -> bool:
+        return self.throttled is None and self.goes_on()
+
+    def is_stored(self, pool: Pool) -> bool:
+        """True where a pool's row says all that is known of it, but for as of when."""
+        before = self.known.pools.get(pool.key)
+        return before is not None and before.version == pool.version and before.etag == pool.etag
+
+    def forget(self, key: str) -> None:
+        """After a pool turned out to be gone."""
+        self.pools.pop(key, None)
+        self.stored.pop(key, None)
+
+    def fail(self, error: BatchscopeError) -> None:
+        """After something failed that concerns all pools that haven't been reached."""
+        self.reason = str(error)
+        self.throttled = error if isinstance(error, BatchThrottledError) else self.throttled
+
+    def as_round(self, calls: int) -> PoolRound:
+        """As its row is to hold it: of a pool that it didn't reach, what the last one said of that stays."""
+        last = self.known.last
+        told = {key: pool.confirmation() for key, pool in self.stored.items()}
+        before = {key: why for key, why in (last.failures if last else {}).items() if key not in self.reached}
+        return PoolRound(
+            started_at=self.started,
+            as_of=self.date,
+            reason=self.reason,
+            batch_calls=calls,
+            confirmations={key: confirmation for key, confirmation in told.items() if confirmation},
+            failures={key: why for key, why in {**before, **self.failures}.items() if key in self.pools},
+            etag=last.etag if last else None,
+        )

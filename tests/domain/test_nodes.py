@@ -1,0 +1,156 @@
+"""Nodes: how lists are put together, numbers, causes in words."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.node_causes import cause_of, last_seen
+from shared.domain.nodes import Node, NodeError, RecentTask, StartRun, by_state, merged, runs_any, summary_of
+from shared.domain.stamps import to_milliseconds
+from tests.domain.profiles import load_profile
+
+load_profile()
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+SINCE = to_milliseconds(NOW - timedelta(minutes=7))
+
+nodes = st.builds(
+    Node,
+    id=st.sampled_from(["tvm-1", "TVM-2", "tvm-3", "tvm-4"]),
+    state=st.sampled_from(["idle", "running", "starttaskfailed", "preempted"]),
+    dedicated=st.booleans(),
+    transition=st.integers(0, 9),
+    scheduling=st.sampled_from(["enabled", "disabled"]),
+    tasks=st.integers(0, 4),
+    slots=st.integers(0, 4),
+    recent=st.sampled_from([(), (RecentTask("job", "task", "running"),)]),
+    recent_at=st.sampled_from([0, 5, 6]),
+)
+kept = st.lists(nodes, max_size=4).map(lambda found: {node.key: node for node in found})
+
+
+@given(kept, st.lists(nodes, max_size=6))
+def test_a_whole_list_leaves_just_the_nodes_that_it_told(before: dict[str, Node], told: list[Node]) -> None:
+    assert merged(before, told, whole=True).keys() == {node.key for node in told}
+
+
+@given(kept, st.lists(nodes, max_size=6))
+def test_a_list_of_changes_takes_nothing_away(before: dict[str, Node], told: list[Node]) -> None:
+    after = merged(before, told, whole=False)
+    assert after.keys() == before.keys() | {node.key for node in told}
+    untold = before.keys() - {node.key for node in told}
+    assert all(after[key] is before[key] for key in untold)
+
+
+@given(before=kept, told=st.lists(nodes, max_size=6), whole=st.booleans())
+def test_the_later_word_on_a_node_counts_but_for_recent_tasks_that_were_not_asked_for(
+    *, before: dict[str, Node], told: list[Node], whole: bool
+) -> None:
+    for key, node in merged(before, told, whole=whole).items():
+        words = [one for one in told if one.key == key]
+        if words:
+            assert node._replace(recent=(), recent_at=0) == words[-1]._replace(recent=(), recent_at=0)
+            source = words[-1] if words[-1].recent_at else before.get(key, words[-1])
+            assert node.recent == source.recent
+
+
+@given(kept)
+def test_a_list_that_tells_nothing_new_changes_nothing(before: dict[str, Node]) -> None:
+    again = [node._replace(recent_at=9) for node in before.values()]
+    assert merged(before, again, whole=True) == before
+
+
+@given(st.lists(nodes, max_size=8), st.integers(1, 4))
+def test_numbers_are_those_of_the_nodes(found: list[Node], slots: int) -> None:
+    summary = summary_of(found, slots)
+    assert by_state(summary.counts) == dict(sorted(Counter(node.state for node in found).items()))
+    assert sum(number for _, dedicated, number in summary.counts if dedicated) == sum(n.dedicated for n in found)
+    assert (summary.total, summary.slots) == (len(found), len(found) * slots)
+    assert summary.used == sum(node.slots for node in found)
+    assert 0 <= summary.free <= summary.slots
+    assert summary.is_busy == any(node.state == "running" or node.slots or node.tasks for node in found)
+    assert runs_any(summary.counts) == any(node.state == "running" for node in found)
+
+
+def test_nodes_that_get_no_tasks_have_no_free_slots() -> None:
+    found = [
+        Node("a", "idle"),
+        Node("b", "idle", scheduling="disabled"),
+        Node("c", "running", slots=3, tasks=2),
+        Node("d", "unusable"),
+    ]
+    assert summary_of(found, 4).free == 5
+
+
+START = StartRun("completed", "failure", 127, SINCE, SINCE, 2, "usererror", "FailureExitCode", "It ended with 127.")
+CAUSES = {
+    "start task failed": (
+        Node("n", "starttaskfailed", start=START),
+        "The start task failed with exit code 127 after 2 retries: FailureExitCode: It ended with 127.",
+    ),
+    "start task failed, unsaid how": (Node("n", "starttaskfailed"), "The start task failed."),
+    "one retry": (
+        Node("n", "starttaskfailed", start=StartRun("completed", exit_code=1, retries=1)),
+        "The start task failed with exit code 1 after 1 retry.",
+    ),
+    "not launched": (
+        Node("n", "starttaskfailed", start=StartRun("completed", code="CommandProgramNotFound")),
+        "The start task failed: CommandProgramNotFound.",
+    ),
+    "failed and not waited for": (
+        Node("n", "idle", start=StartRun("completed", "failure", 3)),
+        "The start task failed with exit code 3. The pool doesn't wait for it to succeed.",
+    ),
+    "disk full": (
+        Node("n", "unusable", errors=(NodeError("DiskFull", "There is not enough disk space."),)),
+        "The node's disk is full (DiskFull: There is not enough disk space).",
+    ),
+    "unusable with errors": (
+        Node("n", "unusable", errors=(NodeError("ApplicationPackageError", "No."), NodeError("Second", ""))),
+        "The node is unusable: ApplicationPackageError: No; Second.",
+    ),
+    "unusable without": (Node("n", "unusable"), "can't reach it"),
+    "waiting": (Node("n", "waitingforstarttask", start=StartRun("running", start=SINCE)), "since 2026-11-21 11:53:00"),
+    "waiting, unsaid since when": (Node("n", "waitingforstarttask"), "The node waits for its start task."),
+    "preempted": (Node("n", "preempted", dedicated=False), "was preempted"),
+    "leaving": (Node("n", "leavingpool"), "leaving the pool"),
+    "unknown": (Node("n", "unknown"), "lost contact"),
+    "offline": (Node("n", "offline", scheduling="disabled"), "Scheduling is switched off"),
+    "errors of a node that works": (Node("n", "running", errors=(NodeError("Odd", "Hm."),)), "tells errors: Odd: Hm."),
+}
+
+
+@pytest.mark.parametrize("case", CAUSES)
+def test_the_cause_of_a_state_is_told_in_words(case: str) -> None:
+    node, words = CAUSES[case]
+    cause = cause_of(node)
+    assert cause
+    assert words in cause
+    assert cause.endswith(".")
+    assert not cause.endswith("..")
+
+
+@pytest.mark.parametrize("state", ["idle", "running"])
+def test_a_node_that_works_needs_no_cause(state: str) -> None:
+    assert cause_of(Node("n", state, start=StartRun("completed", "success", 0))) is None
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "idle", "rebooting", "reimaging", "running", "unusable", "creating", "starting", "waitingforstarttask",
+        "starttaskfailed", "unknown", "leavingpool", "offline", "preempted", "upgradingos", "deallocated",
+        "deallocating", "a state of tomorrow",
+    ],
+)  # fmt: skip
+def test_every_state_but_those_of_nodes_at_work_has_a_cause(state: str) -> None:
+    told = cause_of(Node("n", state))
+    assert (told is None) == (state in ("idle", "running", "a state of tomorrow"))
+
+
+def test_a_node_was_last_seen_when_the_service_lost_it() -> None:
+    assert last_seen(Node("n", "idle", transition=SINCE), NOW) == NOW
+    assert last_seen(Node("n", "unknown", transition=SINCE), NOW) == NOW - timedelta(minutes=7)
+    assert last_seen(Node("n", "unknown", transition=to_milliseconds(NOW) + 900), NOW) == NOW

@@ -1,0 +1,186 @@
+"""Pools: resize errors that are current and stale, confirmations, verdicts."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.nodes import NodeSummary
+from shared.domain.pool_rounds import PoolRound, doubt_of, pool_verdict
+from shared.domain.pools import MOST_STALE_ERRORS, NodesPicture, Pool, PoolConfirmation, PoolFacts, Problem, first_seen
+from tests.domain.profiles import load_profile
+
+load_profile()
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+QUOTA, STOPPED = Problem("AccountCoreQuotaReached", "No cores."), Problem("ResizeStopped", "Stopped.")
+SUMMARY = NodeSummary((("idle", True, 2), ("running", False, 1)), slots=6, used=1, free=5, tasks=1)
+
+
+def facts(*errors: Problem, ended: datetime | None = NOW, allocation: str = "steady") -> PoolFacts:
+    return PoolFacts(
+        "Pool", NOW - 60 * MINUTE, "active", NOW - 60 * MINUTE, "standard_d4s_v5",
+        allocation_state=allocation, allocation_state_transition_time=ended, slots_per_node=2, resize_errors=errors,
+    )  # fmt: skip
+
+
+def listed(pool: Pool, at: datetime) -> Pool:
+    return pool.listed(NodesPicture(at, at, "firstRead", SUMMARY, "digest"))
+
+
+def told(pool: Pool) -> list[tuple[str, bool]]:
+    return [(error.code, error.is_current) for error in pool.errors]
+
+
+def test_an_error_is_current_while_the_service_tells_it_of_the_same_attempt() -> None:
+    pool = first_seen(facts(QUOTA), NOW)
+    again = pool.seen(replace(facts(QUOTA), display_name="x"), NOW + MINUTE)
+    assert told(again) == [("AccountCoreQuotaReached", True)]
+    assert (again.errors[0].first_seen, again.errors[0].ended_at) == (NOW, NOW)
+
+
+def test_an_error_that_is_not_told_any_more_is_stale_since_it_last_was() -> None:
+    pool = listed(first_seen(facts(QUOTA), NOW), NOW + MINUTE)
+    resizing = pool.seen(facts(ended=NOW + 2 * MINUTE, allocation="resizing"), NOW + 3 * MINUTE)
+    assert told(resizing) == [("AccountCoreQuotaReached", False)]
+    assert resizing.errors[0].last_seen == NOW + MINUTE
+
+
+def test_the_same_error_of_another_attempt_is_another_one() -> None:
+    pool = first_seen(facts(QUOTA), NOW)
+    again = pool.seen(facts(QUOTA, ended=NOW + 9 * MINUTE), NOW + 10 * MINUTE)
+    assert told(again) == [("AccountCoreQuotaReached", True), ("AccountCoreQuotaReached", False)]
+    assert [error.ended_at for error in again.errors] == [NOW + 9 * MINUTE, NOW]
+
+
+def test_another_pool_under_the_same_id_has_no_past() -> None:
+    pool = replace(listed(first_seen(facts(QUOTA), NOW), NOW), etag="etag")
+    other = pool.seen(replace(facts(), creation_time=NOW), NOW + MINUTE)
+    assert (other.errors, other.picture, other.etag) == ((), None, "etag")
+
+
+@given(st.lists(st.tuples(st.sets(st.sampled_from([QUOTA, STOPPED])), st.booleans()), max_size=40))
+def test_current_errors_are_those_of_the_last_list_and_stale_ones_are_few(
+    steps: list[tuple[set[Problem], bool]],
+) -> None:
+    pool, at, ended = first_seen(facts(), NOW), NOW, NOW
+    for problems, resized in steps:
+        at += MINUTE
+        ended = at if resized else ended
+        before = [error for error in pool.errors if error.is_current]
+        pool = pool.seen(facts(*problems, ended=ended), at)
+        current = [error for error in pool.errors if error.is_current]
+        assert {(error.code, error.ended_at) for error in current} == {(problem.code, ended) for problem in problems}
+        assert len(pool.errors) - len(current) <= MOST_STALE_ERRORS
+        assert all(error.last_seen >= error.first_seen for error in pool.errors if error.last_seen)
+        gone = [error for error in before if error not in current]
+        assert {(e.code, e.ended_at) for e in gone} <= {(e.code, e.ended_at) for e in pool.errors if not e.is_current}
+
+
+def test_a_confirmation_speaks_of_the_pool_as_it_is_and_never_of_an_older_time() -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    later = PoolConfirmation(pool.version, NOW + MINUTE, NOW, "delta")
+    assert pool.confirmed(later).as_of == NOW + MINUTE
+    assert pool.confirmed(later).version == pool.version
+    assert pool.confirmed(later).confirmation() == later
+    assert pool.confirmed(replace(later, as_of=NOW - MINUTE)) == pool
+    other = pool.seen(facts(QUOTA), NOW + MINUTE)
+    assert other.version != pool.version
+    assert other.confirmed(later) == other
+
+
+def test_whatever_nodes_are_is_part_of_the_version() -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    assert pool.picture
+    for changed in (
+        replace(pool.picture, digest="other"),
+        replace(pool.picture, doubt="moved"),
+        replace(pool.picture, summary=replace(SUMMARY, used=2)),
+    ):
+        assert pool.listed(changed).version != pool.version
+    assert pool.listed(replace(pool.picture, as_of=NOW + MINUTE, source="delta")).version == pool.version
+
+
+def test_cores_are_those_of_the_size_and_busy_by_the_share_of_slots() -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    assert pool.cores
+    assert (pool.cores.total, pool.cores.busy) == (12, 2.0)
+    assert replace(pool, facts=replace(facts(), vm_size="standard_unheard")).cores is None
+    assert first_seen(facts(), NOW).cores is None
+
+
+def test_all_nodes_are_listed_first_while_tasks_run_and_now_and_then() -> None:
+    quiet = NodeSummary((("idle", True, 2),), slots=4, free=4)
+    pool = first_seen(facts(), NOW)
+    assert pool.wants_all_nodes(NOW, 15 * MINUTE)
+    assert listed(pool, NOW).wants_all_nodes(NOW, 15 * MINUTE)
+    still = pool.listed(NodesPicture(NOW, NOW, "firstRead", quiet, "digest"))
+    assert not still.wants_all_nodes(NOW + 14 * MINUTE, 15 * MINUTE)
+    assert still.wants_all_nodes(NOW + 15 * MINUTE, 15 * MINUTE)
+
+
+def test_only_a_list_of_several_pages_needs_the_counts_to_agree() -> None:
+    assert doubt_of(SUMMARY, (), pages=1) is None
+    assert doubt_of(SUMMARY, SUMMARY.counts, pages=3) is None
+    assert "3 pages" in (doubt_of(SUMMARY, (), pages=3) or "")
+
+
+@pytest.mark.parametrize(
+    ("change", "level", "words"),
+    [
+        ({}, "exact", "All of its nodes were listed."),
+        ({"source": "delta"}, "exact", "node counts agree"),
+        ({"doubt": "Nodes moved."}, "unverified", "Nodes moved."),
+        ({"as_of": NOW - 5 * MINUTE}, "stale", "Not polled for 5 min."),
+    ],
+)
+def test_the_verdict_says_how_sure_the_numbers_are(change: dict[str, object], level: str, words: str) -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    assert pool.picture
+    pool = pool.listed(replace(pool.picture, **change))  # type: ignore[arg-type]
+    verdict = pool_verdict(pool, failure=None, now=NOW + timedelta(seconds=20), interval=MINUTE)
+    assert (verdict.level, verdict.as_of) == (level, pool.picture.as_of if pool.picture else None)
+    assert words in verdict.reason
+
+
+def test_the_verdict_tells_failures_and_accounts_that_are_off() -> None:
+    pool = first_seen(facts(), NOW)
+    assert pool_verdict(pool, failure=None, now=NOW, interval=MINUTE).level == "catchingUp"
+    assert pool_verdict(pool, failure="It broke.", now=NOW, interval=MINUTE).level == "stale"
+    assert pool_verdict(pool, failure=None, now=NOW, interval=MINUTE, off_reason="Off.").reason == "Off."
+    seen = listed(pool, NOW)
+    assert pool_verdict(seen, failure="It broke.", now=NOW, interval=MINUTE).reason == "The last poll failed: It broke."
+    assert pool_verdict(seen, failure="It broke.", now=NOW, interval=MINUTE, off_reason="Off.").reason == "Off."
+
+
+def test_of_two_rounds_at_once_the_later_word_on_each_pool_stays() -> None:
+    def said(version: str, minutes: int) -> PoolConfirmation:
+        return PoolConfirmation(version, NOW + minutes * MINUTE, NOW, "delta")
+
+    ours = PoolRound(NOW, confirmations={"a": said("1", 1), "b": said("1", 5)}, etag="old")
+    stored = PoolRound(NOW, confirmations={"a": said("2", 3), "b": said("2", 3), "c": said("2", 3)}, etag="new")
+    both = ours.merged(stored)
+    assert {key: found.version for key, found in both.confirmations.items()} == {"a": "2", "b": "1", "c": "2"}
+    assert both.etag == "new"
+    assert ours.merged(None).etag is None
+
+
+def test_a_failure_concerns_its_pool_and_one_of_the_round_those_that_it_did_not_reach() -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    assert PoolRound(NOW, as_of=NOW, failures={"pool": "Its own."}).failure_of(pool) == "Its own."
+    assert PoolRound(NOW, as_of=NOW, failures={"other": "Its own."}).failure_of(pool) is None
+    assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(pool) is None
+    assert PoolRound(NOW, as_of=NOW + MINUTE, reason="Throttled.").failure_of(pool) == "Throttled."
+    assert PoolRound(NOW, as_of=None, reason="No list.").failure_of(pool) == "No list."
+    assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(first_seen(facts(), NOW)) == "Throttled."
+
+
+def test_a_round_tells_in_a_sentence_what_went_wrong() -> None:
+    assert PoolRound(NOW).problem is None
+    assert PoolRound(NOW, reason="No list.", failures={"a": "x"}).problem == "No list."
+    assert PoolRound(NOW, failures={"a": "x"}).problem == "1 pool couldn't be polled; its verdict says why."
+    assert (
+        PoolRound(NOW, failures={"a": "x", "b": "y"}).problem == "2 pools couldn't be polled; their verdicts say why."
+    )

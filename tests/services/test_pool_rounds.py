@@ -1,0 +1,379 @@
+"""Rounds over pools: what they claim is true whatever happens meanwhile, and bugs that make it untrue are noticed."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, override
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.nodes import NodeCounts, merged, summary_of
+from shared.domain.pools import Pool
+from shared.domain.stamps import to_milliseconds
+from shared.errors import BatchAnswerError, BatchThrottledError
+from shared.services.node_reading import NodeReading, NodesRead
+from shared.stores.nodes import StoredNodes
+from tests.services.memory_tables import Fault
+from tests.services.pool_world import PoolWorld, TruePool
+from tests.services.process import ACCOUNT
+
+STATES = ("idle", "running", "preempted", "offline")
+
+
+@pytest.fixture
+def pools() -> Iterator[PoolWorld]:
+    world = PoolWorld()
+    yield world
+    world.close()
+
+
+def asked(world: PoolWorld, who: int = 0) -> list[str]:
+    """What the next round of a process asks of Batch."""
+    world.wait(60)
+    world.processes[who].batch.requests.clear()
+    world.poll(who)
+    return world.processes[who].batch.requests
+
+
+changes = st.tuples(
+    st.sampled_from(["state", "slots", "add", "remove", "swap"]),
+    st.integers(0, 2),
+    st.integers(0, 9),
+    st.integers(0, 3),
+)
+faults = st.none() | st.builds(Fault, call=st.integers(1, 9), committed=st.booleans(), kills=st.booleans())
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("change"), changes),
+        st.tuples(st.just("poll"), st.integers(0, 1), st.sampled_from([0.0, 3.0]), changes, faults),
+        st.tuples(st.just("both"), st.sampled_from([0.5, 4.0]), st.sampled_from([0.5, 4.0]), changes, faults),
+        st.tuples(st.just("wait"), st.sampled_from([5.0, 60.0, 1000.0])),
+        st.tuples(st.just("recreate"), st.integers(0, 2)),
+        st.tuples(st.just("page"), st.sampled_from([2, 1000])),
+    ),
+    max_size=14,
+)
+
+
+def change(world: PoolWorld, how: tuple[str, int, int, int]) -> None:
+    kind, which, node, state = how
+    pool = world.service.pools[-1 - which % min(3, len(world.service.pools))]
+    names = sorted(pool.at(world.now()))
+    if kind == "add" or not names:
+        world.add_node(pool, dedicated=bool(state))
+        return
+    name = names[node % len(names)]
+    old = pool.at(world.now())[name]
+    if kind in ("remove", "swap"):
+        world.remove_node(pool, name)
+    if kind == "swap":
+        world.add_node(pool, dedicated=old.dedicated)
+    elif kind == "state":
+        world.change_node(pool, name, STATES[state], slots=state if STATES[state] == "running" else 0)
+    elif kind == "slots" and old.state == "running":
+        world.change_node(pool, name, "running", slots=state)
+
+
+def play(world: PoolWorld, script: list[tuple[Any, ...]]) -> None:
+    for name in ("Alpha", "Beta", "Gamma"):
+        world.create(name, 3)
+    for step in script:
+        take(world, step)
+        world.wait(1)
+    for who in (0, 1):
+        world.wait(60)
+        world.poll(who)
+        world.wait(60)
+    assert world.poll(0)
+
+
+def take(world: PoolWorld, step: tuple[Any, ...]) -> None:
+    match step:
+        case ("change", how):
+            change(world, how)
+        case ("poll", who, takes, how, fault):
+            if takes:
+                world.later(takes * 1.3, lambda: change(world, how))
+            world.poll(who, takes=takes, fault=fault)
+        case ("both", first, second, how, fault):
+            world.later(first * 1.7, lambda: change(world, how))
+            world.poll_both((first, second), fault)
+        case ("wait", seconds):
+            world.wait(seconds)
+        case ("recreate", which):
+            recreate(world, which)
+        case ("page", size):
+            world.service.page_size = size
+
+
+def recreate(world: PoolWorld, which: int) -> None:
+    there = world.service.there(world.now())
+    if there:
+        old = there[which % len(there)]
+        old.deleted = world.now()
+        world.wait(2)
+        world.create(old.id, 2)
+
+
+@given(steps)
+def test_what_is_claimed_of_pools_is_true_whatever_happens(script: list[tuple[Any, ...]]) -> None:
+    world = PoolWorld()
+    try:
+        play(world, script)
+        known = world.known()
+        assert {pool.facts.id for pool in known.pools.values()} == {p.id for p in world.service.there(world.now())}
+        for pool in world.service.there(world.now()):
+            told = {name: node._replace(recent_at=0) for name, node in world.stored(pool.id).items()}
+            assert told == pool.at(world.now())
+    finally:
+        world.close()
+
+
+class ChangesOnly(NodeReading):
+    """After the first list nothing but changes is read."""
+
+    @override
+    async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts, t0: Any) -> NodesRead:
+        if pool.picture is None or stored.is_torn:
+            return await super()._read_all(pool, stored, counts, t0)
+        return await _changes(self, pool, stored, t0)
+
+
+class CountsUnheard(NodeReading):
+    """The counts of the service aren't compared."""
+
+    @override
+    async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts, t0: Any) -> NodesRead:
+        if pool.picture and pool.picture.digest == stored.digest and not pool.picture.summary.is_busy:
+            return await _changes(self, pool, stored, t0)
+        return await super().read(pool, stored, counts, t0)
+
+
+async def _changes(reading: NodeReading, pool: Pool, stored: StoredNodes, t0: Any) -> NodesRead:
+    """Changes alone, taken for all there is."""
+    assert pool.picture
+    since = pool.picture.as_of - reading._overlap
+    told = await reading._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
+    nodes = merged(dict(stored.nodes), told.nodes, whole=False)
+    summary = summary_of(nodes.values(), pool.facts.slots_per_node)
+    return replace(pool.picture, as_of=t0, source="delta", summary=summary), nodes
+
+
+@pytest.mark.parametrize("bug", [ChangesOnly, CountsUnheard])
+def test_readings_with_a_bug_are_noticed(bug: type[NodeReading]) -> None:
+    def story() -> None:
+        world = PoolWorld(bug)
+        try:
+            alpha, _, _ = (world.create(name, 3) for name in ("Alpha", "Beta", "Gamma"))
+            world.poll()
+            world.wait(60)
+            world.poll()
+            world.wait(60)
+            world.remove_node(alpha, "tvm-001")
+            world.change_node(alpha, "tvm-002", "running", slots=1)
+            world.poll()
+            world.wait(60)
+            world.change_node(alpha, "tvm-002", "running", slots=2)
+            world.poll()
+        finally:
+            world.close()
+
+    with pytest.raises(AssertionError):
+        story()
+
+
+def test_an_unchanged_account_costs_a_request_for_each_pool_with_nodes_two_more_and_one_row(pools: PoolWorld) -> None:
+    for name in ("Alpha", "Beta"):
+        pools.create(name, 3)
+    pools.create("Empty")
+    asked(pools)
+    asked(pools)
+    pools.storage.writes.clear()
+    expected = ["nodecounts", "pools", "pools/Alpha/changes", "pools/Beta/changes"]
+    for _ in range(3):
+        assert sorted(asked(pools)) == expected
+        assert pools.table_calls == 2  # the round's row, read and written
+    assert pools.storage.writes == ["accounts"] * 3
+
+
+def test_an_account_without_nodes_costs_one_request(pools: PoolWorld) -> None:
+    pools.create("Empty")
+    asked(pools)
+    assert asked(pools) == ["pools"]
+
+
+def test_all_nodes_are_listed_where_one_is_gone_though_the_counts_lag(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 3)
+    pools.wait(60)
+    pools.poll()
+    pools.service.count_lag = timedelta(seconds=90)
+    pools.wait(60)
+    pools.remove_node(pool, "tvm-002")
+    pools.wait(1)
+    assert asked(pools)[-1] == "pools/Alpha/nodes"
+    assert sorted(pools.stored("Alpha")) == ["tvm-001", "tvm-003"]
+
+
+def test_processes_that_take_turns_do_not_get_in_each_others_way(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 3)
+    for turn in range(6):
+        pools.wait(60)
+        pools.change_node(pool, "tvm-002", "running", slots=turn % 3)
+        pools.poll(turn % 2)
+        ended = pools.processes[turn % 2].rounds.ended
+        assert ended
+        assert (ended.overtaken, ended.reached) == (set(), {"alpha"})
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["before it is written", "after it was written"])
+@pytest.mark.parametrize("kills", [False, True], ids=["an answer lost", "a death"])
+@pytest.mark.parametrize("who", [0, 1], ids=["the same process", "another process"])
+@pytest.mark.parametrize("call", range(1, 7))
+def test_what_a_broken_round_leaves_behind_hinders_a_process_once_at_most(
+    pools: PoolWorld, call: int, *, who: int, committed: bool, kills: bool
+) -> None:
+    pool = pools.create("Alpha", 3)
+    pools.wait(60)
+    pools.poll(1)
+    pools.wait(60)
+    pools.poll(0)
+    pools.wait(60)
+    pools.change_node(pool, "tvm-002", "running", slots=1)
+    pools.poll(who, fault=Fault(call, committed=committed, kills=kills))
+    overtaken = []
+    for slots in (1, 2, 2):
+        before = pools.known().pools["alpha"].as_of
+        pools.wait(60)
+        pools.change_node(pool, "tvm-002", "running", slots=slots)
+        pools.poll(0)
+        assert pools.known().pools["alpha"].as_of >= before
+        ended = pools.processes[0].rounds.ended
+        assert ended
+        overtaken.append(ended.overtaken)
+    assert overtaken[1:] == [set(), set()]
+    assert pools.known().pools["alpha"].as_of == pools.now().replace(microsecond=0)
+    assert pools.stored("Alpha")["tvm-002"].slots == 2
+
+
+def test_changes_on_several_pages_are_not_of_one_instant(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 3)
+    asked(pools)
+    asked(pools)
+    pools.service.page_size = 2
+    for name in sorted(pool.at(pools.now())):
+        pools.change_node(pool, name, "offline")
+    assert asked(pools)[-4:] == ["pools/Alpha/changes"] * 2 + ["pools/Alpha/nodes"] * 2
+
+
+def test_a_change_within_the_overlap_is_seen_though_the_counts_are_the_same(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 3)
+    asked(pools)
+    pools.wait(30)
+    pools.change_node(pool, "tvm-001", "offline")
+    asked(pools)
+    pools.change_node(pool, "tvm-001", "idle", late=29)
+    pools.change_node(pool, "tvm-002", "offline", late=29)
+    assert asked(pools)[-1] == "pools/Alpha/changes"
+    assert [node.state for _, node in sorted(pools.stored("Alpha").items())] == ["idle", "offline", "idle"]
+
+
+@pytest.mark.parametrize("request_", ["pools", "nodecounts", "pools/Alpha/nodes"])
+def test_a_failure_is_told_of_the_pools_that_it_concerns(pools: PoolWorld, request_: str) -> None:
+    for name in ("Alpha", "Beta"):
+        pool = pools.create(name, 2)
+        pools.change_node(pool, min(pool.at(pools.now())), "running", slots=1)
+    asked(pools)
+    pools.service.refusals[request_] = BatchAnswerError("It broke.")
+    asked(pools)
+    known = pools.known()
+    assert known.last
+    told = {key: known.last.failure_of(pool) for key, pool in known.pools.items()}
+    assert told == {"alpha": "It broke.", "beta": None if "Alpha" in request_ else "It broke."}
+    pools.service.refusals.clear()
+    asked(pools)
+    after = pools.known()
+    assert after.last
+    assert [after.last.failure_of(pool) for pool in after.pools.values()] == [None, None]
+
+
+def test_a_pool_missing_from_the_list_is_kept_unless_it_is_not_found(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    pools.create("Beta", 1)
+    asked(pools)
+    pools.service.refusals["pools/Alpha"] = BatchAnswerError("It broke.")
+    pools.service.pools.remove(pool)
+    asked(pools)
+    known = pools.known()
+    assert known.last
+    assert known.last.failure_of(known.pools["alpha"]) == "It broke."
+    pools.service.refusals.clear()
+    asked(pools)
+    assert list(pools.known().pools) == ["beta"]
+
+
+def test_throttling_ends_the_round_and_is_handed_on(pools: PoolWorld) -> None:
+    for number in range(30):
+        pool = pools.create(f"pool-{number:02}", 1)
+        pools.change_node(pool, f"tvm-{number + 1:03}", "running", slots=1)
+    asked(pools)
+    throttled = BatchThrottledError("http://x", timedelta(seconds=7), status=429)
+    pools.service.refusals["pools/pool-00/nodes"] = throttled
+    pools.wait(60)
+    process = pools.processes[0]
+    process.batch.requests.clear()
+    assert pools.run(process.rounds.run(lambda: True)) is throttled
+    assert len(process.batch.requests) <= 2 + 8
+
+
+def test_a_round_whose_time_is_up_reads_no_nodes_and_keeps_what_it_was_told(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    asked(pools)
+    pools.add_node(pool)
+    pools.wait(60)
+    process = pools.processes[0]
+    process.batch.requests.clear()
+    assert pools.run(process.rounds.run(lambda: False)) is None
+    assert process.batch.requests == ["pools", "nodecounts"]
+    (known,) = pools.known().pools.values()
+    assert known.picture
+    assert (known.facts.nodes, known.picture.summary.total) == (3, 2)
+
+
+def test_a_pool_that_another_process_polled_meanwhile_is_left_to_it(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    pools.poll(0)
+    pools.poll(1)
+    pools.wait(60)
+    pools.change_node(pool, "tvm-001", "running", slots=1)
+    pools.poll_both((1.0, 1.1))
+    pools.wait(60)
+    pools.poll(0)
+    pools.wait(60)
+    assert pools.poll(1)
+    assert pools.stored("Alpha")["tvm-001"].slots == 1
+
+
+def test_nodes_whose_rows_are_broken_are_read_anew_with_all_that_is_known_of_them(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    asked(pools)
+    del pools.storage.rows["nodes"][ACCOUNT.key, "alpha~n00000"]
+    pools.processes[0] = pools.started()
+    assert asked(pools)[-1] == "pools/Alpha/nodes"
+    stored = pools.stored("Alpha")
+    assert stored.keys() == pool.at(pools.now()).keys()
+    assert {node.recent_at for node in stored.values()} == {to_milliseconds(pools.now())}
+
+
+def test_a_deleted_pool_leaves_nothing_behind(pools: PoolWorld) -> None:
+    pool: TruePool = pools.create("Alpha", 2)
+    pools.create("Beta", 1)
+    asked(pools)
+    pool.deleted = pools.now()
+    assert "pools/Alpha" in asked(pools)
+    assert list(pools.known().pools) == ["beta"]
+    assert not [place for place in pools.storage.rows["nodes"] if place[1].startswith("alpha~")]
+    last = pools.known().last
+    assert last
+    assert "alpha" not in last.confirmations

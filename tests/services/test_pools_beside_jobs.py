@@ -1,0 +1,160 @@
+"""A round over jobs and one over pools of the same account: neither waits for the other, or fails with it."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, override
+
+import pytest
+
+from shared.domain.nodes import Node
+from shared.errors import BatchAnswerError, BatchThrottledError, StorageError
+from shared.services.pool_rounds import PoolRounds
+from shared.stores.nodes import NodeStore
+from shared.stores.pools import PoolStore
+from tests.services.memory_tables import MemoryTables
+from tests.services.pool_world import FakePools, PoolService, TruePool
+from tests.services.process import ACCOUNT, Process
+from tests.services.telling import last_round, verdict
+from tests.services.world import SECOND, World
+
+NODES = 40
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    world = World()
+    world.service.page_size = 1000
+    yield world
+    world.close()
+
+
+class CountedPools(FakePools):
+    """Its requests count as those of the account, too, as they do in the app."""
+
+    def __init__(self, service: PoolService, process: Process) -> None:
+        super().__init__(service, process.connection)
+        self._process = process
+
+    @override
+    async def _served(self, request: str, answer: Any) -> Any:
+        self._process.batch.calls += 1
+        return await super()._served(request, answer)
+
+
+@pytest.fixture
+def process(world: World) -> Process:
+    """One that polls a job and pools, whose requests take four seconds."""
+    service = PoolService(world.now)
+    process = world.processes[0]
+    tables = MemoryTables(process.connection)
+    batch = CountedPools(service, process)
+    batch.latency = 4.0
+    process.rounds._pools = PoolRounds(
+        batch,
+        pools=PoolStore(tables),
+        nodes=NodeStore(tables),
+        clock=process.clock,
+        overlap=30 * SECOND,
+        full_list_interval=900 * SECOND,
+    )
+    for number in range(NODES):
+        service.pools.append(pool_with_a_node(f"pool-{number:02}", world))
+    world.create("Render", "a", "b")
+    world.wait(60)
+    return process
+
+
+def pool_with_a_node(name: str, world: World) -> TruePool:
+    pool = TruePool(name, world.now())
+    pool.now(world.now(), {"tvm": Node("tvm", "running", slots=1, tasks=1)})
+    return pool
+
+
+def pools_of(process: Process) -> FakePools:
+    assert process.rounds._pools
+    assert isinstance(process.rounds._pools.source, FakePools)
+    return process.rounds._pools.source
+
+
+def polled(world: World, process: Process, budget: float) -> float:
+    """How many seconds a round took."""
+    began = world.loop.time()
+    world.run(process.rounds.run_if_due(timedelta(), budget=budget * SECOND))
+    return world.loop.time() - began
+
+
+def known(world: World, process: Process) -> int:
+    """How many pools' nodes are known."""
+    found = world.run(PoolStore(MemoryTables(process.connection)).load_all(ACCOUNT.key))
+    return sum(pool.picture is not None for pool in found.pools.values())
+
+
+def test_slow_pools_take_half_of_the_time_and_the_rest_comes_first_in_the_next_round(
+    world: World, process: Process
+) -> None:
+    took = polled(world, process, budget=40)
+    assert 20 <= took <= 24
+    assert known(world, process) == 24
+    world.wait(60)
+    assert polled(world, process, budget=40) <= 24
+    assert known(world, process) == NODES
+
+
+def test_jobs_are_noted_without_waiting_for_pools(world: World, process: Process) -> None:
+    polled(world, process, budget=40)
+    noted = last_round(world)
+    assert noted.finished_at - noted.started_at < SECOND
+    assert verdict(world, "Render").level == "exact"
+
+
+def test_calls_are_told_apart(world: World, process: Process) -> None:
+    polled(world, process, budget=400)
+    over_pools = world.run(PoolStore(MemoryTables(process.connection)).load_round(ACCOUNT.key))
+    assert over_pools
+    assert over_pools.batch_calls == pools_of(process).calls == NODES + 2
+    assert last_round(world).batch_calls == len(process.batch.requests) == 3
+
+
+def test_a_poll_of_some_jobs_leaves_pools_alone(world: World, process: Process) -> None:
+    world.run(process.rounds.run_now(["Render"], budget=40 * SECOND))
+    assert pools_of(process).requests == []
+
+
+@pytest.mark.parametrize("error", [StorageError("Table Storage broke."), RuntimeError("a defect")])
+def test_what_breaks_over_pools_is_raised_after_jobs_were_noted(
+    world: World, process: Process, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def broken(_goes_on: object) -> None:
+        raise error
+
+    monkeypatch.setattr(process.rounds._pools, "run", broken)
+    with pytest.raises(type(error), match=str(error)):
+        polled(world, process, budget=40)
+    assert verdict(world, "Render").level == "exact"
+
+
+def test_throttled_pools_put_off_the_whole_account_but_not_the_jobs_of_this_round(
+    world: World, process: Process
+) -> None:
+    service = pools_of(process)._service
+    service.refusals["nodecounts"] = BatchThrottledError("http://x", 300 * SECOND, status=429)
+    polled(world, process, budget=40)
+    noted = last_round(world)
+    assert noted.succeeded
+    wait = noted.wait(world.now())
+    assert wait
+    assert 290 * SECOND < wait <= 300 * SECOND
+    assert verdict(world, "Render").level == "exact"
+
+
+def test_jobs_that_are_throttled_end_the_round_over_pools(world: World, process: Process) -> None:
+    world.service.refusals["jobs"] = BatchThrottledError("http://x", 60 * SECOND, status=429)
+    polled(world, process, budget=400)
+    assert len(pools_of(process).requests) <= 2
+    assert known(world, process) == 0
+
+
+def test_jobs_that_fail_do_not_end_the_round_over_pools(world: World, process: Process) -> None:
+    world.service.refusals["jobs"] = BatchAnswerError("It broke.")
+    polled(world, process, budget=400)
+    assert known(world, process) == NODES

@@ -1,0 +1,201 @@
+"""Pools and nodes as the service sends them: recorded shapes, nonsense, pages, and what is never kept."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from aiohttp import web
+
+from shared.domain.nodes import NodeError, RecentTask, StartRun
+from shared.domain.pools import AutoScale, Problem, Size
+from shared.domain.stamps import to_milliseconds
+from shared.errors import BatchAnswerError
+from shared.stores.batch import BatchAccount
+from shared.stores.batch_node_rows import counts_of, nodes_of
+from shared.stores.batch_pool_rows import pool_of, pools_of
+from shared.stores.batch_pools import BatchPools
+from shared.stores.batch_rows import NONSENSE
+from tests.stores.test_failing_batch import CASES, Service, account, service
+
+__all__ = ["account", "service"]
+AT = "2026-11-21T12:00:00.1234567Z"
+MOMENT = datetime(2026, 11, 21, 12, 0, 0, 123_000, UTC)
+POOL = {
+    "id": "Pool-1", "creationTime": AT, "state": "active", "stateTransitionTime": AT, "vmSize": "standard_d1_v2",
+}  # fmt: skip
+NODE = {"id": "tvm-1", "state": "idle", "stateTransitionTime": AT}
+
+
+def body(*rows: Any, link: str | None = None) -> bytes:
+    return json.dumps({"value": rows} | ({"odata.nextLink": link} if link else {})).encode()
+
+
+def test_a_pool_is_read_with_all_that_is_told_of_it() -> None:
+    row = POOL | {
+        "allocationState": "steady", "allocationStateTransitionTime": AT, "currentDedicatedNodes": 3,
+        "currentLowPriorityNodes": 1, "targetDedicatedNodes": 4, "targetLowPriorityNodes": 0, "taskSlotsPerNode": 2,
+        "resizeErrors": [{"code": "AllocationTimedOut", "message": "Late, AccountKey=abc.", "values": []}],
+        "enableAutoScale": True, "autoScaleFormula": "x", "autoScaleEvaluationInterval": "PT5M",
+        "autoScaleRun": {"timestamp": AT, "results": "y", "error": {"code": "z", "values": []}},
+    }  # fmt: skip
+    facts = pool_of(json.dumps(row).encode())
+    assert (facts.dedicated, facts.spot, facts.slots_per_node, facts.nodes) == (Size(3, 4), Size(1, 0), 2, 4)
+    assert facts.resize_errors == (Problem("AllocationTimedOut", "Late, AccountKey=[redacted]"),)
+    assert facts.auto_scale == AutoScale("x", "PT5M", MOMENT, "y", Problem("z", ""))
+    assert (facts.creation_time, facts.allocation_state_transition_time) == (MOMENT, MOMENT)
+
+
+def test_a_pool_of_which_little_is_told_has_defaults() -> None:
+    (facts,), link = pools_of(body(POOL, link="http://x/y"))
+    assert (facts.dedicated, facts.slots_per_node, facts.auto_scale, facts.resize_errors) == (Size(0), 1, None, ())
+    assert link == "http://x/y"
+
+
+def test_what_is_told_of_autoscaling_that_is_off_says_nothing() -> None:
+    (facts,), _ = pools_of(body(POOL | {"enableAutoScale": False, "autoScaleFormula": "old"}))
+    assert facts.auto_scale is None
+
+
+def test_a_start_task_is_kept_without_its_secrets() -> None:
+    task = {
+        "commandLine": "run --token abcdefgh",
+        "resourceFiles": [{"httpUrl": "https://a/b?sig=hunter2"}],
+        "environmentSettings": [
+            {"name": "API_KEY", "value": "hunter2"},
+            {"name": "EMPTY"},
+            {"name": "URL", "value": "https://user:hunter2@host/"},
+        ],
+        "waitForSuccess": False,
+        "maxTaskRetryCount": 2,
+    }
+    (facts,), _ = pools_of(body(POOL | {"startTask": task}))
+    assert facts.start_task
+    assert facts.start_task.command_line == "run --token [redacted]"
+    assert facts.start_task.environment == (
+        ("API_KEY", "[redacted]"), ("EMPTY", ""), ("URL", "https://[redacted]@host/"),
+    )  # fmt: skip
+    assert (facts.start_task.waits_for_success, facts.start_task.retries) == (False, 2)
+    assert "hunter2" not in repr(facts)
+
+
+def test_a_node_is_read_with_all_that_is_told_of_it() -> None:
+    row = NODE | {
+        "isDedicated": False, "schedulingState": "disabled", "lastBootTime": AT, "allocationTime": AT,
+        "runningTasksCount": 1, "runningTaskSlotsCount": 2, "totalTasksRun": 3, "totalTasksSucceeded": 2,
+        "vmSize": "standard_d1_v2",
+        "startTaskInfo": {
+            "state": "completed", "startTime": AT, "endTime": AT, "exitCode": 7, "result": "failure", "retryCount": 1,
+            "failureInfo": {"category": "usererror", "code": "FailureExitCode", "message": "sig=abc"},
+        },
+        "errors": [{"code": "DiskFull", "message": "pwd=abc", "errorDetails": []}],
+        "recentTasks": [{"taskUrl": "u", "jobId": "j", "taskId": "t", "taskState": "running", "executionInfo": {}}],
+    }  # fmt: skip
+    (node,), _ = nodes_of(body(row), 5)
+    at = to_milliseconds(MOMENT)
+    assert node[1:12] == ("idle", False, at, at, at, "disabled", 1, 2, 3, 2, "standard_d1_v2")
+    assert node.start == StartRun(
+        "completed", "failure", 7, at, at, 1, "usererror", "FailureExitCode", "sig=[redacted]"
+    )
+    assert node.errors == (NodeError("DiskFull", "pwd=[redacted]"),)
+    assert (node.recent, node.recent_at) == ((RecentTask("j", "t", "running"),), 5)
+
+
+def test_counts_are_those_of_states_in_the_words_of_node_lists() -> None:
+    zero = {"creating": 0, "idle": 0, "total": 0}
+    counts, _ = counts_of(
+        body({"poolId": "Pool", "dedicated": {**zero, "startTaskFailed": 2, "total": 2}, "lowPriority": {"idle": 1}})
+    )
+    assert counts == {"Pool": (("idle", False, 1), ("starttaskfailed", True, 2))}
+    assert counts_of(body({"poolId": "Pool"}))[0] == {"Pool": ()}
+
+
+@pytest.mark.parametrize(
+    ("parse", "row"),
+    [
+        (pools_of, POOL | {"vmSize": None}), (pools_of, POOL | {"creationTime": "soon"}), (pools_of, {}),
+        (pools_of, POOL | {"currentDedicatedNodes": "many"}), (pools_of, POOL | {"resizeErrors": {}}),
+        (counts_of, {"poolId": 7}), (counts_of, {"poolId": "p", "dedicated": {"idle": "x"}}),
+    ],
+)  # fmt: skip
+def test_rows_that_make_no_sense_are_refused(parse: Callable[[bytes], Any], row: Any) -> None:
+    with pytest.raises(NONSENSE):
+        parse(body(row))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"id": None}, {"state": 1}, {"stateTransitionTime": "x"}, {"errors": {}}, {"recentTasks": [1]}]
+)
+def test_nodes_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(NONSENSE):
+        nodes_of(body(NODE | wrong), 0)
+
+
+@pytest.mark.parametrize("read", ["pools", "pool", "nodes", "counts"])
+@pytest.mark.parametrize("case", sorted(CASES.keys() - {"hanging", "trickling"}))
+async def test_every_way_to_fail_is_told_in_a_sentence(
+    service: Service, account: BatchAccount, case: str, read: str
+) -> None:
+    service.answer, kind, words = CASES[case]
+    source = BatchPools(account)
+    reads: dict[str, Callable[[], Any]] = {
+        "pools": source.fetch_pools,
+        "pool": lambda: source.fetch_pool("pool"),
+        "nodes": lambda: source.fetch_nodes("pool"),
+        "counts": source.fetch_node_counts,
+    }
+    with pytest.raises(kind, match=words):
+        await reads[read]()
+
+
+async def test_lists_go_on_over_short_and_empty_pages_and_ids_are_escaped(
+    service: Service, account: BatchAccount
+) -> None:
+    asked: list[str] = []
+    own = account.account.endpoint
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        asked.append(str(request.rel_url))
+        pages = [body(link=f"{own}/second"), body(NODE, link=f"{own}/third"), body(NODE | {"id": "tvm-2"})]
+        return web.Response(body=pages[len(asked) - 1])
+
+    service.answer = answer
+    found = await BatchPools(account).fetch_nodes("a/b?c", changed_since=MOMENT)
+    assert ([node.id for node in found.nodes], found.pages) == (["tvm-1", "tvm-2"], 3)
+    assert urlsplit(asked[0]).path == "/pools/a%2Fb%3Fc/nodes"
+    query = parse_qs(urlsplit(asked[0]).query)
+    assert query["$filter"] == ["stateTransitionTime ge DateTime'2026-11-21T12:00:00.123Z'"]
+    assert "recentTasks" not in query["$select"][0]
+    assert asked[1:] == ["/second", "/third"]
+
+
+async def test_a_next_link_to_another_host_is_not_followed(service: Service, account: BatchAccount) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(POOL, link="http://127.0.0.1:9/elsewhere"))
+
+    service.answer = answer
+    with pytest.raises(BatchAnswerError, match="another host"):
+        await BatchPools(account).fetch_pools()
+    assert service.requests == 1
+
+
+async def test_a_list_of_pools_without_a_date_is_refused(service: Service, account: BatchAccount) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(POOL), headers={"Date": "some day"})
+
+    service.answer = answer
+    with pytest.raises(BatchAnswerError, match="bears no date"):
+        await BatchPools(account).fetch_pools()
+
+
+async def test_requests_are_counted(service: Service, account: BatchAccount) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body())
+
+    service.answer = answer
+    source = BatchPools(account)
+    await source.fetch_pools()
+    await source.fetch_node_counts()
+    assert (source.calls, account.calls) == (2, 2)

@@ -1,0 +1,271 @@
+"""Pools and nodes in real storage: what is written comes back, once, and never over another's word."""
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from shared.domain.nodes import Node, NodeError, NodeSummary, RecentTask, StartRun
+from shared.domain.pool_rounds import PoolRound
+from shared.domain.pools import (
+    AutoScale,
+    NodesPicture,
+    Pool,
+    PoolConfirmation,
+    PoolFacts,
+    Problem,
+    Size,
+    StartTask,
+    first_seen,
+)
+from shared.errors import CacheConflictError
+from shared.stores import nodes as nodes_module
+from shared.stores import unit_writes
+from shared.stores.nodes import NodeStore, StoredNodes, planned
+from shared.stores.pools import PoolStore
+from shared.stores.tables import Tables
+
+T0 = datetime(2026, 11, 21, 7, 0, 1, 234_000, tzinfo=UTC)
+FACTS = PoolFacts(
+    "Pool Ä", T0, "active", T0, "standard_d4s_v5", "steady", T0, Size(2, 3), Size(1), 4,
+    (Problem("AllocationFailed", "Ünable"),), AutoScale("f", "PT5M", T0, "r", Problem("e", "m")),
+    StartTask("run", (("A", "b"),), waits_for_success=False, retries=1), "Shown",
+)  # fmt: skip
+SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2)
+POOL = first_seen(FACTS, T0).listed(NodesPicture(T0, T0, "fullRead", SUMMARY, "digest", "doubt"))
+FULL = Node(
+    "TVM-1", "starttaskfailed", False, 1, 2, 3, "disabled", 4, 5, 6, 7, "standard_d4s_v5",
+    StartRun("completed", "failure", 1, 2, 3, 4, "usererror", "code", "message"),
+    (NodeError("a", "b"),), (RecentTask("j", "t", "running"),), 9,
+)  # fmt: skip
+
+
+@pytest.fixture
+def account() -> str:
+    return f"demo-{secrets.token_hex(6)}"
+
+
+def by_key(found: Iterable[Node]) -> dict[str, Node]:
+    return {node.key: node for node in found}
+
+
+def many(count: int, **changes: Any) -> dict[str, Node]:
+    return by_key(Node(f"tvmps_{number:064x}_d", "idle")._replace(**changes) for number in range(count))
+
+
+async def save_pool(store: PoolStore, account: str, pool: Pool) -> Pool:
+    (end,) = await store.save_all(account, [pool])
+    if isinstance(end, CacheConflictError):
+        raise end
+    return end
+
+
+async def save_nodes(store: NodeStore, before: StoredNodes, nodes: Mapping[str, Node]) -> StoredNodes:
+    write = planned(before, nodes)
+    (conflict,) = await store.save_all([write])
+    if conflict:
+        raise conflict
+    return await store.load(before.account_key, before.pool_key, write.digest)
+
+
+async def test_a_pool_comes_back_as_it_was_written(tables: Tables, account: str) -> None:
+    store = PoolStore(tables)
+    saved = await save_pool(store, account, POOL)
+    assert saved.etag
+    assert (await PoolStore(tables).load(account, "pool ä")) == (None, saved)
+    assert (await PoolStore(tables).load_all(account)).pools == {POOL.key: saved}
+    bare = first_seen(PoolFacts("bare", T0, "active", T0, "x"), T0)
+    assert (await store.load(account, "bare"))[1] is None
+    saved = await save_pool(store, account, bare)
+    assert (await store.load(account, "bare"))[1] == saved
+
+
+async def test_a_pool_that_another_process_wrote_is_not_overwritten(tables: Tables, account: str) -> None:
+    store = PoolStore(tables)
+    first = await save_pool(store, account, POOL)
+    second = await save_pool(store, account, replace(first, facts=replace(FACTS, state="deleting")))
+    for stale in (first, POOL):
+        with pytest.raises(CacheConflictError):
+            await save_pool(store, account, stale)
+    with pytest.raises(CacheConflictError):
+        await store.delete(account, first)
+    assert (await store.load(account, FACTS.id))[1] == second
+    await store.delete(account, second)
+    await store.delete(account, second)
+    assert (await store.load(account, FACTS.id))[1] is None
+
+
+async def test_a_round_confirms_pools_as_they_are_stored(tables: Tables, account: str) -> None:
+    store = PoolStore(tables)
+    saved = await save_pool(store, account, POOL)
+    later = PoolConfirmation(POOL.version, T0 + timedelta(minutes=1), T0, "delta")
+    done = PoolRound(T0, T0, "why", 3, {POOL.key: later}, {"other": "Broke."})
+    await store.save_round(account, done, {POOL.key: saved})
+    found = await PoolStore(tables).load_all(account)
+    assert found.last == replace(done, etag=found.last.etag if found.last else None)
+    assert found.pools[POOL.key].as_of == T0 + timedelta(minutes=1)
+    assert (await PoolStore(tables).load(account, FACTS.id))[1] == found.pools[POOL.key]
+
+
+async def test_a_process_knows_what_it_wrote_until_another_one_was_there(tables: Tables, account: str) -> None:
+    ours, theirs = PoolStore(tables), PoolStore(tables)
+    saved = await save_pool(ours, account, POOL)
+    await ours.save_round(account, PoolRound(T0), {POOL.key: saved})
+    known = await ours.load_known(account)
+    assert known.pools == {POOL.key: saved}
+    assert await ours.load_known(account) is known
+    their_round = (await theirs.load_known(account)).last
+    assert their_round
+    confirmation = PoolConfirmation("v", T0 + timedelta(minutes=3), T0, "delta")
+    await theirs.save_round(account, replace(their_round, confirmations={"other": confirmation}), {})
+    assert known.last
+    await ours.save_round(account, replace(known.last, started_at=T0 + timedelta(minutes=5)), known.pools)
+    after = await ours.load_known(account)
+    assert after is not known
+    assert after.last
+    assert (after.last.confirmations, after.last.started_at) == ({"other": confirmation}, T0 + timedelta(minutes=5))
+
+
+@pytest.mark.parametrize("count", [0, 1, 250, 251, 1300])
+async def test_nodes_come_back_as_they_were_written(tables: Tables, account: str, count: int) -> None:
+    wanted = {**many(count), **({FULL.key: FULL} if count else {})}
+    store = NodeStore(tables)
+    saved = await save_nodes(store, await store.load(account, "pool"), wanted)
+    assert saved.nodes == wanted
+    assert await NodeStore(tables).read(account, "pool") == saved
+    assert await store.load(account, "pool", saved.digest) is saved
+    assert await store.load(account, "pool", "other") is not saved
+
+
+async def test_only_rows_that_changed_are_written_and_none_where_nothing_did(
+    tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = NodeStore(tables)
+    first = await save_nodes(store, await store.load(account, "pool"), many(600))
+    written = counted(monkeypatch, store._table)
+    assert await save_nodes(store, first, many(600)) is first
+    changed = {**first.nodes}
+    key = sorted(changed)[300]
+    changed[key] = changed[key]._replace(state="running")
+    second = await save_nodes(store, first, changed)
+    assert written == [2]  # its row and the head
+    assert second.digest != first.digest
+    fewer = await save_nodes(store, second, many(10))
+    assert written == [2, 4]
+    assert await NodeStore(tables).read(account, "pool") == fewer
+
+
+async def test_two_writers_never_mix_what_they_found(tables: Tables, account: str) -> None:
+    ours, theirs = NodeStore(tables), NodeStore(tables)
+    before = await save_nodes(ours, await ours.load(account, "pool"), many(600))
+    known = await theirs.load(account, "pool")
+    keys = sorted(before.nodes)
+    first = {**before.nodes, keys[0]: before.nodes[keys[0]]._replace(state="running")}
+    last = {**before.nodes, keys[-1]: before.nodes[keys[-1]]._replace(state="unusable")}
+    saved = await save_nodes(theirs, known, last)
+    with pytest.raises(CacheConflictError):
+        await save_nodes(ours, before, first)
+    assert await NodeStore(tables).read(account, "pool") == saved
+    again = await ours.load(account, "pool")
+    assert again == saved
+    with pytest.raises(CacheConflictError):
+        await save_nodes(ours, replace(again, rows={}, head_etag=None), first)
+
+
+async def test_nodes_of_a_pool_that_was_deleted_meanwhile_conflict(tables: Tables, account: str) -> None:
+    store = NodeStore(tables)
+    saved = await save_nodes(store, await store.load(account, "pool"), many(3))
+    await NodeStore(tables).delete(account, "pool")
+    with pytest.raises(CacheConflictError):
+        await save_nodes(store, saved, many(4))
+    assert (await store.load(account, "pool")).nodes == {}
+
+
+async def test_rows_that_do_not_belong_together_are_told_and_written_anew(
+    tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write of several transactions that ended after the first."""
+    monkeypatch.setattr(unit_writes, "MOST_OPERATIONS", 1)
+    store = NodeStore(tables)
+    first = await save_nodes(store, await store.load(account, "pool"), many(600))
+    send, sent = store._table.submit_transaction, 0
+
+    async def dying(operations: Any, **options: Any) -> Any:
+        nonlocal sent
+        sent += 1
+        if sent > 1:
+            raise RuntimeError("died")
+        return await send(operations, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store._table, "submit_transaction", dying)
+        with pytest.raises(RuntimeError, match="died"):
+            await save_nodes(store, first, many(600, state="running"))
+    other = NodeStore(tables)
+    with pytest.raises(CacheConflictError, match="written anew"):
+        await other.read(account, "pool")
+    torn = await other.load(account, "pool")
+    assert (torn.is_torn, torn.nodes) == (True, {})
+    saved = await save_nodes(other, torn, many(600, state="running"))
+    assert await NodeStore(tables).read(account, "pool") == saved
+    assert saved.nodes == many(600, state="running")
+
+
+async def test_what_is_remembered_of_nodes_is_bounded(
+    tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nodes_module, "_REMEMBERED", 25)
+    store = NodeStore(tables)
+    for name in "abcd":
+        await save_nodes(store, await store.load(account, name), many(10))
+    assert [name.rpartition("~")[2] for name in store._known] == ["c", "d"]
+
+
+async def test_pools_and_nodes_are_written_by_the_dozen_and_one_that_was_overtaken_spoils_no_other(
+    tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, pools = NodeStore(tables), PoolStore(tables)
+    names = [f"pool-{number}" for number in range(120)]
+    writes = [planned(await store.load(account, name), many(2)) for name in names]
+    await save_nodes(NodeStore(tables), await NodeStore(tables).load(account, "pool-7"), many(1))
+    sent = counted(monkeypatch, store._table)
+    conflicts = await store.save_all(writes)
+    assert [name for name, conflict in zip(names, conflicts, strict=True) if conflict] == ["pool-7"]
+    assert sent == [100, *[2] * 50, 100, 40]
+    found = {name: len((await NodeStore(tables).read(account, name)).nodes) for name in names}
+    assert found == {**dict.fromkeys(names, 2), "pool-7": 1}
+    rows = [first_seen(replace(FACTS, id=name), T0) for name in names]
+    other = await save_pool(PoolStore(tables), account, rows[7])
+    sent = counted(monkeypatch, pools._pools)
+    ends = await pools.save_all(account, rows)
+    assert [end for end in ends if isinstance(end, CacheConflictError)] == [ends[7]]
+    assert sent == [100, *[1] * 100, 20]
+    stored = (await PoolStore(tables).load_all(account)).pools
+    assert stored == {pool.key: pool for pool in [*ends, other] if isinstance(pool, Pool)}
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, table: Any) -> list[int]:
+    """How many operations each transaction has that is sent from now on."""
+    sent: list[int] = []
+    send = table.submit_transaction
+
+    async def counting(operations: Any, **options: Any) -> Any:
+        sent.append(len(operations))
+        return await send(operations, **options)
+
+    monkeypatch.setattr(table, "submit_transaction", counting)
+    return sent
+
+
+async def test_five_thousand_nodes_fit_into_one_transaction(tables: Tables, account: str) -> None:
+    recent = tuple(RecentTask(f"job-{n}", secrets.token_hex(16), "completed") for n in range(10))
+    found = by_key(
+        Node(f"tvmps_{secrets.token_hex(32)}_d", "running", transition=n, recent=recent, recent_at=n)
+        for n in range(5000)
+    )
+    store = NodeStore(tables)
+    await save_nodes(store, await store.load(account, "pool"), found)
+    assert (await NodeStore(tables).read(account, "pool")).nodes == found
