@@ -72,7 +72,7 @@ def _estimate(
     """`under_way`: tasks completed in the minute that isn't over by `as_of`, which is in no window."""
     counts = job.picture.counts if job.picture else None
     remaining = counts.total - counts.completed if counts else 0
-    reason = _standstill(job, verdict, remaining)
+    reason = _standstill(job, verdict, remaining, went_on=under_way or bool(completed[min(WINDOWS)]))
     if reason:
         return Estimate(remaining, reason=reason)
     window, number = _basis(completed)
@@ -86,8 +86,11 @@ def _estimate(
     return Estimate(remaining, as_of + timedelta(seconds=seconds), f"throughput of {basis}")
 
 
-def _standstill(job: Job, verdict: Verdict, remaining: int) -> str | None:
-    """Why the last minutes tell nothing of the next, as a sentence; None where they do."""
+def _standstill(job: Job, verdict: Verdict, remaining: int, *, went_on: bool) -> str | None:
+    """Why the last minutes tell nothing of the next, as a sentence; None where they do.
+
+    `went_on`: tasks completed lately, so that none is running may be so for an instant only.
+    """
     counts = job.picture.counts if job.picture else None
     if job.deleted:
         return "The job was deleted."
@@ -97,7 +100,7 @@ def _standstill(job: Job, verdict: Verdict, remaining: int) -> str | None:
         return _STANDING[job.facts.state]
     if verdict.level in {"stale", "catchingUp"}:
         return f"Its counts are not up to date. {verdict.reason}"
-    if not counts.running + counts.preparing:
+    if not counts.running + counts.preparing and not went_on:
         return "None of its tasks is running: they wait for nodes, or for tasks that they depend on."
     return None
 

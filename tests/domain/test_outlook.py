@@ -85,7 +85,6 @@ def test_where_nothing_completed_nobody_knows() -> None:
         (Job(replace(FACTS, state="completed")), COUNTS, EXACT, "won't run"),
         (Job(FACTS), COUNTS, replace(EXACT, level="stale", reason="Not polled for 1 h."), "Not polled for 1 h."),
         (Job(FACTS), COUNTS, replace(EXACT, level="catchingUp", reason="More changed."), "not up to date. More"),
-        (Job(FACTS), replace(COUNTS, running=0, preparing=0), EXACT, "None of its tasks is running"),
     ],
 )
 def test_there_is_no_estimate_where_the_last_minutes_tell_nothing_of_the_next(
@@ -95,6 +94,12 @@ def test_there_is_no_estimate_where_the_last_minutes_tell_nothing_of_the_next(
     assert words in (estimate.reason or "")
     assert (estimate.completion, estimate.basis) == (None, None)
     assert estimate.remaining == counts.total - counts.completed
+
+
+def test_an_instant_in_which_none_is_running_is_no_standstill() -> None:
+    idle = replace(COUNTS, running=0, preparing=0)
+    assert outlook({1: 20}, counts=idle).estimate.completion
+    assert "is running" in (outlook({6: 20}, counts=idle).estimate.reason or "")
 
 
 def test_tasks_that_prepare_count_as_running() -> None:
