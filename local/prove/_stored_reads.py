@@ -3,6 +3,7 @@
 import json
 import zlib
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from azure.core.exceptions import ResourceNotFoundError
@@ -40,6 +41,14 @@ class StoredReads:
             return Stored(False, None)
         return Stored(False, Left.of(plan.get("since"), _ranges(plan)), plan["tasks"])
 
+    async def claim(self) -> str | None:
+        """The name of the message that a process was working on last, as messages bear it."""
+        for row in await self._rows("accounts", "RowKey ne ''"):
+            if "claims0" in row:
+                claims: dict[str, float] = _unpacked(row, "claims")
+                return next((datetime.fromtimestamp(at, UTC).isoformat() for at in claims.values()), None)
+        return None
+
     async def _rows(self, table: str, query: str) -> list[dict[str, Any]]:
         client: TableClient = self._service.get_table_client(f"{self._prefix}{table}")
         try:
@@ -49,6 +58,11 @@ class StoredReads:
 
 
 def _ranges(plan: dict[str, Any]) -> list[Any]:
-    parts = sorted((name for name in plan if name.startswith("ranges")), key=lambda name: int(name[len("ranges") :]))
-    found: list[Any] = json.loads(zlib.decompress(b"".join(plan[name] for name in parts)))
+    found: list[Any] = _unpacked(plan, "ranges")
     return found
+
+
+def _unpacked(row: dict[str, Any], name: str) -> Any:
+    """A value of any length, from as many properties as it takes: `name0`, `name1` and so on."""
+    parts = sorted((part for part in row if part.startswith(name)), key=lambda part: int(part[len(name) :]))
+    return json.loads(zlib.decompress(b"".join(row[part] for part in parts)))

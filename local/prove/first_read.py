@@ -7,7 +7,7 @@ another order of ids. A front before the emulator sees every request for tasks: 
 is looked up in storage, and whatever is asked for after that has to be part of it.
 
 A queue hides the message of a killed function for a while (ten minutes in Azure); so as not to wait for that, the proof
-sends another one whenever nothing is asked for.
+sends it once more whenever nothing is asked for.
 """
 
 import argparse
@@ -154,8 +154,9 @@ class FirstRead:
         self._api = f"{started['address'].rstrip('/')}/api"
 
     async def _send_message(self) -> None:
-        """Another message about the job, as the queue may deliver one twice anyhow."""
-        text = base64.b64encode(json.dumps({"account": self._rig.account.name, "job": JOB}).encode()).decode()
+        """The message that the dead host was working on once more, as the queue would deliver it later."""
+        message = {"account": self._rig.account.name, "job": JOB, "until": await self._stored.claim()}
+        text = base64.b64encode(json.dumps(message).encode()).decode()
         name = f"{self._prefix}-batchscope-jobs"
         with contextlib.suppress(AzureError):
             async with QueueClient.from_connection_string(self._rig.storage.connection_string, name) as queue:
