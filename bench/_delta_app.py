@@ -6,10 +6,11 @@ stderr. CPU is this process's own, all threads; the emulator and Azurite run els
 
 import asyncio
 import json
+import random
 import resource
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import batched
 from statistics import median
@@ -20,6 +21,7 @@ from bench._delta_parts import App, Reader, Stack
 _MEGABYTE = 1e6
 _REPEATS = 3
 _MOST_MODELS = 100_000
+_AT_ONCE = 8
 _ENTITY = {
     "id": "task-000000", "state": 3, "result": 1, "stateTransitionTime": "2026-11-21T07:00:00.123456Z",
     "creationTime": "2026-11-21T06:00:00.123456Z", "startTime": "2026-11-21T06:59:00.123456Z",
@@ -101,34 +103,47 @@ class Scenarios:
 
     async def entities(self) -> dict[str, Any]:
         """One entity per task: what storage takes for a delta whose old states must be read to keep counts."""
-        changed, table = max(1, self.stack.count // 100), self.app.tables["tasks"]
-        names = [f"task-{number:06}" for number in range(changed)]
-        rows = [{"PartitionKey": self.stack.job, "RowKey": name, **_ENTITY} for name in names]
+        count, table = self.stack.count, self.app.tables["tasks"]
+        changed = max(1, count // 100)
+        await self._write_entities(range(count))
+        _tell(f"one entity per task: {count:,} entities written")
+        start = count // 3
+        near, far = range(start, start + changed), random.Random(7).sample(range(count), changed)  # noqa: S311
 
-        async def write() -> None:
-            for some in batched(rows, 100, strict=False):
-                await table.submit_transaction([("upsert", row) for row in some])
-
-        async def near() -> None:
+        async def rewrite_neighbours() -> None:
             query = "PartitionKey eq @p and RowKey ge @low and RowKey le @high"
-            found = table.query_entities(query, parameters={"p": self.stack.job, "low": names[0], "high": names[-1]})
+            bounds = {"p": self.stack.job, "low": _name(near[0]), "high": _name(near[-1])}
+            found = table.query_entities(query, parameters=bounds)
             self._check(len([row async for row in found]), changed)
-            await write()
+            await self._write_entities(near)
 
-        async def far() -> None:
-            gate = asyncio.Semaphore(8)
+        async def rewrite_any() -> None:
+            gate = asyncio.Semaphore(_AT_ONCE)
 
-            async def read(name: str) -> None:
+            async def read(number: int) -> None:
                 async with gate:
-                    await table.get_entity(self.stack.job, name)
+                    await table.get_entity(self.stack.job, _name(number))
 
-            await asyncio.gather(*map(read, names))
-            await write()
+            await asyncio.gather(*map(read, far))
+            await self._write_entities(far)
 
-        await write()
-        found = {"contiguous": (await _spent(near)).wall, "random": (await _spent(far)).wall}
+        found = {
+            "contiguous": (await _spent(rewrite_neighbours)).wall,
+            "random": (await _spent(rewrite_any)).wall,
+        }
         _tell(f"one entity per task, {changed:,} changed: {found}")
         return found
+
+    async def _write_entities(self, numbers: Sequence[int]) -> None:
+        """A hundred a transaction, some transactions at once: all are of one partition."""
+        table, gate = self.app.tables["tasks"], asyncio.Semaphore(_AT_ONCE)
+
+        async def write(some: Sequence[int]) -> None:
+            rows = [{"PartitionKey": self.stack.job, "RowKey": _name(number), **_ENTITY} for number in some]
+            async with gate:
+                await table.submit_transaction([("upsert", row) for row in rows])
+
+        await asyncio.gather(*(write(some) for some in batched(numbers, 100, strict=False)))
 
     async def _fixed(self) -> dict[str, Any]:
         """Cycles with a thousand changes, whatever the job's size."""
@@ -173,6 +188,10 @@ async def _spent(act: Callable[[], Awaitable[object]]) -> Spent:
     cpu, wall = time.process_time(), time.perf_counter()
     await act()
     return Spent(time.process_time() - cpu, time.perf_counter() - wall)
+
+
+def _name(number: int) -> str:
+    return f"task-{number:06}"
 
 
 def _peak() -> float:

@@ -164,7 +164,7 @@ class Reader:
             response = await self.client.send_request(request, stream=True)
             body = await response.read()
             page = orjson.loads(body)
-            self.bytes_read += len(body)
+            self.bytes_read += int(response.headers["Content-Length"])
             self.rows_read += len(page["value"])
             url = page.get("odata.nextLink")
 

@@ -50,7 +50,7 @@ _ADDED_PER_SECOND = 20.0
 _KILLS_A_READ = (3, 7)
 _IDLE = 3.0  # seconds without a request before another message is sent
 _PATIENCE = 600.0  # seconds
-_RECEIVED_AT_ONCE = 2 * 20_000 + 16 * 1000  # tasks that a dead host may have received and not stored
+_RECEIVED_AT_ONCE = 2 * 40_000 + 16 * 1000  # tasks that a dead host may have received and not stored
 _ORDERS: tuple[tuple[dict[str, Any], float], ...] = (  # knobs, and the most seconds of reading before a kill
     ({"idCollation": "ordinal", "emptyPageEvery": 0}, 6.0),
     ({"idCollation": "linguistic", "emptyPageEvery": 7}, 10.0),
