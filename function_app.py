@@ -6,6 +6,7 @@ import azure.functions as func
 
 from functions.api import api_blueprint
 from functions.housekeeping import housekeeping_blueprint
+from functions.ingestion import ingestion_blueprint
 from functions.job_queue import job_queue_blueprint
 from functions.polling import polling_blueprint
 from functions.web import web_blueprint
@@ -19,6 +20,7 @@ for blueprint in (
     polling_blueprint(_runtime),
     job_queue_blueprint(_runtime),
     housekeeping_blueprint(_runtime),
+    ingestion_blueprint(_runtime),
     api_blueprint(_runtime),
     web_blueprint(),
 ):

@@ -54,13 +54,16 @@ class Stack:
         await asyncio.sleep(_SETTLED)
 
     async def add(self) -> None:
+        await self.make_job()
+        await post(f"{self.controls}/fill", {"job": self.job, "ids": self.kind, "count": self.count})
+
+    async def make_job(self) -> None:
         url = f"{self.emulator}/jobs?api-version=2025-06-01"
         client = BatchClient(self.emulator, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY))
         async with client:
             body = {"id": self.job, "poolInfo": {"poolId": "none"}}
             headers = {"Content-Type": "application/json; odata=minimalmetadata"}
             await client.send_request(HttpRequest("POST", url, headers=headers, content=orjson.dumps(body)))
-        await post(f"{self.controls}/fill", {"job": self.job, "ids": self.kind, "count": self.count})
 
     async def change(self, count: int, *, start: int | None = None) -> None:
         await asyncio.sleep(_SETTLED)
@@ -69,8 +72,13 @@ class Stack:
 
     async def truth(self) -> dict[str, int]:
         """Counts of the job's tasks as the emulator has them."""
+        found: dict[str, int] = (await self.all_truth())["demo"]["jobs"][self.job]
+        return found
+
+    async def all_truth(self) -> dict[str, Any]:
+        """What the emulator tells of each account."""
         async with aiohttp.ClientSession() as session, session.get(f"{self.emulator}/_emulator/truth") as answer:
-            found: dict[str, int] = orjson.loads(await answer.read())["accounts"]["demo"]["jobs"][self.job]
+            found: dict[str, Any] = orjson.loads(await answer.read())["accounts"]
             return found
 
     async def turn(self, **knobs: object) -> None:

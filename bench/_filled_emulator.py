@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from bench._filled_pools import PoolFilling
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Failure, Job, Task
@@ -89,9 +90,10 @@ class Filling:
 
 
 async def _serve() -> None:
-    emulator = Emulator({"demo": DEVELOPMENT_KEY})
+    emulator = Emulator({"demo": DEVELOPMENT_KEY}, stepped="--stepped" in sys.argv)
     server, filling = Server(emulator), Filling(emulator)
-    actions = {"/fill": filling.fill, "/change": filling.change}
+    pools = PoolFilling(emulator)
+    actions = {"/fill": filling.fill, "/change": filling.change, "/pools": pools.fill, "/nodes": pools.change}
 
     async def answer(request: web.BaseRequest) -> web.Response:
         found: Any = await actions[request.path](request)

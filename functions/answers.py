@@ -1,6 +1,7 @@
 """What every answer is made of: the root of its JSON, the headers that all bear, and errors as statuses."""
 
 import uuid
+from collections.abc import Iterable
 
 import azure.functions as func
 import msgspec
@@ -8,6 +9,7 @@ import msgspec
 from functions.identity import ForbiddenError, UnauthenticatedError
 from functions.parameters import BadRequestError, BodyTooLargeError
 from functions.rate_limit import TooManyRequestsError
+from shared.domain.reports import UnreadableRow
 from shared.errors import (
     BatchError,
     BatchscopeError,
@@ -39,6 +41,18 @@ class ErrorAnswer(Answer):
     """The body of every answer that isn't a success."""
 
     error: ErrorDetail
+
+
+class UnreadableAnswer(Answer):
+    """What should be among a list's entries, but whose stored row can't be read: why, in a sentence."""
+
+    id: str
+    reason: str
+
+
+def unreadable_answers(rows: Iterable[UnreadableRow]) -> list[UnreadableAnswer] | None:
+    """None where all rows of a list can be read."""
+    return [UnreadableAnswer(id=row.id, reason=row.why) for row in rows] or None
 
 
 def security_headers(request: func.HttpRequest) -> dict[str, str]:

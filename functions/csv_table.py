@@ -6,6 +6,7 @@ Cells that a spreadsheet would take for a formula begin with an apostrophe: ids 
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, get_args
 
 import msgspec
@@ -14,6 +15,7 @@ from functions.answers import Answer
 from functions.http import Page, Reply
 
 MEDIA = "text/csv; charset=utf-8"
+UNREADABLE = "Batchscope-Unreadable"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -39,10 +41,13 @@ class CsvTable:
 
 
 def csv_reply(page: Page[Any], kind: type[Answer]) -> Reply:
-    """A page of entries of a kind as a table."""
+    """A page of entries of a kind as a table; a header tells how many can't be read."""
     table = CsvTable(kind)
     table.add(page.value)
-    return table.reply(page.next_link)
+    reply = table.reply(page.next_link)
+    return (
+        replace(reply, headers={**reply.headers, UNREADABLE: str(len(page.unreadable))}) if page.unreadable else reply
+    )
 
 
 def _columns(kind: type[Answer], prefix: str = "") -> Iterator[str]:

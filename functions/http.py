@@ -7,30 +7,26 @@ of `shared.errors`.
 
 import asyncio
 import logging
-import re
-import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import azure.functions as func
 import msgspec
 
-from functions.answers import Answer, ErrorDetail, error_response, failure, security_headers
+from functions.answers import Answer, ErrorDetail, UnreadableAnswer, error_response, failure
 from functions.identity import Role, require
 from functions.parameters import read_body, read_query
 from functions.rate_limit import RateLimit
 from functions.recent_answers import RecentAnswers
+from functions.rendering import Rendered, rendered, response_of
 from shared.errors import BatchscopeError
 from shared.runtime import Runtime, Services
 from shared.settings import Settings
 
 _LOG = logging.getLogger(__name__)
 _WRITES_A_MINUTE = 300
-_CHARSET = "; charset=utf-8"  # which the library adds to texts by itself
 
 
 class Query(msgspec.Struct, rename="camel", kw_only=True):
@@ -41,10 +37,11 @@ class Query(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Page[T](Answer, omit_defaults=True):
-    """One page of a list; there is no nextLink on the last."""
+    """One page of a list; there is no nextLink on the last. `unreadable` is there where anything is."""
 
     value: Sequence[T]
     next_link: str | None = None
+    unreadable: Sequence[UnreadableAnswer] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +52,6 @@ class Reply:
     status: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
     media: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    """An answer as bytes; `headers` are its own, the ETag among them."""
-
-    body: bytes
-    status: int
-    headers: dict[str, str]
-    media: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +214,8 @@ async def respond(
 
         if route.repeats and runtime.settings.clock_url is None:  # a second of stepped time is another second
             version = (await runtime.services()).table_writes()
-            return _response(request, await recent.get(request.url, version, made))
-        return _response(request, await made())
+            return response_of(request, await recent.get(request.url, version, made))
+        return response_of(request, await made())
     except BatchscopeError as error:
         return error_response(request, error)
     except Exception as error:
@@ -239,19 +226,6 @@ async def respond(
 
 def _rendered(route: Route, answer: Any) -> Rendered:
     reply = answer if isinstance(answer, Reply) else Reply(answer)
-    value, status = reply.value, reply.status or route.statuses[0]
-    body = value.encode() if isinstance(value, str) else msgspec.json.encode(value)
-    media = reply.media or (route.media if isinstance(value, str) else "application/json")
-    headers = {"Cache-Control": "no-cache", **reply.headers}
-    if route.method == "GET" and status == HTTPStatus.OK:
-        headers["ETag"] = f'"{blake2b(body, digest_size=12).hexdigest()}"'
-    return Rendered(body, status, headers, media.removesuffix(_CHARSET))
-
-
-def _response(request: func.HttpRequest, answer: Rendered) -> func.HttpResponse:
-    headers = {**security_headers(request), "x-ms-request-id": str(uuid.uuid4()), **answer.headers}
-    if etag := answer.headers.get("ETag"):
-        known = {tag.removeprefix("W/") for tag in re.split(r",\s*", request.headers.get("if-none-match", ""))}
-        if etag in known or "*" in known:
-            return func.HttpResponse(status_code=304, headers=headers)
-    return func.HttpResponse(answer.body, status_code=answer.status, headers=headers, mimetype=answer.media)
+    media = reply.media or (route.media if isinstance(reply.value, str) else "application/json")
+    status = reply.status or route.statuses[0]
+    return rendered(route.method, reply.value, status=status, headers=reply.headers, media=media)

@@ -4,6 +4,7 @@ Whatever isn't acceptable becomes one sentence that names the parameter and what
 """
 
 import re
+from functools import cache
 from typing import Any
 
 import azure.functions as func
@@ -13,6 +14,7 @@ from functions.wanted import wanted
 from shared.errors import BatchscopeError
 
 _MAX_BODY = 1024 * 1024
+_WHOLE = re.compile(r"-?[0-9]+")
 
 
 class BadRequestError(BatchscopeError):
@@ -31,21 +33,27 @@ class BodyTooLargeError(BadRequestError):
         super().__init__(f"The body has more than {_MAX_BODY} bytes.", target="body", code="BodyTooLarge")
 
 
-def read_query[Q](request: func.HttpRequest, kind: type[Q]) -> Q:
+def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q:
     """The query parameters, checked; an unknown one is refused. Raises BadRequestError."""
-    fields = {item.encode_name for item in msgspec.structs.fields(kind)}  # type: ignore[arg-type]
-    unknown = sorted(request.params.keys() - fields)
+    fields = _fields(kind)
+    unknown = sorted(request.params.keys() - fields.keys())
     if unknown:
         known = f" Known are: {', '.join(sorted(fields))}." if fields else " This route takes none."
         raise BadRequestError(f"There is no query parameter '{unknown[0]}' here.{known}", target=unknown[0])
     try:
-        return msgspec.convert(dict(request.params), kind, strict=False)
+        query = msgspec.convert(dict(request.params), kind, strict=False)
     except msgspec.ValidationError as error:
-        target = _place(error)
-        given = request.params.get(target, "")
-        raise BadRequestError(
-            f"The query parameter '{target}' can't be '{given}'; it is {wanted(kind, target)}.", target=target
-        ) from error
+        raise _bad_value(request, kind, _place(error)) from error
+    for target, given in request.params.items():  # `1e3` is converted to a whole number, too
+        if type(getattr(query, fields[target])) is int and not _WHOLE.fullmatch(given):
+            raise _bad_value(request, kind, target)
+    return query
+
+
+@cache  # msgspec works them out anew each time, which takes longer than all else that a request needs
+def _fields(kind: type[Any]) -> dict[str, str]:
+    """The fields of a struct by the names that clients use."""
+    return {item.encode_name: item.name for item in msgspec.structs.fields(kind)}
 
 
 def read_body[B](request: func.HttpRequest, kind: type[B]) -> B:
@@ -59,6 +67,13 @@ def read_body[B](request: func.HttpRequest, kind: type[B]) -> B:
         raise _bad_field(error, kind) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadRequestError(f"The body isn't JSON: {error}.", target="body", code="InvalidBody") from error
+
+
+def _bad_value(request: func.HttpRequest, kind: type[Any], target: str) -> BadRequestError:
+    given = request.params.get(target, "")
+    return BadRequestError(
+        f"The query parameter '{target}' can't be '{given}'; it is {wanted(kind, target)}.", target=target
+    )
 
 
 def _bad_field(error: msgspec.ValidationError, kind: type[Any]) -> BadRequestError:

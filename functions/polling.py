@@ -1,5 +1,6 @@
 """The timer `tick` and the queue of polls on demand."""
 
+import asyncio
 import logging
 from typing import List  # noqa: UP035 - the worker takes no other way of saying a list
 
@@ -21,7 +22,10 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
     @blueprint.timer_trigger(arg_name="timer", schedule=runtime.settings.tick_schedule, use_monitor=True)
     @blueprint.queue_output(arg_name="jobs", queue_name=runtime.settings.job_queue, connection="AzureWebJobsStorage")
     async def tick(timer: func.TimerRequest, jobs: func.Out[List[str]]) -> None:  # noqa: UP006
-        """Polls every account that is due. A failure raises, which the platform logs; the next tick tries again."""
+        """Polls every account that is due, and reads what was written to blobs.
+
+        A failure raises, which the platform logs; the next tick tries again.
+        """
         if timer.past_due:
             _LOG.info("This tick comes late.")
         try:
@@ -29,7 +33,11 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
         except SettingsError as error:
             _LOG.error("Nothing is polled: %s", error)
             return
-        await services.polling.tick()
+        sweep = asyncio.create_task(services.ingestion.sweep())
+        try:
+            await services.polling.tick()
+        finally:
+            await sweep
         if messages := services.polling.take_messages():
             jobs.set([json.encode(message).decode() for message in messages])
         _LOG.info(HEARTBEAT)

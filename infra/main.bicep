@@ -123,6 +123,24 @@ param historyMinuteDays int = 7
 @maxValue(3650)
 param historyQuarterHourDays int = 90
 
+@description('Days that events of Batch are kept.')
+@minValue(1)
+@maxValue(3650)
+param eventDays int = 90
+
+@description('Days that telemetry of nodes is kept by the minute.')
+@minValue(1)
+@maxValue(365)
+param telemetryMinuteDays int = 7
+
+@description('Days that telemetry of nodes is kept by the hour, which its minutes become; no longer than by the minute: not at all.')
+@minValue(0)
+@maxValue(3650)
+param telemetryHourDays int = 90
+
+@description('What names of telemetry blobs tell: a pattern of folders with {account}, {pool}, {node}, {job}, {task} and {attempt}.')
+param telemetryPath string = 'accounts/{account}/pools/{pool}/nodes/{node}/**/*'
+
 @description('Days that the status of a poll on demand is kept.')
 @minValue(1)
 @maxValue(365)
@@ -358,6 +376,7 @@ module app 'modules/app.bicep' = {
     tags: tags
     identityName: identity.outputs.name
     hostStorageName: hostStorage.outputs.name
+    telemetryStorageName: telemetryStorage.outputs.name
     packageContainerName: packageContainer
     applicationInsightsName: monitoring.outputs.applicationInsightsName
     authClientId: authClientId
@@ -368,6 +387,7 @@ module app 'modules/app.bicep' = {
     batchAccountEndpoints: [for (id, i) in accountIds: batchAccounts[i].outputs.endpoint]
     settings: {
       DELETED_JOB_DAYS: string(deletedJobDays)
+      EVENT_DAYS: string(eventDays)
       FULL_LIST_MINUTES: string(fullListMinutes)
       FULL_READ_HOURS: string(fullReadHours)
       HISTORY_MINUTE_DAYS: string(historyMinuteDays)
@@ -378,6 +398,11 @@ module app 'modules/app.bicep' = {
       POLL_OVERLAP_SECONDS: string(pollOverlapSeconds)
       POLL_SECONDS: string(pollSeconds)
       POLL_STATUS_DAYS: string(pollStatusDays)
+      RESOURCE_LOG_CONTAINER: resourceLogContainer
+      TELEMETRY_CONTAINER: telemetryContainer
+      TELEMETRY_HOUR_DAYS: string(telemetryHourDays)
+      TELEMETRY_MINUTE_DAYS: string(telemetryMinuteDays)
+      TELEMETRY_PATH: telemetryPath
       TICK_BUDGET_SECONDS: string(tickBudgetSeconds)
       TICK_SCHEDULE: tickSchedule
     }

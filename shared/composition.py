@@ -1,221 +1,203 @@
-"""Puts the services together, on clients that are opened once per process and inside the running loop.
+"""Puts the services together.
 
 Slow to import, as it needs all of them: `runtime` does so when somebody first asks for services.
 """
 
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from azure.core.credentials_async import AsyncTokenCredential
-
-from shared.clock import Clock, SteppedClock, SystemClock
+from shared.domain.accounts import Account
+from shared.domain.telemetry.labels import PathPattern
+from shared.parts import Parts, open_parts
+from shared.polling_composition import polling_of
 from shared.runtime import Services
+from shared.services.event_queries import EventQueries
+from shared.services.explanations import Explanations
 from shared.services.histories import Histories
 from shared.services.housekeeping import Housekeeping, Retention
+from shared.services.ingestion import Ingestion, event_sweep, telemetry_sweep
 from shared.services.job_records import JobRecords
 from shared.services.leaf_walk import LeafWalk
+from shared.services.live_evidence import LiveEvidence
 from shared.services.live_tasks import LiveTasks
-from shared.services.long_reads import LongReads
+from shared.services.node_sharing import NodeSharing
 from shared.services.polling import Polling
+from shared.services.pool_histories import PoolHistories
 from shared.services.pool_queries import PoolQueries
-from shared.services.pool_rounds import PoolRounds
 from shared.services.queries import Queries
-from shared.services.queued_jobs import QueuedJobs
 from shared.services.registry import Registry
-from shared.services.rounds import AccountRounds, RoundRules
-from shared.services.task_poll import TaskPoll
+from shared.services.schedule_queries import ScheduleQueries
 from shared.services.task_queries import TaskQueries
+from shared.services.task_telemetry import TaskTelemetryQueries
+from shared.services.telemetry_queries import TelemetryQueries
 from shared.services.timelines import Timelines
 from shared.settings import Settings
-from shared.stores.batch import BatchAccount
-from shared.stores.batch_pools import BatchPools
-from shared.stores.history import HistoryStore
-from shared.stores.jobs import JobStore
-from shared.stores.monitoring import MonitoringStore
-from shared.stores.nodes import NodeStore
-from shared.stores.operations import OperationStore
-from shared.stores.pools import PoolStore
-from shared.stores.read_plans import ReadPlanStore
-from shared.stores.rounds import RoundStore
-from shared.stores.stepped_time import SteppedTime
-from shared.stores.tables import Tables
-from shared.stores.task_cache import TaskCache
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """What services are made of: settings and clock, the accounts, and a store for each kind of row."""
-
-    settings: Settings
-    clock: Clock
-    tables: Tables
-    sources: list[BatchAccount]
-    cache: TaskCache
-    jobs: JobStore
-    rounds: RoundStore
-    history: HistoryStore
-    plans: ReadPlanStore
-    monitoring: MonitoringStore
-    operations: OperationStore
-    records: JobRecords
-    pools: PoolStore
-    nodes: NodeStore
 
 
 async def open_services(settings: Settings) -> Services:
     """Raises StorageError, with nothing left open."""
-    clock = _clock(settings)
-    async with AsyncExitStack() as opened:  # closed again unless all of it opens: the next caller opens anew
-        credential = _credential(settings)
-        if credential:
-            opened.push_async_callback(credential.close)
-        tables = _tables(settings, credential)
-        opened.push_async_callback(tables.close)
-        await tables.create()
-        opened.pop_all()
-    jobs, rounds, history = JobStore(tables), RoundStore(tables), HistoryStore(tables)
-    return _services(
-        _Parts(
-            settings=settings,
-            clock=clock,
-            tables=tables,
-            sources=_sources(settings, credential),
-            cache=TaskCache(tables),
-            jobs=jobs,
-            rounds=rounds,
-            history=history,
-            plans=ReadPlanStore(tables),
-            monitoring=MonitoringStore(tables),
-            operations=OperationStore(tables),
-            records=JobRecords(jobs, rounds, history, settings.history_retention),
-            pools=PoolStore(tables),
-            nodes=NodeStore(tables),
-        )
-    )
+    return _services(await open_parts(settings))
 
 
-def _services(parts: _Parts) -> Services:
-    settings, clock, monitoring = parts.settings, parts.clock, parts.monitoring
-    accounts, interval = {account.id: account for account in settings.accounts}, settings.poll_interval
-    queries = Queries(accounts, parts.jobs, monitoring, parts.cache, plans=parts.plans, clock=clock, interval=interval)
+def _services(parts: Parts) -> Services:
+    accounts = {account.id: account for account in parts.settings.accounts}
+    sources = {source.account.id: source for source in parts.sources}
+    clock, monitoring, interval = parts.clock, parts.monitoring, parts.settings.poll_interval
+    records = JobRecords(parts.jobs, parts.rounds, parts.history, parts.settings.history_retention)
+    queries = _queries(parts, accounts)
     walk = LeafWalk(queries, parts.cache)
     tasks = TaskQueries(walk)
-    sources = {source.account.id: source for source in parts.sources}
-    histories = Histories(
-        accounts,
-        jobs=parts.jobs,
-        monitoring=monitoring,
-        history=parts.history,
-        clock=clock,
-        interval=interval,
-        retention=settings.history_retention,
-    )
+    pools = PoolQueries(accounts, parts.pools, parts.nodes, monitoring, clock=clock, interval=interval)
+    live = LiveEvidence(tasks, monitoring, parts.rounds, clock)
+    polling = polling_of(parts, records)
+    telemetry = _telemetry(parts, accounts)
     return Services(
-        polling=_polling(parts),
+        polling=polling,
         queries=queries,
         tasks=tasks,
         live_tasks=LiveTasks(sources, queries, tasks, monitoring, clock),
         timelines=Timelines(queries, walk),
-        histories=histories,
-        pools=PoolQueries(accounts, parts.pools, parts.nodes, monitoring, clock=clock, interval=interval),
+        explanations=Explanations(sources, queries, tasks, pools, live, clock),
+        histories=_histories(parts, accounts),
+        schedules=_schedules(parts, accounts, queries),
+        pools=pools,
+        pool_histories=_pool_histories(parts, accounts),
         registry=Registry(accounts, monitoring, clock, interval=interval),
-        housekeeping=_housekeeping(parts),
+        housekeeping=_housekeeping(parts, records),
+        ingestion=_ingestion(parts, polling),
+        events=_events(parts, accounts),
+        telemetry=telemetry,
+        task_telemetry=TaskTelemetryQueries(queries, tasks, NodeSharing(parts.jobs, walk), telemetry, clock),
         clock=clock,
         table_writes=lambda: parts.tables.writes,
     )
 
 
-def _polling(parts: _Parts) -> Polling:
-    settings, clock, rounds, monitoring = parts.settings, parts.clock, parts.rounds, parts.monitoring
-    task_poll = TaskPoll(
-        parts.cache, parts.records, parts.plans, overlap=settings.overlap, full_read_age=settings.full_read_age
-    )
-    long_reads = LongReads(parts.cache, parts.records, parts.plans, task_poll)
-    rules = RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon)
-    return Polling(
-        {
-            source.account.id: AccountRounds(
-                source,
-                records=parts.records,
-                rounds=rounds,
-                monitoring=monitoring,
-                task_poll=task_poll,
-                clock=clock,
-                rules=rules,
-                pools=_pool_rounds(parts, source),
-            )
-            for source in parts.sources
-        },
-        queued={
-            source.account.id: QueuedJobs(
-                source, long_reads=long_reads, rounds=rounds, monitoring=monitoring, clock=clock
-            )
-            for source in parts.sources
-        },
-        operations=parts.operations,
-        monitoring=monitoring,
-        clock=clock,
-        interval=settings.poll_interval,
-        budget=settings.tick_budget,
-    )
-
-
-def _pool_rounds(parts: _Parts, source: BatchAccount) -> PoolRounds:
-    return PoolRounds(
-        BatchPools(source),
+def _queries(parts: Parts, accounts: Mapping[str, Account]) -> Queries:
+    return Queries(
+        accounts,
+        parts.jobs,
+        parts.monitoring,
+        parts.cache,
+        plans=parts.plans,
         pools=parts.pools,
-        nodes=parts.nodes,
+        schedules=parts.schedules,
         clock=parts.clock,
-        overlap=parts.settings.overlap,
-        full_list_interval=parts.settings.full_list_interval,
+        interval=parts.settings.poll_interval,
     )
 
 
-def _housekeeping(parts: _Parts) -> Housekeeping:
+def _histories(parts: Parts, accounts: Mapping[str, Account]) -> Histories:
+    return Histories(
+        accounts,
+        jobs=parts.jobs,
+        monitoring=parts.monitoring,
+        history=parts.history,
+        clock=parts.clock,
+        interval=parts.settings.poll_interval,
+        retention=parts.settings.history_retention,
+    )
+
+
+def _pool_histories(parts: Parts, accounts: Mapping[str, Account]) -> PoolHistories:
+    return PoolHistories(
+        accounts,
+        pools=parts.pools,
+        monitoring=parts.monitoring,
+        history=parts.pool_history,
+        clock=parts.clock,
+        interval=parts.settings.poll_interval,
+        retention=parts.settings.history_retention,
+    )
+
+
+def _schedules(parts: Parts, accounts: Mapping[str, Account], queries: Queries) -> ScheduleQueries:
+    return ScheduleQueries(
+        accounts,
+        queries,
+        parts.schedules,
+        parts.monitoring,
+        clock=parts.clock,
+        interval=parts.settings.poll_interval,
+        idle=parts.settings.full_list_interval,
+    )
+
+
+def _housekeeping(parts: Parts, records: JobRecords) -> Housekeeping:
     settings = parts.settings
     return Housekeeping(
         settings.accounts,
-        records=parts.records,
-        history=parts.history,
+        records=records,
+        jobs=parts.jobs,
+        histories=(parts.history, parts.pool_history),
         cache=parts.cache,
         plans=parts.plans,
         operations=parts.operations,
+        schedules=parts.schedules,
+        taken_in=parts.taken_in,
         clock=parts.clock,
-        retention=Retention(settings.deleted_job_retention, settings.operation_retention, settings.history_retention),
+        retention=Retention(
+            settings.deleted_job_retention,
+            settings.operation_retention,
+            settings.history_retention,
+            settings.event_retention,
+            settings.telemetry_retention,
+            settings.telemetry_hour_retention,
+        ),
     )
 
 
-def _clock(settings: Settings) -> Clock:
-    if settings.clock_url is None:
-        return SystemClock()
-    return SteppedClock(SteppedTime(settings.clock_url).fetch)
-
-
-def _credential(settings: Settings) -> AsyncTokenCredential | None:
-    """The app's identity, where anything in Azure needs it; it keeps real time whatever the clock says."""
-    if settings.connection_string and all(account.is_local for account in settings.accounts):
-        return None
-    from azure.identity.aio import DefaultAzureCredential  # slow to load, and of no use on a laptop
-
-    return DefaultAzureCredential()
-
-
-def _tables(settings: Settings, credential: AsyncTokenCredential | None) -> Tables:
-    return Tables.connect(
-        connection_string=settings.connection_string,
-        endpoint=settings.table_endpoint,
-        credential=credential,
-        prefix=settings.table_prefix,
+def _events(parts: Parts, accounts: Mapping[str, Account]) -> EventQueries:
+    settings = parts.settings
+    return EventQueries(
+        accounts,
+        parts.taken_in,
+        clock=parts.clock,
+        container=settings.resource_log_container if settings.takes_in else None,
+        retention=settings.event_retention,
     )
 
 
-def _sources(settings: Settings, credential: AsyncTokenCredential | None) -> list[BatchAccount]:
-    return [
-        BatchAccount.connect(
-            account,
-            key=settings.keys.get(account.name),
-            credential=credential,
-            calls_per_minute=settings.calls_per_minute,
+def _ingestion(parts: Parts, polling: Polling) -> Ingestion:
+    """Nothing is taken in, and no library for it loaded, where no storage is configured."""
+    settings = parts.settings
+    if not settings.takes_in:
+        return Ingestion({}, budget=settings.tick_budget)
+    from shared.stores.blobs import BlobContainer
+
+    def container(name: str) -> BlobContainer:
+        return BlobContainer.connect(
+            name,
+            connection_string=settings.telemetry_string,
+            endpoint=settings.telemetry_endpoint,
+            credential=parts.credential,
         )
-        for account in settings.accounts
-    ]
+
+    logs = event_sweep(
+        container(settings.resource_log_container),
+        settings.accounts,
+        parts.taken_in,
+        hint=polling.hint,
+        clock=parts.clock,
+        retention=settings.event_retention,
+    )
+    telemetry = telemetry_sweep(
+        container(settings.telemetry_container),
+        settings.accounts,
+        parts.taken_in,
+        pattern=PathPattern(settings.telemetry_path),
+        clock=parts.clock,
+        retention=settings.telemetry_retention,
+    )
+    sweeps = {settings.resource_log_container: logs, settings.telemetry_container: telemetry}
+    return Ingestion(sweeps, budget=settings.tick_budget)
+
+
+def _telemetry(parts: Parts, accounts: Mapping[str, Account]) -> TelemetryQueries:
+    return TelemetryQueries(
+        accounts,
+        parts.taken_in,
+        parts.pools,
+        clock=parts.clock,
+        minutes=parts.settings.telemetry_retention,
+        hours=parts.settings.telemetry_hour_retention,
+    )

@@ -97,8 +97,27 @@ class LongReadError(BatchscopeError):
         super().__init__(f"The tasks of '{job_id}' take longer to read than a round may; that goes on by itself.")
 
 
+class UnreadableTasksError(LongReadError):
+    """The same of a job whose stored tasks can't be read, and have to be replaced all at once."""
+
+
 class StorageError(BatchscopeError):
     """Table Storage didn't do what was asked for."""
+
+
+class UnreadableError(StorageError):
+    """What is stored makes no sense to this version: it is damaged, or a newer one wrote it."""
+
+
+class BlobError(BatchscopeError):
+    """Blob Storage didn't do what was asked for."""
+
+
+class BlobChangedError(BlobError):
+    """A blob isn't any more what it was when it was seen; looking at it again tells what it is."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} was written meanwhile.")
 
 
 class HistoryRangeError(BatchscopeError):

@@ -7,20 +7,28 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shared.garbage import collect_rarely
 from shared.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from shared.clock import Clock
+    from shared.services.event_queries import EventQueries
+    from shared.services.explanations import Explanations
     from shared.services.histories import Histories
     from shared.services.housekeeping import Housekeeping
+    from shared.services.ingestion import Ingestion
     from shared.services.live_tasks import LiveTasks
     from shared.services.polling import Polling
+    from shared.services.pool_histories import PoolHistories
     from shared.services.pool_queries import PoolQueries
     from shared.services.queries import Queries
     from shared.services.registry import Registry
+    from shared.services.schedule_queries import ScheduleQueries
     from shared.services.task_queries import TaskQueries
+    from shared.services.task_telemetry import TaskTelemetryQueries
+    from shared.services.telemetry_queries import TelemetryQueries
     from shared.services.timelines import Timelines
 
 
@@ -33,10 +41,17 @@ class Services:
     tasks: "TaskQueries"
     live_tasks: "LiveTasks"
     timelines: "Timelines"
+    explanations: "Explanations"
     histories: "Histories"
+    pool_histories: "PoolHistories"
     pools: "PoolQueries"
+    schedules: "ScheduleQueries"
     registry: "Registry"
     housekeeping: "Housekeeping"
+    ingestion: "Ingestion"
+    events: "EventQueries"
+    telemetry: "TelemetryQueries"
+    task_telemetry: "TaskTelemetryQueries"
     clock: "Clock"
     table_writes: "Callable[[], int]"
 
@@ -62,4 +77,5 @@ class Runtime:
 async def _open(settings: Settings) -> Services:
     from shared.composition import open_services
 
+    collect_rarely()
     return await open_services(settings)

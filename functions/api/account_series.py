@@ -57,6 +57,11 @@ def _queued(last: Round, now: datetime) -> int:
 
 ACCOUNT_SERIES = (
     Gauge("azbatch_jobs", "Jobs by state.", ("account", "state"), _jobs),
+    _gauge(
+        "azbatch_unreadable_jobs",
+        "Stored jobs that can't be read, and are told nowhere else.",
+        lambda seen: seen.report.unreadable_jobs,
+    ),
     _of_round(
         "azbatch_collector_last_success_timestamp_seconds",
         "Date of the last complete job list.",

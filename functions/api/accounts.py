@@ -1,13 +1,13 @@
 """GET accounts, GET accounts/{account}."""
 
-from functions.api.models import AccountAnswer, account_answer
+from functions.api.account_models import AccountAnswer, account_answer
 from functions.http import Call, Page, Query, Routes
 
 
 def add_accounts(routes: Routes) -> None:
     @routes.route("GET", "accounts", returns=Page[AccountAnswer], repeats=True)
     async def list_accounts(call: Call[Query, None]) -> Page[AccountAnswer]:
-        """Every watched account with its jobs and tasks by state."""
+        """Every watched account with its jobs and tasks by state, and the sums of its pools."""
         services = await call.services()
         return Page(value=[account_answer(report) for report in await services.queries.accounts()])
 

@@ -5,8 +5,9 @@ it is asked, storage is asked only every few seconds, and so it is while storage
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Literal
 
 from msgspec.structs import replace
@@ -16,6 +17,8 @@ from functions.http import Call, Query, Reply, Routes
 from functions.identity import may
 from shared.domain.pool_rounds import PoolRound
 from shared.domain.reports import AccountReport
+from shared.domain.schedule_rounds import ScheduleRound
+from shared.domain.sweeps import IngestionReport, LaneSweep
 from shared.errors import BatchscopeError
 
 _LATE = timedelta(minutes=2)
@@ -23,7 +26,7 @@ _KEPT_SECONDS = 5.0
 
 
 class HealthAnswer(Answer):
-    """`degraded`: some accounts can't be polled; `unhealthy`: nothing can be served.
+    """`degraded`: accounts can't be polled, or events or telemetry don't come in; `unhealthy`: nothing can be served.
 
     `lastPollAgeSeconds` is the time since Batch last listed the jobs of an account, the oldest of all accounts that are
     watched and were ever listed; a poll that failed doesn't count.
@@ -68,17 +71,38 @@ async def _asked(call: Call[Query, None]) -> HealthAnswer:
     try:
         services = await call.services()
         reports, pools = await services.queries.accounts(), await services.pools.last_rounds()
-        return health_of(reports, pools, await services.clock.now())
+        schedules = await services.schedules.last_rounds()
+        ingestion, unread = await services.events.all_ingestion(), await services.events.unread_telemetry()
+        now = await services.clock.now()
+        return health_of(reports, pools, now, schedules=schedules, ingestion=ingestion, unread=unread)
     except BatchscopeError as error:
         return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=[str(error)])
 
 
-def health_of(reports: list[AccountReport], pools: Mapping[str, PoolRound | None], now: datetime) -> HealthAnswer:
-    """The verdict on all accounts and their last rounds over pools; those that are switched off don't count."""
+def health_of(
+    reports: list[AccountReport],
+    pools: Mapping[str, PoolRound | None],
+    now: datetime,
+    *,
+    schedules: Mapping[str, ScheduleRound | None] = MappingProxyType({}),
+    ingestion: Sequence[IngestionReport] = (),
+    unread: LaneSweep | None = None,
+) -> HealthAnswer:
+    """The verdict on all accounts, their last rounds over pools and schedules, and how their events come in.
+
+    Accounts that are switched off have no say. `unread` is telemetry that may be of several accounts.
+    """
     problems = [problem for report in reports if (problem := _problem(report, now))]
     watched = [report.account.id for report in reports if report.watch.monitoring.enabled]
-    last_rounds = [(name, pools.get(name)) for name in watched]
-    problems += [f"{name}, pools: {last.problem}" for name, last in last_rounds if last and last.problem]
+    problems += [f"{name}, pools: {last.problem}" for name in watched if (last := pools.get(name)) and last.problem]
+    looks = [(name, schedules.get(name)) for name in watched]
+    problems += [f"{name}, job schedules: {look.problem}" for name, look in looks if look and look.problem]
+    intakes = [(told.account, told.problem(now)) for told in ingestion if told.account in watched]
+    problems += [f"{name}, events: {problem}" for name, problem in intakes if problem]
+    intakes = [(told.account, told.telemetry_problem(now)) for told in ingestion if told.account in watched]
+    problems += [f"{name}, telemetry: {problem}" for name, problem in intakes if problem]
+    if unread and unread.blobs:
+        problems.append(f"telemetry: {unread.blobs} blobs aren't read; {' '.join(unread.problems)}")
     rounds = [report.last_round for report in reports if report.watch.monitoring.enabled and report.last_round]
     ages = [now - last.jobs_as_of for last in rounds if last.jobs_as_of]
     age = max(max(ages).total_seconds(), 0) if ages else None

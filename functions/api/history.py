@@ -1,7 +1,7 @@
 """GET accounts/{account}/jobs/{job}/history: a job's counts over time, as polls found them."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -10,7 +10,7 @@ from functions.api.jobs import Format
 from functions.api.models import TaskCountsAnswer, counts_answer
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
-from shared.domain.history import Point
+from shared.domain.history import Point, Series
 from shared.domain.stamps import format_duration
 from shared.services.histories import JobHistory
 
@@ -26,6 +26,18 @@ class HistoryQuery(Query):
     step: Step | UnsetType = UNSET
     format: Format = "json"
 
+    @property
+    def begin(self) -> datetime | None:
+        return None if self.since is UNSET else self.since
+
+    @property
+    def end(self) -> datetime | None:
+        return None if self.until is UNSET else self.until
+
+    @property
+    def length(self) -> timedelta | None:
+        return None if self.step is UNSET else self.step
+
 
 class PointAnswer(Answer):
     """What is known at the end of a step: counts as of then or shortly before; all null where nobody looked.
@@ -39,12 +51,24 @@ class PointAnswer(Answer):
     task_counts: TaskCountsAnswer | None
 
 
-class HistoryAnswer(Answer):
-    """The points of a range; each speaks of the end of a step."""
+class RangeAnswer(Answer):
+    """What histories have in common: the points of a range, each of which speaks of the end of a step."""
 
     since: datetime = field(name="from")
     until: datetime = field(name="to")
     step: str
+    value: list[Any]
+
+    @classmethod
+    def of(cls, series: Series, points: list[Any]) -> Self:
+        """These points of a series."""
+        since, until = series.since.astimezone(UTC), series.until.astimezone(UTC)
+        return cls(since=since, until=until, step=format_duration(series.step), value=points)
+
+
+class HistoryAnswer(RangeAnswer):
+    """The points of a range; each speaks of the end of a step."""
+
     value: list[PointAnswer]
 
 
@@ -56,24 +80,14 @@ def add_history(routes: Routes) -> None:
         """A job's counts over time: one point a step, the last known counts at its end."""
         services, query = await call.services(), call.query
         found = await services.histories.of_job(
-            call.path["account"],
-            call.path["job"],
-            since=None if query.since is UNSET else query.since,
-            until=None if query.until is UNSET else query.until,
-            step=None if query.step is UNSET else query.step,
+            call.path["account"], call.path["job"], since=query.begin, until=query.end, step=query.length
         )
         answer = history_answer(found)
         return csv_reply(Page(value=answer.value), PointAnswer) if query.format == "csv" else answer
 
 
 def history_answer(found: JobHistory) -> HistoryAnswer:
-    series = found.series
-    return HistoryAnswer(
-        since=series.since.astimezone(UTC),
-        until=series.until.astimezone(UTC),
-        step=format_duration(series.step),
-        value=[_point_answer(point) for point in found.points],
-    )
+    return HistoryAnswer.of(found.series, [_point_answer(point) for point in found.points])
 
 
 def _point_answer(point: Point) -> PointAnswer:

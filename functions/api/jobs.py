@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from functions.answers import unreadable_answers
 from functions.api.models import JobAnswer, job_answer
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
@@ -46,12 +47,14 @@ def add_jobs(routes: Routes) -> None:
     async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobAnswer] | Reply:
         """Jobs of an account with the counts of their tasks and the verdict on them, by id."""
         services = await call.services()
-        found = [report for report in await services.queries.jobs(call.path["account"]) if call.query.wants(report)]
+        listed = await services.queries.listed_jobs(call.path["account"])
+        found = [report for report in listed.reports if call.query.wants(report)]
         page = found[: call.query.maxpagesize]
         more = len(found) > len(page)
         answer = Page(
             value=[job_answer(report) for report in page],
             next_link=call.next_link(page[-1].job.key) if more else None,
+            unreadable=unreadable_answers(listed.unreadable),
         )
         return csv_reply(answer, JobAnswer) if call.query.format == "csv" else answer
 

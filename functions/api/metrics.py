@@ -9,10 +9,20 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from functions.api.account_series import ACCOUNT_SERIES, SeenAccount
+from functions.api.ingestion_series import INGESTION_SERIES
 from functions.api.job_series import JOB_SERIES, SeenJob
 from functions.api.pool_series import POOL_ROUND_SERIES, POOL_SERIES, SeenPoolRound
+from functions.api.schedule_series import (
+    SCHEDULE_ROUND_SERIES,
+    SCHEDULE_SERIES,
+    SCHEDULE_STATE_SERIES,
+    SeenScheduleRound,
+    by_state,
+)
 from functions.http import Call, Query, Routes
 from shared.domain.reports import AccountReport, JobReport, PoolReport
+from shared.domain.schedule_reports import ScheduleReport
+from shared.domain.sweeps import IngestionReport
 
 
 class _Families(Collector):
@@ -24,15 +34,25 @@ class _Families(Collector):
         jobs: Sequence[SeenJob],
         pools: Sequence[PoolReport],
         over_pools: Sequence[SeenPoolRound],
+        *,
+        schedules: Sequence[ScheduleReport],
+        over_schedules: Sequence[SeenScheduleRound],
+        taken_in: Sequence[IngestionReport],
     ) -> None:
         self._accounts, self._jobs = accounts, jobs
         self._pools, self._over_pools = pools, over_pools
+        self._schedules, self._over_schedules = schedules, over_schedules
+        self._taken_in = taken_in
 
     def collect(self) -> Iterator[Metric]:
         yield from (series.family(self._accounts) for series in ACCOUNT_SERIES)
         yield from (series.family(self._over_pools) for series in POOL_ROUND_SERIES)
+        yield from (series.family(self._taken_in) for series in INGESTION_SERIES)
         yield from (series.family(self._jobs) for series in JOB_SERIES)
         yield from (series.family(self._pools) for series in POOL_SERIES)
+        yield from (series.family(self._over_schedules) for series in SCHEDULE_ROUND_SERIES)
+        yield from (series.family(by_state(self._schedules)) for series in SCHEDULE_STATE_SERIES)
+        yield from (series.family(self._schedules) for series in SCHEDULE_SERIES)
 
 
 def add_metrics(routes: Routes) -> None:
@@ -41,13 +61,28 @@ def add_metrics(routes: Routes) -> None:
         """All series in the Prometheus text format."""
         services = await call.services()
         accounts = await services.queries.accounts()
-        jobs = [job for report in accounts for job in await services.queries.jobs(report.account.id)]
+        found = [await services.schedules.with_jobs(report.account.id) for report in accounts]
+        jobs = [job for own, _ in found for job in own]
+        schedules = [schedule for _, own in found for schedule in own]
         pools = [pool for report in accounts for pool in await services.pools.pools(report.account.id)]
         rounds = await services.pools.last_rounds()
         over_pools = [SeenPoolRound(account, last) for account, last in rounds.items() if last]
+        looks = await services.schedules.last_rounds()
+        over_schedules = [SeenScheduleRound(account, last) for account, last in looks.items() if last]
+        taken_in = await services.events.all_ingestion()
         now = await services.clock.now()
         # A second for 3,000 jobs: others shan't wait.
-        return await asyncio.to_thread(render, accounts, jobs, now, pools=pools, over_pools=over_pools)
+        return await asyncio.to_thread(
+            render,
+            accounts,
+            jobs,
+            now,
+            pools=pools,
+            over_pools=over_pools,
+            schedules=schedules,
+            over_schedules=over_schedules,
+            taken_in=taken_in,
+        )
 
 
 def render(
@@ -57,8 +92,14 @@ def render(
     *,
     pools: Sequence[PoolReport] = (),
     over_pools: Sequence[SeenPoolRound] = (),
+    schedules: Sequence[ScheduleReport] = (),
+    over_schedules: Sequence[SeenScheduleRound] = (),
+    taken_in: Sequence[IngestionReport] = (),
 ) -> str:
     """The exposition text of every series. Jobs that are deleted, or over for long, have none."""
     seen = [job for report in jobs if (job := SeenJob.of(report, now))]
     watched = [SeenAccount(report, now) for report in accounts]
-    return generate_latest(_Families(watched, seen, pools, over_pools)).decode()
+    families = _Families(
+        watched, seen, pools, over_pools, schedules=schedules, over_schedules=over_schedules, taken_in=taken_in
+    )
+    return generate_latest(families).decode()

@@ -7,8 +7,7 @@ from functions.answers import Answer
 from functions.api.insight_models import InsightAnswer, insight_answer
 from shared.domain.operations import PollOperation
 from shared.domain.outlook import outlook_of
-from shared.domain.reports import AccountReport, JobReport, MonitoringReport
-from shared.domain.rounds import Round
+from shared.domain.reports import JobReport, MonitoringReport
 from shared.domain.stamps import from_milliseconds
 from shared.domain.tasks import Task, TaskCounts
 from shared.domain.verdicts import Verdict
@@ -46,40 +45,12 @@ class VerdictAnswer(Answer):
     checked_at: datetime | None
 
 
-class RoundAnswer(Answer):
-    """The last pass over an account's jobs; `asOf` is the date of the last job list that came in whole."""
-
-    as_of: datetime | None
-    started_at: datetime
-    finished_at: datetime
-    outcome: Literal["succeeded", "failed"]
-    reason: str | None
-    jobs_polled: int
-    jobs_failed: int
-    batch_calls: int
-
-
 class MonitoringAnswer(Answer):
     """Whether an account is watched and how often; `changedAt` is null where neither was ever changed."""
 
     enabled: bool
     poll_seconds: float
     changed_at: datetime | None
-
-
-class AccountAnswer(Answer):
-    """A watched Batch account; `jobs` counts its jobs by state, `enabled` and `pollSeconds` are its monitoring's."""
-
-    id: str
-    name: str
-    region: str | None
-    endpoint: str
-    enabled: bool
-    poll_seconds: float
-    monitoring: MonitoringAnswer
-    jobs: dict[str, int]
-    task_counts: TaskCountsAnswer
-    last_round: RoundAnswer | None
 
 
 class JobAnswer(Answer):
@@ -161,40 +132,11 @@ def counts_answer(counts: TaskCounts) -> TaskCountsAnswer:
     )
 
 
-def account_answer(report: AccountReport) -> AccountAnswer:
-    account = report.account
-    return AccountAnswer(
-        id=account.id,
-        name=account.name,
-        region=account.region,
-        endpoint=account.endpoint,
-        enabled=report.watch.monitoring.enabled,
-        poll_seconds=report.watch.interval.total_seconds(),
-        monitoring=monitoring_answer(report.watch),
-        jobs=dict(sorted(report.jobs.items())),
-        task_counts=counts_answer(report.task_counts),
-        last_round=_round_answer(report.last_round) if report.last_round else None,
-    )
-
-
 def monitoring_answer(report: MonitoringReport) -> MonitoringAnswer:
     return MonitoringAnswer(
         enabled=report.monitoring.enabled,
         poll_seconds=report.interval.total_seconds(),
         changed_at=_time(report.monitoring.changed_at),
-    )
-
-
-def _round_answer(last: Round) -> RoundAnswer:
-    return RoundAnswer(
-        as_of=_time(last.jobs_as_of),
-        started_at=last.started_at.astimezone(UTC),
-        finished_at=last.finished_at.astimezone(UTC),
-        outcome="succeeded" if last.succeeded else "failed",
-        reason=last.reason,
-        jobs_polled=last.jobs_polled,
-        jobs_failed=last.jobs_failed,
-        batch_calls=last.batch_calls,
     )
 
 

@@ -5,10 +5,10 @@ from typing import Literal
 
 from functions.answers import Answer
 from functions.api.pool_models import ErrorTextAnswer
+from functions.api.record_models import InterruptionsAnswer, StateAnswer, interruptions_answer, stamp, states_of
 from shared.domain.node_causes import cause_of, last_seen
 from shared.domain.nodes import Node
 from shared.domain.reports import NodeReport
-from shared.domain.stamps import from_milliseconds
 
 
 class StartTaskInfoAnswer(Answer):
@@ -52,39 +52,49 @@ class NodeLine(Answer):
     running_slots: int
     total_tasks_run: int
     total_tasks_succeeded: int
+    flapping: bool
+    flaps: int
     as_of: datetime | None
     level: Literal["exact", "unverified", "catchingUp", "stale"]
     last_seen: datetime | None
 
 
 class NodeAnswer(NodeLine):
-    """A node as it was `asOf`; `level` is that of its pool's verdict.
+    """A node as it was `asOf`; `level` is that of its pool's verdict, or `unverified` amid a poll's writing.
 
     `secondsInState` is counted until now, `cause` says why it is in that state; `lastSeen` is when Batch last had
-    contact with it. `recentTasks` are the latest first, as of `recentTasksAsOf`.
+    contact with it, null where it doesn't say. `recentTasks` are the latest first, as of `recentTasksAsOf`.
+    `flaps` are its falls into a bad state within an hour; from three on it is `flapping`. `history` are its states as
+    polls saw them since `historySince`, the latest first; `historyComplete` is false where its stamps show states that
+    none saw, earlier ones aren't kept, or none are yet. States that leave no trace aren't told.
     """
 
     start_task_info: StartTaskInfoAnswer | None
     errors: list[ErrorTextAnswer]
     recent_tasks: list[RecentTaskAnswer]
     recent_tasks_as_of: datetime | None
+    interruptions: InterruptionsAnswer
+    history: list[StateAnswer]
+    history_since: datetime | None
+    history_complete: bool
 
 
 def node_answer(report: NodeReport) -> NodeAnswer:
     node, verdict = report.node, report.pool.verdict
+    record = node.record
     return NodeAnswer(
         id=node.id,
         pool=report.pool.pool.facts.id,
         account=report.pool.account.id,
         state=node.state,
-        state_transition_time=_stamp(node.transition),
+        state_transition_time=stamp(node.transition),
         seconds_in_state=_seconds_in_state(report),
         cause=cause_of(node),
         scheduling_state=node.scheduling,
         is_dedicated=node.dedicated,
         vm_size=node.vm_size,
-        last_boot_time=_stamp(node.booted),
-        allocation_time=_stamp(node.allocated),
+        last_boot_time=stamp(node.booted),
+        allocation_time=stamp(node.allocated),
         running_tasks=node.tasks,
         running_slots=node.slots,
         total_tasks_run=node.tasks_run,
@@ -92,9 +102,15 @@ def node_answer(report: NodeReport) -> NodeAnswer:
         start_task_info=_start_task_info(node),
         errors=[ErrorTextAnswer(code=error.code, message=error.message) for error in node.errors],
         recent_tasks=[RecentTaskAnswer(job=one.job, task=one.task, state=one.state) for one in node.recent],
-        recent_tasks_as_of=_stamp(node.recent_at),
+        recent_tasks_as_of=stamp(node.recent_at),
+        flapping=report.is_flapping,
+        flaps=report.flaps,
+        interruptions=interruptions_answer(record.interruptions, record.since, report.now),
+        history=list(states_of(node)),
+        history_since=stamp(record.since),
+        history_complete=record.is_whole,
         as_of=_utc(verdict.as_of),
-        last_seen=_utc(last_seen(node, verdict.as_of)) if verdict.as_of else None,
+        last_seen=_utc(verdict.as_of and last_seen(node, verdict.as_of)),
         level=verdict.level,
     )
 
@@ -107,8 +123,8 @@ def _start_task_info(node: Node) -> StartTaskInfoAnswer | None:
         state=run.state,
         result=run.result or None,
         exit_code=run.exit_code,
-        start_time=_stamp(run.start),
-        end_time=_stamp(run.end),
+        start_time=stamp(run.start),
+        end_time=stamp(run.end),
         retry_count=run.retries,
         failure_category=run.category or None,
         failure_code=run.code or None,
@@ -119,10 +135,6 @@ def _start_task_info(node: Node) -> StartTaskInfoAnswer | None:
 def _seconds_in_state(report: NodeReport) -> float | None:
     age = report.time_in_state
     return age.total_seconds() if age is not None else None
-
-
-def _stamp(milliseconds: int) -> datetime | None:
-    return from_milliseconds(milliseconds) if milliseconds else None
 
 
 def _utc(moment: datetime | None) -> datetime | None:

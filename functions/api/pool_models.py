@@ -4,9 +4,14 @@ from datetime import UTC, datetime
 
 from functions.answers import Answer
 from functions.api.models import VerdictAnswer, verdict_answer
+from functions.api.record_models import InterruptionsAnswer, interruptions_answer
+from shared.domain.interruptions import Tally
 from shared.domain.nodes import by_state
-from shared.domain.pools import AutoScale, NodesPicture, Pool, Problem, ResizeError, Size, StartTask
+from shared.domain.pool_settings import AutoScale, Evaluation, Problem, StartTask
+from shared.domain.pools import NodesPicture, Pool, Size
+from shared.domain.redaction import MARK
 from shared.domain.reports import PoolReport
+from shared.domain.resize_errors import ResizeError
 
 
 class SizeAnswer(Answer):
@@ -59,8 +64,16 @@ class AutoScaleAnswer(Answer):
     error: ErrorTextAnswer | None
 
 
+class EvaluationAnswer(Answer):
+    """An evaluation of an autoscale formula that a poll saw: what came out, or what went wrong."""
+
+    timestamp: datetime
+    results: str | None
+    error: ErrorTextAnswer | None
+
+
 class StartTaskAnswer(Answer):
-    """What nodes run before anything else; what looks like a secret is replaced by [redacted]."""
+    """What nodes run before anything else; values of variables, and what looks like a secret, are [redacted]."""
 
     command_line: str
     environment: dict[str, str]
@@ -86,13 +99,18 @@ class PoolLine(Answer):
 
 
 class PoolAnswer(PoolLine):
-    """A pool with its nodes in numbers, and the verdict on these; null where nodes or VM size aren't known."""
+    """A pool with its nodes in numbers, and the verdict on these; null where nodes or VM size aren't known.
+
+    `flappingNodes` fell into a bad state three times or more within an hour.
+    """
 
     display_name: str | None
     creation_time: datetime
     state_transition_time: datetime
     allocation_state_transition_time: datetime | None
     node_counts: dict[str, int] | None
+    flapping_nodes: int | None
+    interruptions: InterruptionsAnswer | None
     resize_errors: list[ResizeErrorAnswer]
     auto_scale: AutoScaleAnswer | None
     start_task: StartTaskAnswer | None
@@ -117,6 +135,8 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         cores=_cores(pool),
         slots=_slots(picture) if picture else None,
         running_tasks=picture.summary.tasks if picture else None,
+        flapping_nodes=picture.flapping_nodes(report.now) if picture else None,
+        interruptions=_interruptions(picture.tally, report.now) if picture and picture.tally else None,
         resize_errors=[_resize_error(error, pool) for error in pool.errors],
         auto_scale=_auto_scale(facts.auto_scale) if facts.auto_scale else None,
         start_task=_start_task(facts.start_task) if facts.start_task else None,
@@ -136,6 +156,10 @@ def _cores(pool: Pool) -> CoresAnswer | None:
 def _slots(picture: NodesPicture) -> SlotsAnswer:
     summary = picture.summary
     return SlotsAnswer(total=summary.slots, used=summary.used, free=summary.free)
+
+
+def _interruptions(tally: Tally, now: datetime) -> InterruptionsAnswer:
+    return interruptions_answer(tally.interruptions, tally.since, now)
 
 
 def _resize_error(error: ResizeError, pool: Pool) -> ResizeErrorAnswer:
@@ -163,10 +187,19 @@ def _error(problem: Problem) -> ErrorTextAnswer:
     return ErrorTextAnswer(code=problem.code, message=problem.message)
 
 
+def evaluation_answer(found: Evaluation) -> EvaluationAnswer:
+    return EvaluationAnswer(
+        timestamp=found.at.astimezone(UTC),
+        results=found.results,
+        error=_error(found.error) if found.error else None,
+    )
+
+
 def _start_task(task: StartTask) -> StartTaskAnswer:
+    """No value is told of a variable, also where a version that kept them wrote the row."""
     return StartTaskAnswer(
         command_line=task.command_line,
-        environment=dict(task.environment),
+        environment={name: MARK if value else "" for name, value in task.environment},
         wait_for_success=task.waits_for_success,
         max_task_retry_count=task.retries,
     )

@@ -6,7 +6,8 @@ A pool has them once its nodes were listed. No single node has any, and a state 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from functions.api.series import Gauge
+from functions.api.series import Counter, Gauge
+from shared.domain.interruptions import Interruptions
 from shared.domain.pool_rounds import PoolRound
 from shared.domain.pools import NodesPicture, Pool
 from shared.domain.reports import PoolReport
@@ -58,6 +59,26 @@ def _exact(report: PoolReport) -> Iterator[_Sample]:
         yield (report.account.id, report.pool.facts.id), report.verdict.level == "exact"
 
 
+def _counter(name: str, meaning: str, value: Callable[[Interruptions], int]) -> Counter[PoolReport]:
+    def samples(report: PoolReport) -> Iterator[_Sample]:
+        picture = report.pool.picture
+        if picture and picture.tally:
+            yield (report.account.id, report.pool.facts.id), value(picture.tally.interruptions)
+
+    return Counter(name, meaning, ("account", "pool"), samples)
+
+
+def _flapping(report: PoolReport) -> Iterator[_Sample]:
+    if report.pool.picture:
+        yield (report.account.id, report.pool.facts.id), report.pool.picture.flapping_nodes(report.now)
+
+
+def _evaluation_failed(report: PoolReport) -> Iterator[_Sample]:
+    scale = report.pool.facts.auto_scale
+    if report.pool.picture and scale and scale.evaluated_at:
+        yield (report.account.id, report.pool.facts.id), scale.error is not None
+
+
 def _told(dedicated: bool) -> str:  # noqa: FBT001 - a label's value
     return "true" if dedicated else "false"
 
@@ -91,6 +112,24 @@ POOL_SERIES = (
         "azbatch_pool_resize_errors",
         "Errors of the last resize.",
         lambda pool, _: sum(error.is_current for error in pool.errors),
+    ),
+    Gauge(
+        "azbatch_pool_autoscale_error",
+        "1 if the last evaluation of the autoscale formula failed.",
+        ("account", "pool"),
+        _evaluation_failed,
+    ),
+    _counter("azbatch_pool_interruptions_total", "Spot nodes that were preempted.", lambda seen: seen.total),
+    _counter(
+        "azbatch_pool_unexplained_restarts_total",
+        "Restarts of spot nodes that may have been interruptions.",
+        lambda seen: seen.unexplained,
+    ),
+    Gauge(
+        "azbatch_pool_flapping_nodes",
+        "Nodes that fell into a bad state three times within an hour.",
+        ("account", "pool"),
+        _flapping,
     ),
     _gauge(
         "azbatch_pool_as_of_timestamp_seconds",

@@ -1,17 +1,20 @@
-"""GET accounts/{account}/pools, …/{pool}, …/{pool}/nodes, …/{pool}/nodes/{node}: from storage, never from Batch."""
+"""GET accounts/{account}/pools, …/{pool}, its autoscaleruns, nodes and nodes/{node}: from storage, not Batch."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
+from functions.answers import unreadable_answers
 from functions.api.jobs import Format, Key, PageSize
 from functions.api.node_models import NodeAnswer, NodeLine, node_answer
-from functions.api.pool_models import PoolAnswer, PoolLine, pool_answer
+from functions.api.pool_models import EvaluationAnswer, PoolAnswer, PoolLine, evaluation_answer, pool_answer
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
 from shared.domain.keys import key_of
+from shared.domain.node_causes import cause_of
 from shared.domain.reports import NodeReport, PoolReport
 
+CausePart = Annotated[str, Meta(max_length=1_000)]
 PoolState = Literal["active", "deleting"]
 AllocationState = Literal["steady", "resizing", "stopping"]
 NodeState = Literal[
@@ -42,10 +45,12 @@ class PoolsQuery(Query):
 
 
 class NodesQuery(Query):
-    """Filters of the node list."""
+    """Filters of the node list; `cause` is a part of the cause's words, of any case."""
 
     state: NodeState | UnsetType = UNSET
     is_dedicated: bool | UnsetType = UNSET
+    cause: CausePart = ""
+    flapping: bool | UnsetType = UNSET
     prefix: Key = ""
     format: Format = "json"
     maxpagesize: PageSize = 100
@@ -57,6 +62,8 @@ class NodesQuery(Query):
         return (
             (self.state is UNSET or node.state == self.state)
             and (self.is_dedicated is UNSET or node.dedicated == self.is_dedicated)
+            and (not self.cause or self.cause.casefold() in (cause_of(node) or "").casefold())
+            and (self.flapping is UNSET or report.is_flapping == self.flapping)
             and node.key.startswith(key_of(self.prefix))
             and node.key > self.continuation
         )
@@ -67,10 +74,12 @@ def add_pools(routes: Routes) -> None:
     async def list_pools(call: Call[PoolsQuery, None]) -> Page[PoolAnswer] | Reply:
         """Pools of an account with their nodes in numbers and the verdict on these, by id."""
         services = await call.services()
-        found = [report for report in await services.pools.pools(call.path["account"]) if call.query.wants(report)]
+        listed = await services.pools.listed_pools(call.path["account"])
+        found = [report for report in listed.reports if call.query.wants(report)]
         shown = found[: call.query.maxpagesize]
         link = call.next_link(shown[-1].pool.key) if len(found) > len(shown) else None
-        page = Page(value=[pool_answer(report) for report in shown], next_link=link)
+        missing = unreadable_answers(listed.unreadable)
+        page = Page(value=[pool_answer(report) for report in shown], next_link=link, unreadable=missing)
         return csv_reply(page, PoolLine) if call.query.format == "csv" else page
 
     @routes.route("GET", "accounts/{account}/pools/{pool}", returns=PoolAnswer, repeats=True)
@@ -78,6 +87,13 @@ def add_pools(routes: Routes) -> None:
         """One pool."""
         services = await call.services()
         return pool_answer(await services.pools.pool(call.path["account"], call.path["pool"]))
+
+    @routes.route("GET", "accounts/{account}/pools/{pool}/autoscaleruns", returns=Page[EvaluationAnswer], repeats=True)
+    async def list_autoscale_runs(call: Call[Query, None]) -> Page[EvaluationAnswer]:
+        """The latest evaluations of a pool's autoscale formula that polls saw, the latest first; 20 at most."""
+        services = await call.services()
+        report = await services.pools.pool(call.path["account"], call.path["pool"])
+        return Page(value=[evaluation_answer(found) for found in report.pool.all_evaluations], next_link=None)
 
     @routes.route("GET", "accounts/{account}/pools/{pool}/nodes", query=NodesQuery, returns=Page[NodeAnswer])
     async def list_nodes(call: Call[NodesQuery, None]) -> Page[NodeAnswer] | Reply:

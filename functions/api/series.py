@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from prometheus_client.metrics_core import GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from shared.domain.histograms import Histogram
 
@@ -46,6 +46,23 @@ class Gauge[T]:
 
     def family(self, things: Iterable[T]) -> Metric:
         family = GaugeMetricFamily(self.name, self.meaning, labels=self.labels)
+        for thing in things:
+            for labels, value in self.samples(thing):
+                family.add_metric(labels, value)
+        return family
+
+
+@dataclass(frozen=True, slots=True)
+class Counter[T]:
+    """A number that only grows until what it counts begins anew; `samples` as those of a gauge."""
+
+    name: str
+    meaning: str
+    labels: tuple[str, ...]
+    samples: Callable[[T], Iterable[tuple[tuple[str, ...], float]]]
+
+    def family(self, things: Iterable[T]) -> Metric:
+        family = CounterMetricFamily(self.name, self.meaning, labels=self.labels)
         for thing in things:
             for labels, value in self.samples(thing):
                 family.add_metric(labels, value)

@@ -21,7 +21,7 @@ type Moment = Annotated[datetime, Meta(tz=True)]
 
 
 class TimelineQuery(Query):
-    """From the first run to now, unless said otherwise."""
+    """From the first run to the last moment that is known, unless said otherwise."""
 
     start: Moment | UnsetType = field(default=UNSET, name="from")
     end: Moment | UnsetType = field(default=UNSET, name="to")
@@ -79,8 +79,8 @@ def add_timeline(routes: Routes) -> None:
         """When each node ran what, from the latest run of every task."""
         services, query = await call.services(), call.query
         start = None if query.start is UNSET else query.start
-        end = await services.clock.now() if query.end is UNSET else query.end
-        _require_order(start, end)
+        end = None if query.end is UNSET else query.end
+        _require_order(start, end or await services.clock.now())
         report = await services.timelines.timeline(call.path["account"], call.path["job"], start=start, end=end)
         return _answer(report)
 

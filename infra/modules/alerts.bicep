@@ -31,8 +31,8 @@ var rules = [
   }
   {
     name: 'failing-polls'
-    description: 'More than 3 rounds of one account failed within 30 minutes.'
-    query: '${traces} | where Message matches regex "^A round of [^ ]+ (failed|broke)" | extend Account = extract("^A round of ([^ ]+)", 1, Message) | summarize Rounds = count() by Account | where Rounds > 3'
+    description: 'More than 3 rounds over the jobs, or the pools, of one account failed within 30 minutes.'
+    query: '${traces} | where Message matches regex "^A round (of|over the (?:pools|job schedules) of) [^ ]+ (failed|broke)" | extend Kind = extract("^A round (of|over the (?:pools|job schedules) of) ", 1, Message), Account = extract("^A round (of|over the (?:pools|job schedules) of) ([^ ]+)", 2, Message) | summarize Rounds = count() by Account, Kind | where Rounds > 3'
     operator: 'GreaterThan'
     threshold: 0
     severity: 1

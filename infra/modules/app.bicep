@@ -18,7 +18,10 @@ param identityName string
 @description('Name of the storage account of the functions host, in this resource group.')
 param hostStorageName string
 
-@description('Container of that account in which the platform keeps the deployed package.')
+@description('Name of the storage account that nodes and Batch write to, in this resource group.')
+param telemetryStorageName string
+
+@description('Container of the host\'s account in which the platform keeps the deployed package.')
 param packageContainerName string
 
 @description('Name of the Application Insights component, in this resource group.')
@@ -51,6 +54,10 @@ resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' 
 
 resource hostStorage 'Microsoft.Storage/storageAccounts@2025-06-01' existing = {
   name: hostStorageName
+}
+
+resource telemetryStorage 'Microsoft.Storage/storageAccounts@2025-06-01' existing = {
+  name: telemetryStorageName
 }
 
 resource applicationInsights 'Microsoft.Insights/components@2020-02-02' existing = {
@@ -150,6 +157,10 @@ resource appSettings 'Microsoft.Web/sites/config@2025-03-01' = {
     AzureWebJobsStorage__credential: 'managedidentity'
     BATCH_ACCOUNTS: join(batchAccountEndpoints, ',')
     OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID: identity.properties.clientId
+    TELEMETRY_STORAGE__blobServiceUri: telemetryStorage.properties.primaryEndpoints.blob
+    TELEMETRY_STORAGE__clientId: identity.properties.clientId
+    TELEMETRY_STORAGE__credential: 'managedidentity'
+    TELEMETRY_STORAGE__queueServiceUri: telemetryStorage.properties.primaryEndpoints.queue
   })
 }
 

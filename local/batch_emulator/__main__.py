@@ -6,6 +6,7 @@ import contextlib
 import gc
 import signal
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from ssl import SSLContext
@@ -13,6 +14,7 @@ from ssl import SSLContext
 from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN, is_key
 from local.batch_emulator.certificate import context
 from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.glimpses import PERIOD_SECONDS
 from local.batch_emulator.keeper import Keeper
 from local.batch_emulator.server import Server
 from local.batch_emulator.settings import Knobs
@@ -27,6 +29,8 @@ _EPILOG = """controls, without authentication, from this machine only:
   POST /_emulator/faults     {"method", "path", "status", "count", "retryAfter", "delaySeconds", "reset", "truncate",
                              "lateReportSeconds"}; GET lists, DELETE clears
   GET  /_emulator/counters   requests and items served, by route, task list and client
+  GET  /_emulator/log        what was written to the resource log, by account and kind
+  GET  /_emulator/telemetry  what was written of nodes' telemetry, by account and node
   GET  /_emulator/settings   POST turns knobs
   POST /_emulator/reset      empty accounts again"""
 
@@ -81,12 +85,39 @@ async def _serve(options: argparse.Namespace, store: Store | None, tls: SSLConte
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
     _spare_the_large()
     server = Server(emulator, keeper)
-    try:
-        port = await server.start(options.host, options.port, tls)
-        print(f"listening on {'https' if tls else 'http'}://{options.host}:{port}", flush=True)
-        await server.run(stop)
-    finally:
-        await server.stop()
+    async with _logging(emulator, options.logs), _measuring(emulator, options.telemetry, options.telemetry_interval):
+        try:
+            port = await server.start(options.host, options.port, tls)
+            print(f"listening on {'https' if tls else 'http'}://{options.host}:{port}", flush=True)
+            await server.run(stop)
+        finally:
+            await server.stop()
+
+
+@contextlib.asynccontextmanager
+async def _logging(emulator: Emulator, connection_string: str | None) -> AsyncIterator[None]:
+    """Resource logs, where there is storage for them."""
+    if connection_string is None:
+        yield
+        return
+    from local.batch_emulator.log_writer import LogWriter  # noqa: PLC0415 - slow to load, and mostly of no use
+
+    async with LogWriter(emulator, connection_string) as writer:
+        writer.start()
+        yield
+
+
+@contextlib.asynccontextmanager
+async def _measuring(emulator: Emulator, connection_string: str | None, period: float) -> AsyncIterator[None]:
+    """Telemetry of nodes, where there is storage for it."""
+    if connection_string is None:
+        yield
+        return
+    from local.batch_emulator.telemetry_writer import TelemetryWriter  # noqa: PLC0415 - slow to load, too
+
+    async with TelemetryWriter(emulator, connection_string, period=period) as writer:
+        writer.start()
+        yield
 
 
 def _spare_the_large() -> None:
@@ -120,6 +151,12 @@ def _parser() -> argparse.ArgumentParser:
     jwt_key = "accept JWTs signed by this key too: a public key in PEM, or the secret of HS256"
     add("--jwt-key", type=_token_key, metavar="FILE", help=jwt_key)
     add("--jwt-issuer", metavar="TEXT", help=f"the issuer of those JWTs (default: {ISSUER})")
+    logs = "write resource logs to this storage as Azure Monitor does: a connection string (default: none)"
+    add("--logs", type=_filled, metavar="STORAGE", help=logs)
+    telemetry = "write what nodes measure to this storage as agents do: a connection string (default: none)"
+    add("--telemetry", type=_filled, metavar="STORAGE", help=telemetry)
+    interval = "real seconds between the samples of a node, at least 1 (default: %(default)s)"
+    add("--telemetry-interval", type=_interval, default=PERIOD_SECONDS, metavar="SECONDS", help=interval)
     add("--seed", type=int, default=1, help="of everything left to chance (default: %(default)s)")
     add("--speed", type=_speed, default=1.0, help="divides durations; stamps stay real (default: %(default)s)")
     add("--stepped", action="store_true", help="virtual time that moves by POST /_emulator/clock only, for tests")
@@ -170,6 +207,13 @@ def _seconds(text: str) -> float:
         found = -1.0
     if not 0 <= found < float("inf"):
         raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds")
+    return found
+
+
+def _interval(text: str) -> float:
+    found = _seconds(text)
+    if found < 1:
+        raise argparse.ArgumentTypeError(f"samples are at least a second apart, not '{text}'")
     return found
 
 

@@ -80,6 +80,7 @@ class AutoScale:
             return
         outcome = self.evaluated(pool, str(pool.spec["autoScaleFormula"]))
         scaling.run = self.run_of(outcome)
+        self._stage.log.pool("PoolAutoScaleEvent", pool, {"formula": pool.spec["autoScaleFormula"], **scaling.run})
         self._stage.note(pool, pool.account)
         wanted = {_DEDICATED: outcome.dedicated, _SPOT: outcome.spot}
         if any(_target(pool, name) != count for name, count in wanted.items()):

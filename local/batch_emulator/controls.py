@@ -38,6 +38,8 @@ class Controls:
             ("POST", "faults"): self._add_fault,
             ("DELETE", "faults"): self._clear_faults,
             ("GET", "counters"): self._counters,
+            ("GET", "log"): self._log,
+            ("GET", "telemetry"): self._telemetry,
             ("POST", "reset"): self._reset,
             ("GET", "settings"): self._settings,
             ("POST", "settings"): self._turn_knobs,
@@ -112,6 +114,17 @@ class Controls:
         emulator = self._emulator
         counted = {"routes": emulator.counters, "taskLists": emulator.task_lists, "clients": emulator.clients}
         return {name: dict(sorted(counters.items())) for name, counters in counted.items()}
+
+    def _log(self, _: Body) -> Any:
+        """What was logged of each account since it began: records by kind, how many were told again or lost."""
+        return {
+            name: {"told": dict(sorted(log.told.items())), "repeated": log.repeated, "lost": log.lost}
+            for name, log in zip(self._emulator.simulations, self._emulator.logs, strict=True)
+        }
+
+    def _telemetry(self, _: Body) -> Any:
+        """What was written of each account's nodes since it began, and what was not."""
+        return {name: watch.told for name, watch in self._emulator.watches.items()}
 
     def _reset(self, body: Body) -> Any:
         self._emulator.reset()

@@ -8,6 +8,8 @@ from local.batch_emulator.agenda import Agenda
 from local.batch_emulator.auth import DEVELOPMENT_TOKEN, Credentials
 from local.batch_emulator.clock import Clock
 from local.batch_emulator.entities import Account, Json
+from local.batch_emulator.event_log import EventLog
+from local.batch_emulator.glimpses import Watch
 from local.batch_emulator.injection import Faults
 from local.batch_emulator.ledger import ROOT, Ledger
 from local.batch_emulator.rows import Places
@@ -45,7 +47,9 @@ class Emulator:
         self.epoch = 0
         self._first_knobs = replace(self.knobs)
         self._first_speed = speed
-        self._seed = seed
+        self.seed = seed
+        self._logs_events = False
+        self._watches_every = 0.0
         self._begin()
 
     def reset(self) -> None:
@@ -68,6 +72,31 @@ class Emulator:
     def resume(self) -> None:
         self.clock.resume()
         self.agenda.wake()
+
+    @property
+    def logs(self) -> list[EventLog]:
+        """The resource logs of all accounts."""
+        return [simulation.stage.log for simulation in self.simulations.values()]
+
+    def log_events(self) -> None:
+        """From now on what happens is logged, for somebody who takes it."""
+        self._logs_events = True
+        for log in self.logs:
+            log.is_on = True
+
+    @property
+    def watches(self) -> dict[str, Watch]:
+        """Who looks at the nodes of each account."""
+        return {name: simulation.watch for name, simulation in self.simulations.items()}
+
+    def watch_nodes(self, period: float) -> None:
+        """From now on nodes are looked at every so many seconds, for somebody who takes what is seen; 0 ends it."""
+        self._watches_every = period
+        for watch in self.watches.values():
+            if period:
+                watch.begin(period)
+            else:
+                watch.end()
 
     def count(self, route: str, path: str, items: int, client: str = "") -> None:
         """Counts a request that was let in: by route, by the client's User-Agent, and task lists by path too."""
@@ -94,7 +123,7 @@ class Emulator:
         self.ledger.last, self.epoch = last, epoch
         self.clock.take_up(latest, lost, paused_at)
         for name, simulation in self.simulations.items():
-            simulation.stage.chance.seed(f"{self._seed}/{name}/{last}")
+            simulation.stage.chance.seed(f"{self.seed}/{name}/{last}")
 
     @property
     def places(self) -> Places:
@@ -113,11 +142,15 @@ class Emulator:
                 self.agenda,
                 self.knobs,
                 self.ledger,
-                seed=str(self._seed),
+                seed=str(self.seed),
                 late=self.faults.late_report_seconds,
             )
             for name in self.credentials.keys
         }
+        if self._logs_events:
+            self.log_events()
+        if self._watches_every:
+            self.watch_nodes(self._watches_every)
         for simulation in self.simulations.values():
             self.ledger.note(simulation.account, ROOT)
 

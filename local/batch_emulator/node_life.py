@@ -21,15 +21,25 @@ _RESTARTING = (10.0, 30.0)
 
 
 class NodeLife:
-    """`ready` is called when a node can take tasks, `settled` when one has started or gone."""
+    """`ready` is called when a node can take tasks, `settled` when one has started or gone.
+
+    `ended` is called when a node's life ends, with the state that follows.
+    """
 
     def __init__(
-        self, stage: Stage, tasks: TaskLife, *, ready: Callable[[Pool], None], settled: Callable[[Pool], None]
+        self,
+        stage: Stage,
+        tasks: TaskLife,
+        *,
+        ready: Callable[[Pool], None],
+        settled: Callable[[Pool], None],
+        ended: Callable[[Node, str], None],
     ) -> None:
         self._stage = stage
         self._tasks = tasks
         self._ready = ready
         self._settled = settled
+        self._ended = ended
 
     def add(self, pool: Pool, *, dedicated: bool) -> None:
         chance = self._stage.chance
@@ -115,6 +125,7 @@ class NodeLife:
                 self._tasks.requeue(run, counted=counted)
 
     def _end_life(self, node: Node, state: str) -> None:
+        self._ended(node, state)
         node.life += 1
         node.errors.clear()
         self._set(node, state, self._stage.now)

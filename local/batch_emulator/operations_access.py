@@ -18,7 +18,7 @@ def create_node_user(request: Request) -> Response:
         raise absent_property("password")
     if name in node.users:
         raise conflict("NodeUserExists", "The specified node user already exists.")
-    node.users.add(name)
+    node.users.append(name)
     request.note(node, node.pool)
     return _done(request, node, f"users/{name}", 201)
 
@@ -31,7 +31,7 @@ def replace_node_user(request: Request) -> Response:
 
 def delete_node_user(request: Request) -> Response:
     name, node = _named(request), request.node()
-    node.users.discard(name)
+    node.users.remove(name)
     request.note(node, node.pool)
     return Response(200)
 

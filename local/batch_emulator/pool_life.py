@@ -8,6 +8,7 @@ from local.batch_emulator.collation import fold
 from local.batch_emulator.entities import Account, Json, Node, Pool
 from local.batch_emulator.node_life import NodeLife
 from local.batch_emulator.stage import Stage
+from local.batch_emulator.stamps import stamp
 
 MOST_NODES = 2500
 _ALLOCATING = (3.0, 8.0)
@@ -17,6 +18,7 @@ _STOPPED = {
     "code": "ResizeStopped",
     "message": "Desired number of nodes could not be allocated as the resize operation was stopped",
 }
+_QUOTA = {"code": "AccountCoreQuotaReached", "message": "The specified account has reached core quota"}
 _UNSETTLED = ("creating", "leavingpool")
 
 
@@ -47,6 +49,7 @@ class PoolLife:
         )
         self._account.pools[pool.key] = pool
         self._stage.note(pool, self._account)
+        self._stage.log.pool_created(pool)
         if not any(spec.get(target) for target in TARGETS.values()):
             pool.allocation = "steady"
         for job in self._account.jobs.values():
@@ -76,11 +79,13 @@ class PoolLife:
             pool.spec[name] = max(0, int(pool.spec.get(name) or 0) - 1)
         pool.resizes += 1
         self._set_allocation(pool, "resizing")
+        self._stage.log.resize("PoolResizeStartEvent", pool, option)
         self._stage.between(_ALLOCATING, partial(self._take_out, pool, pool.resizes, nodes, option))
 
     def delete(self, pool: Pool) -> None:
         pool.state, pool.changed = "deleting", self._stage.now
         self._stage.note(pool, self._account)
+        self._stage.log.pool("PoolDeleteStartEvent", pool)
         pool.resizes += 1
         for node in list(pool.nodes.values()):
             self._nodes.remove(node, "requeue")
@@ -89,11 +94,14 @@ class PoolLife:
     def settle(self, pool: Pool) -> None:
         """Steady once all nodes have started or gone."""
         if pool.allocation == "resizing" and self._is_settled(pool):
+            since = pool.allocation_changed
             self._set_allocation(pool, "steady")
+            self._stage.log.resize("PoolResizeCompleteEvent", pool, "", since=since)
 
     def _plan(self, pool: Pool, option: str) -> None:
         pool.errors.clear()
         pool.resizes += 1
+        self._stage.log.resize("PoolResizeStartEvent", pool, option)
         self._stage.between(_ALLOCATING, partial(self._allocate, pool, pool.resizes, option))
 
     def _allocate(self, pool: Pool, number: int, option: str) -> None:
@@ -104,9 +112,21 @@ class PoolLife:
             surplus = len(nodes) - int(pool.spec.get(name) or 0)
             for node in sorted(nodes, key=_busyness)[: max(surplus, 0)]:
                 self._nodes.remove(node, option)
-            for _ in range(-surplus):
+            lacking = max(-surplus, 0)
+            allowed = min(lacking, self._quota_left()) if dedicated else lacking
+            for _ in range(allowed):
                 self._nodes.add(pool, dedicated=dedicated)
+            if allowed < lacking:
+                pool.errors.append(_QUOTA)
+        self._stage.note(pool, self._account)
         self.settle(pool)
+
+    def _quota_left(self) -> int:
+        """How many more dedicated nodes the account may have; the service counts cores."""
+        quota = self._stage.knobs.dedicatedNodeQuota
+        if not quota:
+            return MOST_NODES
+        return max(0, quota - sum(pool.current(dedicated=True) for pool in self._account.pools.values()))
 
     def _stopped(self, pool: Pool, number: int) -> None:
         if pool.resizes != number:
@@ -115,7 +135,9 @@ class PoolLife:
             if pool.current(dedicated=kind) != int(pool.spec.get(name) or 0):
                 pool.errors.append(_STOPPED)
                 break
+        since = pool.allocation_changed
         self._set_allocation(pool, "steady")
+        self._stage.log.resize("PoolResizeCompleteEvent", pool, "", since=since)
 
     def _take_out(self, pool: Pool, number: int, nodes: Sequence[Node], option: str) -> None:
         if pool.resizes != number:
@@ -128,7 +150,8 @@ class PoolLife:
     def _is_settled(self, pool: Pool) -> bool:
         if any(node.leaving or node.state in _UNSETTLED for node in pool.nodes.values()):
             return False
-        return all(pool.current(dedicated=kind) == int(pool.spec.get(name) or 0) for kind, name in TARGETS.items())
+        targets = {kind: int(pool.spec.get(name) or 0) for kind, name in TARGETS.items()}
+        return bool(pool.errors) or all(pool.current(dedicated=kind) == target for kind, target in targets.items())
 
     def _gone(self, pool: Pool) -> None:
         if not pool.is_gone:
@@ -136,6 +159,8 @@ class PoolLife:
                 self._nodes.go(node)
             del self._account.pools[pool.key]
             self._stage.ledger.drop(pool, self._account)
+            times = {"startTime": stamp(pool.changed), "endTime": stamp(self._stage.now)}
+            self._stage.log.pool("PoolDeleteCompleteEvent", pool, times)
 
     def _set_allocation(self, pool: Pool, state: str) -> None:
         pool.allocation, pool.allocation_changed = state, self._stage.now

@@ -93,7 +93,6 @@ class Restorer:
         self._account.pools[pool.key] = self._by_number[pool.number] = pool
         for _, values in self._rows(pool.number)[_NODE.name]:
             node = Node(**_NODE.named(values), pool=pool)
-            node.users = set(node.users)
             node.start_task = self._side_run(node.start_task)
             pool.nodes[node.id] = self._by_number[node.number] = node
 

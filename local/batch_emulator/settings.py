@@ -15,7 +15,8 @@ class Knobs:
     """Seconds are real ones (virtual ones in the stepped mode), but the mean lives of nodes are shortened by the speed.
 
     `emptyPageEvery` N makes every Nth page of a list empty, though with a link to the next; 0 none. `pageSize` caps
-    what clients ask for. A mean life of 0 means that such nodes are never lost.
+    what clients ask for. A mean life of 0 means that such nodes are never lost. `dedicatedNodeQuota` is how many
+    dedicated nodes all pools of an account may have together, 0 for any number.
     """
 
     idCollation: str = "ordinal"  # noqa: N815 - the JSON's name
@@ -27,6 +28,7 @@ class Knobs:
     latencySeconds: float = 0.0  # noqa: N815
     preemptionSeconds: float = 900.0  # noqa: N815
     nodeLossSeconds: float = 0.0  # noqa: N815
+    dedicatedNodeQuota: int = 0  # noqa: N815
 
     def turned(self, wanted: Mapping[str, object]) -> "Knobs":
         """A copy with other values. Raises ValueError, naming what is wrong."""

@@ -79,6 +79,8 @@ class SideLife:
         self._end(side.preparation, node, exit_code)
         self._stage.note(side, job)
         side.preparation.retries = retries if exit_code else 0
+        name = str(job.spec["jobPreparationTask"].get("id") or "jobpreparation")
+        self._stage.log.side_ended(job, name, "JobPrep", node, side.preparation)
         waiting, side.waiting = side.waiting, []
         if exit_code and (job.spec["jobPreparationTask"].get("waitForSuccess", True)):
             job.unfit[node] = node.image
@@ -88,6 +90,8 @@ class SideLife:
     def _released(self, job: Job, side: Side, exit_code: int) -> None:
         if side.release and side.node:
             self._end(side.release, side.node, exit_code)
+            name = str((job.spec.get("jobReleaseTask") or {}).get("id") or "jobrelease")
+            self._stage.log.side_ended(job, name, "JobRelease", side.node, side.release)
             self._stage.note(side, job)
 
     def _go_on(self, side: Side, run: Run, *, must_succeed: bool) -> None:

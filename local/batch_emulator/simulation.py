@@ -9,6 +9,8 @@ from local.batch_emulator.auto_scale import AutoScale
 from local.batch_emulator.clock import Clock
 from local.batch_emulator.dispatch import Dispatch
 from local.batch_emulator.entities import Account, Job, Node, Task
+from local.batch_emulator.event_log import EventLog
+from local.batch_emulator.glimpses import Watch
 from local.batch_emulator.job_life import JobLife
 from local.batch_emulator.ledger import Ledger
 from local.batch_emulator.node_life import NodeLife
@@ -32,12 +34,20 @@ class Simulation:
         late: Callable[[], float],
     ) -> None:
         self.account = account
-        self.stage = Stage(clock, agenda, knobs, ledger, random.Random(f"{seed}/{account.name}"), late)
+        log = EventLog(account.name, clock, seed)
+        self.stage = Stage(clock, agenda, knobs, ledger, random.Random(f"{seed}/{account.name}"), log, late)
         self._dispatch = Dispatch(self.stage)
         self.tasks = TaskLife(self.stage, left=self._run_ended, waiting=self._dispatch.waiting, done=self._completed)
         self._dispatch.attach(self.tasks)
         self.pools = PoolLife(account, self.stage, self.next_number)
-        self.nodes = NodeLife(self.stage, self.tasks, ready=self._dispatch.plan, settled=self.pools.settle)
+        self.watch = Watch(account, self.stage)
+        self.nodes = NodeLife(
+            self.stage,
+            self.tasks,
+            ready=self._dispatch.plan,
+            settled=self.pools.settle,
+            ended=self.watch.ends,
+        )
         self.scaling = AutoScale(self.stage, self.pools)
         self.pools.attach(self.nodes, self.scaling.begin)
         self.jobs = JobLife(account, self.stage, self.next_number, AutoPools(account, self.stage, self.pools))

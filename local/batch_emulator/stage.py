@@ -12,6 +12,7 @@ from functools import partial
 from local.batch_emulator.agenda import Agenda
 from local.batch_emulator.clock import Clock
 from local.batch_emulator.entities import Node
+from local.batch_emulator.event_log import EventLog
 from local.batch_emulator.ledger import Ledger, Numbered
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.stamps import as_node_tells, ticks
@@ -24,6 +25,7 @@ class Stage:
     knobs: Knobs
     ledger: Ledger
     chance: random.Random
+    log: EventLog
     late_seconds: Callable[[], float] = field(default=lambda: 0.0)
 
     @property

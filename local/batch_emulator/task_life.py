@@ -63,6 +63,7 @@ class TaskLife:
     def requeue(self, run: Run, *, counted: bool) -> None:
         """Back to the queue's head; `counted` where a user's resize, deletion or disable is the reason."""
         job, task = run.job, run.task
+        self._stage.log.task_requeued(run)
         if counted:
             task.requeues, task.last_requeue = task.requeues + 1, self._stage.now
         self._back(run)
@@ -116,6 +117,7 @@ class TaskLife:
 
     def _refused(self, run: Run) -> None:
         """Job preparation failed on the node: the task goes elsewhere."""
+        self._stage.log.not_scheduled(run)
         self._back(run)
         self._left(run.node, run.job)
 
@@ -148,6 +150,7 @@ class TaskLife:
         if self._appears(run, 2, moment):
             run.task.started = run.started
             self._set(run.job, run.task, "running", moment)
+            self._stage.log.task_started(run)
 
     def _appears(self, run: Run, phase: int, moment: int) -> bool:
         """Whether a report is news: late ones may be overtaken. The node then shows the run."""
@@ -195,6 +198,7 @@ class TaskLife:
     def _complete(self, job: Job, task: Task, moment: int, *, exit_code: int | None, failure: Failure | None) -> None:
         task.exit_code, task.failure, task.ended = exit_code, failure, moment
         self._set(job, task, "completed", moment, result="failure" if failure else "success")
+        self._stage.log.task_ended(job, task)
         if job.spec.get("usesTaskDependencies") and satisfies(task):
             self._free(job, task)
         self._done(job, task)

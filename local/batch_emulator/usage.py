@@ -3,17 +3,16 @@
 A node counts from its allocation until it has left. Cores are read from the size's name: d8s has 8.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from local.batch_emulator.entities import Account, Lease
+from local.batch_emulator.machines import cores
 from local.batch_emulator.paging import Renderers
 from local.batch_emulator.stamps import SECOND, stamp
 
 INTERVAL = 1800 * SECOND
-_CORES = re.compile(r"_[a-z]+(\d+)")
 _HOUR = 3600 * SECOND
 
 
@@ -39,11 +38,6 @@ def usage(account: Account, start: int, end: int, now: int) -> Mapping[str, Usag
             found[moment, lease.pool_id, lease.vm_size] += max(shared, 0) * cores(lease.vm_size)
     rows = (Usage(f"{at:020}:{pool}", pool, size, at, total) for (at, pool, size), total in found.items() if total)
     return {row.id: row for row in rows}
-
-
-def cores(vm_size: str) -> int:
-    found = _CORES.search(vm_size.lower())
-    return int(found[1]) if found else 1
 
 
 def usage_renderers() -> Renderers:

@@ -69,7 +69,7 @@ def pool_renderers(url: str, version: str) -> Renderers:
         "allocationState": lambda pool: pool.allocation,
         "allocationStateTransitionTime": lambda pool: stamp(pool.allocation_changed),
         "vmSize": lambda pool: pool.vm_size,
-        "resizeErrors": lambda pool: pool.errors or None,
+        "resizeErrors": lambda pool: (pool.errors or None) if pool.allocation == "steady" else None,
         "currentDedicatedNodes": lambda pool: pool.current(dedicated=True),
         "currentLowPriorityNodes": lambda pool: pool.current(dedicated=False),
         **{name: _sent(name, default) for name, default in _DEFAULTS.items()},

@@ -21,7 +21,13 @@ def test(checkout: Checkout, arguments: Sequence[str]) -> int:
     prepare(checkout)
     conformance = checkout.root.parent / "shared/conformance"
     found = {"CONFORMANCE_DIR": str(conformance)} if conformance.is_dir() else {}
-    return _hand_over(checkout, ("pytest", *arguments), {**found, **os.environ})
+    return _hand_over(checkout, ("pytest", *spread(checkout.root, arguments), *arguments), {**found, **os.environ})
+
+
+def spread(root: Path, arguments: Sequence[str]) -> Sequence[str]:
+    """How the tests that the arguments name run: the whole suite on all cores, file by file, and few tests here."""
+    named = any((root / argument.split("::")[0]).exists() for argument in arguments)
+    return () if named else ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile")
 
 
 def emulator(checkout: Checkout, arguments: Sequence[str]) -> int:

@@ -25,6 +25,10 @@ OWN_SETTINGS = (
     "AzureWebJobsStorage__accountName",
     "AzureWebJobsStorage__tableServiceUri",
     "TABLE_PREFIX",
+    "TELEMETRY_STORAGE",
+    "TELEMETRY_STORAGE__blobServiceUri",
+    "RESOURCE_LOG_CONTAINER",
+    "TELEMETRY_CONTAINER",
     "CLOCK_URL",
 )
 
@@ -77,11 +81,14 @@ def require_free(port: int) -> None:
             ) from error
 
 
-def emulator_program(checkout: Checkout, options: Options, account: Emulated) -> Program:
+def emulator_program(checkout: Checkout, options: Options, account: Emulated, storage: str | None = None) -> Program:
+    """`storage` is where it writes the resource log and telemetry of nodes, as a connection string."""
     arguments = [
         *("--port", "0", "--account", f"{account.name}={account.key}"),
         *("--seed", str(options.seed), "--speed", f"{options.speed:g}"),
     ]
+    if storage:
+        arguments += ["--logs", storage, "--telemetry", storage]
     if options.kept_in:
         arguments += ["--data", str(options.kept_in / "emulator")]
     return _module(checkout, "emulator", "local.batch_emulator", arguments, base_environment())
@@ -108,6 +115,7 @@ def app_settings(options: Options, storage: str, account: Emulated | None, emula
         return {**always, "BATCH_ACCOUNTS": ",".join(options.accounts), "TICK_SCHEDULE": "*/10 * * * * *"}
     return {
         **always,
+        "TELEMETRY_STORAGE": storage,
         "BATCH_ACCOUNTS": f"{account.name}={emulator}",
         "BATCH_ACCOUNT_KEYS": f"{account.name}={account.key}",
         "TICK_SCHEDULE": "*/2 * * * * *",

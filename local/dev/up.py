@@ -82,7 +82,7 @@ def _start(children: Children, checkout: Checkout, options: Options) -> Running:
         program = azurite_program(checkout, log=log, environment=base_environment(), location=location)
         storage = StorageAddresses.announced(children.start(program))
     account = None if options.accounts else Emulated()
-    emulator = _start_emulator(children, checkout, options, account)
+    emulator = _start_emulator(children, checkout, options, account, storage.connection_string)
     with step("functions host"):
         settings = app_settings(options, storage.connection_string, account, emulator)
         site = children.start(host_program(checkout, options, settings))["address"].rstrip("/")
@@ -93,11 +93,13 @@ def _start(children: Children, checkout: Checkout, options: Options) -> Running:
     return Running(site, storage, emulator, account)
 
 
-def _start_emulator(children: Children, checkout: Checkout, options: Options, account: Emulated | None) -> str | None:
+def _start_emulator(
+    children: Children, checkout: Checkout, options: Options, account: Emulated | None, storage: str
+) -> str | None:
     if account is None:
         return None
     with step("Batch emulator"):
-        return children.start(emulator_program(checkout, options, account))["address"].rstrip("/")
+        return children.start(emulator_program(checkout, options, account, storage))["address"].rstrip("/")
 
 
 def _wait_for_health(children: Children, site: str) -> None:

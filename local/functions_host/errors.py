@@ -1,4 +1,4 @@
-"""The two ways in which something goes wrong for a person to read: the host won't start, or a function failed."""
+"""The ways in which something goes wrong: the host won't start, a function failed, a message makes no sense."""
 
 from local.functions_host.messages import RpcException
 
@@ -13,3 +13,7 @@ class FunctionFailedError(Exception):
     def __init__(self, name: str, report: RpcException) -> None:
         super().__init__(f"{name}: {report.message}")
         self.report = report
+
+
+class MessageError(Exception):
+    """A message of a queue that nobody can work on, however often it comes."""

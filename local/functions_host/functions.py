@@ -7,7 +7,7 @@ from typing import Any
 
 from local.functions_host.messages import RpcFunctionMetadata, RpcRetryOptions
 
-HTTP, TIMER, QUEUE = "httpTrigger", "timerTrigger", "queueTrigger"
+HTTP, TIMER, QUEUE, BLOB = "httpTrigger", "timerTrigger", "queueTrigger", "blobTrigger"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,11 @@ class Function:
         trigger = next(one for one in bindings if one.kind.lower().endswith("trigger"))
         others = tuple(one for one in bindings if one is not trigger)
         return cls(found.function_id, found.name, trigger, others, found.retry_options)
+
+    @property
+    def scans(self) -> bool:
+        """Whether its trigger looks for blobs itself, instead of being told by Event Grid."""
+        return self.trigger.kind == BLOB and str(self.trigger.options.get("source", "")).lower() != "eventgrid"
 
     @property
     def storage_name(self) -> str:

@@ -4,13 +4,16 @@ import asyncio
 import logging
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from local.functions_host.admin import Admin
+from local.functions_host.blob_events import BlobListener, BlobWebhook
+from local.functions_host.blob_paths import BlobPath
+from local.functions_host.blob_scan import BlobScan
 from local.functions_host.clock import Clock
-from local.functions_host.functions import QUEUE, TIMER, Function
+from local.functions_host.functions import BLOB, QUEUE, TIMER, Function
 from local.functions_host.http_calls import HttpFunctions
 from local.functions_host.http_server import HttpServer
 from local.functions_host.inflight import InFlight
@@ -73,15 +76,20 @@ class Host:
         self._stopping = asyncio.Event()
         self._timers = {one.name: self._timer(one) for one in self._of(TIMER)}
         self._queues = {one.name: resolve(one.trigger.options["queueName"], environment) for one in self._of(QUEUE)}
+        self._blobs = {one.name: self._blob(one) for one in self._of(BLOB) if not one.scans}
+        self._scan = self._scan_of([one for one in self._of(BLOB) if one.scans])
         self._tasks: list[asyncio.Task[None]] = []
         admin = Admin(app.worker.functions, self._host_id, self.run_now)
-        self._server = HttpServer(app.http, admin, keys, stop_limit=_DRAIN_SECONDS)
+        webhook = BlobWebhook(self._blobs)
+        self._server = HttpServer(app.http, admin, keys, webhook, stop_limit=_DRAIN_SECONDS)
 
     async def start(self, address: str, port: int) -> int:
         """Binds the socket first, so that a taken port fires no timer; returns the port."""
         port = await self._server.start(address, port)
         listeners: list[Listener] = [*self._timers.values()]
         listeners += [self._queue(one) for one in self._of(QUEUE)]
+        listeners += self._blobs.values()
+        listeners += [self._scan] if self._scan else []
         for listener in listeners:
             task = asyncio.create_task(listener.listen(self._stopping))
             task.add_done_callback(_tell_death)
@@ -103,12 +111,17 @@ class Host:
         await self.app.close()
 
     def run_now(self, function: Function, text: str) -> None:
-        """A timer runs; a queue's function gets the text as a message in its queue, as any other."""
+        """A timer runs; a queue's function gets the text as a message in its queue, a blob's the blob of that path."""
         timer, queue = self._timers.get(function.name), self._queues.get(function.name)
+        blobs = self._blobs.get(function.name)
         if timer:
             self._in_flight.start(timer.run_now())
         elif queue:
             self._in_flight.start(self.app.storage.send(queue, text, function.trigger.connection))
+        elif blobs:
+            self._in_flight.start(blobs.announce(text.partition("/")[2]))
+        elif function.scans and self._scan:
+            self._in_flight.start(self._scan.announce(function, text.partition("/")[2]))
 
     def _of(self, kind: str) -> list[Function]:
         functions = self.app.worker.functions.values() if self._listening else ()
@@ -132,6 +145,29 @@ class Host:
             options=self.app.options,
             invoker=self.app.invoker,
             storage=self.app.storage,
+            in_flight=self._in_flight,
+        )
+
+    def _blob(self, function: Function) -> BlobListener:
+        return BlobListener(
+            function,
+            options=self.app.options,
+            invoker=self.app.invoker,
+            storage=self.app.storage,
+            host_id=self._host_id,
+            in_flight=self._in_flight,
+        )
+
+    def _scan_of(self, functions: Sequence[Function]) -> BlobScan | None:
+        paths = [BlobPath.parse(resolve(one.trigger.options["path"], self._environment)) for one in functions]
+        if not functions:
+            return None
+        return BlobScan(
+            {one.name: (one, path) for one, path in zip(functions, paths, strict=True)},
+            options=self.app.options,
+            invoker=self.app.invoker,
+            storage=self.app.storage,
+            host_id=self._host_id,
             in_flight=self._in_flight,
         )
 

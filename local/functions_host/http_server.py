@@ -8,6 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from local.functions_host.admin import Admin
+from local.functions_host.blob_events import PATH, BlobWebhook
 from local.functions_host.errors import RefusalError
 from local.functions_host.http_calls import HttpCall, HttpFunctions, HttpReply
 from local.functions_host.keys import Keys
@@ -16,9 +17,11 @@ _BODY_LIMIT = 100 * 1024 * 1024  # FUNCTIONS_REQUEST_BODY_SIZE_LIMIT's default
 
 
 class HttpServer:
-    def __init__(self, functions: HttpFunctions, admin: Admin, keys: Keys, *, stop_limit: float) -> None:
+    def __init__(
+        self, functions: HttpFunctions, admin: Admin, keys: Keys, webhook: BlobWebhook, *, stop_limit: float
+    ) -> None:
         """`stop_limit`: seconds that a stop waits for requests under way."""
-        self._functions, self._admin, self._keys = functions, admin, keys
+        self._functions, self._admin, self._keys, self._webhook = functions, admin, keys, webhook
         server = web.Server(self._respond, access_log=None, request_factory=self._request)
         # aiohttp waits for its time-out twice, once before it ends the request's body and once after
         self._runner = web.ServerRunner(server, shutdown_timeout=stop_limit / 2)
@@ -55,10 +58,11 @@ class HttpServer:
         return response
 
     async def _reply(self, call: HttpCall, request: web.BaseRequest) -> HttpReply:
-        if call.path.strip("/").split("/", 1)[0].lower() == "admin":
+        is_webhook = call.path.lower() == PATH
+        if is_webhook or call.path.strip("/").split("/", 1)[0].lower() == "admin":
             if not self._keys.admit_admin(request.headers, call.url, request.remote):
                 return HttpReply(HTTPStatus.UNAUTHORIZED)
-            return self._admin.answer(call)
+            return await self._webhook.answer(call) if is_webhook else self._admin.answer(call)
         found = self._functions.find(call)
         if found is None:
             return HttpReply(HTTPStatus.NOT_FOUND)

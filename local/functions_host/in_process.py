@@ -14,6 +14,7 @@ from typing import Self
 from azure.storage.queue import QueueMessage
 from yarl import URL
 
+from local.functions_host.blob_events import blob_metadata
 from local.functions_host.functions import Function
 from local.functions_host.host import App
 from local.functions_host.http_calls import HttpCall, HttpReply
@@ -64,6 +65,12 @@ class InProcessApp:
         metadata = queue_metadata(message, text)
         values = {"queueTrigger": text, "id": message.id}
         await self._loaded.invoker.run(found, TypedData(string=text), metadata=metadata, values=values)
+
+    async def tell_of_blob(self, function: str, path: str, content: bytes = b"") -> None:
+        """Runs a blob function as for a new blob `container/name`; FunctionFailedError where it fails."""
+        metadata = blob_metadata(f"http://127.0.0.1/{path}", path, len(content))
+        found = self.functions[function]
+        await self._loaded.invoker.run(found, TypedData(bytes=content), metadata=metadata, values={"blobTrigger": path})
 
     @property
     def _loaded(self) -> App:

@@ -17,7 +17,7 @@ from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.storage.queue import QueueMessage
 from azure.storage.queue.aio import QueueClient
 
-from local.functions_host.errors import FunctionFailedError
+from local.functions_host.errors import FunctionFailedError, MessageError
 from local.functions_host.inflight import InFlight
 from local.functions_host.queue_claims import Claim
 from local.functions_host.settings import QueueOptions
@@ -43,7 +43,8 @@ class QueueListener:
     ) -> None:
         """`work` gets a message and its decoded text; FunctionFailedError from it counts as a failed try.
 
-        A queue of poison has no `poison` of its own, as in Azure: what fails there stays hidden until its claim ends.
+        After MessageError there is no other try. A queue of poison has no `poison` of its own, as in Azure: what fails
+        there stays hidden until its claim ends.
         """
         self._queue, self._poison, self._work = queue, poison, work
         self._options, self._in_flight, self._claim_for = options, in_flight, claim_for
@@ -123,6 +124,9 @@ class QueueListener:
             await self._work(message, text)
         except FunctionFailedError:
             return None if (message.dequeue_count or 0) >= self._options.max_dequeue_count else False
+        except MessageError as error:
+            _LOG.error("message %s of %s: %s", message.id, self._queue.queue_name, error)
+            return None
         return True
 
     async def _settle(self, claim: Claim, message: QueueMessage, *, done: bool | None) -> None:

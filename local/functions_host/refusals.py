@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from local.functions_host.blob_paths import BlobPath
 from local.functions_host.errors import RefusalError
-from local.functions_host.functions import HTTP, QUEUE, TIMER, Binding, Function
+from local.functions_host.functions import BLOB, HTTP, QUEUE, TIMER, Binding, Function
 from local.functions_host.routes import Route
 from local.functions_host.schedule import parse_schedule
 from local.functions_host.settings import HostOptions, resolve
@@ -13,6 +14,7 @@ from local.functions_host.triggers import route_of
 
 _RESERVED = {"admin", "runtime"}
 _OUTPUTS = {"http", "queue"}
+_BLOB_NAME = re.compile(r"\{\w+\}")
 _QUEUE_NAME = re.compile(r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -46,6 +48,8 @@ def _problems(
         yield from _schedule_problems(function, environment)
     elif kind == QUEUE:
         yield from _queue_problems(function.trigger, environment)
+    elif kind == BLOB:
+        yield from _scan_problems(function, environment) if function.scans else _blob_problems(function.trigger)
     else:
         yield f"{kind} isn't served by this host yet"
     for binding in function.others:
@@ -88,6 +92,22 @@ def _queue_problems(binding: Binding, environment: Mapping[str, str]) -> Iterato
         yield f"its queue '{name}' has no name: {error.args[0]}"
 
 
+def _blob_problems(binding: Binding) -> Iterator[str]:
+    container, _, name = str(binding.options.get("path") or "").partition("/")
+    if not _QUEUE_NAME.fullmatch(container) or not _BLOB_NAME.fullmatch(name):
+        yield f"the path '{container}/{name}' isn't served by this host; it knows container/{{name}} only"
+
+
+def _scan_problems(function: Function, environment: Mapping[str, str]) -> Iterator[str]:
+    path = str(function.trigger.options.get("path") or "")
+    try:
+        BlobPath.parse(resolve(path, environment))
+    except LookupError as error:
+        yield f"its path '{path}' has no value: {error.args[0]}"
+    except ValueError as error:
+        yield str(error)
+
+
 def _binding_problems(binding: Binding, environment: Mapping[str, str]) -> Iterator[str]:
     if binding.direction != "OUT":
         yield f"the input binding '{binding.kind}' isn't served by this host yet"
@@ -100,8 +120,12 @@ def _binding_problems(binding: Binding, environment: Mapping[str, str]) -> Itera
 def _storage_problems(function: Function, environment: Mapping[str, str]) -> Iterator[str]:
     """Timers need the host's own storage for locks and memory, queues the account that they name."""
     wanted: list[tuple[str, Service]] = [(HOST_CONNECTION, "blob")] if function.trigger.kind == TIMER else []
+    if function.trigger.kind == BLOB:  # its messages wait in a queue beside the blobs
+        wanted += [(function.trigger.connection, "blob"), (function.trigger.connection, "queue")]
+    if function.scans:  # its messages wait in the host's own
+        wanted += [(HOST_CONNECTION, "blob"), (HOST_CONNECTION, "queue")]
     queues = (one for one in (function.trigger, *function.others) if one.kind in (QUEUE, "queue"))
-    for connection, service in [*wanted, *((one.connection, "queue") for one in queues)]:
+    for connection, service in dict.fromkeys([*wanted, *((one.connection, "queue") for one in queues)]):
         try:
             find_connection(environment, connection, service)
         except RefusalError as error:

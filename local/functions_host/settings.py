@@ -1,6 +1,7 @@
 """App settings and host.json, parsed once at start into values with types; anything malformed is refused by name."""
 
 import json
+import os
 import re
 import uuid
 from collections.abc import Mapping, MutableMapping
@@ -31,11 +32,15 @@ class QueueOptions:
 
 @dataclass(frozen=True, slots=True)
 class HostOptions:
-    """The part of host.json that this host honours. `function_timeout` None means unbounded."""
+    """The part of host.json that this host honours. `function_timeout` None means unbounded.
+
+    `blobs` is of the queues in which messages of blob triggers wait.
+    """
 
     route_prefix: str = "api"
     function_timeout: timedelta | None = timedelta(minutes=30)
     queues: QueueOptions = field(default_factory=QueueOptions)
+    blobs: QueueOptions = field(default_factory=lambda: _blob_options({}, base64=True))
 
 
 def is_loopback(address: str) -> bool:
@@ -75,7 +80,8 @@ def parse_host_json(content: Mapping[str, Any], environment: Mapping[str, str]) 
     return HostOptions(
         route_prefix=str(flat.get("extensions.http.routeprefix", "api")).strip("/"),
         function_timeout=None if unbounded else _span(flat, "functionTimeout", timedelta(minutes=30)),
-        queues=_queue_options(flat),
+        queues=(queues := _queue_options(flat)),
+        blobs=_blob_options(flat, base64=queues.base64),
     )
 
 
@@ -148,6 +154,18 @@ def _queue_options(flat: Mapping[str, Any]) -> QueueOptions:
         visibility_timeout=_span(flat, name("visibilityTimeout"), timedelta()),
         max_polling_interval=_span(flat, name("maxPollingInterval"), timedelta(minutes=1)),
         base64=encoding == "base64",
+    )
+
+
+def _blob_options(flat: Mapping[str, Any], *, base64: bool) -> QueueOptions:
+    """So many at once, of all functions with blob triggers: the next batch is taken once it has room."""
+    most = _whole(flat, "extensions.blobs.maxDegreeOfParallelism", 8 * (os.cpu_count() or 1), low=1)
+    batch_size = min(_LARGEST_BATCH, -(-most // 2))
+    return QueueOptions(
+        batch_size=batch_size,
+        new_batch_threshold=most - batch_size,
+        max_dequeue_count=_whole(flat, "extensions.blobs.poisonBlobThreshold", 5, low=1),
+        base64=base64,
     )
 
 

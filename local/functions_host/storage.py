@@ -74,14 +74,17 @@ class Storage:
 
     def hosts_container(self) -> ContainerClient:
         """The container in which Azure's hosts, too, keep their locks and timer states."""
-        if HOST_CONNECTION not in self._blobs:
-            found = find_connection(self._environment, HOST_CONNECTION, "blob")
-            self._blobs[HOST_CONNECTION] = (
+        return self.container(HOSTS_CONTAINER)
+
+    def container(self, name: str, connection: str = HOST_CONNECTION) -> ContainerClient:
+        if connection not in self._blobs:
+            found = find_connection(self._environment, connection, "blob")
+            self._blobs[connection] = (
                 BlobServiceClient.from_connection_string(found.connection_string, **_RETRY)
                 if found.connection_string
                 else BlobServiceClient(found.account_url or "", self._identity(), **_RETRY)
             )
-        return self._blobs[HOST_CONNECTION].get_container_client(HOSTS_CONTAINER)
+        return self._blobs[connection].get_container_client(name)
 
     def queue(self, name: str, connection: str = HOST_CONNECTION) -> QueueClient:
         """A queue whose messages are read as they are: the trigger decides what isn't base64."""

@@ -18,7 +18,8 @@ def pool_differences(shown: Mapping[str, Any], truth: Mapping[str, Any]) -> Iter
     yield from (f"pool {name}: not shown" for name in truth.keys() - shown.keys())
     yield from (f"pool {name}: shown, but it doesn't exist" for name in shown.keys() - truth.keys())
     for name in sorted(truth.keys() & shown.keys()):
-        told, true = _told(shown[name]), _true(shown[name], truth[name])
+        told = {**figures_of(shown[name]), "level": shown[name]["verdict"]["level"]}
+        true = {**true_figures_of(shown[name], truth[name]), "level": "exact"}
         yield from (
             f"pool {name}: {figure} is {told.get(figure)}, in truth {value}"
             for figure, value in true.items()
@@ -26,7 +27,8 @@ def pool_differences(shown: Mapping[str, Any], truth: Mapping[str, Any]) -> Iter
         )
 
 
-def _told(pool: Mapping[str, Any]) -> dict[str, Any]:
+def figures_of(pool: Mapping[str, Any]) -> dict[str, Any]:
+    """What the API says of a pool, by name."""
     slots, cores = pool["slots"] or {}, pool["cores"] or {}
     return {
         "nodes": pool["nodeCounts"],
@@ -36,11 +38,11 @@ def _told(pool: Mapping[str, Any]) -> dict[str, Any]:
         "slots": slots.get("total"),
         "cores": cores.get("total"),
         "busy cores": cores.get("busy"),
-        "level": pool["verdict"]["level"],
     }
 
 
-def _true(pool: Mapping[str, Any], truth: Mapping[str, Any]) -> dict[str, Any]:
+def true_figures_of(pool: Mapping[str, Any], truth: Mapping[str, Any]) -> dict[str, Any]:
+    """The same by the truth; `pool` tells its size and slots."""
     vcpus = _VCPUS[pool["vmSize"]]
     return {
         "nodes": truth["nodes"],
@@ -49,6 +51,5 @@ def _true(pool: Mapping[str, Any], truth: Mapping[str, Any]) -> dict[str, Any]:
         "slots used": truth["slotsUsed"],
         "slots": truth["slotsTotal"],
         "cores": vcpus * sum(truth["nodes"].values()),
-        "busy cores": vcpus * truth["slotsUsed"] / pool["taskSlotsPerNode"],
-        "level": "exact",
+        "busy cores": round(vcpus * truth["slotsUsed"] / pool["taskSlotsPerNode"], 3),
     }

@@ -49,6 +49,14 @@ class Stack:
         """All pools by id, following next links."""
         return self._listed("pools")
 
+    def nodes(self, pool: str) -> dict[str, Any]:
+        """All nodes of a pool by id."""
+        return self._listed(f"pools/{pool}/nodes")
+
+    def schedules(self) -> dict[str, Any]:
+        """All job schedules by id."""
+        return self._listed("jobschedules")
+
     def _listed(self, kind: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
         url: str | None = f"{self.api}/accounts/{self.account}/{kind}?maxpagesize=50"

@@ -1,10 +1,10 @@
-"""Proves that what is called exact is exact, whatever goes wrong, and that every job is exact again soon after.
+"""Proves that what is called exact is exact, whatever goes wrong, and that all of it is exact again soon after.
 
 It starts a stack of its own beside any that runs: Azurite, the Batch emulator and hosts that share one storage. While
-jobs and tasks change all the time, hosts are killed by `kill -9` amid polls, and the service throttles, resets,
-truncates, delays, lags and orders its lists oddly. What is compared when is told in `exactness.cycles`, what goes wrong
-in `exactness.chaos`; the logs of all hosts' lives are in `.local/logs/exact`. The exit code is 1 if any exact count was
-wrong, a job wasn't exact again in time, or the kills didn't fit into the time.
+jobs, tasks, pools, nodes and schedules change all the time, hosts are killed by `kill -9` amid polls, and the service
+throttles, resets, truncates, delays, lags and orders its lists oddly. What is compared when is told in
+`exactness.cycles`, what goes wrong in `exactness.chaos`; the logs of all hosts' lives are in `.local/logs/exact`. The
+exit code is 1 if any exact claim was wrong, anything wasn't exact again in time, or the kills didn't fit into the time.
 """
 
 import argparse
@@ -80,8 +80,8 @@ def _prove(rig: Rig, options: argparse.Namespace, began: datetime, clock: float)
             found = cycles.findings
             took = histogram(found.rounds[rounds:])
             say(
-                f"{number:3}: {plan.title}; so far {rig.kills['all']} kills, {found.compared} compared,"
-                f" {len(found.wrong)} wrong; rounds to exact: {took}"
+                f"{number:3}: {plan.title}; so far {rig.kills['all']} kills, {found.compared} claims of jobs and"
+                f" {found.beside} others compared, {len(found.wrong)} wrong; rounds to exact: {took}"
             )
         for poller in pollers:
             ends.update(poller.ends)
@@ -112,13 +112,13 @@ def _verdict(run: Run, kills: int) -> int:
     found = run.findings
     if run.kills["all"] < kills:
         complain(f"Only {run.kills['all']} of {kills} kills fitted into the time; give it more --minutes.")
-    if not found.compared:
-        complain("No count could be compared, so nothing is proved.")
+    if not (found.compared and found.beside):
+        complain("No job, or nothing beside jobs, could be compared, so nothing is proved.")
     if found.wrong or found.failures:
-        complain(f"{len(found.wrong)} counts were wrong though exact; {len(found.failures)} jobs didn't become exact.")
-    is_proved = found.compared and not found.wrong and not found.failures and run.kills["all"] >= kills
+        complain(f"{len(found.wrong)} claims were wrong though exact; {len(found.failures)} didn't become so.")
+    is_proved = found.compared and found.beside and not found.wrong and not found.failures and run.kills["all"] >= kills
     if is_proved:
-        say(f"All {found.compared} exact counts were right, and every job was exact again in time.")
+        say(f"All {found.compared + found.beside} exact claims were right, and all was exact again in time.")
     return 0 if is_proved else 1
 
 

@@ -13,6 +13,7 @@ from azure.core.exceptions import AzureError
 from local.workload.patience import cause_of
 from local.workload.scenario import Ending, JobPlan, PoolPlan, Scenario, plan_tasks
 from local.workload.service import Service
+from local.workload.submitter import Submitter
 
 LOG = logging.getLogger("workload")
 _LOOK_SECONDS = 2.0
@@ -37,7 +38,8 @@ class Runner:
         while True:
             epoch = await self._epoch()
             LOG.info("The scenario '%s' begins (epoch %d).", self._scenario.name, epoch)
-            lives = [asyncio.create_task(self._live(job)) for job in self._scenario.jobs]
+            lives = [asyncio.create_task(submitter.run()) for submitter in self._submitters()]
+            lives += [asyncio.create_task(self._live(job)) for job in self._scenario.jobs]
             try:
                 await self._last(epoch)
             finally:
@@ -45,6 +47,10 @@ class Runner:
                     life.cancel()
                 await asyncio.gather(*lives, return_exceptions=True)
             LOG.info("The emulator was reset.")
+
+    def _submitters(self) -> list[Submitter]:
+        plans = self._scenario.schedules
+        return [Submitter(self._service, plan, self._pools[plan.job.pool], seed=self._seed) for plan in plans]
 
     async def _last(self, epoch: int) -> None:
         """Returns when the epoch is over."""

@@ -70,12 +70,29 @@ class JobPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulePlan:
+    """A job schedule: every `interval` seconds a job like `job`, within `window` seconds or not at all (0: any time).
+
+    The ids of its jobs are the service's. Its submitter adds their tasks, and deletes all but the latest few.
+    """
+
+    job: JobPlan
+    interval: float
+    window: float = 0
+
+    @property
+    def id(self) -> str:
+        return self.job.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Pools and jobs; every job's `pool` is one of the pools."""
+    """Pools, jobs and job schedules; every job's `pool` is one of the pools."""
 
     name: str
     pools: tuple[PoolPlan, ...]
     jobs: tuple[JobPlan, ...]
+    schedules: tuple[SchedulePlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

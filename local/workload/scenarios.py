@@ -8,7 +8,7 @@ to submit.
 from collections.abc import Mapping
 from math import inf
 
-from local.workload.scenario import Cause, Ending, JobPlan, PoolPlan, Scenario
+from local.workload.scenario import Cause, Ending, JobPlan, PoolPlan, Scenario, SchedulePlan
 
 _OUT_OF_MEMORY = 137
 _NOT_FOUND = 127
@@ -133,6 +133,37 @@ _DEMO_JOBS = (
     ),
 )
 
+# The second one's jobs take longer than its interval and its window, so every other run is missed.
+_DEMO_SCHEDULES = (
+    SchedulePlan(
+        job=JobPlan(
+            id="energy-report",
+            pool="analytics-d8s",
+            name="Energy used, by site",
+            tasks=12,
+            task_prefix="site",
+            program="python report.py --site {n}",
+            seconds=(5, 15),
+            priority=150,
+        ),
+        interval=300,
+    ),
+    SchedulePlan(
+        job=JobPlan(
+            id="grid-forecast",
+            pool="genomics-e8s-spot",
+            name="Load of the grid, two days ahead",
+            tasks=2,
+            task_prefix="model",
+            program="./forecast --model {n}",
+            seconds=(680, 740),
+            priority=150,
+        ),
+        interval=600,
+        window=60,
+    ),
+)
+
 _QUIET = Scenario(
     name="quiet",
     pools=(PoolPlan(id="services-d2s", vm_size="standard_d2s_v5", dedicated=2, slots=4),),
@@ -181,6 +212,6 @@ _BIG = Scenario(
     ),
 )
 
-SCENARIOS: Mapping[str, Scenario] = {
-    scenario.name: scenario for scenario in (Scenario(name="demo", pools=_DEMO_POOLS, jobs=_DEMO_JOBS), _QUIET, _BIG)
-}
+_DEMO = Scenario(name="demo", pools=_DEMO_POOLS, jobs=_DEMO_JOBS, schedules=_DEMO_SCHEDULES)
+
+SCENARIOS: Mapping[str, Scenario] = {scenario.name: scenario for scenario in (_DEMO, _QUIET, _BIG)}

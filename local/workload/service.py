@@ -13,8 +13,8 @@ from azure.core.exceptions import HttpResponseError
 from azure.core.rest import HttpRequest
 
 from local.workload.patience import code_of, insist
-from local.workload.scenario import JobPlan, PoolPlan, TaskPlan
-from local.workload.wire import job_options, pool_options, task_options
+from local.workload.scenario import JobPlan, PoolPlan, SchedulePlan, TaskPlan
+from local.workload.wire import job_options, pool_options, schedule_options, task_options
 
 LOG = logging.getLogger("workload")
 _MOST_TASKS = 100
@@ -50,6 +50,21 @@ class Service:
     async def ensure_job(self, plan: JobPlan) -> bool:
         """True if it was created."""
         return await _create(f"create {plan.id}", lambda: self._client.create_job(job_options(plan)))
+
+    async def ensure_schedule(self, plan: SchedulePlan) -> bool:
+        """True if it was created."""
+        options = schedule_options(plan)
+        return await _create(f"create the schedule {plan.id}", lambda: self._client.create_job_schedule(options))
+
+    async def jobs_of(self, schedule: str) -> dict[str, str]:
+        """The states of a schedule's jobs, the latest first."""
+
+        async def ask() -> dict[str, str]:
+            found = self._client.list_jobs_from_schedule(schedule)
+            jobs = sorted([job async for job in found], key=lambda job: job.creation_time, reverse=True)
+            return {str(job.id): str(job["state"]) for job in jobs}
+
+        return await insist(f"list the jobs of {schedule}", ask)
 
     async def add_tasks(
         self, job: str, tasks: Iterable[TaskPlan], told: Callable[[int], None], *, per_second: float
@@ -134,7 +149,7 @@ async def _create(what: str, call: Callable[[], Awaitable[None]]) -> bool:
     try:
         await insist(what, call)
     except HttpResponseError as error:
-        if code_of(error) in {"PoolExists", "JobExists"}:
+        if code_of(error) in {"PoolExists", "JobExists", "JobScheduleExists"}:
             return False
         raise
     return True

@@ -28,6 +28,14 @@ class HoldPolicy(SansIOHTTPPolicy[HttpRequest, object]):
             request.http_request.headers[HOLD] = "true"
 
 
+class PlainColonsPolicy(SansIOHTTPPolicy[HttpRequest, object]):
+    """Writes the colons in ids of a schedule's jobs as the transport sends them: the signature covers that."""
+
+    def on_request(self, request: PipelineRequest[HttpRequest]) -> None:
+        parts = urlsplit(request.http_request.url)
+        request.http_request.url = parts._replace(path=parts.path.replace("%3A", ":")).geturl()
+
+
 def check_target(address: str) -> str:
     """The address without a trailing slash. Raises TargetError unless it is http on a loopback address."""
     parts = urlsplit(address)
@@ -43,7 +51,7 @@ def open_client(address: str, account: str, key: str) -> BatchClient:
     return BatchClient(
         check_target(address),
         AzureNamedKeyCredential(account, key),
-        per_call_policies=[HoldPolicy()],
+        per_call_policies=[HoldPolicy(), PlainColonsPolicy()],
         permit_redirects=False,
         use_env_settings=False,
     )

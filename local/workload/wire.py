@@ -1,8 +1,10 @@
 """Plans as the SDK's models."""
 
+from datetime import timedelta
+
 from azure.batch import models
 
-from local.workload.scenario import JobPlan, PoolPlan, TaskPlan
+from local.workload.scenario import JobPlan, PoolPlan, SchedulePlan, TaskPlan
 
 _IMAGE = models.BatchVmImageReference(publisher="canonical", offer="ubuntu-24_04-lts", sku="server", version="latest")
 _AGENT = "batch.node.ubuntu 24.04"
@@ -29,6 +31,21 @@ def job_options(plan: JobPlan) -> models.BatchJobCreateOptions:
         display_name=plan.name,
         priority=plan.priority,
         pool_info=models.BatchPoolInfo(pool_id=plan.pool),
+    )
+
+
+def schedule_options(plan: SchedulePlan) -> models.BatchJobScheduleCreateOptions:
+    job = plan.job
+    return models.BatchJobScheduleCreateOptions(
+        id=plan.id,
+        display_name=job.name,
+        schedule=models.BatchJobScheduleConfiguration(
+            recurrence_interval=timedelta(seconds=plan.interval),
+            start_window=timedelta(seconds=plan.window) if plan.window else None,
+        ),
+        job_specification=models.BatchJobSpecification(
+            display_name=job.name, priority=job.priority, pool_info=models.BatchPoolInfo(pool_id=job.pool)
+        ),
     )
 
 

@@ -1,21 +1,22 @@
 """Columns of a leaf: parallel, quick to fold into and small to store.
 
-Numbers are stored as byte planes (all low bytes first), most of which hold one byte all along; words once each, with
-their numbers per row. A column keeps its stored form until something in it changes, so that
-only what moved is packed again. Nothing here knows what a task is.
+Numbers are stored as byte planes (all low bytes first), most of which hold one byte all along. A column keeps its
+stored form until something in it changes, so that only what moved is packed again. Nothing here knows what a task is.
 """
 
-import json
+import struct
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import Any, Protocol, Self
 
-_BYTE, _MOST = 256, 1 << 63
 type Order = Callable[[Sequence[Any]], Iterable[Any]]  # picks rows in a new order
 _RAW, _DEFLATED = b"r", b"z"
+_NOTHING = _RAW  # what no bytes are deflated to
 _BARE = -15  # zlib's name for a stream without header and checksum
+# What unpacking raises of bytes that aren't what was packed.
+DAMAGE = (zlib.error, struct.error, ValueError, TypeError, LookupError, OverflowError, RecursionError)
 
 
 class Column(Protocol):
@@ -77,6 +78,16 @@ class Numbers:
     def part(self, start: int, stop: int) -> "Numbers":
         return Numbers(self.values.typecode, self.values[start:stop])
 
+    @property
+    def is_packed(self) -> bool:
+        """True where nothing changed since it was packed, or unpacked."""
+        return self._packed is not None
+
+    @property
+    def is_steady(self) -> bool:
+        """True where it was packed, or unpacked, as one number all along, and nothing changed since."""
+        return self._packed is not None and not self._packed[0]
+
     def pack(self) -> bytes:
         """A bit for each plane that varies, the byte of each that doesn't, and the planes that do."""
         if self._packed is None:
@@ -92,6 +103,8 @@ class Numbers:
     def unpack(cls, code: str, packed: bytes, count: int) -> "Numbers":
         """Raises ValueError, LookupError or zlib.error where `packed` isn't `count` numbers of that width."""
         width = array(code).itemsize
+        if not packed[0] and len(packed) == 1 + width + len(_NOTHING):
+            return cls(code, packed[1 : 1 + width] * count, packed)
         varies = [bool(packed[0] >> place & 1) for place in range(width)]
         steady = packed[1 : 1 + varies.count(False)]
         planes = inflated(packed[1 + len(steady) :])
@@ -99,102 +112,11 @@ class Numbers:
             steady += bytes(varies.count(False))
         if packed[0] >> width or len(planes) != count * sum(varies):
             raise ValueError(f"{len(planes)} bytes are no {count} numbers")
-        raw, rest, at = bytearray(count * width), iter(steady), 0
-        for place, varying in enumerate(varies):
-            if varying:
-                raw[place::width] = planes[at : at + count]
-                at += count
-            else:
-                raw[place::width] = bytes((next(rest),)) * count
+        rest = iter(steady)
+        raw = bytearray(bytes(0 if varying else next(rest) for varying in varies) * count)
+        for number, place in enumerate(compress(range(width), varies)):
+            raw[place::width] = planes[number * count : (number + 1) * count]
         return cls(code, bytes(raw), packed)
-
-
-class Words:
-    """Values of which there are few different ones: strings, whole numbers, None, or pairs of strings."""
-
-    __slots__ = ("_kinds", "_number_of", "_numbers", "_packed", "_words")
-
-    def __init__(self, kinds: tuple[type, ...], values: Iterable[Any] = ()) -> None:
-        """Words are of `kinds`, a tuple being of two strings, a number of 64 bits at most. Raises TypeError."""
-        self._kinds = kinds
-        self._words: list[Any] = []
-        self._number_of: dict[Any, int] = {}
-        self._packed = b""
-        self._numbers = Numbers("i", self._numbered(list(values)))
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __iter__(self) -> Any:
-        return map(self._words.__getitem__, self._numbers)
-
-    def __getitem__(self, at: int) -> Any:
-        return self._words[self._numbers[at]]
-
-    def coded(self) -> tuple[list[Any], "array[int]"]:
-        """The words, of which some may be in no row any more, and the place of each row's word among them."""
-        return self._words, self._numbers.values
-
-    def update(self, places: Sequence[int], new: Sequence[Any]) -> bool:
-        return self._numbers.update(places, self._numbered(new))
-
-    def extend(self, new: Sequence[Any]) -> None:
-        self._numbers.extend(self._numbered(new))
-
-    def reorder(self, order: Order) -> None:
-        self._numbers.reorder(order)
-
-    def part(self, start: int, stop: int) -> "Words":
-        return Words._with(self._kinds, self._words, self._numbers.part(start, stop))
-
-    def pack(self) -> bytes:
-        """Only the words still in use, so that a leaf doesn't grow with its past."""
-        used = sorted(set(self._numbers.values))
-        if len(used) < len(self._words):
-            place_of = {number: place for place, number in enumerate(used)}
-            self._numbers = Numbers("i", map(place_of.__getitem__, self._numbers.values))
-            self._words = [self._words[number] for number in used]
-            self._number_of = {word: number for number, word in enumerate(self._words)}
-            self._packed = b""
-        if not self._packed:
-            self._packed = deflated(json.dumps(self._words, separators=(",", ":")).encode())
-        return len(self._packed).to_bytes(4, "little") + self._packed + self._numbers.pack()
-
-    @classmethod
-    def unpack(cls, kinds: tuple[type, ...], packed: bytes, count: int) -> "Words":
-        """Raises ValueError, LookupError, TypeError or zlib.error where `packed` isn't `count` words of those kinds."""
-        size = int.from_bytes(packed[:4], "little")
-        if len(packed) < 4 + size:
-            raise ValueError("words are cut short")
-        words = json.loads(inflated(packed[4 : 4 + size]))
-        if tuple in kinds:
-            words = [tuple(word) for word in words]
-        numbers = Numbers.unpack("i", packed[4 + size :], count)
-        if not all(_is_of(word, kinds) for word in words) or len(set(words)) != len(words):
-            raise ValueError("words are of another kind, or there twice")
-        if not _all_under(numbers.values, len(words)):
-            raise ValueError("a word is missing")
-        return cls._with(kinds, words, numbers, packed[4 : 4 + size])
-
-    @classmethod
-    def _with(cls, kinds: tuple[type, ...], words: list[Any], numbers: Numbers, packed: bytes = b"") -> "Words":
-        made = cls(kinds)
-        made._words, made._numbers, made._packed = list(words), numbers, packed
-        made._number_of = {word: number for number, word in enumerate(words)}
-        return made
-
-    def _numbered(self, values: Sequence[Any]) -> list[int]:
-        """Raises TypeError where a value is of another kind."""
-        number_of = self._number_of
-        for value in dict.fromkeys(values):
-            if value in number_of:
-                continue
-            if not _is_of(value, self._kinds):
-                raise TypeError(f"{value!r} is of none of {self._kinds}")
-            number_of[value] = len(self._words)
-            self._words.append(value)
-            self._packed = b""
-        return [number_of[value] for value in values]
 
 
 def replaced(values: Any, places: Sequence[int], fresh: Any) -> bool:
@@ -228,21 +150,3 @@ def inflated(packed: bytes) -> bytes:
     if not inflating.eof or inflating.unused_data:
         raise ValueError("a stream is cut short, or something stands behind it")
     return raw
-
-
-def _is_of(word: Any, kinds: tuple[type, ...]) -> bool:
-    match word:
-        case tuple():
-            return tuple in kinds and [str, str] == [*map(type, word)]
-        case int():
-            return type(word) in kinds and -_MOST <= word < _MOST
-    return type(word) in kinds
-
-
-def _all_under(numbers: "array[int]", limit: int) -> bool:
-    """Whether all 32-bit numbers are from 0 to under the limit; quickly where that is under 256."""
-    raw = numbers.tobytes()
-    high = raw[1::4] + raw[2::4] + raw[3::4]
-    if limit <= _BYTE and high.count(0) == len(high):
-        return not raw[::4].translate(None, bytes(range(limit)))
-    return all(0 <= number < limit for number in set(numbers))

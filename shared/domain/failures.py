@@ -10,11 +10,14 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
+import msgspec
+
 from shared.domain.keys import key_of
 
 GROUPS, NODES, EXAMPLES = 100, 10, 5
 type Cause = tuple[tuple[str, str], int | None]
 type Node = tuple[str, str]
+type _PlainGroup = tuple[str, str, int | None, int, int, int, list[tuple[str, str, int]], int, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +97,9 @@ class Failures:
 
     @classmethod
     def of_plain(cls, stored: list[Any]) -> "Failures":
-        """The inverse of `plain`. Raises ValueError, TypeError."""
-        ungrouped, *groups = stored
-        return cls(tuple(_group(*group) for group in groups), ungrouped)
+        """The inverse of `plain`. Raises ValueError."""
+        ungrouped, groups = msgspec.convert((stored[:1], stored[1:]), tuple[tuple[int], list[_PlainGroup]])
+        return cls(tuple(_group(*group) for group in groups), *ungrouped)
 
 
 def failure_group_id(failure: tuple[str, str], exit_code: int | None) -> str:

@@ -45,6 +45,15 @@ class Histogram:
                 numbers[bucket] += number
         return cls(total, tuple(sorted(numbers.items())))
 
+    def without(self, other: "Histogram") -> "Histogram | None":
+        """What is left of it without other values; None where these can't all be among its own."""
+        numbers = dict(self.buckets)
+        for bucket, number in other.buckets:
+            numbers[bucket] = numbers.get(bucket, 0) - number
+        if min(numbers.values(), default=0) < 0:
+            return None
+        return Histogram(self.sum - other.sum, tuple(sorted(one for one in numbers.items() if one[1])))
+
     @property
     def count(self) -> int:
         return sum(number for _, number in self.buckets)

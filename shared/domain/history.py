@@ -1,24 +1,25 @@
-"""Points of a job's history: which are asked for, and what is known as of each.
+"""Points of a history: which are asked for, and what is known as of each.
 
 A point speaks of the end of its step. It is the last sample there was by then, if that held until then or not much
 longer ago than one step or three polls; else it is a gap, as nobody looked. Nothing is made up between samples.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from shared.domain.samples import MINUTES, QUARTERS, Grain, HistoryRetention, Sample, sample_of
+from shared.domain.samples import MINUTES, QUARTERS, Grain, Held, HistoryRetention, Sample, sample_of
 from shared.domain.stamps import format_stamp, from_milliseconds, to_milliseconds
 from shared.domain.tasks import TaskCounts
 from shared.errors import HistoryRangeError
 
 MOST_POINTS = 5_000
 _POINTS = 500  # at most, where nobody says how long a step is
-_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _DAY = timedelta(days=1)
+_MILLISECOND = timedelta(milliseconds=1)
 _MINUTE = timedelta(minutes=1)
 _QUARTER = timedelta(minutes=15)
 _LADDER = tuple(
@@ -58,7 +59,7 @@ class Series:
 
     def ends(self) -> range:
         """When the steps end, in milliseconds since 1970."""
-        step = self.step // timedelta(milliseconds=1)
+        step = self.step // _MILLISECOND
         first, last = to_milliseconds(self.since), to_milliseconds(min(self.until, self.now))
         return range((first // step + 1) * step, (last // step) * step + 1, step)
 
@@ -71,7 +72,7 @@ class Series:
         ends, grain = self.ends(), self.grain
         if not ends:
             return None
-        earliest = ends[0] - tolerance // timedelta(milliseconds=1)
+        earliest = ends[0] - tolerance // _MILLISECOND
         return grain.row(grain.slot(earliest)), grain.row(grain.slot(ends[-1]))
 
 
@@ -88,7 +89,7 @@ def series_of(
     Raises HistoryRangeError, a sentence.
     """
     until = _told(until) if until else now
-    since = _told(since) if since else until - min(_DAY, until - _FIRST)
+    since = _told(since) if since else until - min(_DAY, until - FIRST)
     if since > until:
         raise HistoryRangeError(
             f"The range begins at {format_stamp(since)}, after it ends at {format_stamp(until)}.", target="from"
@@ -115,7 +116,7 @@ def series_of(
 
 def _told(moment: datetime) -> datetime:
     """The same in UTC, where the zone of a time at the very ends of the calendar may not let it be told."""
-    return from_milliseconds(min(max(to_milliseconds(moment), to_milliseconds(_FIRST)), to_milliseconds(_LAST)))
+    return from_milliseconds(min(max(to_milliseconds(moment), to_milliseconds(FIRST)), to_milliseconds(_LAST)))
 
 
 def _coarse_enough(since: datetime, until: datetime, now: datetime, *, has_minutes: bool) -> Series:
@@ -129,20 +130,29 @@ type Stored = Sequence[tuple[int, str]]
 
 
 def points_of(series: Series, stored: Stored, recent: Sequence[Sample], tolerance: timedelta) -> Iterator[Point]:
-    """The points of a series.
+    """The points of a series; see `samples_at`."""
+    lag = tolerance // _MILLISECOND
+    for end, sample in samples_at(series, stored, recent, tolerance, sample_of):
+        yield _point(end, sample, lag)
 
-    `stored` are slots of the series' grain and what stands in them, in order; `recent` are the samples that came after
-    those, the latest first.
+
+def samples_at[S: Held](
+    series: Series, stored: Stored, recent: Sequence[S], tolerance: timedelta, parse: Callable[[str], S]
+) -> Iterator[tuple[int, S | None]]:
+    """The last sample there was by the end of each step, None where it didn't hold that long.
+
+    `stored` are slots of the series' grain and what stands in them, in order, which `parse` reads; `recent` are the
+    samples that came after those, the latest first.
     """
     slots, slot_of = [slot for slot, _ in stored], series.grain.slot
-    lag = tolerance // timedelta(milliseconds=1)
+    lag = tolerance // _MILLISECOND
     for end in series.ends():
         sample = None
         if recent and recent[-1].at <= end:
             sample = next(sample for sample in recent if sample.at <= end)
         elif place := bisect_right(slots, slot_of(end)):
-            sample = sample_of(stored[place - 1][1])
-        yield _point(end, sample if sample and sample.through >= end - lag else None, lag)
+            sample = parse(stored[place - 1][1])
+        yield end, sample if sample and sample.through >= end - lag else None
 
 
 def _point(end: int, sample: Sample | None, lag: int) -> Point:

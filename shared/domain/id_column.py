@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shared.domain.columns import Order, deflated, inflated, replaced
+from shared.domain.keys import are_keys, keys_of
 
 _GUIDS = b"g"  # other than the letters of `deflated`
 _LINE = b"%08d-%04d-%04d-%04d-%012d\n" % (0, 0, 0, 0, 0)  # a GUID as text
@@ -13,11 +14,12 @@ _DIGITS = [place for place, letter in enumerate(_LINE) if letter == ord("0")]
 class Ids:
     """Ids, none of which has a line break in it."""
 
-    __slots__ = ("_packed", "values")
+    __slots__ = ("_are_keys", "_packed", "values")
 
     def __init__(self, values: Iterable[str] = (), packed: bytes | None = None) -> None:
         self.values = list(values)
         self._packed = packed
+        self._are_keys = False  # for all that was found out
 
     def __len__(self) -> int:
         return len(self.values)
@@ -28,15 +30,19 @@ class Ids:
     def __getitem__(self, at: int) -> str:
         return self.values[at]
 
+    def keys(self) -> list[str]:
+        """The ids' table keys."""
+        return self.values.copy() if self._are_keys else keys_of(self.values)
+
     def update(self, places: Sequence[int], new: Sequence[str]) -> bool:
         if not replaced(self.values, places, list(new)):
             return False
-        self._packed = None
+        self._packed, self._are_keys = None, False
         return True
 
     def extend(self, new: Sequence[str]) -> None:
         self.values.extend(new)
-        self._packed = None
+        self._packed, self._are_keys = None, False
 
     def reorder(self, order: Order) -> None:
         self.values = list(order(self.values))
@@ -59,7 +65,9 @@ class Ids:
         values = lines.decode(errors="surrogatepass").split("\n")
         if values.pop() or len(values) != count:
             raise ValueError(f"{len(values)} lines are no {count} ids")
-        return cls(values, packed)
+        ids = cls(values, packed)
+        ids._are_keys = are_keys(lines)
+        return ids
 
 
 def _packed_guids(lines: bytes) -> bytes:

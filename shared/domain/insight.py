@@ -1,17 +1,18 @@
 """What a job's tasks tell beyond their counts: how long they waited and ran, when they completed, what was repeated.
 
-It is small and sums up: that of a job is the sum of those of its leaves, each reckoned anew whenever its leaf is
-written, so that a task that is read again never counts twice. What it means for the future is in `outlook`.
+It is small and sums up: that of a job is the sum of those of its leaves, each a function of its leaf's tasks, so that a
+task that is read again never counts twice. What it means for the future is in `outlook`.
 """
 
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from shared.domain.columns import deflated, inflated
+from shared.domain.columns import DAMAGE, deflated, inflated
 from shared.domain.histograms import Histogram
 
 FORM = 1
@@ -48,6 +49,23 @@ class Insight:
             *map(sum, zip(*(insight._numbers() for insight in many), strict=True)),  # noqa: SLF001
         )
 
+    def without(self, other: "Insight") -> "Insight | None":
+        """Durations and completions without those of some of its tasks; None where that can't be told of it.
+
+        It can't where other tasks were alone in one of the newest minutes, whose place an older one would take, or
+        aren't all among its own.
+        """
+        waits, runs = self.waits.without(other.waits), self.runs.without(other.runs)
+        numbers = dict(self.completions)
+        are_all = len(numbers) < MINUTES
+        for minute, number in other.completions:
+            if are_all or minute >= self.completions[0][0]:
+                numbers[minute] = numbers.get(minute, 0) - number
+        least = min(numbers.values(), default=1)
+        if waits is None or runs is None or least < 0 or (least == 0 and not are_all):
+            return None
+        return replace(self, waits=waits, runs=runs, completions=newest(one for one in numbers.items() if one[1]))
+
     def completed_in(self, first: int, end: int) -> int | None:
         """Tasks that ended from the minute `first` up to `end`; None where minutes of it weren't kept."""
         if len(self.completions) == MINUTES and first < self.completions[0][0]:
@@ -61,8 +79,10 @@ class Insight:
 
     @classmethod
     def of_plain(cls, stored: list[Any]) -> "Insight":
-        """The inverse of `plain`. Raises ValueError, TypeError."""
+        """The inverse of `plain`. Raises ValueError, TypeError, LookupError."""
         waits, runs, completions, *numbers = stored
+        if not isinstance(sum(chain(waits, runs, completions, numbers)), int):
+            raise TypeError("durations, minutes and numbers are whole numbers")
         return cls(
             Histogram(waits[0], _pairs(waits[1:])), Histogram(runs[0], _pairs(runs[1:])), _pairs(completions), *numbers
         )
@@ -88,9 +108,11 @@ class StoredInsight:
         return cls(origin, deflated(json.dumps([FORM, *insight.plain()], separators=(",", ":")).encode()))
 
     def unpack(self) -> Insight | None:
-        """None for a form that this version doesn't know."""
-        form, *told = json.loads(inflated(self.packed))
-        return Insight.of_plain(told) if form == FORM else None
+        """None for a form that this version doesn't know, and where it is damaged."""
+        with suppress(*DAMAGE):
+            form, *told = json.loads(inflated(self.packed))
+            return Insight.of_plain(told) if form == FORM else None
+        return None
 
 
 def newest(completions: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _UNSAFE = re.compile(r"[^a-z0-9_\-]")
-_UNSAFE_IN_LINES = re.compile(r"[^a-z0-9_\-\n]")
+_PLAIN_LINES = b"abcdefghijklmnopqrstuvwxyz0123456789_-\n"
 SEPARATOR = "~"
 _BEFORE_ALL, _AFTER_ALL = "\0", "~"  # characters before and after all that stand in keys
 
@@ -58,11 +58,18 @@ def key_of(name: str) -> str:
 
 
 def keys_of(names: list[str]) -> list[str]:
-    """`key_of` for many ids at once: one pass over one string where all of them are plain."""
-    lines = "\n".join(names).lower()
-    if _UNSAFE_IN_LINES.search(lines):
+    """`key_of` for many ids at once: a few passes over one string where all of them are plain."""
+    lines = "\n".join(names)
+    keys = lines.lower()
+    is_plain = keys.isascii() and not keys.encode().translate(None, _PLAIN_LINES)
+    if not is_plain or lines.count("\n") >= len(names):
         return [key_of(name) for name in names]
-    return lines.split("\n") if names else []
+    return names.copy() if keys == lines else keys.split("\n")
+
+
+def are_keys(lines: bytes) -> bool:
+    """Whether ids, each in a line of its own, are their own keys; False too where that would take a longer look."""
+    return not lines.translate(None, _PLAIN_LINES)
 
 
 def partition_of(*parts: str) -> str:

@@ -6,7 +6,6 @@ ends many weeks apart) is counted number by number. `flags` choose lanes, 0 or 1
 """
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable
 from itertools import compress
 
@@ -39,8 +38,8 @@ def histogram_of(lanes: Lanes, flags: int) -> Histogram:
     if lanes.plain & ((flags << _WIDTH) - (flags << _SHORT)):
         return Histogram.of(_picked(lanes, flags))
     values = lanes.plain & ((flags << _SHORT) - flags)
-    numbers = Counter(_buckets(values, lanes.count))
-    numbers[0] -= lanes.count - flags.bit_count()
+    numbers = _counted(_buckets(values, lanes.count))
+    numbers[0] = numbers.get(0, 0) - lanes.count + flags.bit_count()
     return Histogram(_sum(values, lanes.count), tuple(sorted(one for one in numbers.items() if one[1])))
 
 
@@ -71,8 +70,8 @@ def _newest(low: bytes, middle: bytes, chosen: int, base: int) -> tuple[tuple[in
     for block in sorted(set(middle), reverse=True):
         rows = chosen & _mask(middle.translate(_is(block)))
         if rows and len(found) < MINUTES:
-            numbers = Counter((_mask(low) & rows).to_bytes(len(low), "little"))
-            numbers[0] -= len(low) - rows.bit_count() // 8
+            numbers = _counted((_mask(low) & rows).to_bytes(len(low), "little"))
+            numbers[0] = numbers.get(0, 0) - len(low) + rows.bit_count() // 8
             found += ((base + (block << 8) + minute, numbers[minute]) for minute in sorted(numbers, reverse=True))
     return tuple(sorted(one for one in found if one[1])[-MINUTES:])
 
@@ -91,6 +90,16 @@ def _buckets(values: int, count: int) -> bytes:
             buckets |= told & (here ^ (here & done))
             done |= here
     return buckets.to_bytes(count, "little")
+
+
+def _counted(plane: bytes) -> dict[int, int]:
+    """How often each byte is there: several times as fast as a `Counter` where few different ones are."""
+    numbers: dict[int, int] = {}
+    while plane:
+        rest = plane.translate(None, plane[:1])
+        numbers[plane[0]] = len(plane) - len(rest)
+        plane = rest
+    return numbers
 
 
 def _planes(values: int, count: int) -> list[bytes]:

@@ -1,25 +1,29 @@
 """What a leaf's tasks tell beyond their counts, from its columns and not task by task: this is done at every write.
 
 A summary is stored beside the leaf's counts and read with them, so that those of a whole job add up without a task
-being read. It is a function of the leaf's tasks alone: reckoned anew, never updated.
+being read. It is a function of the leaf's tasks alone. Where few of them changed, what these told is taken out of the
+stored one and what they tell now is added, which gives the same; what can't be told so is reckoned anew.
 """
 
 import json
-import zlib
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import compress
+from functools import lru_cache
+from itertools import chain, compress
 from typing import Any
 
-from shared.domain.columns import Numbers, Words, deflated, inflated
+from shared.domain.columns import DAMAGE, Numbers, deflated, inflated
 from shared.domain.failures import EXAMPLES, FailureGroup, Failures
-from shared.domain.insight import Insight
+from shared.domain.histograms import Histogram
+from shared.domain.insight import MINUTE, Insight, newest
 from shared.domain.lane_counts import histogram_of, minutes_of
 from shared.domain.lanes import Lanes, flags_of
 from shared.domain.leaves import Leaf
-from shared.domain.tasks import ACTIVE, COMPLETED, FAILURE, RESULTS, RUNNING, STATES
+from shared.domain.tasks import ACTIVE, COMPLETED, FAILURE, RESULTS, RUNNING, STATES, Task, TaskCounts
+from shared.domain.word_column import Words
 
 FORM = 1
 MAX_BYTES = 48 * 1024  # of the 64 KiB of a binary property
@@ -52,24 +56,57 @@ class Summary:
 
     @classmethod
     def unpack(cls, stored: bytes) -> "Summary | None":
-        """None for a form that this version doesn't know, as if there were none. Raises ValueError, TypeError."""
-        try:
+        """None for a form that this version doesn't know, and where it is damaged, as if there were none."""
+        with suppress(*DAMAGE):
             form, *told = json.loads(inflated(stored))
-        except zlib.error as error:
-            raise ValueError(f"a summary is damaged: {error}") from error
-        return cls(Insight.of_plain(told[0]), Failures.of_plain(told[1])) if form == FORM else None
+            return cls(Insight.of_plain(told[0]), Failures.of_plain(told[1])) if form == FORM else None
+        return None
+
+
+remembered = lru_cache(maxsize=1024)(Summary.unpack)  # of a large job few leaves change from poll to poll
+
+
+def summary_after(stored: bytes | None, counts: TaskCounts, leaf: Leaf) -> Summary:
+    """The summary of a leaf's tasks, which were unpacked beside these stored summary and counts."""
+    before = remembered(stored) if stored and len(stored) < MAX_BYTES // 2 else None  # a longer one may have been cut
+    if before is None or leaf.moved is None:
+        return summary_of(leaf)
+    were, became = leaf.moved
+    rest = before.insight.without(_told_by(were))
+    if rest is None or counts.completed - _completed(were) + _completed(became) != leaf.counts().completed:
+        return summary_of(leaf)
+    told = Insight.summed([rest, _told_by(became)])
+    insight = Insight(told.waits, told.runs, told.completions, *_repeats_and_slots(leaf.columns))
+    if any(task.result == FAILURE for task in chain(were, became)):
+        return Summary(insight, _failures(leaf.columns, _ends(leaf.columns)))
+    return Summary(insight, before.failures)
 
 
 def summary_of(leaf: Leaf) -> Summary:
-    """The summary of a leaf's tasks."""
+    """The summary of a leaf's tasks, from nothing else."""
     if not len(leaf):
         return Summary()
     columns = leaf.columns
     transitions = Lanes.of(columns["transitions"].values)
     ends, end_flags = _moments(transitions, columns["ends"])
     insight = _insight(columns, transitions, ends, end_flags)
-    failed = _chosen(columns["results"], FAILURE)
-    return Summary(insight, _failures(columns, ends, failed) if any(failed) else Failures())
+    return Summary(insight, _failures(columns, ends))
+
+
+def _told_by(tasks: Sequence[Task]) -> Insight:
+    """The durations and completions of few tasks."""
+    completed = [task for task in tasks if task.state == COMPLETED]
+    timed = [task for task in completed if task.creation and task.start and task.end]
+    moments = Counter((task.end or task.transition) // MINUTE for task in completed if task.end or task.transition)
+    return Insight(
+        Histogram.of(task.start - task.creation for task in timed),
+        Histogram.of(task.end - task.start for task in timed),
+        newest(moments.items()),
+    )
+
+
+def _completed(tasks: Sequence[Task]) -> int:
+    return sum(task.state == COMPLETED for task in tasks)
 
 
 def _insight(columns: _Columns, transitions: Lanes, ends: Lanes, end_flags: int) -> Insight:
@@ -81,11 +118,14 @@ def _insight(columns: _Columns, transitions: Lanes, ends: Lanes, end_flags: int)
         histogram_of(starts - creations, timed),
         histogram_of(ends - starts, timed),
         minutes_of(ends, completed & ends.signs()[1], about=columns["transitions"][0]),
-        *_repeats(columns["retries"]),
-        *_repeats(columns["requeues"]),
-        _slots(columns, RUNNING),
-        _slots(columns, ACTIVE),
+        *_repeats_and_slots(columns),
     )
+
+
+def _repeats_and_slots(columns: _Columns) -> tuple[int, ...]:
+    """The numbers of an insight, in their order."""
+    repeats = (*_repeats(columns["retries"]), *_repeats(columns["requeues"]))
+    return (*repeats, _slots(columns, RUNNING), _slots(columns, ACTIVE))
 
 
 def _moments(transitions: Lanes, column: Numbers) -> tuple[Lanes, int]:
@@ -98,7 +138,14 @@ def _moments(transitions: Lanes, column: Numbers) -> tuple[Lanes, int]:
     return (transitions - offsets).plus(before), known
 
 
-def _failures(columns: _Columns, ends: Lanes, failed: bytes) -> Failures:
+def _ends(columns: _Columns) -> Lanes:
+    return _moments(Lanes.of(columns["transitions"].values), columns["ends"])[0]
+
+
+def _failures(columns: _Columns, ends: Lanes) -> Failures:
+    failed = _chosen(columns["results"], FAILURE)
+    if not any(failed):
+        return Failures()
     rows = list(compress(range(len(failed)), failed))
     (failures, of_failure), (exits, of_exit) = columns["failures"].coded(), columns["exits"].coded()
     by_cause = defaultdict[tuple[int, int], list[int]](list)

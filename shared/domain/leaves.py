@@ -7,15 +7,28 @@ writes storage; `fold` and `split` are the only ways in which a leaf changes.
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise, starmap
 from operator import itemgetter, lt
 from typing import Any
 
-from shared.domain.columns import Column, Numbers, Words
+from shared.domain.columns import DAMAGE, Numbers
 from shared.domain.first_format import read_first_format
 from shared.domain.id_column import Ids
 from shared.domain.keys import keys_of
+from shared.domain.task_columns import (
+    AT_ENDS,
+    AT_RESULTS,
+    AT_STARTS,
+    AT_STATES,
+    AT_TRANSITIONS,
+    COLUMNS,
+    fields_of,
+    made,
+    moment,
+    task_of,
+    unpacked,
+)
 from shared.domain.tasks import RESULTS, STATES, Task, TaskCounts, counts_of
 
 FIRST_FORMAT, FORMAT = 1, 2
@@ -23,15 +36,8 @@ MAX_ROWS = 4096
 MAX_BYTES = 600_000  # of an entity's 1 MiB, which counts base64 in Azurite, and of a transaction's 4 MiB
 _HEADER = struct.Struct("<BII")  # format, rows, checksum of what follows
 _SIZE = struct.Struct("<I")
+_FEW = 500  # tasks of a leaf that change at once, and less is to be done for each than for all of the leaf
 _ANY_STATE, _ANY_RESULT = bytes(range(len(STATES))), bytes(range(len(RESULTS)))
-_DAMAGE = (zlib.error, struct.error, ValueError, TypeError, LookupError, OverflowError, RecursionError)
-_NUMBERS, _PAIRS = (int, type(None)), (tuple,)
-_COLUMNS: dict[str, Any] = {  # in the order of Task's fields; what becomes of starts and ends: see `_offsets`
-    "ids": None, "states": "B", "results": "B", "transitions": "q", "creations": "q", "starts": "q", "ends": "q",
-    "exits": _NUMBERS, "failures": _PAIRS, "retries": _NUMBERS, "requeues": _NUMBERS, "slots": _NUMBERS,
-    "nodes": _PAIRS,
-}  # fmt: skip
-_STATES, _RESULTS, _TRANSITIONS, _STARTS, _ENDS = 1, 2, 3, 5, 6
 
 
 class UnreadableLeafError(ValueError):
@@ -39,32 +45,37 @@ class UnreadableLeafError(ValueError):
 
 
 class Leaf:
-    """Up to a few thousand tasks, sorted by key, every id once."""
+    """Up to a few thousand tasks, sorted by key, every id once.
 
-    __slots__ = ("_columns", "_grew_behind", "_packed", "keys")
+    `moved` are the tasks that folds changed since the leaf was unpacked, as they were and as they became, those added
+    among the latter; None where they are many, and of a leaf that wasn't unpacked.
+    """
+
+    __slots__ = ("_columns", "_grew_behind", "_packed", "keys", "moved")
 
     def __init__(self, tasks: Iterable[Task] = ()) -> None:
         """Tasks must be sorted by key."""
-        fields = _fields_of(list(tasks))
+        fields = fields_of(list(tasks))
         self.keys = keys_of(list(fields[0]))
-        self._columns = [_made(kind, values) for kind, values in zip(_COLUMNS.values(), fields, strict=True)]
+        self._columns = [made(kind, values) for kind, values in zip(COLUMNS.values(), fields, strict=True)]
         self._packed: bytes | None = None
         self._grew_behind = False
+        self.moved: tuple[list[Task], list[Task]] | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def __iter__(self) -> Iterator[Task]:
-        return starmap(_task, zip(*self._columns, strict=True))
+        return starmap(task_of, zip(*self._columns, strict=True))
 
     def row(self, at: int) -> Task:
-        return _task(*(column[at] for column in self._columns))
+        return task_of(*(column[at] for column in self._columns))
 
     def column(self, name: str) -> list[Any]:
         """One property of all tasks, named and told as in `Task`: a fraction of the time that the tasks would take."""
         place = Task._fields.index(name)
-        if place in (_STARTS, _ENDS):
-            return list(map(_moment, self._columns[place], self._columns[_TRANSITIONS]))
+        if place in (AT_STARTS, AT_ENDS):
+            return list(map(moment, self._columns[place], self._columns[AT_TRANSITIONS]))
         return list(self._columns[place])
 
     def counts(self) -> TaskCounts:
@@ -72,8 +83,8 @@ class Leaf:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns by name, to be read: `starts` and `ends` are offsets, see `_offsets`."""
-        return dict(zip(_COLUMNS, self._columns, strict=True))
+        """The columns by name, to be read: `starts` and `ends` are offsets, see `task_columns`."""
+        return dict(zip(COLUMNS, self._columns, strict=True))
 
     def fold(self, tasks: Iterable[Task]) -> bool:
         """Takes in what a later-begun read saw; what it saw wins whatever its stamps say. True if anything moved.
@@ -93,6 +104,7 @@ class Leaf:
                 at += 1
             else:
                 added[key] = latest[key]
+        self._note_moved(known, added)
         changed = bool(known) and self._update(list(known), list(known.values()))
         if added:
             self._insert(added)
@@ -133,7 +145,7 @@ class Leaf:
                 return cls(read_first_format(stored))
             if stored[0] == FORMAT:
                 return cls._of_stored(stored)
-        except _DAMAGE as error:
+        except DAMAGE as error:
             raise UnreadableLeafError(f"a leaf is damaged: {error!r}") from error
         raise UnreadableLeafError(f"a leaf has format {stored[0]}; this version reads up to format {FORMAT}")
 
@@ -143,26 +155,39 @@ class Leaf:
         body = memoryview(stored)[_HEADER.size :]
         if zlib.crc32(body) != checksum:
             raise ValueError("its checksum is another")
-        packed = list(_parts(body))
-        leaf = cls()
-        leaf._columns = [_unpacked(kind, part, count) for kind, part in zip(_COLUMNS.values(), packed, strict=True)]
-        leaf.keys = keys_of(list(leaf._columns[0]))
+        of_ids, *packed = _parts(body)
+        leaf, ids = cls(), Ids.unpack(of_ids, count)
+        kinds = list(COLUMNS.values())[1:]
+        others = [unpacked(kind, part, count) for kind, part in zip(kinds, packed, strict=True)]
+        leaf.keys, leaf._columns = ids.keys(), [ids, *others]
         states, results = leaf._states_and_results()
         if states.translate(None, _ANY_STATE) or results.translate(None, _ANY_RESULT):
             raise ValueError("a state or a result is none that there is")
         if not all(map(lt, leaf.keys, leaf.keys[1:])):
             raise ValueError("its tasks are out of order")
-        leaf._packed = stored
+        leaf._packed, leaf.moved = stored, ([], [])
         return leaf
 
     def _states_and_results(self) -> tuple[bytes, bytes]:
-        states, results = self._columns[_STATES], self._columns[_RESULTS]
+        states, results = self._columns[AT_STATES], self._columns[AT_RESULTS]
         if not (isinstance(states, Numbers) and isinstance(results, Numbers)):
             raise TypeError("states and results are numbers")
         return states.values.tobytes(), results.values.tobytes()
 
+    def _note_moved(self, known: dict[int, Task], added: dict[str, Task]) -> None:
+        """Before rows are updated."""
+        if self.moved is None or len(known) + len(added) > _FEW:
+            self.moved = None
+            return
+        were, became = self.moved
+        rows = map(task_of, *(map(column.__getitem__, known) for column in self._columns))
+        changed = [(old, new) for old, new in zip(rows, known.values(), strict=True) if old != new]
+        were += [old for old, _ in changed]
+        became += [new for _, new in changed]
+        became += added.values()
+
     def _update(self, places: list[int], tasks: list[Task]) -> bool:
-        fields = _fields_of(tasks)
+        fields = fields_of(tasks)
         moved = [column.update(places, new) for column, new in zip(self._columns, fields, strict=True)]
         return any(moved)
 
@@ -171,7 +196,7 @@ class Leaf:
         new = list(added)
         self._grew_behind = is_behind = not self.keys or self.keys[-1] < new[0]
         self.keys = self.keys + new
-        for column, values in zip(self._columns, _fields_of(list(added.values())), strict=True):
+        for column, values in zip(self._columns, fields_of(list(added.values())), strict=True):
             column.extend(values)
         if not is_behind:
             order = sorted(range(len(self.keys)), key=self.keys.__getitem__)
@@ -192,48 +217,6 @@ class Leaf:
             return [self]
         halves = (self._part(0, rows // 2), self._part(rows // 2, rows))
         return [small for half in halves for small in half._within(size)]  # noqa: SLF001
-
-
-def _fields_of(tasks: Sequence[Task]) -> list[Sequence[Any]]:
-    """The columns of tasks; starts and ends as offsets."""
-    fields: list[Sequence[Any]] = list(zip(*tasks, strict=True)) or [()] * len(_COLUMNS)
-    transitions = fields[_TRANSITIONS]
-    for place in (_STARTS, _ENDS):
-        fields[place] = _offsets(fields[place], transitions)
-    return fields
-
-
-def _offsets(moments: Sequence[int], transitions: Sequence[int]) -> list[int]:
-    """How long before its transition each moment was; ends mostly are the transition.
-
-    0 stands for unknown, so what isn't negative is one more.
-    """
-    pairs = zip(moments, transitions, strict=True)
-    return [transition - moment + (moment <= transition) if moment else 0 for moment, transition in pairs]
-
-
-def _moment(offset: int, transition: int) -> int:
-    if not offset:
-        return 0
-    return transition - offset + 1 if offset > 0 else transition - offset
-
-
-def _task(*fields: Any) -> Task:
-    transition, start, end = fields[_TRANSITIONS], fields[_STARTS], fields[_ENDS]
-    moments = _moment(start, transition), _moment(end, transition)
-    return Task._make((*fields[:_STARTS], *moments, *fields[_ENDS + 1 :]))
-
-
-def _made(kind: Any, values: Sequence[Any]) -> Column:
-    if kind is None:
-        return Ids(values)
-    return Numbers(kind, values) if isinstance(kind, str) else Words(kind, values)
-
-
-def _unpacked(kind: Any, packed: bytes, count: int) -> Column:
-    if kind is None:
-        return Ids.unpack(packed, count)
-    return Numbers.unpack(kind, packed, count) if isinstance(kind, str) else Words.unpack(kind, packed, count)
 
 
 def _parts(body: memoryview) -> Iterator[bytes]:

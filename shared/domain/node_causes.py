@@ -23,6 +23,7 @@ _PLAIN = {
     "deallocating": "The node is being deallocated.",
     "deallocated": "The node is deallocated and runs nothing until it is started.",
 }
+_OUT_OF_REACH = ("unknown", "preempted", "deallocated")
 _UNREACHABLE = "The service can't use the node and gives no error, which means that it can't reach it; it tries to."
 
 
@@ -31,7 +32,7 @@ def cause_of(node: Node) -> str | None:
     if full := next((error for error in node.errors if error.code.lower() == DISK_FULL), None):
         return f"The node's disk is full ({_told(full)})."
     if node.state == "unusable":
-        return f"The node is unusable: {_all_told(node.errors)}." if node.errors else _UNREACHABLE
+        return _UNREACHABLE if _is_unreachable(node) else f"The node is unusable: {_all_told(node.errors)}."
     if node.state == "starttaskfailed":
         return _start_failed(node.start)
     if node.state == "waitingforstarttask":
@@ -41,11 +42,18 @@ def cause_of(node: Node) -> str | None:
     return _of_able_node(node)
 
 
-def last_seen(node: Node, as_of: datetime) -> datetime:
-    """When the service last had contact with a node that was listed `as_of` then: until it lost it."""
-    if node.state == "unknown" and node.transition:
-        return min(from_milliseconds(node.transition), as_of)
-    return as_of
+def last_seen(node: Node, as_of: datetime) -> datetime | None:
+    """When the service last had contact with a node that was listed `as_of` then: until it lost it, or gave it up.
+
+    None where it has no contact, and doesn't say since when.
+    """
+    if node.state not in _OUT_OF_REACH and not _is_unreachable(node):
+        return as_of
+    return min(from_milliseconds(node.transition), as_of) if node.transition else None
+
+
+def _is_unreachable(node: Node) -> bool:
+    return node.state == "unusable" and not node.errors
 
 
 def _of_able_node(node: Node) -> str | None:

@@ -5,14 +5,17 @@ them otherwise.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from shared.domain.keys import key_of
+from shared.domain.interruptions import NONE, Tally
+from shared.domain.keys import key_of, keys_of
+from shared.domain.node_records import FLAPS, NO_RECORD, NodeRecord, Stamps, first_record, followed
 
 RUNNING, UNKNOWN = "running", "unknown"
 _ABLE = ("idle", RUNNING)
+_SETTLED = ("idle", "offline")  # of idle nodes those that are to get no tasks become offline
 _ENABLED = "enabled"
 
 type NodeCounts = tuple[tuple[str, bool, int], ...]
@@ -52,7 +55,8 @@ class Node(NamedTuple):
     """The last known state of one node.
 
     Times are milliseconds since 1970, 0 where unknown. `tasks` and `slots` are those of the tasks that run on it;
-    `recent` are the latest first, as of `recent_at`, as not every list asks for them.
+    `recent` are the latest first, as of `recent_at`, as not every list asks for them. `record` is what was seen of it
+    before, which no list tells.
     """
 
     id: str
@@ -71,6 +75,7 @@ class Node(NamedTuple):
     errors: tuple[NodeError, ...] = ()
     recent: tuple[RecentTask, ...] = ()
     recent_at: int = 0
+    record: NodeRecord = NO_RECORD
 
     @property
     def key(self) -> str:
@@ -81,13 +86,27 @@ class Node(NamedTuple):
         """True where the service may give it tasks."""
         return self.state in _ABLE and self.scheduling == _ENABLED
 
-    def with_recent_of(self, before: "Node | None") -> "Node":
-        """This node as a list without recent tasks told it, with those that were known before."""
-        return self._replace(recent=before.recent, recent_at=before.recent_at) if before else self
+    @property
+    def stamps(self) -> Stamps:
+        return Stamps(self.state, self.transition, self.booted)
 
-    def is_news(self, before: "Node | None") -> bool:
-        """False where all is as before, be it told again later."""
-        return before is None or self._replace(recent_at=before.recent_at) != before
+    def after(self, before: "Node", *, known_as_of: int, at: int) -> "Node":
+        """This node as a list told it, with what was known before; `before` itself where there is nothing new.
+
+        A list without recent tasks leaves those that were known.
+        """
+        if before.record.since and not self.recent_at and self[:_TOLD] == before[:_TOLD]:
+            return before
+        record = before.record if before.record.since else before.record._replace(since=at)
+        if before.stamps != self.stamps:
+            spot = not self.dedicated
+            record = followed(record, before.stamps, self.stamps, known_as_of=known_as_of, at=at, spot=spot)
+        recent, recent_at = (self.recent, self.recent_at) if self.recent_at else (before.recent, before.recent_at)
+        node = self._replace(recent=recent, recent_at=recent_at, record=record)
+        return node if node._replace(recent_at=before.recent_at) != before else before
+
+
+_TOLD = Node._fields.index("recent")  # fields that every list tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,31 +128,30 @@ class NodeSummary:
         return sum(number for _, _, number in self.counts)
 
     @property
-    def is_busy(self) -> bool:
-        """True where tasks run, whose number changes without any node changing its state."""
-        return bool(self.used or self.tasks) or runs_any(self.counts)
+    def is_settled(self) -> bool:
+        """True where nothing of a node changes without its state: no tasks run, and each node is idle or offline.
+
+        Of any other node it may change whether it is to get tasks.
+        """
+        return not (self.used or self.tasks) and all(state in _SETTLED for state, _, _ in self.counts)
 
 
 def summary_of(nodes: Iterable[Node], slots_per_node: int) -> NodeSummary:
     """The numbers of a pool's nodes."""
-    found = list(nodes)
-    return NodeSummary(
-        counts=ordered(Counter((node.state, node.dedicated) for node in found)),
-        slots=len(found) * slots_per_node,
-        used=sum(node.slots for node in found),
-        free=sum(max(slots_per_node - node.slots, 0) for node in found if node.is_able),
-        tasks=sum(node.tasks for node in found),
-    )
+    counted: Counter[tuple[str, bool]] = Counter()
+    used = free = tasks = 0
+    for node in nodes:
+        counted[node.state, node.dedicated] += 1
+        used += node.slots
+        tasks += node.tasks
+        if node.slots < slots_per_node and node.is_able:
+            free += slots_per_node - node.slots
+    return NodeSummary(ordered(counted), counted.total() * slots_per_node, used, free, tasks)
 
 
 def ordered(counted: Counter[tuple[str, bool]]) -> NodeCounts:
     """Counts by state and kind in one order, so that equal ones are equal."""
     return tuple((state, dedicated, number) for (state, dedicated), number in sorted(counted.items()) if number)
-
-
-def runs_any(counts: NodeCounts) -> bool:
-    """True where a node is said to run tasks."""
-    return any(state == RUNNING for state, _, _ in counts)
 
 
 def by_state(counts: NodeCounts) -> dict[str, int]:
@@ -144,14 +162,42 @@ def by_state(counts: NodeCounts) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-def merged(before: dict[str, Node], told: Iterable[Node], *, whole: bool) -> dict[str, Node]:
-    """Nodes by key after a list was read; a `whole` one lacks what is gone. Of one told twice the later word counts.
+def merged(
+    before: Mapping[str, Node], told: Iterable[Node], *, whole: bool, at: int, known_as_of: int | None
+) -> dict[str, Node]:
+    """Nodes by key after a list as of `at` was read; a `whole` one lacks what is gone.
 
-    A node of which there is nothing new stays as it was.
+    `before` was known as of then (None: never); times are milliseconds since 1970. Of a node told twice the later word
+    counts. A node of which there is nothing new stays as it was.
     """
     found = {} if whole else dict(before)
-    for node in told:
-        old = before.get(node.key)
-        full = node if node.recent_at else node.with_recent_of(old)
-        found[node.key] = old if old and not full.is_news(old) else full
+    listed = list(told)
+    for key, node in zip(keys_of([node.id for node in listed]), listed, strict=True):
+        old = found.get(key) or before.get(key)
+        if old is None:
+            found[key] = node._replace(record=first_record(node.stamps, since=at, known_as_of=known_as_of))
+        else:
+            found[key] = node.after(old, known_as_of=at if known_as_of is None else known_as_of, at=at)
     return found
+
+
+def tallied(tally: Tally, before: Mapping[str, Node], after: Mapping[str, Node]) -> Tally:
+    """A pool's interruptions after its nodes changed: what befell each since, and nothing that it brought along."""
+    found = tally.interruptions
+    for key, node in after.items():
+        old = before.get(key)
+        if old is node:
+            continue
+        known = old.record.interruptions if old else NONE
+        now = node.record.interruptions
+        for _ in range(now.total - known.total):
+            found = found.interrupted(now.latest)
+        for _ in range(now.unexplained - known.unexplained):
+            found = found.restarted()
+    return tally._replace(interruptions=found)
+
+
+def flapping_of(nodes: Iterable[Node]) -> tuple[tuple[int, int], ...]:
+    """How many nodes flap, by until when they do unless they fall again, in milliseconds since 1970."""
+    counted = Counter(node.record.flaps_until for node in nodes if len(node.record.falls) >= FLAPS)
+    return tuple(sorted(counted.items()))

@@ -49,7 +49,10 @@ class PoolRound:
         return None if reached else self.reason
 
     def merged(self, stored: "PoolRound | None") -> "PoolRound":
-        """This round over one that another process stored meanwhile: the later word on every pool stays."""
+        """This round over one that another process stored meanwhile: the later word on every pool stays.
+
+        So do date and failures of the one that began later.
+        """
         if stored is None:
             return replace(self, etag=None)
         confirmations = dict(stored.confirmations)
@@ -57,13 +60,19 @@ class PoolRound:
             other = confirmations.get(key)
             if other is None or other.as_of <= confirmation.as_of:
                 confirmations[key] = confirmation
-        return replace(self, confirmations=confirmations, etag=stored.etag)
+        later = stored if stored.started_at > self.started_at else self
+        return replace(later, confirmations=confirmations, etag=stored.etag)
 
 
-def doubt_of(summary: NodeSummary, counts: NodeCounts, *, pages: int) -> str | None:
-    """Why numbers from a list of all nodes may not be those of one instant; one page is served at one."""
+def doubt_of(summary: NodeSummary, counts: NodeCounts | None, *, pages: int) -> str | None:
+    """Why numbers from a list of all nodes may not be those of one instant; one page is served at one.
+
+    `counts` are the service's, None where they aren't known.
+    """
     if pages <= 1 or summary.counts == counts:
         return None
+    if counts is None:
+        return f"Its nodes came on {pages} pages, and nothing is known to compare them with."
     return f"Its nodes came on {pages} pages and the service's node counts differ: nodes moved meanwhile."
 
 

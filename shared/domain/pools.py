@@ -8,12 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
-from shared.domain.jobs import Source
+from shared.domain.interruptions import Tally
 from shared.domain.keys import key_of
 from shared.domain.nodes import NodeSummary
+from shared.domain.pictures import Source
+from shared.domain.pool_samples import PoolNumbers, PoolSample
+from shared.domain.pool_settings import AutoScale, Evaluation, Problem, StartTask
+from shared.domain.resize_errors import ResizeError, errors_after
+from shared.domain.stamps import to_milliseconds
 from shared.domain.vm_sizes import vcpus_of
 
-MOST_STALE_ERRORS = 10
+MOST_EVALUATIONS = 20  # of an autoscale formula, the latest included
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,35 +27,6 @@ class Size:
 
     current: int = 0
     target: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """An error in the service's words."""
-
-    code: str
-    message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AutoScale:
-    """A pool's autoscaling: the formula, how often it is evaluated (ISO 8601), and its last evaluation."""
-
-    formula: str | None = None
-    interval: str | None = None
-    evaluated_at: datetime | None = None
-    results: str | None = None
-    error: Problem | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StartTask:
-    """What nodes run before anything else, without secrets; `environment` is of names and values."""
-
-    command_line: str
-    environment: tuple[tuple[str, str], ...] = ()
-    waits_for_success: bool = True
-    retries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +62,13 @@ class PoolFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class ResizeError:
-    """An error of a resize; `ended_at` is when the attempt that it belongs to ended, by the service.
-
-    `first_seen` and `last_seen` are dates of lists of pools; `last_seen` is None while it is current: told by the
-    latest list.
-    """
-
-    code: str
-    message: str
-    ended_at: datetime | None
-    first_seen: datetime
-    last_seen: datetime | None = None
-
-    @property
-    def is_current(self) -> bool:
-        return self.last_seen is None
-
-
-@dataclass(frozen=True, slots=True)
 class NodesPicture:
     """A pool's nodes in numbers as of T0: the date of a list of pools received before the nodes were listed.
 
     `full_read_at` is the T0 of the last list of all nodes with all that is known of them; `digest` names what is stored
-    of each; `doubt` is why the numbers may not be those of one instant, None where nothing speaks against it.
+    of each; `doubt` is why the numbers may not be those of one instant, None where nothing speaks against it. `tally`
+    counts interruptions, None as a version before that left it; `flapping` are numbers of nodes by when they won't
+    count as flapping any more, in milliseconds since 1970.
     """
 
     as_of: datetime
@@ -118,6 +77,12 @@ class NodesPicture:
     summary: NodeSummary
     digest: str
     doubt: str | None = None
+    tally: Tally | None = None
+    flapping: tuple[tuple[int, int], ...] = ()
+
+    def flapping_nodes(self, now: datetime) -> int:
+        """How many nodes flap `now`."""
+        return sum(number for until, number in self.flapping if until > to_milliseconds(now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +105,20 @@ class Cores:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What is stored of one pool; `seen_at` is the date of the list that told these facts first."""
+    """What is stored of one pool; `seen_at` is the date of the list that told these facts first.
+
+    `sample` is what the picture's round found, None as a version before that left it; `ended` are the samples before
+    that aren't in the pool's history yet. `evaluations` of its autoscale formula are those before the facts', the
+    latest first.
+    """
 
     facts: PoolFacts
     seen_at: datetime
     errors: tuple[ResizeError, ...] = ()
     picture: NodesPicture | None = None
+    sample: PoolSample | None = None
+    ended: tuple[PoolSample, ...] = ()
+    evaluations: tuple[Evaluation, ...] = ()
     etag: str | None = None
 
     @property
@@ -158,11 +131,28 @@ class Pool:
         return max(self.seen_at, self.picture.as_of) if self.picture else self.seen_at
 
     @property
-    def version(self) -> str:
-        """What a confirmation names: it changes with whatever is told of the pool, but for as of when."""
+    def told(self) -> tuple[object, ...]:
+        """Whatever is told of the pool, but for as of when; without a sample what a version before samples told."""
         picture = self.picture
         nodes = (picture.digest, picture.summary, picture.doubt) if picture else None
-        return blake2b(repr((self.facts, self.errors, nodes)).encode(), digest_size=8).hexdigest()
+        told = (self.facts, self.errors, nodes)
+        return (*told, self.sample.at) if self.sample else told
+
+    @property
+    def version(self) -> str:
+        """What a confirmation names: it changes with whatever is told of the pool."""
+        return blake2b(repr(self.told).encode(), digest_size=8).hexdigest()
+
+    @property
+    def samples(self) -> tuple[PoolSample, ...]:
+        """What isn't in the pool's history yet, in order: what ended, and what the picture shows."""
+        return (*self.ended, self.sample) if self.sample else self.ended
+
+    @property
+    def all_evaluations(self) -> tuple[Evaluation, ...]:
+        """The latest evaluations of its autoscale formula that polls saw, the latest first."""
+        latest = self.facts.auto_scale.evaluation if self.facts.auto_scale else None
+        return (latest, *self.evaluations) if latest else self.evaluations
 
     @property
     def cores(self) -> Cores | None:
@@ -177,14 +167,45 @@ class Pool:
     def seen(self, facts: PoolFacts, at: datetime) -> "Pool":
         """After the list of pools dated `at` showed it. Another creation time is another pool under the same id."""
         if facts.creation_time != self.facts.creation_time:
-            return replace(first_seen(facts, at), etag=self.etag)
+            return replace(first_seen(facts, at), ended=self.samples, etag=self.etag)
         if facts == self.facts:
             return self
-        return replace(self, facts=facts, seen_at=at, errors=_errors_after(self.errors, facts, at, self.as_of))
+        errors = _errors_of(facts, self.errors, at, self.as_of)
+        told = facts.auto_scale.evaluation if facts.auto_scale else None
+        earlier = tuple(one for one in self.all_evaluations if told is None or one.at != told.at)
+        kept = earlier[: MOST_EVALUATIONS - (told is not None)]
+        return replace(self, facts=facts, seen_at=at, errors=errors, evaluations=kept)
 
     def listed(self, picture: NodesPicture) -> "Pool":
-        """After its nodes were read."""
-        return replace(self, picture=picture)
+        """After its nodes were read: unless that only confirms the sample before, it has ended."""
+        found = replace(self, picture=picture)
+        sample = PoolSample(
+            at=to_milliseconds(picture.as_of),
+            through=to_milliseconds(picture.as_of),
+            exact=picture.doubt is None,
+            numbers=found.numbers(picture),
+        )
+        rested = self.picture is not None and self.picture.digest == picture.digest and self.seen_at < picture.as_of
+        if self.sample and self.sample.goes_on(sample, rested=rested):
+            return replace(found, sample=self.sample.held(picture.as_of))
+        return replace(found, sample=sample, ended=self.samples)
+
+    def numbers(self, picture: NodesPicture) -> PoolNumbers:
+        """What the pool's history tells of these facts and nodes."""
+        summary, facts, cores = picture.summary, self.facts, self.cores
+        return PoolNumbers(
+            counts=summary.counts,
+            slots=summary.slots,
+            used=summary.used,
+            free=summary.free,
+            tasks=summary.tasks,
+            dedicated=(facts.dedicated.current, facts.dedicated.target),
+            spot=(facts.spot.current, facts.spot.target),
+            cores=(cores.total, cores.busy) if cores else None,
+            resize_errors=sum(error.is_current for error in self.errors),
+            interruptions=picture.tally.interruptions.total if picture.tally else 0,
+            counted_since=picture.tally.since if picture.tally else 0,
+        )
 
     def confirmed(self, confirmation: PoolConfirmation | None) -> "Pool":
         """As a later round found it, if that round spoke of what this is."""
@@ -199,7 +220,7 @@ class Pool:
             full_read_at=max(picture.full_read_at, confirmation.full_read_at),
             source=confirmation.source,
         )
-        return replace(self, picture=moved)
+        return replace(self, picture=moved, sample=self.sample and self.sample.held(confirmation.as_of))
 
     def confirmation(self) -> PoolConfirmation | None:
         """What the round's row is to say of a pool that is stored as it is."""
@@ -209,29 +230,19 @@ class Pool:
         return PoolConfirmation(self.version, picture.as_of, picture.full_read_at, picture.source)
 
     def wants_all_nodes(self, now: datetime, interval: timedelta) -> bool:
-        """True where a list of what changed wouldn't do: tasks run, all were never listed, or long ago."""
+        """True where a list of changed states wouldn't do: more changes, all were never listed, or long ago."""
         picture = self.picture
-        return picture is None or picture.summary.is_busy or now - picture.full_read_at >= interval
+        return picture is None or not picture.summary.is_settled or now - picture.full_read_at >= interval
 
 
 def first_seen(facts: PoolFacts, at: datetime) -> Pool:
     """A pool that the list dated `at` showed for the first time."""
-    return Pool(facts, at, _errors_after((), facts, at, at))
+    return Pool(facts, at, _errors_of(facts, (), at, at))
 
 
-def _errors_after(
-    before: tuple[ResizeError, ...], facts: PoolFacts, at: datetime, last_looked: datetime
+def _errors_of(
+    facts: PoolFacts, before: tuple[ResizeError, ...], at: datetime, last_looked: datetime
 ) -> tuple[ResizeError, ...]:
-    """Errors after a list of pools: what it doesn't tell, or tells of another attempt, is stale from then on."""
+    told = ((problem.code, problem.message) for problem in facts.resize_errors)
     ended = facts.allocation_state_transition_time
-    told = {(problem.code, problem.message): problem for problem in facts.resize_errors}
-    same = {(e.code, e.message): e for e in before if e.is_current and e.ended_at == ended}
-    current = [
-        same.get(name) or ResizeError(problem.code, problem.message, ended, first_seen=at)
-        for name, problem in told.items()
-    ]
-    stale = [
-        replace(error, last_seen=last_looked) if error.is_current else error for error in before if error not in current
-    ]
-    stale.sort(key=lambda error: error.last_seen or at, reverse=True)
-    return (*current, *stale[:MOST_STALE_ERRORS])
+    return errors_after(before, told, ended=ended, at=at, last_looked=last_looked)

@@ -5,10 +5,11 @@ a full read lists all of them into a new generation. Both cost pages, so neither
 """
 
 import zlib
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
-from shared.domain.jobs import AGREEMENT_LASTS, Job, Picture
+from shared.domain.jobs import Job
+from shared.domain.pictures import AGREEMENT_LASTS, Picture
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 
 type Reading = Literal["repair", "fullRead"]
@@ -16,6 +17,7 @@ type Reading = Literal["repair", "fullRead"]
 LASTING = 2  # comparisons in a row; Get Task Counts lags, so a single difference may pass
 _PAGE = 1000
 _GAP = timedelta(seconds=1)  # for each page of a full read, after one that didn't help
+_TURN = timedelta(minutes=15)  # the least between two full reads of a job whose leaves can't be read
 
 
 def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
@@ -35,6 +37,14 @@ def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
         return "fullRead" if affordable else None
     due = picture.looked_at - picture.full_read_at >= age * _spread(job.key)
     return "fullRead" if due and affordable else None
+
+
+def may_be_replaced(picture: Picture, now: datetime) -> bool:
+    """True where a generation with leaves that can't be read may give way to another by now.
+
+    Not at once where it is young: a newer version may be writing it, and each would read all tasks in turns.
+    """
+    return now - picture.full_read_at >= _TURN
 
 
 def live_of(counts: TaskCounts) -> int:

@@ -8,15 +8,34 @@ from shared.domain.accounts import Account
 from shared.domain.failures import Failures
 from shared.domain.jobs import Job
 from shared.domain.monitoring import Monitoring
+from shared.domain.node_records import FLAPS
 from shared.domain.nodes import Node
+from shared.domain.pool_totals import PoolTotals
 from shared.domain.pools import Pool
 from shared.domain.read_plans import Progress
 from shared.domain.rounds import Round
-from shared.domain.stamps import from_milliseconds
+from shared.domain.schedule_rounds import ScheduleRound
+from shared.domain.stamps import from_milliseconds, to_milliseconds
 from shared.domain.task_details import TaskDetails
 from shared.domain.tasks import Task, TaskCounts
 from shared.domain.timeline import Timeline
 from shared.domain.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """What of a list is stored and makes no sense to this version, and why, in a sentence."""
+
+    id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed[T]:
+    """Entries of a list in key order, and what should be among them but can't be read."""
+
+    reports: list[T]
+    unreadable: tuple[UnreadableRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +75,22 @@ class MonitoringReport:
 
 @dataclass(frozen=True, slots=True)
 class AccountReport:
-    """An account's tile: its jobs by state, its tasks by state, its last round (None before the first)."""
+    """An account's tile: its jobs by state, its tasks by state, its last round (None before the first).
+
+    `pools` are the sums of its pools, `schedules` the last look at its job schedules, None before the first of each.
+    `pools_problem` is what went wrong in the last round over pools, in a sentence, None where nothing did.
+    `unreadable_jobs` are stored jobs that can't be read, which are in no other number.
+    """
 
     account: Account
     jobs: Mapping[str, int]
     task_counts: TaskCounts
     last_round: Round | None
     watch: MonitoringReport
+    pools: PoolTotals | None = None
+    schedules: ScheduleRound | None = None
+    pools_problem: str | None = None
+    unreadable_jobs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +113,12 @@ class TimelineReport:
 
 @dataclass(frozen=True, slots=True)
 class PoolReport:
-    """A pool with the verdict on its numbers."""
+    """A pool with the verdict on its numbers, as it is to be told of `now`."""
 
     account: Account
     pool: Pool
     verdict: Verdict
+    now: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +128,15 @@ class NodeReport:
     pool: PoolReport
     node: Node
     now: datetime
+
+    @property
+    def flaps(self) -> int:
+        """How often it fell into a bad state within the last hour."""
+        return self.node.record.flaps(to_milliseconds(self.now))
+
+    @property
+    def is_flapping(self) -> bool:
+        return self.flaps >= FLAPS
 
     @property
     def time_in_state(self) -> timedelta | None:

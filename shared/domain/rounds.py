@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from shared.domain.jobs import Confirmation
+from shared.domain.pictures import Confirmation
 
 _MOST_DOUBLINGS = 3
 _LONGEST_PUT_OFF = timedelta(minutes=5)

@@ -1,4 +1,4 @@
-"""Samples of a job's counts, and where in its history each is kept.
+"""Samples of a job's counts, and where in the history of a job or a pool each sample is kept.
 
 A history has rows of an hour with a slot for each minute, and rows of a day with a slot for each quarter of an hour. A
 slot reaches from just after its beginning to its end, so that at its end its sample is the last one there was. A sample
@@ -6,16 +6,28 @@ that holds into later rows stands in the first slot of each, so nobody looks bac
 two samples ever want the same slot: whoever writes one, however late or often, writes the same.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from shared.domain.stamps import EPOCH, from_milliseconds, to_milliseconds
 from shared.domain.tasks import TaskCounts
 
 _MINUTE = 60_000  # milliseconds
 _NEVER, _DOUBTED = "-", "?"
+
+
+class Held(Protocol):
+    """A sample of any kind: `at` and `through` are milliseconds since 1970."""
+
+    @property
+    def at(self) -> int: ...
+
+    @property
+    def through(self) -> int: ...
+
+    def text(self) -> str: ...
 
 
 class Sample(NamedTuple):
@@ -74,7 +86,7 @@ class Grain:
     def column(self, slot: int) -> str:
         return f"{self.slot_letter}{slot % self.slots:02}"
 
-    def slots_of(self, sample: Sample, ended: int | None, oldest: int) -> Iterator[int]:
+    def slots_of(self, sample: Held, ended: int | None, oldest: int) -> Iterator[int]:
         """The slots that a sample stands in, none of them in rows that were over by `oldest`.
 
         `ended` is the `at` of the sample that followed, which may take the last of these slots; None where none did.
@@ -112,15 +124,15 @@ class HistoryRetention:
 type Columns = dict[str, str]
 
 
-def rows_of(samples: tuple[Sample, ...], last: Sample | None, retention: HistoryRetention) -> dict[str, Columns]:
+def rows_of[S: Held](samples: Sequence[S], last: S | None, retention: HistoryRetention) -> dict[str, Columns]:
     """What is to be merged into a history: columns by row key.
 
     `samples` follow each other and are followed by `last`, which is not to be written yet; None where the end is it.
     """
     rows: dict[str, Columns] = {}
     now = (last or samples[-1]).through
-    for sample, following in zip(samples, (*samples[1:], last), strict=True):
+    for sample, following in zip(samples, [*samples[1:], last], strict=True):
         for grain in (MINUTES, QUARTERS):
-            for slot in grain.slots_of(sample, following and following.at, retention.oldest(grain, now)):
+            for slot in grain.slots_of(sample, following.at if following else None, retention.oldest(grain, now)):
                 rows.setdefault(grain.row(slot), {})[grain.column(slot)] = sample.text()
     return rows

@@ -1,4 +1,4 @@
-"""What the service tells of a task becomes what may be shown of it: kinds that are let through, without secrets.
+"""What the service tells of a task, or of a schedule's jobs, becomes what may be shown: known kinds, without secrets.
 
 A value that may be a secret whatever it looks like (an environment variable's, a password, the query of an address) is
 never shown. Every other text goes through `redacted`, which knows secrets by their looks and names; what looks like
@@ -72,10 +72,17 @@ def details_of(body: bytes) -> tuple[TaskDetails, tuple[str, ...]]:
 
     Raises msgspec.MsgspecError or ValueError where it makes no sense.
     """
-    sent = msgspec.json.decode(body)
-    details: TaskDetails = _shown(msgspec.convert(sent, TaskDetails, strict=False))
-    omitted = dict.fromkeys(redacted(name) for name in _unknown(sent, TaskDetails, ""))
-    return details, tuple(omitted)[:_MOST_OMITTED]
+    return let_through(msgspec.json.decode(body), TaskDetails)
+
+
+def let_through[T: Shown](sent: Any, kind: type[T]) -> tuple[T, tuple[str, ...]]:
+    """What may be shown of parsed JSON as a kind lists it, and the names of the properties that were left out.
+
+    Raises msgspec.ValidationError where it makes no sense.
+    """
+    shown: T = _shown(msgspec.convert(sent, kind, strict=False))
+    omitted = dict.fromkeys(redacted(name) for name in _unknown(sent, kind, ""))
+    return shown, tuple(omitted)[:_MOST_OMITTED]
 
 
 def _shown(value: Any) -> Any:

@@ -22,10 +22,13 @@ type Node = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """From `start` to before `end`; what runs still is known to have run until `known`. None: from the first run."""
+    """From `start` to before `end`; what runs still is known to have run until `known`.
+
+    None: from the first run; to the last moment that is known. That can be later than now: nodes' clocks run ahead.
+    """
 
     start: int | None
-    end: int
+    end: int | None
     known: int
 
     def clipped(self, run: "Run") -> tuple[int, int] | None:
@@ -33,9 +36,10 @@ class Window:
         start, ended = run.start, self.known if run.end is None else run.end
         ended = max(ended, start)
         low = start if self.start is None else self.start
-        if start >= self.end or ended < low or (ended == low and start < low):
+        high = max(ended, start + 1) if self.end is None else self.end
+        if start >= high or ended < low or (ended == low and start < low):
             return None
-        return max(start, low), min(ended, self.end)
+        return max(start, low), min(ended, high)
 
 
 class Run(NamedTuple):
@@ -101,6 +105,7 @@ class RunCensus:
         self._busy: dict[Node, int] = {}
         self._runs: list[Run] = []
         self._first: int | None = None
+        self._last = window.known
         self.is_full = False
 
     def take(self, runs: Iterable[Run]) -> None:
@@ -111,6 +116,7 @@ class RunCensus:
             start, end = part
             self._busy[run.node] = self._busy.get(run.node, 0) + (end - start) * run.slots
             self._first = start if self._first is None else min(start, self._first)
+            self._last = max(self._last, end, start + 1)
             if not self.is_full:
                 self._runs.append(run)
                 self.is_full = len(self._runs) > self._max_runs
@@ -120,8 +126,13 @@ class RunCensus:
     @property
     def start(self) -> int:
         """Of the window, or of the first run where it begins there; its end where nothing ran."""
-        starts = (self._window.start, self._first, self._window.end)
+        starts = (self._window.start, self._first, self._window.end, self._last)
         return next(start for start in starts if start is not None)
+
+    @property
+    def end(self) -> int:
+        """Of the window, or of the last run where it ends there; not before its start."""
+        return max(self._last, self.start) if self._window.end is None else self._window.end
 
     def busiest(self, most: int = MAX_NODES) -> list[Node]:
         return sorted(self._busy, key=lambda node: (-self._busy[node], node))[:most]

@@ -5,7 +5,6 @@ added up at the end.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import accumulate
 
 from shared.domain.tasks import FAILURE
@@ -13,13 +12,13 @@ from shared.domain.timeline import MAX_BUCKETS, Bucket, Node, NodeTimeline, Run,
 
 
 class NodeBuckets:
-    """Of the given nodes, from `start`, which is before the window's end."""
+    """Of the given nodes, from `start` to before `end`, which is later; runs are known until `known`."""
 
-    def __init__(self, window: Window, start: int, nodes: Iterable[Node], *, most: int = MAX_BUCKETS) -> None:
-        self._window = replace(window, start=start)
-        self._start = start
-        self._width = -(-(window.end - start) // most)
-        count = -(-(window.end - start) // self._width)
+    def __init__(self, start: int, end: int, known: int, nodes: Iterable[Node], *, most: int = MAX_BUCKETS) -> None:
+        self._window = Window(start, end, known)
+        self._start, self._end = start, end
+        self._width = -(-(end - start) // most)
+        count = -(-(end - start) // self._width)
         self._nodes = {node: _Sums(count) for node in nodes}
 
     def take(self, runs: Iterable[Run]) -> None:
@@ -46,7 +45,7 @@ class NodeBuckets:
             sums.busy[last] += (end - self._edge(last)) * run.slots
             sums.whole[first + 1] += run.slots
             sums.whole[last] -= run.slots
-        if run.result == FAILURE and run.end is not None and run.end <= self._window.end:
+        if run.result == FAILURE and run.end is not None and run.end <= self._end:
             sums.failed[last] += 1
 
     def _edge(self, bucket: int) -> int:
@@ -55,7 +54,7 @@ class NodeBuckets:
     def _timeline(self, node: Node, sums: "_Sums") -> NodeTimeline:
         rows = zip(accumulate(sums.tasks), sums.busy, accumulate(sums.whole), sums.failed, strict=True)
         buckets = [
-            Bucket(self._edge(at), min(self._edge(at + 1), self._window.end), tasks, busy + slots * self._width, failed)
+            Bucket(self._edge(at), min(self._edge(at + 1), self._end), tasks, busy + slots * self._width, failed)
             for at, (tasks, busy, slots, failed) in enumerate(rows)
             if tasks
         ]

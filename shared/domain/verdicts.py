@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from shared.domain.jobs import AGREEMENT_LASTS, Agreement, Job, Picture, Source
+from shared.domain.jobs import Job
+from shared.domain.pictures import AGREEMENT_LASTS, Agreement, Picture, Source
 from shared.domain.read_plans import Progress
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 

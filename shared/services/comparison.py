@@ -8,7 +8,8 @@ between the two reads, it was movement; anything else is a difference.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from shared.domain.jobs import Agreement, Job
+from shared.domain.jobs import Job
+from shared.domain.pictures import Agreement
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts, lies_between
 from shared.errors import CacheConflictError
 from shared.services.reading import Reading, finish, read_pages

@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from shared.domain.jobs import COMPLETED, Agreement, Job, JobFacts
+from shared.domain.jobs import COMPLETED, Job, JobFacts
+from shared.domain.pictures import Agreement
 from shared.domain.rounds import Round
 from shared.domain.tasks import VALIDATED_TASKS
 from shared.errors import (
@@ -19,6 +20,7 @@ from shared.errors import (
     BatchUnreachableError,
 )
 from shared.stores.batch import BatchAccount
+from shared.stores.jobs import KnownJobs, anew
 
 _RECHECKS = 50  # sealed jobs a full list
 _LOOK_UPS = 100  # in one round: after a purge of thousands of jobs the polls of the others must not wait for all
@@ -44,14 +46,18 @@ class Discovery:
 
 async def discover(
     source: BatchAccount,
-    known: Mapping[str, Job],
+    found: KnownJobs,
     last: Round | None,
     *,
     full: bool,
     overlap: timedelta,
     horizon: timedelta,
 ) -> Discovery:
-    """Lists jobs and works out what became of each. Raises BatchError, and then nothing is known."""
+    """Lists jobs and works out what became of each that was `found` stored, those that can't be read among them.
+
+    Of the latter one that isn't listed stays as it is. Raises BatchError, and then nothing is known.
+    """
+    known = found.jobs
     since = last.jobs_as_of - overlap if last and last.jobs_as_of and not full else None
     page = await source.fetch_jobs(changed_since=since)
     oldest = page.date - horizon if page.date else None
@@ -60,16 +66,18 @@ async def discover(
         job = jobs.get(facts.key)
         if job is not None:
             jobs[facts.key] = job.seen(facts)
+        elif facts.key in found.unreadable and page.date:
+            jobs[facts.key] = anew(found.unreadable[facts.key], facts, page.date)
         elif not _is_past(facts, oldest):
             jobs[facts.key] = Job(facts)
     listed = {facts.key for facts in page.jobs}
     missing = (
         [jobs[key] for key in sorted(known) if key not in listed and not known[key].deleted] if since is None else []
     )
-    found = await _looked_up(source, missing[:_LOOK_UPS], page.date)
-    jobs |= {job.key: job for job in found}
+    told = await _looked_up(source, missing[:_LOOK_UPS], page.date)
+    jobs |= {job.key: job for job in told}
     changed = frozenset(key for key, job in jobs.items() if job != known.get(key))
-    return Discovery(jobs, changed, page.date, was_full=since is None and len(found) == len(missing))
+    return Discovery(jobs, changed, page.date, was_full=since is None and len(told) == len(missing))
 
 
 def _is_past(facts: JobFacts, oldest: datetime | None) -> bool:

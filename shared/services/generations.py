@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from shared.domain.jobs import Agreement, Job, Picture, Source
+from shared.domain.jobs import Job
+from shared.domain.pictures import Agreement, Picture, Source
 from shared.domain.read_plans import ReadPlan
 from shared.errors import BatchAnswerError, CacheConflictError, LongReadError
 from shared.services.comparison import Compared, fold_and_compare

@@ -1,11 +1,14 @@
-"""Deletes what is past its time: generations that nothing points to, deleted jobs, finished polls on demand, history.
+"""Deletes what is past its time: generations that nothing points to, deleted jobs and schedules, old polls, history.
+
+What nodes measured becomes hours first (hour_rollups.py), as much of it in a run as there is time for.
 
 Safe to run at any time, beside polls and itself: a generation goes before the note of it, rows under their ETags, and
 what a crash leaves behind the next run finds.
 """
 
+import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,24 +19,36 @@ from shared.domain.jobs import Job
 from shared.domain.samples import MINUTES, QUARTERS, HistoryRetention
 from shared.domain.stamps import to_milliseconds
 from shared.errors import CacheConflictError, StorageError
+from shared.services.hour_rollups import HourRollups
 from shared.services.job_records import JobRecords
+from shared.services.taken_in import TakenIn
 from shared.stores.history import HistoryStore
-from shared.stores.jobs import generation_partition
+from shared.stores.jobs import JobStore, generation_partition
 from shared.stores.operations import OperationStore
+from shared.stores.pool_history import PoolHistoryStore
 from shared.stores.read_plans import ReadPlanStore
+from shared.stores.schedules import ScheduleStore
 from shared.stores.task_cache import TaskCache
+from shared.stores.unreadable import Unreadable
 
 _LOG = logging.getLogger(__name__)
+_ROLLING = timedelta(minutes=5)  # of the ten that a function call may take
 _GRACE = timedelta(hours=1)  # longer than any function call: until then somebody may still read or write a generation
 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long deleted jobs, with their tasks, finished polls on demand, and the history of jobs are kept."""
+    """How long is kept what is gone: schedules, jobs with tasks; and polls, histories, events and telemetry.
+
+    `telemetry` is by the minute, `telemetry_hours` by the hour; if that isn't longer there are no hours.
+    """
 
     deleted_jobs: timedelta
     operations: timedelta
     history: HistoryRetention
+    events: timedelta
+    telemetry: timedelta
+    telemetry_hours: timedelta
 
 
 class Housekeeping:
@@ -42,44 +57,80 @@ class Housekeeping:
         accounts: Sequence[Account],
         *,
         records: JobRecords,
-        history: HistoryStore,
+        jobs: JobStore,
+        histories: Sequence[HistoryStore | PoolHistoryStore],
         cache: TaskCache,
         plans: ReadPlanStore,
         operations: OperationStore,
+        schedules: ScheduleStore,
+        taken_in: TakenIn,
         clock: Clock,
         retention: Retention,
     ) -> None:
         self._accounts = accounts
         self._records = records
-        self._history = history
+        self._jobs = jobs
+        self._histories = histories
         self._cache = cache
         self._plans = plans
         self._operations = operations
+        self._schedules = schedules
+        self._taken_in = taken_in
+        self._hours = HourRollups(taken_in.hours, taken_in.node_index)
         self._clock = clock
         self._retention = retention
 
     async def run(self) -> None:
         """Cleans up after every account. What went wrong with one is raised after all: StorageError."""
-        now = await self._clock.now()
+        now, time = await self._clock.now(), asyncio.get_running_loop().time
         failed: StorageError | None = None
         for account in self._accounts:
             try:
                 await self._clean_account(account, now)
             except StorageError as error:
                 failed = error
+        until = time() + _ROLLING.total_seconds()
+        for account in self._accounts:
+            try:
+                await self._roll_up(account, now, lambda: time() < until)
+            except StorageError as error:
+                failed = error
         if failed:
             raise failed
 
     async def _clean_account(self, account: Account, now: datetime) -> None:
-        for job in (await self._records.load_all(account.key, None)).values():
+        known = await self._records.load_all(account.key, None)
+        for job in known.jobs.values():
             with suppress(CacheConflictError):  # a poll wrote the job meanwhile: the next run finds the rest
                 await self._clean(account, job, now)
+        for key, row in known.unreadable.items():
+            with suppress(CacheConflictError):
+                await self._clean_unreadable(account, key, row, now)
+        for schedule in (await self._schedules.load_all(account.key)).schedules.values():
+            if schedule.deleted_at and now - schedule.deleted_at >= self._retention.deleted_jobs:
+                with suppress(CacheConflictError):  # it was made anew meanwhile
+                    await self._schedules.delete(account.key, schedule.key, schedule.etag)
         expired = await self._operations.delete_before(account.key, now - self._retention.operations)
         rows = 0
         for grain in (MINUTES, QUARTERS):
             oldest = self._retention.history.oldest(grain, to_milliseconds(now))
-            rows += await self._history.delete_before(account.key, grain, oldest)
-        _LOG.info("Housekeeping of %s: %d finished polls and %d rows of history deleted.", account.id, expired, rows)
+            for history in self._histories:
+                rows += await history.delete_before(account.key, grain, oldest)
+        events = await self._taken_in.delete_before(account.key, now - self._retention.events)
+        kept = max(self._retention.telemetry, self._retention.telemetry_hours)
+        telemetry = await self._taken_in.delete_telemetry_before(
+            account.key, now - kept, blobs=now - self._retention.telemetry
+        )
+        told = "Housekeeping of %s: %d finished polls, %d rows of history, %d of events and %d of telemetry deleted."
+        _LOG.info(told, account.id, expired, rows, events, telemetry)
+
+    async def _roll_up(self, account: Account, now: datetime, goes_on: Callable[[], bool]) -> None:
+        """Makes hours of minutes that are past their time."""
+        if self._retention.telemetry_hours <= self._retention.telemetry:
+            return
+        with suppress(CacheConflictError):  # another host does so, too
+            days = await self._hours.run(account.key, now - self._retention.telemetry, goes_on)
+            _LOG.info("Telemetry of %s: %d days of blobs are in hours now.", account.id, days)
 
     async def _clean(self, account: Account, job: Job, now: datetime) -> None:
         if job.deleted_at and now - job.deleted_at >= self._retention.deleted_jobs:
@@ -92,6 +143,19 @@ class Housekeeping:
         kept = replace(kept, retired=tuple(retired for retired in kept.retired if retired not in old))
         if kept != job:
             await self._records.save(account.key, kept)
+
+    async def _clean_unreadable(self, account: Account, key: str, row: Unreadable, now: datetime) -> None:
+        """A job that nobody could read for as long as a deleted one is kept goes, too: Batch lists it no more.
+
+        Were it listed, it would have been replaced; what replaces it now has generations that aren't among these yet.
+        """
+        partitions = await self._cache.load_generations(generation_partition(account.key, key, ""))
+        written = await self._jobs.written_at(account.key, row)
+        if written is None or now - written < self._retention.deleted_jobs:
+            return
+        for partition in partitions:
+            await self._cache.delete_generation(partition)
+        await self._jobs.delete_unreadable(account.key, row)
 
     async def _goes_on(self, account: Account, job: Job, now: datetime) -> bool:
         """True where a long read of the job has received anything lately."""

@@ -6,14 +6,21 @@ the round, as it concerns the whole account.
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from shared.clock import Clock
 from shared.domain.jobs import Job
-from shared.errors import BatchscopeError, BatchThrottledError, CacheConflictError, LongReadError, OvertakenError
+from shared.errors import (
+    BatchscopeError,
+    BatchThrottledError,
+    CacheConflictError,
+    LongReadError,
+    OvertakenError,
+    UnreadableError,
+)
 from shared.services.discovery import Discovery
 from shared.services.job_records import JobRecords
 from shared.services.round_under_way import RoundUnderWay
@@ -34,6 +41,14 @@ class JobPolls:
         self._task_poll = task_poll
         self._clock = clock
         self._tried: dict[str, float] = {}
+        self._hinted: set[str] = set()
+
+    def hint(self, jobs: Collection[str]) -> None:
+        """Something is said to have happened in jobs of these keys: the next round begins with them, and thoroughly.
+
+        What is hinted at is looked at like anything else, and what isn't is looked at as often as ever.
+        """
+        self._hinted.update(jobs)
 
     async def poll_all(self, this: RoundUnderWay) -> None:
         """Polls live jobs, stalest first, until the deadline; sealed ones, too, where they are asked for by name."""
@@ -58,13 +73,17 @@ class JobPolls:
             for job in discovery.jobs.values()
             if (job.is_live if this.wanted is None else job.key in this.wanted and not job.deleted)
         ]
+        self._hinted &= discovery.jobs.keys()
         self._tried = {job.key: self._tried[job.key] for job in discovery.live() if job.key in self._tried}
         await asyncio.gather(*map(poll, sorted(live, key=self._turn_of)))
 
-    def _turn_of(self, job: Job) -> tuple[float, str]:
-        """Orders jobs by how long ago they were polled, be it in vain: those that fail mustn't always be the first."""
+    def _turn_of(self, job: Job) -> tuple[bool, float, str]:
+        """Orders jobs by how long ago they were polled, be it in vain: those that fail mustn't always be the first.
+
+        Before them come those of which something was heard.
+        """
         looked_at = job.picture.looked_at.timestamp() if job.picture else 0.0
-        return max(looked_at, self._tried.get(job.key, 0.0)), job.key
+        return job.key not in self._hinted, max(looked_at, self._tried.get(job.key, 0.0)), job.key
 
     async def reconcile_all(self, this: RoundUnderWay) -> None:
         """When all were polled: reads that take longer, for jobs whose counts want more than a delta."""
@@ -84,11 +103,16 @@ class JobPolls:
         if discovery is None:
             return
         for key in sorted(discovery.changed - (this.polled - this.failures.keys())):
-            await self._save(discovery.jobs[key])
+            try:
+                await self._save(discovery.jobs[key])
+            except UnreadableError as error:  # as another process wrote it meanwhile: a full list tells it again
+                this.failures[key] = str(error)
 
     async def _poll_job(self, this: RoundUnderWay, job: Job, discovery: Discovery) -> None:
         async def poll() -> None:
-            polled = await self._task_poll.poll(self._source, job, discovery.date, thorough=this.thorough)
+            thorough = this.thorough or job.key in self._hinted
+            self._hinted.discard(job.key)
+            polled = await self._task_poll.poll(self._source, job, discovery.date, thorough=thorough)
             if polled.confirmation and job.key in discovery.changed:
                 polled = replace(polled, job=await self._save(polled.job) or polled.job)
             if self._task_poll.wants_reconciling(polled):
@@ -128,7 +152,7 @@ class JobPolls:
     async def _save(self, job: Job) -> Job | None:
         """Writes what the list told of a job; over what another process wrote meanwhile only if it is news.
 
-        The job as it was written, None where it wasn't.
+        The job as it was written, None where it wasn't. Raises UnreadableError, StorageError.
         """
         account = self._source.account
         try:

@@ -12,7 +12,7 @@ from shared.domain.jobs import Job
 from shared.domain.rounds import Round
 from shared.domain.samples import HistoryRetention, rows_of
 from shared.stores.history import HistoryStore
-from shared.stores.jobs import JobStore
+from shared.stores.jobs import JobStore, KnownJobs
 from shared.stores.rounds import RoundStore
 
 
@@ -23,11 +23,12 @@ class JobRecords:
         self._history = history
         self._retention = retention
 
-    async def load_all(self, account_key: str, last: Round | None) -> dict[str, Job]:
+    async def load_all(self, account_key: str, last: Round | None) -> KnownJobs:
         """Every job known of an account by its key, deleted ones too, as the round `last` confirmed them."""
         confirmations = last.confirmations if last else {}
-        jobs = await self._jobs.load_all(account_key)
-        return {key: job.confirmed(confirmations.get(key)) for key, job in jobs.items()}
+        known = await self._jobs.load_known(account_key)
+        jobs = {key: job.confirmed(confirmations.get(key)) for key, job in known.jobs.items()}
+        return replace(known, jobs=jobs)
 
     async def load(self, account_key: str, job_id: str) -> Job | None:
         """A job as the last round confirmed it, or None. Raises StorageError."""

@@ -39,6 +39,7 @@ class Slice:
 
 
 type Wanted = Callable[[TaskCounts], bool]
+type Holds = Callable[[KeyRange], bool]
 type Plan = list[tuple[LeafEntry, KeyRange]]
 
 
@@ -50,16 +51,25 @@ class LeafWalk:
         self._cache = cache
 
     async def slices(
-        self, account_id: str, job_id: str, *, keys: KeyRange, wanted: Wanted, backwards: bool = False
+        self,
+        account_id: str,
+        job_id: str,
+        *,
+        keys: KeyRange,
+        wanted: Wanted,
+        holds: Holds = lambda _: True,
+        backwards: bool = False,
     ) -> AsyncGenerator[Slice]:
         """The leaves that hold keys of a range and whose counts are wanted; none before a job's first read is over.
+
+        Of ranges for which `holds` is false nothing is read.
 
         Raises NotFoundError before the first, and CacheConflictError where polls are always faster. To be closed by
         whoever doesn't want all of them.
         """
         tries = 0
         while True:
-            partition, plan = await self._plan(account_id, job_id, keys, wanted)
+            partition, plan = await self._plan(account_id, job_id, keys, wanted, holds)
             steps = _read(self._cache, partition, plan[::-1] if backwards else plan)
             try:
                 async with aclosing(steps):
@@ -75,14 +85,16 @@ class LeafWalk:
                 continue
             return
 
-    async def _plan(self, account_id: str, job_id: str, keys: KeyRange, wanted: Wanted) -> tuple[str, Plan]:
+    async def _plan(
+        self, account_id: str, job_id: str, keys: KeyRange, wanted: Wanted, holds: Holds
+    ) -> tuple[str, Plan]:
         report = await self._queries.job(account_id, job_id)
         if report.job.picture is None or keys.is_empty:
             return "", []
         partition = generation_partition(report.account.key, report.job.key, report.job.picture.generation)
         parts = _parts(await self._cache.read_directory(partition))
         common = ((entry, keys.common(part)) for entry, part in parts if wanted(entry.counts))
-        return partition, [(entry, part) for entry, part in common if not part.is_empty]
+        return partition, [(entry, part) for entry, part in common if not part.is_empty and holds(part)]
 
 
 def _parts(directory: Directory) -> Plan:

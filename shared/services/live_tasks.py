@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from shared.clock import Clock
 from shared.domain.keys import key_of
 from shared.domain.reports import LiveTask
-from shared.errors import BatchMissingError, BatchThrottledError, MonitoringOffError, NotFoundError
+from shared.errors import BatchMissingError, NotFoundError
+from shared.services.leave import require_leave
 from shared.services.queries import Queries
 from shared.services.registry import found
 from shared.services.task_queries import TaskQueries
@@ -46,19 +47,10 @@ class LiveTasks:
         missing = NotFoundError("task", task_id, f" in the job '{job}'{', which was deleted' * report.job.deleted}")
         if report.job.deleted or not _TASK_ID.fullmatch(task_id):
             raise missing
-        await self._require_leave(source)
+        await require_leave(source, self._monitoring, self._clock)
         try:
             details, omitted = await source.fetch_task_details(job, task_id)
         except BatchMissingError as error:
             raise missing from error
         cached = await self._tasks.task(account_id, job_id, key_of(task_id))
         return LiveTask(details, omitted, cached, report.verdict.as_of)
-
-    async def _require_leave(self, source: BatchAccount) -> None:
-        """Raises MonitoringOffError or BatchThrottledError where no call may be made now."""
-        monitoring, last = await self._monitoring.load_with_round(source.account.key)
-        if monitoring.off_reason:
-            raise MonitoringOffError(source.account.id, monitoring.off_reason)
-        wait = last.wait(await self._clock.now()) if last else None
-        if wait:
-            raise BatchThrottledError(source.account.endpoint, wait)

@@ -4,13 +4,14 @@ The plan of such a read lies beside the leaves of its generation; range_lists te
 stored. Nothing is kept in memory from one message to the next.
 """
 
+from collections.abc import Awaitable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 
 from shared.domain.jobs import Job
 from shared.domain.read_plans import ReadPlan
-from shared.errors import CacheConflictError, LongReadError, NotFoundError, OvertakenError
+from shared.errors import CacheConflictError, LongReadError, NotFoundError, OvertakenError, UnreadableTasksError
 from shared.services.generations import dated
 from shared.services.job_records import JobRecords
 from shared.services.range_lists import RangeLists
@@ -69,21 +70,28 @@ class LongReads:
             return await self._generation(source, job, building, t0, deadline)
         changes = await self._plan(source, job, job.picture.generation)
         if changes is None:
-            polled = await self._task_poll.poll(source, job, t0, thorough=True)
+            poll = self._task_poll.poll(source, job, t0, thorough=True)
+            polled = await self._or_anew(source, job, t0, deadline, poll)
         elif changes.as_of <= job.picture.as_of or changes.has_stalled(t0):  # a poll came to an end, or begins anew
             await self._plans.delete(_partition(source, job, changes.generation), changes)
             return Polled(job)
         else:
-            followed = await self._delta(source, job, changes, deadline)
-            if followed is None:
-                return None
-            polled = followed
-        if self._task_poll.wants_reconciling(polled):
+            polled = await self._or_anew(source, job, t0, deadline, self._delta(source, job, changes, deadline))
+        if polled and self._task_poll.wants_reconciling(polled):
             try:
                 return await self._task_poll.reconcile(source, polled, t0)
             except LongReadError:
                 return await self._generation(source, polled.job, None, t0, deadline)
         return polled
+
+    async def _or_anew(
+        self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float, read: Awaitable[Polled | None]
+    ) -> Polled | None:
+        """What a read of the generation that is served gives; a full read where leaves of it can't be read."""
+        try:
+            return await self._task_poll.replacing(source, job, t0, read)
+        except UnreadableTasksError:
+            return await self._generation(source, job, None, t0, deadline)
 
     async def _generation(
         self, source: BatchAccount, job: Job, plan: ReadPlan | None, t0: datetime | None, deadline: float

@@ -5,12 +5,15 @@ for pools where nothing runs, and counts as exact only if both the service's nod
 pools are the same; any difference is answered by a list of all nodes at once, which the service calls exact.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from shared.domain.nodes import Node, NodeCounts, merged, summary_of
+from shared.domain.interruptions import Tally
+from shared.domain.nodes import Node, NodeCounts, flapping_of, merged, summary_of, tallied
 from shared.domain.pool_rounds import doubt_of
 from shared.domain.pools import NodesPicture, Pool
+from shared.domain.stamps import to_milliseconds
 from shared.stores.batch_pools import BatchPools
 from shared.stores.nodes import StoredNodes
 
@@ -25,32 +28,48 @@ class NodeReading:
         self._overlap = overlap
         self._full_list_interval = full_list_interval
 
-    async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts, t0: datetime) -> NodesRead:
+    async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
         """The nodes of a pool as of `t0`, and what to say of them; the digest is that of `stored`. Raises BatchError.
 
-        `counts` are the service's, `stored` is what was known before anything was listed.
+        `counts` are the service's (None: not known), `stored` is what was known before anything was listed.
         """
         picture = pool.picture
+        stored = _of_this_pool(pool, stored)
         if not pool.facts.nodes and not counts:
             return _picture(pool, stored, {}, t0, t0), {}
-        if picture and not pool.wants_all_nodes(t0, self._full_list_interval):
+        if picture and counts is not None and not pool.wants_all_nodes(t0, self._full_list_interval):
             since = picture.as_of - self._overlap
             told = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
-            nodes = merged(dict(stored.nodes), told.nodes, whole=False)
+            nodes = _merged(pool, stored, told.nodes, t0, whole=False)
             found = _picture(pool, stored, nodes, t0, picture.full_read_at)
             agrees = found.summary.counts == counts and found.summary.total == pool.facts.nodes
             if agrees and told.pages == 1:
                 return found, nodes
         return await self._read_all(pool, stored, counts, t0)
 
-    async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts, t0: datetime) -> NodesRead:
+    async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
         """All nodes; with their recent tasks now and then only, as these are ten times the rest."""
         picture = pool.picture
         is_full = picture is None or stored.is_torn or t0 - picture.full_read_at >= self._full_list_interval
         told = await self._source.fetch_nodes(pool.facts.id, recent_as_of=t0 if is_full else None)
-        nodes = merged(dict(stored.nodes), told.nodes, whole=True)
+        nodes = _merged(pool, stored, told.nodes, t0, whole=True)
         full_read_at = t0 if picture is None or is_full else picture.full_read_at
         return _picture(pool, stored, nodes, t0, full_read_at, counts=counts, pages=told.pages), nodes
+
+
+def _of_this_pool(pool: Pool, stored: StoredNodes) -> StoredNodes:
+    """What was stored, without what is left of a pool that had the same id before."""
+    created = to_milliseconds(pool.facts.creation_time.replace(microsecond=0))
+    is_older = stored.tally is not None and stored.tally.since < created
+    return replace(stored, tally=None, nodes={}, is_torn=True) if is_older else stored
+
+
+def _merged(pool: Pool, stored: StoredNodes, told: Sequence[Node], t0: datetime, *, whole: bool) -> dict[str, Node]:
+    """Nodes of which a crash left no pool were known when they were first counted."""
+    known_as_of = stored.tally.since if stored.tally else None
+    if pool.picture:
+        known_as_of = to_milliseconds(pool.picture.as_of)
+    return merged(stored.nodes, told, whole=whole, at=to_milliseconds(t0), known_as_of=known_as_of)
 
 
 def _picture(
@@ -60,11 +79,12 @@ def _picture(
     t0: datetime,
     full_read_at: datetime,
     *,
-    counts: NodeCounts = (),
+    counts: NodeCounts | None = (),
     pages: int | None = None,
 ) -> NodesPicture:
     """`pages` None: only changes were listed, or nothing had to be."""
     summary = summary_of(nodes.values(), pool.facts.slots_per_node)
+    tally = stored.tally or (pool.picture.tally if pool.picture else None) or Tally(to_milliseconds(t0))
     return NodesPicture(
         as_of=t0,
         full_read_at=full_read_at,
@@ -72,4 +92,6 @@ def _picture(
         summary=summary,
         digest=stored.digest,
         doubt=doubt_of(summary, counts, pages=pages or 1),
+        tally=tallied(tally, stored.nodes, nodes),
+        flapping=flapping_of(nodes.values()),
     )

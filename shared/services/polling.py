@@ -2,10 +2,11 @@
 
 import asyncio
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 
 from shared.clock import Clock
+from shared.domain.keys import key_of
 from shared.domain.operations import JobMessage, PollOperation, Reason
 from shared.errors import BatchscopeError, CacheConflictError, MonitoringOffError, NotFoundError
 from shared.services.dispatch import Dispatch
@@ -50,6 +51,12 @@ class Polling:
             await dispatch.run()
         finally:
             await asyncio.gather(*(rounds.leave_to_queue(self._interval) for rounds in dispatch.left))
+
+    def hint(self, account_key: str, jobs: Collection[str]) -> None:
+        """Something is said to have happened in jobs: the account's next round in this process begins with them."""
+        for rounds in self._accounts.values():
+            if rounds.source.account.key == account_key:
+                rounds.hint([key_of(job) for job in jobs])
 
     def take_messages(self) -> list[JobMessage]:
         """Accounts and jobs that were left to the queue since this was called last."""

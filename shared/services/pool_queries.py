@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.clock import Clock
@@ -10,12 +11,16 @@ from shared.domain.keys import key_of
 from shared.domain.monitoring import Monitoring
 from shared.domain.pool_rounds import PoolRound, pool_verdict
 from shared.domain.pools import Pool
-from shared.domain.reports import NodeReport, PoolReport
+from shared.domain.reports import Listed, NodeReport, PoolReport
 from shared.errors import NotFoundError
 from shared.services.registry import found
 from shared.stores.monitoring import MonitoringStore
-from shared.stores.nodes import NodeStore
+from shared.stores.nodes import NodeStore, StoredNodes
 from shared.stores.pools import PoolStore
+from shared.stores.unreadable import told_of
+
+_TRIES = 2
+_UNTOLD = "Its nodes are those of a poll that hasn't told the pool's own figures."
 
 
 class PoolQueries:
@@ -44,13 +49,24 @@ class PoolQueries:
         found = await asyncio.gather(*(self._pools.load_round(self._accounts[name].key) for name in names))
         return dict(zip(names, found, strict=True))
 
+    async def problem(self, account_id: str) -> str | None:
+        """What went wrong in an account's last round over pools, None where nothing did. Raises NotFoundError."""
+        last = await self._pools.load_round(found(self._accounts, account_id).key)
+        return last.problem if last else None
+
     async def pools(self, account_id: str) -> list[PoolReport]:
         """Every pool of an account, in key order. Raises NotFoundError."""
+        return (await self.listed_pools(account_id)).reports
+
+    async def listed_pools(self, account_id: str) -> Listed[PoolReport]:
+        """The same, with what can't be read. Raises NotFoundError."""
         account = found(self._accounts, account_id)
         monitoring = await self._monitoring.load(account.key)
         known = await self._pools.load_all(account.key)
         now = await self._clock.now()
-        return [self._report(account, known.pools[key], known.last, monitoring, now) for key in sorted(known.pools)]
+        pools = [known.pools[key] for key in sorted(known.pools)]
+        reports = [self._report(account, pool, known.last, monitoring, now) for pool in pools]
+        return Listed(reports, told_of(known.unreadable, known.last.failures if known.last else {}))
 
     async def pool(self, account_id: str, pool_id: str) -> PoolReport:
         """Raises NotFoundError."""
@@ -63,10 +79,23 @@ class PoolQueries:
 
     async def nodes(self, account_id: str, pool_id: str) -> list[NodeReport]:
         """Every node of a pool, in key order. Raises NotFoundError."""
-        report = await self.pool(account_id, pool_id)
-        stored = await self._nodes.read(report.account.key, report.pool.key)
+        return (await self.pool_with_nodes(account_id, pool_id))[1]
+
+    async def pool_with_nodes(self, account_id: str, pool_id: str) -> tuple[PoolReport, list[NodeReport]]:
+        """A pool and every node of it, in key order. Raises NotFoundError."""
+        report, stored = await self._read(account_id, pool_id)
         now = await self._clock.now()
-        return [NodeReport(report, stored.nodes[key], now) for key in sorted(stored.nodes)]
+        return report, [NodeReport(report, stored.nodes[key], now) for key in sorted(stored.nodes)]
+
+    async def _read(self, account_id: str, pool_id: str) -> tuple[PoolReport, StoredNodes]:
+        """Nodes are written before their pool: of a poll that is doing so, or died amid it, they aren't the pool's."""
+        for _ in range(_TRIES):
+            report = await self.pool(account_id, pool_id)
+            stored = await self._nodes.read(report.account.key, report.pool.key)
+            picture = report.pool.picture
+            if picture is None or picture.digest == stored.digest or report.verdict.level != "exact":
+                return report, stored
+        return replace(report, verdict=replace(report.verdict, level="unverified", reason=_UNTOLD)), stored
 
     async def node(self, account_id: str, pool_id: str, node_id: str) -> NodeReport:
         """Raises NotFoundError."""
@@ -86,4 +115,4 @@ class PoolQueries:
             interval=monitoring.interval(self._interval),
             off_reason=monitoring.off_reason,
         )
-        return PoolReport(account, pool, verdict)
+        return PoolReport(account, pool, verdict, now)

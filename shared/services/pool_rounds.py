@@ -8,18 +8,27 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import batched
 from typing import Any
 
 from shared.clock import Clock
-from shared.domain.pools import Pool, first_seen
-from shared.errors import BatchMissingError, BatchscopeError, BatchThrottledError, CacheConflictError
+from shared.domain.pools import Pool, PoolFacts, first_seen
+from shared.errors import (
+    BatchMissingError,
+    BatchRefusedError,
+    BatchscopeError,
+    BatchThrottledError,
+    CacheConflictError,
+)
 from shared.services.node_reading import NodeReading
+from shared.services.pool_records import PoolRecords
 from shared.services.pools_under_way import PoolsUnderWay
+from shared.services.round_under_way import BesideEnd
 from shared.stores.batch_pools import BatchPools
 from shared.stores.nodes import NodeStore, planned
-from shared.stores.pools import PoolStore
+from shared.stores.pools import KnownPools, PoolStore
+from shared.stores.unreadable import warn_of
 
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 8
@@ -38,6 +47,7 @@ class PoolRounds:
         source: BatchPools,
         *,
         pools: PoolStore,
+        records: PoolRecords,
         nodes: NodeStore,
         clock: Clock,
         overlap: timedelta,
@@ -46,27 +56,21 @@ class PoolRounds:
         self.source = source
         self._key = source.account.key
         self._pools = pools
+        self._records = records
         self._nodes = nodes
         self._clock = clock
         self._reading = NodeReading(source, overlap=overlap, full_list_interval=full_list_interval)
+        self._full_list_interval = full_list_interval
+        self._read_at: datetime | None = None
 
-    async def run_beside(
-        self, jobs: Coroutine[Any, Any, None], goes_on: Callable[[], bool]
-    ) -> BatchThrottledError | None:
-        """A round beside other work, which it neither hinders nor waits for; raises what either raised, after both."""
-        over_pools = asyncio.ensure_future(self.run(goes_on))
-        ends = await asyncio.gather(jobs, over_pools, return_exceptions=True)
-        if isinstance(ends[0], BaseException):
-            raise ends[0]
-        return over_pools.result()
-
-    async def run(self, goes_on: Callable[[], bool]) -> BatchThrottledError | None:
-        """A round, while `goes_on` says so. What Batch refuses is noted; given is what the service asked to wait for.
+    async def run(self, goes_on: Callable[[], bool]) -> BesideEnd:
+        """A round, while `goes_on` says so. What Batch refuses is noted, and given.
 
         Raises StorageError and CacheConflictError where that can't be noted.
         """
         calls, started = self.source.calls, await self._clock.now()
-        known = await self._pools.load_known(self._key)
+        known = await self._load(started)
+        warn_of(self._key, known.unreadable.values())
         this = PoolsUnderWay(started, known, goes_on)
         try:
             await self._discover(this)
@@ -77,48 +81,97 @@ class PoolRounds:
         except Exception as error:  # a defect must show in verdicts, and leave the round over jobs alone
             this.reason = f"{type(error).__name__}: {error}"
             _LOG.exception("A round over the pools of %s broke", self.source.account.id)
-        await self._pools.save_round(self._key, this.as_round(self.source.calls - calls), this.stored)
+        done = this.as_round(self.source.calls - calls)
+        await self._pools.save_round(self._key, done, this.stored)
         if this.overtaken:
             _LOG.info("Others polled pools of %s first: %s", self.source.account.id, ", ".join(sorted(this.overtaken)))
-        if this.overtaken or this.reason:
+        if this.overtaken or this.reason or known.unreadable:
             self._pools.forget(self._key)
-        return this.throttled
+        return BesideEnd(this.throttled, f"Pools: {done.problem}" if done.problem else None)
+
+    async def _load(self, now: datetime) -> KnownPools:
+        """What is known; what another process left in storage that died before its last word shows with full lists."""
+        if self._read_at is None or now - self._read_at >= self._full_list_interval:
+            self._pools.forget(self._key)
+            await self._nodes.doubt(self._key)
+            self._read_at = now
+        return await self._pools.load_known(self._key)
 
     async def _discover(self, this: PoolsUnderWay) -> None:
         """Lists pools, looks up those that are missing, and asks for the counts where there are nodes at all."""
         listed = await self.source.fetch_pools()
-        at = listed.date
         known = this.known.pools
+        this.date = at = listed.date
         this.pools |= {
-            facts.key: known[facts.key].seen(facts, at) if facts.key in known else first_seen(facts, at)
+            facts.key: known[facts.key].seen(facts, at) if facts.key in known else self._first_seen(this, facts)
             for facts in listed.pools
         }
-        this.date = at
-        missing = sorted(known.keys() - {facts.key for facts in listed.pools})
-        for key in missing[:_LOOK_UPS] if this.may_go_on() else ():
-            await self._guarded(this, known[key], self._look_up(this, known[key]))
-        if any(pool.facts.nodes or _had_nodes(pool) for pool in this.pools.values()):
+        this.told = {facts.key for facts in listed.pools}
+        for key in sorted(known.keys() - this.told)[:_LOOK_UPS]:
+            if this.may_go_on():
+                await self._guarded(this, key, self._look_up(this, known[key]))
+        for key in [key for key in this.known.unreadable if key not in this.pools]:
+            if this.may_go_on():
+                await self._guarded(this, key, self._look_up_unreadable(this, key))
+        if this.throttled is None and any(pool.facts.nodes or _had_nodes(pool) for pool in this.there()):
+            await self._count(this)
+
+    async def _count(self, this: PoolsUnderWay) -> None:
+        """The service's node counts. A role that doesn't allow them is noted; all nodes are listed without them."""
+        try:
             this.counts = await self.source.fetch_node_counts()
+        except BatchRefusedError as error:
+            this.counts = None
+            this.fail(error)
+            _LOG.warning("Nodes of the pools of %s can't be counted: %s", self.source.account.id, error)
+
+    def _first_seen(self, this: PoolsUnderWay, facts: PoolFacts) -> Pool:
+        """A pool that isn't known. Over a row that can't be read it is written under the ETag of that.
+
+        Leaving such a row would be for good where it is damaged. Its nodes are read in full; only samples of its
+        history that it held, and resize errors of before, are lost.
+        """
+        row = this.known.unreadable.get(facts.key)
+        if row is None:
+            return first_seen(facts, this.t0())
+        this.failures[facts.key] = row.why
+        return replace(first_seen(facts, this.t0()), etag=row.etag)
+
+    async def _look_up_unreadable(self, this: PoolsUnderWay, key: str) -> None:
+        """A row that can't be read, of a pool that no list shows, goes as any does: when a GET says so."""
+        row = this.known.unreadable[key]
+        stored = await self._nodes.load(self._key, key)
+        try:
+            this.pools[key] = self._first_seen(this, await self.source.fetch_pool(row.id))
+            this.told.add(key)
+        except BatchMissingError:
+            await self._nodes.delete(stored)
+            await self._pools.delete(self._key, key, row.etag)
 
     async def _look_up(self, this: PoolsUnderWay, pool: Pool) -> None:
-        """A pool that no list shows is gone when a GET says so, never otherwise. All that is kept of it goes then."""
+        """A pool that no list shows is gone when a GET says so, never otherwise. All that is kept of it goes then.
+
+        Under ETags of before that: it may be made anew meanwhile.
+        """
+        stored = await self._nodes.load(self._key, pool.key)
         try:
             this.pools[pool.key] = pool.seen(await self.source.fetch_pool(pool.facts.id), this.t0())
+            this.told.add(pool.key)
         except BatchMissingError:
-            await self._nodes.delete(self._key, pool.key)
-            await self._pools.delete(self._key, pool)
+            await self._nodes.delete(stored)
+            await self._records.forget(self._key, pool)
             this.forget(pool.key)
 
     async def _poll_all(self, this: PoolsUnderWay) -> None:
-        """Polls every pool, stalest first, a few at a time, and writes what was read by the dozen."""
+        """Polls every pool that is there, stalest first, a few at a time, and writes what was read by the dozen."""
         gate = asyncio.Semaphore(_AT_ONCE)
 
         async def poll(pool: Pool) -> None:
             async with gate:
                 if this.may_go_on():
-                    await self._guarded(this, pool, self._poll(this, pool))
+                    await self._guarded(this, pool.key, self._poll(this, pool))
 
-        for pools in batched(sorted(this.pools.values(), key=_age_order), _WRITTEN_TOGETHER, strict=False):
+        for pools in batched(sorted(this.there(), key=_age_order), _WRITTEN_TOGETHER, strict=False):
             await asyncio.gather(*map(poll, pools))
             await self._save(this, [pool.key for pool in pools])
 
@@ -126,11 +179,11 @@ class PoolRounds:
         """ETags first, then the nodes."""
         stored = await self._nodes.load(self._key, pool.key, pool.picture.digest if pool.picture else None)
         try:
-            picture, nodes = await self._reading.read(pool, stored, this.counts.get(pool.key, ()), this.t0())
+            picture, nodes = await self._reading.read(pool, stored, this.counts_of(pool), this.t0())
         except BatchMissingError:
             await self._look_up(this, pool)
             return
-        write = planned(stored, nodes)
+        write = planned(stored, nodes, picture.tally)
         this.writes[pool.key] = write
         this.pools[pool.key] = pool.listed(replace(picture, digest=write.digest))
 
@@ -145,13 +198,13 @@ class PoolRounds:
         there = [this.pools[key] for key in keys if key in this.pools and key not in this.overtaken]
         this.stored |= {pool.key: pool for pool in there if this.is_stored(pool)}
         changed = [pool for pool in there if not this.is_stored(pool)]
-        for pool, end in zip(changed, await self._pools.save_all(self._key, changed), strict=True):
+        for pool, end in zip(changed, await self._records.save_all(self._key, changed), strict=True):
             if isinstance(end, CacheConflictError):
                 this.overtaken.add(pool.key)
             else:
                 this.stored[pool.key] = end
 
-    async def _guarded(self, this: PoolsUnderWay, pool: Pool, work: Coroutine[Any, Any, None]) -> None:
+    async def _guarded(self, this: PoolsUnderWay, key: str, work: Coroutine[Any, Any, None]) -> None:
         """Work on one pool, whose failure is noted and spoils nothing else."""
         try:
             await work
@@ -159,14 +212,14 @@ class PoolRounds:
             this.fail(error)
             return
         except CacheConflictError:  # whoever was first says how that went
-            this.overtaken.add(pool.key)
+            this.overtaken.add(key)
         except BatchscopeError as error:
-            this.failures[pool.key] = str(error)
-            _LOG.warning("The poll of the pool %s in %s failed: %s", pool.facts.id, self.source.account.id, error)
+            this.failures[key] = str(error)
+            _LOG.warning("The poll of the pool %s in %s failed: %s", key, self.source.account.id, error)
         except Exception as error:  # a defect that one pool meets mustn't end the polls of the others
-            this.failures[pool.key] = f"{type(error).__name__}: {error}"
-            _LOG.exception("The poll of the pool %s in %s broke", pool.facts.id, self.source.account.id)
-        this.reached.add(pool.key)
+            this.failures[key] = f"{type(error).__name__}: {error}"
+            _LOG.exception("The poll of the pool %s in %s broke", key, self.source.account.id)
+        this.reached.add(key)
 
 
 def _had_nodes(pool: Pool) -> bool:

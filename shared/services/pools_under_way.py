@@ -16,18 +16,20 @@ from shared.stores.pools import KnownPools
 class PoolsUnderWay:
     """Keys are pool keys. `goes_on` is asked before each pool: False when time is up, or the service throttles.
 
-    `pools` are those there are, as they are known now, `stored` what storage holds of them for sure; `reached` are
-    those whose poll ended, well or not, `overtaken` those that another process wrote first; `writes` are what is to be
-    written of nodes; `date` is that of the list of pools.
+    `pools` are those there are, as they are known now, `told` those of them that the list showed, or a GET; `stored` is
+    what storage holds of them for sure; `reached` are those whose poll ended, well or not, `overtaken` those that
+    another process wrote first; `writes` are what is to be written of nodes; `date` is that of the list of pools;
+    `counts` are the service's, None where the app may not ask for them.
     """
 
     started: datetime
     known: KnownPools
     goes_on: Callable[[], bool]
     date: datetime | None = None
-    counts: Mapping[str, NodeCounts] = field(default_factory=dict)
+    counts: Mapping[str, NodeCounts] | None = field(default_factory=dict)
     pools: dict[str, Pool] = field(init=False)
     stored: dict[str, Pool] = field(init=False)
+    told: set[str] = field(default_factory=set)
     reached: set[str] = field(default_factory=set)
     failures: dict[str, str] = field(default_factory=dict)
     writes: dict[str, NodesWrite] = field(default_factory=dict)
@@ -44,13 +46,21 @@ class PoolsUnderWay:
             raise BatchAnswerError("The pools weren't listed.")
         return self.date
 
+    def there(self) -> list[Pool]:
+        """Those that are there for sure, as they are known now."""
+        return [pool for key, pool in self.pools.items() if key in self.told]
+
+    def counts_of(self, pool: Pool) -> NodeCounts | None:
+        """The service's node counts of a pool, None where they aren't known."""
+        return None if self.counts is None else self.counts.get(pool.key, ())
+
     def may_go_on(self) -> bool:
         return self.throttled is None and self.goes_on()
 
     def is_stored(self, pool: Pool) -> bool:
         """True where a pool's row says all that is known of it, but for as of when."""
         before = self.known.pools.get(pool.key)
-        return before is not None and before.version == pool.version and before.etag == pool.etag
+        return before is not None and before.etag == pool.etag and before.told == pool.told
 
     def forget(self, key: str) -> None:
         """After a pool turned out to be gone."""
@@ -66,6 +76,7 @@ class PoolsUnderWay:
         """As its row is to hold it: of a pool that it didn't reach, what the last one said of that stays."""
         last = self.known.last
         told = {key: pool.confirmation() for key, pool in self.stored.items()}
+        there = self.pools.keys() | self.known.unreadable.keys()
         before = {key: why for key, why in (last.failures if last else {}).items() if key not in self.reached}
         return PoolRound(
             started_at=self.started,
@@ -73,6 +84,6 @@ class PoolsUnderWay:
             reason=self.reason,
             batch_calls=calls,
             confirmations={key: confirmation for key, confirmation in told.items() if confirmation},
-            failures={key: why for key, why in {**before, **self.failures}.items() if key in self.pools},
+            failures={key: why for key, why in {**before, **self.failures}.items() if key in there},
             etag=last.etag if last else None,
         )

@@ -10,8 +10,9 @@ from shared.clock import Clock
 from shared.domain.accounts import Account
 from shared.domain.jobs import Job
 from shared.domain.monitoring import Monitoring
+from shared.domain.pool_totals import PoolTotals, totals_of
 from shared.domain.read_plans import Progress
-from shared.domain.reports import AccountReport, FailuresReport, JobReport, MonitoringReport
+from shared.domain.reports import AccountReport, FailuresReport, JobReport, Listed, MonitoringReport
 from shared.domain.rounds import Round
 from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import verdict_of
@@ -19,8 +20,11 @@ from shared.errors import CacheConflictError, NotFoundError
 from shared.services.registry import found
 from shared.stores.jobs import JobStore, generation_partition
 from shared.stores.monitoring import MonitoringStore
+from shared.stores.pools import KnownPools, PoolStore
 from shared.stores.read_plans import ReadPlanStore
+from shared.stores.schedules import ScheduleStore
 from shared.stores.task_cache import TaskCache
+from shared.stores.unreadable import told_of
 
 _LISTING_TRIES = 5
 
@@ -36,6 +40,8 @@ class Queries:
         cache: TaskCache,
         *,
         plans: ReadPlanStore,
+        pools: PoolStore,
+        schedules: ScheduleStore,
         clock: Clock,
         interval: timedelta,
     ) -> None:
@@ -44,6 +50,8 @@ class Queries:
         self._monitoring = monitoring
         self._cache = cache
         self._plans = plans
+        self._pools = pools
+        self._schedules = schedules
         self._clock = clock
         self._interval = interval
 
@@ -55,23 +63,46 @@ class Queries:
         """Raises NotFoundError."""
         account = self._account(account_id)
         monitoring, last = await self._monitoring.load_with_round(account.key)
-        jobs = [job for job in (await self._jobs.load_all(account.key)).values() if not job.deleted]
+        stored = await self._jobs.load_known(account.key)
+        jobs = [job for job in stored.jobs.values() if not job.deleted]
         counts = sum((job.picture.counts for job in jobs if job.picture), TaskCounts())
         watch = MonitoringReport(monitoring, self._interval)
         last = last if last and last.was_run else None
-        return AccountReport(account, Counter(job.facts.state for job in jobs), counts, last, watch)
+        known, looked = await asyncio.gather(
+            self._pools.load_known(account.key),  # of memory where this process polled last: this is asked often
+            self._schedules.load_round(account.key),
+        )
+        return AccountReport(
+            account,
+            Counter(job.facts.state for job in jobs),
+            counts,
+            last,
+            watch,
+            pools=_pool_totals(known),
+            schedules=looked,
+            pools_problem=known.last.problem if known.last else None,
+            unreadable_jobs=len(stored.unreadable),
+        )
 
-    async def jobs(self, account_id: str) -> list[JobReport]:
-        """Every job of an account in key order, deleted ones too. Raises NotFoundError."""
+    async def jobs(self, account_id: str, *, schedule: str | None = None) -> list[JobReport]:
+        """Every job of an account in key order, or of one job schedule's id, deleted ones too. Raises NotFoundError."""
+        return (await self.listed_jobs(account_id, schedule=schedule)).reports
+
+    async def listed_jobs(self, account_id: str, *, schedule: str | None = None) -> Listed[JobReport]:
+        """The same, with what can't be read. Raises NotFoundError."""
         account = self._account(account_id)
         monitoring, last = await self._monitoring.load_with_round(account.key)
-        jobs = await self._jobs.load_all(account.key)
+        known = await (
+            self._jobs.load_of_schedule(account.key, schedule) if schedule else self._jobs.load_known(account.key)
+        )
+        jobs = known.jobs
         now = await self._clock.now()
         progress = await asyncio.gather(*(self._progress(account, jobs[key]) for key in sorted(jobs)))
-        return [
+        reports = [
             self._report(account, jobs[key], last, monitoring, now, done)
             for key, done in zip(sorted(jobs), progress, strict=True)
         ]
+        return Listed(reports, told_of(known.unreadable))
 
     async def job(self, account_id: str, job_id: str) -> JobReport:
         """Raises NotFoundError."""
@@ -132,3 +163,9 @@ class Queries:
             is_queued=queued,
         )
         return JobReport(account, job, verdict, progress)
+
+
+def _pool_totals(known: KnownPools) -> PoolTotals | None:
+    """None where no list of pools has come in, which isn't to say that there are none."""
+    is_listed = known.pools or (known.last and known.last.as_of)
+    return totals_of(known.pools.values()) if is_listed else None

@@ -9,8 +9,9 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from shared.domain.jobs import Agreement, Job
+from shared.domain.jobs import Job
 from shared.domain.keys import key_of, keys_of
+from shared.domain.pictures import Agreement
 from shared.domain.reconciliation import LASTING, live_of
 from shared.domain.tasks import COMPLETED, Task
 from shared.services.comparison import fold_and_compare

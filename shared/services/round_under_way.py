@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from shared.domain.jobs import Confirmation, Job
+from shared.domain.jobs import Job
 from shared.domain.keys import key_of
 from shared.domain.operations import JobMessage, Reason
+from shared.domain.pictures import Confirmation
 from shared.domain.rounds import WHOLE, Found, Round
 from shared.errors import BatchThrottledError
 from shared.services.discovery import Discovery
@@ -17,6 +19,13 @@ MESSAGE_LASTS = timedelta(minutes=10)  # until it was worked on, or is taken for
 ROUND_WAITS = timedelta(minutes=2)  # the same of a message about a whole account, which ticks poll otherwise
 
 
+class BesideEnd(NamedTuple):
+    """How a look beside the round over jobs ended: what the service asked to wait for, and what went wrong."""
+
+    throttled: BatchThrottledError | None = None
+    problem: str | None = None
+
+
 @dataclass(slots=True)
 class RoundUnderWay:
     """Keys are job keys; `wanted` None means every live job, `deadline` is in loop time.
@@ -24,6 +33,7 @@ class RoundUnderWay:
     `thorough` rounds look at settled jobs as at any other: somebody asked for them. `queued` are jobs that a message is
     to be sent about, each until when no other is.
     `wanting` are jobs that were polled and want more than that; `noted` is the round's row once it was written.
+    `listed` is set once the jobs were listed, or couldn't be; `beside` is what went wrong with pools and schedules.
     """
 
     last: Round | None
@@ -40,6 +50,14 @@ class RoundUnderWay:
     noted: Round | None = None
     throttled: BatchThrottledError | None = None
     reason: str | None = None
+    listed: asyncio.Event = field(default_factory=asyncio.Event)
+    beside: list[str] = field(default_factory=list)
+
+    async def jobs_of_schedules(self) -> dict[str, Job]:
+        """Jobs that belong to job schedules by key, deleted ones too, once jobs were listed."""
+        await self.listed.wait()
+        jobs = self.discovery.jobs if self.discovery else {}
+        return {key: job for key, job in jobs.items() if job.facts.schedule_id}
 
     def goes_on(self, deadline: float | None = None) -> bool:
         """False when time is up, be it that of an earlier `deadline`, or the service asks to be left alone."""
@@ -99,7 +117,7 @@ class RoundUnderWay:
 
     def reasons(self, wanted: Collection[str] | None) -> tuple[Reason, ...]:
         """Why a poll on demand of the ids `wanted` (None: all) didn't come to a good end, job by job."""
-        whole = (Reason(None, self.reason),) if self.reason else ()
+        whole = tuple(Reason(None, problem) for problem in (self.reason, *self.beside) if problem)
         if self.discovery is None:
             return whole
         jobs = self.discovery.jobs

@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from shared.clock import Clock
 from shared.domain.keys import key_of
@@ -16,14 +17,18 @@ from shared.services.discovery import discover, recheck_sealed
 from shared.services.job_polls import JobPolls
 from shared.services.job_records import JobRecords
 from shared.services.pool_rounds import PoolRounds
-from shared.services.round_under_way import ROUND_WAITS, RoundUnderWay
+from shared.services.round_under_way import ROUND_WAITS, BesideEnd, RoundUnderWay
+from shared.services.schedule_rounds import ScheduleRounds
 from shared.services.task_poll import TaskPoll
 from shared.stores.batch import BatchAccount
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.rounds import RoundStore
+from shared.stores.unreadable import warn_of
 
 _LOG = logging.getLogger(__name__)
 _SHORTEST_INTERVAL = 0.1  # seconds of real time between two rounds of an account
+
+type _Beside = Coroutine[Any, Any, BesideEnd]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +57,12 @@ class AccountRounds:
         clock: Clock,
         rules: RoundRules,
         pools: PoolRounds | None = None,
+        schedules: ScheduleRounds | None = None,
     ) -> None:
-        """`pools` None: rounds leave pools alone."""
+        """`pools` None: rounds leave pools alone; so they do schedules."""
         self.source = source
         self._pools = pools
+        self._schedules = schedules
         self._records = records
         self._rounds = rounds
         self._monitoring = monitoring
@@ -64,7 +71,12 @@ class AccountRounds:
         self._rules = rules
         self._turn = asyncio.Lock()
         self._messages: list[JobMessage] = []
+        self._unreadable = frozenset[str]()
         self.began = 0.0
+
+    def hint(self, jobs: Collection[str]) -> None:
+        """The next round begins with these jobs, by their keys: something is said to have happened in them."""
+        self._polls.hint(jobs)
 
     async def run_if_due(self, interval: timedelta, *, budget: timedelta, from_queue: bool = False) -> datetime | None:
         """A round, unless one is under way or the interval hasn't passed. What Batch refuses is noted, not raised.
@@ -86,7 +98,6 @@ class AccountRounds:
             if last is not None and not is_queued and not last.is_due(now, interval):
                 return last.due_at(interval) if last.succeeded else None
             done = await self._run(last, wanted=None, budget=budget)
-            self._messages += done.messages(self.source.account.id)
             return None if done.reason else now + interval * 0.9
 
     async def leave_to_queue(self, interval: timedelta) -> None:
@@ -128,8 +139,8 @@ class AccountRounds:
 
     @property
     def _calls(self) -> int:
-        """Requests sent so far, but for those about pools."""
-        return self.source.calls - (self._pools.source.calls if self._pools else 0)
+        """Requests sent so far, but for those about pools and schedules."""
+        return self.source.calls - sum(beside.source.calls for beside in (self._pools, self._schedules) if beside)
 
     async def _breathe(self) -> None:
         """Keeps a moment between rounds, however often polls are asked for."""
@@ -145,18 +156,37 @@ class AccountRounds:
         deadline = self.began + budget.total_seconds()
         keys = None if wanted is None else frozenset(map(key_of, wanted))
         this = RoundUnderWay(last, keys, deadline, thorough=thorough)
+        beside_deadline = self.began + budget.total_seconds() / 2  # so that what hangs puts off no next round
         over_jobs = self._run_jobs(this, started, calls)
-        pools_deadline = self.began + budget.total_seconds() / 2  # so that one that hangs puts off no next round
-        if self._pools is None or keys is not None:
-            await over_jobs
-        elif throttled := await self._pools.run_beside(over_jobs, lambda: this.goes_on(pools_deadline)):
-            until = await self._clock.now() + throttled.retry_after
-            await self._rounds.change(self.source.account.key, lambda last: last.waiting(until))
+        beside = self._beside(this, lambda: this.goes_on(beside_deadline)) if keys is None else []
+        ends = await asyncio.gather(over_jobs, *beside, return_exceptions=True)  # none ends by another's failure
+        if ends[0] is None:
+            self._messages += this.messages(self.source.account.id)
+        await self._note_beside(this, [end for end in ends if isinstance(end, BesideEnd)])
+        if failed := [end for end in ends if isinstance(end, BaseException)]:
+            raise failed[0]
         return this
+
+    async def _note_beside(self, this: RoundUnderWay, ends: list[BesideEnd]) -> None:
+        """Leaves the account alone for as long as the service asked beside jobs."""
+        this.beside += [end.problem for end in ends if end.problem]
+        if throttled := [end.throttled.retry_after for end in ends if end.throttled]:
+            until = await self._clock.now() + max(throttled)
+            await self._rounds.change(self.source.account.key, lambda last: last.waiting(until))
+
+    def _beside(self, this: RoundUnderWay, goes_on: Callable[[], bool]) -> list[_Beside]:
+        """What goes on beside the round over jobs: looks at pools and at schedules."""
+        over_pools = [self._pools.run(goes_on)] if self._pools else []
+        if self._schedules is None:
+            return over_pools
+        return [*over_pools, self._schedules.run(this.jobs_of_schedules, goes_on, thorough=this.thorough)]
 
     async def _run_jobs(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
         try:
-            await self._discover(this, started)
+            try:
+                await self._discover(this, started)
+            finally:
+                this.listed.set()
             await self._polls.poll_all(this)
             await self._polls.save_listed(this)
             if this.wanting:  # what the others are as of doesn't wait for reads that take longer
@@ -178,8 +208,12 @@ class AccountRounds:
 
     async def _discover(self, this: RoundUnderWay, now: datetime) -> None:
         known = await self._records.load_all(self.source.account.key, this.last)
-        full = this.last is None or this.last.full_list_is_due(now, self._rules.full_list_interval)
+        news = known.unreadable.keys() - self._unreadable  # a full list tells what they are of
+        warn_of(self.source.account.key, (known.unreadable[key] for key in news))
+        full = this.last is None or this.last.full_list_is_due(now, self._rules.full_list_interval) or bool(news)
         found = await discover(
             self.source, known, this.last, full=full, overlap=self._rules.overlap, horizon=self._rules.horizon
         )
         this.discovery = await recheck_sealed(self.source, found) if found.was_full else found
+        this.failures |= {key: row.why for key, row in known.unreadable.items() if key in found.jobs}
+        self._unreadable = frozenset(known.unreadable)

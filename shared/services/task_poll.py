@@ -4,15 +4,25 @@ The order of steps is what makes counts exact; docs/architecture.md tells it ste
 leaves a state from which the next poll converges.
 """
 
+import logging
+from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.domain.id_ranges import IdRange
-from shared.domain.jobs import COMPLETED, Agreement, Confirmation, Job, Picture
+from shared.domain.jobs import COMPLETED, Job
+from shared.domain.pictures import Agreement, Confirmation, Picture
 from shared.domain.read_plans import ReadPlan
-from shared.domain.reconciliation import live_of, wanted_reading
-from shared.errors import BatchMissingError, CacheConflictError, LongReadError, OvertakenError
+from shared.domain.reconciliation import live_of, may_be_replaced, wanted_reading
+from shared.errors import (
+    BatchMissingError,
+    CacheConflictError,
+    LongReadError,
+    OvertakenError,
+    UnreadableError,
+    UnreadableTasksError,
+)
 from shared.services.comparison import fold_and_compare
 from shared.services.generations import Generations
 from shared.services.job_records import JobRecords
@@ -23,6 +33,7 @@ from shared.stores.jobs import generation_partition
 from shared.stores.read_plans import ReadPlanStore
 from shared.stores.task_cache import Directory, TaskCache
 
+_LOG = logging.getLogger(__name__)
 _ATTEMPTS = 4
 
 
@@ -65,12 +76,12 @@ class TaskPoll:
         that is to be `thorough`.
 
         A conflict with another poll, or a job that was re-created meanwhile, starts the poll again from what is
-        stored by then. Raises BatchError, StorageError, LongReadError, and OvertakenError where others are always
-        first or have begun another first read.
+        stored by then; for leaves that can't be read see `replacing`. Raises BatchError, StorageError, LongReadError,
+        and OvertakenError where others are always first or have begun another first read.
         """
         for _ in range(_ATTEMPTS):
             try:
-                return await self._poll_once(source, job, t0, thorough=thorough)
+                return await self.replacing(source, job, t0, self._poll_once(source, job, t0, thorough=thorough))
             except CacheConflictError:
                 found = await self._seen_again(source, job, t0)
                 if found.picture is None and found.building:  # two first reads that took turns would never end
@@ -96,7 +107,7 @@ class TaskPoll:
             if wanted_reading(job, age=self._full_read_age) == "repair":
                 if job.picture and live_of(job.picture.counts) > self.short_read:
                     raise LongReadError(job.facts.id)
-                polled = await self._repaired(source, job, t0)
+                polled = await self.replacing(source, job, t0, self._repaired(source, job, t0))
             if wanted_reading(polled.job, age=self._full_read_age) == "fullRead":
                 job = polled.job
                 if job.picture and job.picture.counts.total > self.short_read:
@@ -122,6 +133,24 @@ class TaskPoll:
             if polled:
                 return polled
         return await self._delta(source, job, picture, _later(t0, picture))
+
+    async def replacing[T](self, source: BatchAccount, job: Job, t0: datetime | None, read: Awaitable[T]) -> T | Polled:
+        """What a read gives; all tasks anew, where leaves that it meets can't be read. Nothing is written over these.
+
+        Raises UnreadableTasksError where that takes long, the error that says so where it was tried lately.
+        """
+        try:
+            return await read
+        except UnreadableError as error:
+            unreadable = error
+        picture = job.picture
+        if picture is None or not may_be_replaced(picture, _later(t0, picture)):
+            raise unreadable
+        _LOG.warning("In %s: %s The tasks of %s are read anew.", source.account.id, unreadable, job.facts.id)
+        try:
+            return Polled(await self.generations.read_anew(source, job, t0))
+        except LongReadError:
+            raise UnreadableTasksError(job.facts.id) from unreadable
 
     async def _counted(self, source: BatchAccount, job: Job, picture: Picture, _: datetime) -> Polled | None:
         """A settled job whose last delta showed nothing new, if its counts agree."""
@@ -209,8 +238,11 @@ class TaskPoll:
 
 def _tells_of(picture: Picture, directory: Directory) -> bool:
     """False where another poll wrote leaves, and died or was overtaken before it told the job's row."""
-    origin = picture.insight.origin if picture.insight else None
-    return picture.counts == directory.counts and origin == directory.origin
+    if picture.counts != directory.counts:
+        return False
+    if picture.insight:
+        return picture.insight.origin == directory.origin
+    return directory.origin is None or directory.summary is None
 
 
 def _later(t0: datetime | None, picture: Picture) -> datetime:

@@ -1,6 +1,7 @@
 """The cached tasks of a job as lists want them: filtered, in an order, so many behind a position."""
 
-from collections.abc import AsyncGenerator
+from bisect import bisect_left
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 
 from shared.domain.keys import KeyRange, keys_after, keys_before
@@ -35,6 +36,23 @@ class TaskQueries:
                 for at in part.places:
                     return part.leaf.row(at)
         return None
+
+    async def named(self, account_id: str, job_id: str, keys: Collection[str]) -> dict[str, Task]:
+        """Those of some tasks that there are, by key; only leaves that may hold one are read. Raises as `task` does."""
+        ordered, found = sorted(keys), dict[str, Task]()
+        if not ordered:
+            return found
+        around = KeyRange(ordered[0], keys_after(ordered[-1]).low)
+        slices = self._walk.slices(
+            account_id, job_id, keys=around, wanted=ALL.may_match, holds=lambda part: bool(part.places(ordered))
+        )
+        async with aclosing(slices):
+            async for part in slices:
+                for key in (ordered[at] for at in part.keys.places(ordered)):
+                    at = bisect_left(part.leaf.keys, key)
+                    if part.leaf.keys[at : at + 1] == [key]:
+                        found[key] = part.leaf.row(at)
+        return found
 
     async def _by_id(self, account_id: str, job_id: str, listed: TaskList) -> AsyncGenerator[list[Task]]:
         wanted, backwards, left = listed.wanted, listed.order.descending, listed.limit

@@ -18,26 +18,27 @@ class Timelines:
         self._queries = queries
         self._walk = walk
 
-    async def timeline(self, account_id: str, job_id: str, *, start: datetime | None, end: datetime) -> TimelineReport:
-        """The runs from `start`, or from the first, to before `end`, in two passes where they are many.
+    async def timeline(
+        self, account_id: str, job_id: str, *, start: datetime | None, end: datetime | None
+    ) -> TimelineReport:
+        """The runs from `start`, or from the first, to before `end`, or to the last; in two passes where they are many.
 
         Raises NotFoundError, CacheConflictError.
         """
         report = await self._queries.job(account_id, job_id)
         as_of = report.verdict.as_of
+        known = to_milliseconds(as_of or report.job.facts.creation_time)
         window = Window(
-            None if start is None else to_milliseconds(start),
-            to_milliseconds(end),
-            to_milliseconds(as_of or end),
+            None if start is None else to_milliseconds(start), None if end is None else to_milliseconds(end), known
         )
         census = RunCensus(window)
         await self._show(account_id, job_id, census)
         nodes = census.nodes()
         if census.is_full:
-            buckets = NodeBuckets(window, census.start, census.busiest())
+            buckets = NodeBuckets(census.start, census.end, known, census.busiest())
             await self._show(account_id, job_id, buckets)
             nodes = buckets.nodes()
-        timeline = Timeline(census.start, window.end, nodes, census.other_nodes(), census.is_full)
+        timeline = Timeline(census.start, census.end, nodes, census.other_nodes(), census.is_full)
         return TimelineReport(as_of, timeline)
 
     async def _show(self, account_id: str, job_id: str, to: RunCensus | NodeBuckets) -> None:

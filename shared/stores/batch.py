@@ -25,9 +25,10 @@ from shared.domain.task_secrets import details_of
 from shared.domain.tasks import Task, TaskCounts
 from shared.errors import BatchAnswerError, BatchMissingError
 from shared.stores.batch_errors import translated
-from shared.stores.batch_rows import NONSENSE, TASK_FIELDS, job_of, page_of, task_of
+from shared.stores.batch_rows import JOB_FIELDS, NONSENSE, TASK_FIELDS, job_of, page_of, task_of
 from shared.stores.call_cap import CallCapPolicy
 from shared.stores.own_host import OwnHostPolicy
+from shared.stores.plain_colons import PlainColonsPolicy
 from shared.stores.time_limit import LIMIT, TimeLimitPolicy, answered_within
 
 logging.getLogger("azure.batch._utils.model_base").setLevel(logging.ERROR)  # a traceback for each 404 of a stream
@@ -35,10 +36,6 @@ API_VERSION = "2025-06-01"
 PAGE = 1000
 _STATES = {"live": "state ne 'completed'", "preparing": "state eq 'preparing'"}
 _CONNECT_SECONDS = 10
-_JOB_FIELDS = [
-    "id", "displayName", "creationTime", "state", "stateTransitionTime", "previousState", "priority", "poolInfo",
-    "executionInfo",
-]  # fmt: skip
 
 type StateFilter = Literal["live", "preparing"]
 
@@ -95,6 +92,7 @@ class BatchAccount:
             retry_status=0,
             retry_on_status_codes=[],
             per_call_policies=[
+                PlainColonsPolicy(),
                 TimeLimitPolicy(limit),
                 OwnHostPolicy(account.endpoint),
                 CallCapPolicy(account.endpoint, calls_per_minute),
@@ -114,7 +112,7 @@ class BatchAccount:
         condition = f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None
         async with translated(self.account, "list jobs"):
             listing = self._client.list_jobs(
-                filter=condition, select=_JOB_FIELDS, max_results=PAGE, raw_response_hook=self._date_keeper(dates)
+                filter=condition, select=JOB_FIELDS, max_results=PAGE, raw_response_hook=self._date_keeper(dates)
             )
             pages = [[job_of(job) async for job in page] async for page in listing.by_page()]
         jobs = tuple(job for page in pages for job in page)

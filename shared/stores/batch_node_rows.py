@@ -4,8 +4,9 @@ A pool may have thousands of nodes, so nothing is asked for that isn't kept: no 
 """
 
 from collections import Counter
+from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from shared.domain.nodes import Node, NodeCounts, NodeError, RecentTask, StartRun, ordered
@@ -62,13 +63,22 @@ class _Counts(Struct, rename="camel"):
     low_priority: dict[str, int] | None = None
 
 
-_NODES, _COUNTS = Decoder(Rows[_Node]), Decoder(Rows[_Counts])
+_NODES, _NODE, _RAW, _COUNTS = Decoder(Rows[_Node]), Decoder(_Node), Decoder(Rows[Raw]), Decoder(Rows[_Counts])
+type ToldNode = tuple[bytes, Node]
+"""A node, and the very bytes that told it."""
 
 
 def nodes_of(body: bytes, recent_at: int) -> tuple[list[Node], str | None]:
     """The nodes of a page and its next link; `recent_at` is as of when recent tasks are, 0 if none were asked for."""
     page = _NODES.decode(body)
     return [_node(row, recent_at) for row in page.value], page.link
+
+
+def known_nodes_of(body: bytes, known: Mapping[bytes, Node]) -> tuple[list[ToldNode], str | None]:
+    """The same without recent tasks, where most nodes are told as they were before: only others are parsed."""
+    page = _RAW.decode(body)
+    told = map(bytes, page.value)
+    return [(raw, known.get(raw) or _node(_NODE.decode(raw), 0)) for raw in told], page.link
 
 
 def counts_of(body: bytes) -> tuple[dict[str, NodeCounts], str | None]:
@@ -92,12 +102,14 @@ def _node(row: _Node, recent_at: int) -> Node:
         tasks_succeeded=row.total_tasks_succeeded or 0,
         vm_size=row.vm_size or "",
         start=_start_run(row.start_task_info) if row.start_task_info else None,
-        errors=tuple(NodeError(e.code or "", redacted(e.message or "")) for e in row.errors or ()),
-        recent=tuple(
-            RecentTask(task.job_id or "", task.task_id or "", task.task_state or "") for task in row.recent_tasks or ()
-        ),
+        errors=tuple(NodeError(e.code or "", redacted(e.message or "")) for e in row.errors) if row.errors else (),
+        recent=tuple(map(_recent, row.recent_tasks)) if row.recent_tasks else (),
         recent_at=recent_at,
     )
+
+
+def _recent(task: _Recent) -> RecentTask:
+    return RecentTask(task.job_id or "", task.task_id or "", task.task_state or "")
 
 
 def _start_run(run: _StartRun) -> StartRun:

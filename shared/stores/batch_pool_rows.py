@@ -1,7 +1,8 @@
 """The Batch service's JSON of pools -> the domain's, without secrets. Field names: REST 2025-06-01.
 
 What mostly holds secrets isn't even asked for: `POOL_FIELDS` leaves out users, mounts, registries and extensions. A
-start task comes whole; its command line and environment are taken, redacted, and nothing else of it.
+start task comes whole; its command line is taken, redacted, and the names of its environment, whose values may be
+secrets whatever they look like, and nothing else of it.
 """
 
 from datetime import datetime
@@ -9,8 +10,9 @@ from datetime import datetime
 from msgspec import Struct, field
 from msgspec.json import Decoder
 
-from shared.domain.pools import AutoScale, PoolFacts, Problem, Size, StartTask
-from shared.domain.redaction import redacted
+from shared.domain.pool_settings import AutoScale, Problem, StartTask
+from shared.domain.pools import PoolFacts, Size
+from shared.domain.redaction import MARK, redacted
 from shared.domain.stamps import from_milliseconds, parse_milliseconds
 
 POOL_FIELDS = (
@@ -93,12 +95,12 @@ def pool_of(body: bytes) -> PoolFacts:
 def _facts(row: _Pool) -> PoolFacts:
     return PoolFacts(
         id=row.id,
-        creation_time=_time(row.creation_time),
+        creation_time=time_of(row.creation_time),
         state=row.state,
-        state_transition_time=_time(row.state_transition_time),
+        state_transition_time=time_of(row.state_transition_time),
         vm_size=row.vm_size,
         allocation_state=row.allocation_state,
-        allocation_state_transition_time=_maybe_time(row.allocation_state_transition_time),
+        allocation_state_transition_time=maybe_time(row.allocation_state_transition_time),
         dedicated=Size(row.current_dedicated_nodes or 0, row.target_dedicated_nodes),
         spot=Size(row.current_low_priority_nodes or 0, row.target_low_priority_nodes),
         slots_per_node=max(row.task_slots_per_node or 1, 1),
@@ -114,7 +116,7 @@ def _auto_scale(row: _Pool) -> AutoScale:
     return AutoScale(
         formula=_clean(row.auto_scale_formula),
         interval=row.auto_scale_evaluation_interval,
-        evaluated_at=_maybe_time(run.timestamp),
+        evaluated_at=maybe_time(run.timestamp),
         results=_clean(run.results),
         error=_problem(run.error) if run.error else None,
     )
@@ -124,17 +126,10 @@ def _start_task(task: _StartTask) -> StartTask:
     settings = task.environment_settings or ()
     return StartTask(
         command_line=redacted(task.command_line),
-        environment=tuple((setting.name, _clean_value(setting)) for setting in settings),
+        environment=tuple((setting.name, MARK if setting.value else "") for setting in settings),
         waits_for_success=task.wait_for_success is not False,
         retries=task.max_task_retry_count or 0,
     )
-
-
-def _clean_value(setting: _Setting) -> str:
-    """A value without what looks like a secret, by itself or by its name."""
-    prefix = f"{setting.name}="
-    whole = redacted(prefix + (setting.value or ""))
-    return whole[len(prefix) :] if whole.startswith(prefix) else redacted(setting.value or "")
 
 
 def _problem(found: Trouble) -> Problem:
@@ -145,9 +140,11 @@ def _clean(text: str | None) -> str | None:
     return redacted(text) if text else text
 
 
-def _time(text: str) -> datetime:
+def time_of(text: str) -> datetime:
+    """The aware UTC time of a stamp, to the millisecond."""
     return from_milliseconds(parse_milliseconds(text))
 
 
-def _maybe_time(text: str | None) -> datetime | None:
-    return _time(text) if text else None
+def maybe_time(text: str | None) -> datetime | None:
+    """The same of one that may be missing."""
+    return time_of(text) if text else None

@@ -1,21 +1,19 @@
 """Reads the pools of one Batch account and their nodes, past the SDK's models. It only ever reads."""
 
-from collections.abc import Callable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from shared.domain.keys import key_of
 from shared.domain.nodes import Node, NodeCounts
 from shared.domain.pools import PoolFacts
 from shared.domain.stamps import to_milliseconds
 from shared.errors import BatchAnswerError
-from shared.stores.batch import API_VERSION, PAGE, BatchAccount, literal
-from shared.stores.batch_node_rows import NODE_FIELDS, RECENT, counts_of, nodes_of
+from shared.stores.batch import BatchAccount, literal
+from shared.stores.batch_lists import BatchLists, query_of
+from shared.stores.batch_node_rows import NODE_FIELDS, RECENT, counts_of, known_nodes_of, nodes_of
 from shared.stores.batch_pool_rows import POOL_FIELDS, pool_of, pools_of
-from shared.stores.batch_rows import NONSENSE
-
-_MOST_PAGES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,32 +32,65 @@ class NodeList:
     pages: int
 
 
-class BatchPools:
-    """One account's pools and nodes. `calls` counts the requests sent, which `source` counts, too."""
+class ToldNodes:
+    """What the last list of each pool told, for all accounts of a process: lists of `most` nodes, and no further ones.
 
-    def __init__(self, source: BatchAccount) -> None:
-        self.source = source
-        self.account = source.account
-        self.calls = 0
+    Pools that are polled in turn would otherwise each drive out what the next one needs.
+    """
+
+    def __init__(self, most: int = 20_000) -> None:
+        self._most = most
+        self._pools: dict[tuple[str, str], Mapping[bytes, Node]] = {}
+        self._nodes = 0
+
+    def take(self, account_key: str, pool_id: str) -> Mapping[bytes, Node]:
+        """What was told of a pool, which is forgotten."""
+        told = self._pools.pop((account_key, pool_id), {})
+        self._nodes -= len(told)
+        return told
+
+    def keep(self, account_key: str, pool_id: str, told: Mapping[bytes, Node]) -> None:
+        """Remembers what was told of a pool, where there is room for it."""
+        self.take(account_key, pool_id)
+        if self._nodes + len(told) <= self._most:
+            self._pools[account_key, pool_id] = told
+            self._nodes += len(told)
+
+    def forget_others(self, account_key: str, pool_ids: Collection[str]) -> None:
+        """Forgets the pools of an account that aren't there any more."""
+        for account, pool in list(self._pools):
+            if account == account_key and pool not in pool_ids:
+                self.take(account, pool)
+
+
+class BatchPools(BatchLists):
+    """One account's pools and nodes.
+
+    Of a list of all nodes most are as the one before `told` them, so what that said isn't parsed again.
+    """
+
+    def __init__(self, source: BatchAccount, told: ToldNodes | None = None) -> None:
+        super().__init__(source)
+        self._told = told or ToldNodes()
 
     async def fetch_pools(self) -> PoolList:
         """All pools: there are 500 at most, and no filter finds those whose sizes changed. Raises BatchError."""
-        url = f"/pools?{_query(POOL_FIELDS)}"
-        found, dates = await self._pages(url, "list pools", pools_of)
+        url = f"/pools?{query_of(POOL_FIELDS)}"
+        found, dates = await self.pages(url, "list pools", pools_of)
         if not dates or dates[0] is None:
             raise BatchAnswerError(f"{self.account.endpoint} sent a list of pools that bears no date.")
-        return PoolList(tuple(pool for page in found for pool in page), dates[0])
+        pools = tuple(pool for page in found for pool in page)
+        self._told.forget_others(self.account.key, {pool.id for pool in pools})
+        return PoolList(pools, dates[0])
 
     async def fetch_pool(self, pool_id: str) -> PoolFacts:
         """One pool. Raises BatchMissingError where there is none, BatchError."""
-        query = urlencode({"api-version": API_VERSION, "$select": ",".join(POOL_FIELDS)}, quote_via=quote)
-        intent = f"get the pool '{pool_id}'"
-        body, _ = await self._read(f"/pools/{quote(pool_id, safe='')}?{query}", intent)
-        return self._parsed(pool_of, body, intent)
+        url = f"/pools/{quote(pool_id, safe='')}?{query_of(POOL_FIELDS, page=False)}"
+        return await self.one(url, f"get the pool '{pool_id}'", pool_of)
 
     async def fetch_node_counts(self) -> dict[str, NodeCounts]:
         """Nodes by state of every pool, by pool key, which "may not always be up to date". Raises BatchError."""
-        found, _ = await self._pages(f"/nodecounts?{_query(())}", "count nodes", counts_of)
+        found, _ = await self.pages(f"/nodecounts?{query_of(())}", "count nodes", counts_of)
         return {key_of(name): counts for page in found for name, counts in page.items()}
 
     async def fetch_nodes(
@@ -71,41 +102,16 @@ class BatchPools:
         where the pool is gone.
         """
         fields = (*NODE_FIELDS, RECENT) if recent_as_of else NODE_FIELDS
-        condition = {"$filter": f"stateTransitionTime ge {literal(changed_since)}"} if changed_since else {}
+        condition = f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None
         recent_at = to_milliseconds(recent_as_of) if recent_as_of else 0
-        url = f"/pools/{quote(pool_id, safe='')}/nodes?{_query(fields, **condition)}"
-        found, _ = await self._pages(url, f"list the nodes of '{pool_id}'", lambda body: nodes_of(body, recent_at))
+        url = f"/pools/{quote(pool_id, safe='')}/nodes?{query_of(fields, condition)}"
+        if not recent_as_of and not changed_since:
+            return await self._fetch_known(pool_id, url)
+        found, _ = await self.pages(url, f"list the nodes of '{pool_id}'", lambda body: nodes_of(body, recent_at))
         return NodeList(tuple(node for page in found for node in page), len(found))
 
-    async def _pages[T](
-        self, url: str, intent: str, parse: Callable[[bytes], tuple[T, str | None]]
-    ) -> tuple[list[T], list[datetime | None]]:
-        """The pages of a list with their dates; short and empty ones are normal. Raises BatchError."""
-        found: list[T] = []
-        dates: list[datetime | None] = []
-        link: str | None = url
-        while link:
-            if len(found) == _MOST_PAGES:
-                raise BatchAnswerError(f"{self.account.endpoint} sent more than {_MOST_PAGES} pages to {intent}.")
-            body, date = await self._read(link, intent)
-            page, link = self._parsed(parse, body, intent)
-            found.append(page)
-            dates.append(date)
-        return found, dates
-
-    async def _read(self, url: str, intent: str) -> tuple[bytes, datetime | None]:
-        self.calls += 1
-        return await self.source.read(url, intent)
-
-    def _parsed[T](self, parse: Callable[[bytes], T], body: bytes, intent: str) -> T:
-        try:
-            return parse(body)
-        except NONSENSE as error:
-            raise BatchAnswerError(
-                f"{self.account.endpoint} sent an answer that makes no sense to the request to {intent}: {error!r}"
-            ) from error
-
-
-def _query(fields: tuple[str, ...], **further: str) -> str:
-    chosen = {"$select": ",".join(fields)} if fields else {}
-    return urlencode({"api-version": API_VERSION, "maxresults": str(PAGE), **chosen, **further}, quote_via=quote)
+    async def _fetch_known(self, pool_id: str, url: str) -> NodeList:
+        known = self._told.take(self.account.key, pool_id)
+        found, _ = await self.pages(url, f"list the nodes of '{pool_id}'", lambda body: known_nodes_of(body, known))
+        self._told.keep(self.account.key, pool_id, {raw: node for page in found for raw, node in page})
+        return NodeList(tuple(node for page in found for _, node in page), len(found))

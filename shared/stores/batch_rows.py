@@ -1,21 +1,27 @@
 """The Batch service's JSON of jobs and tasks -> the domain's. Field names: azure-batch 15.1, REST 2025-06-01."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from azure.batch.models import BatchJob
 from msgspec import MsgspecError, Struct, field
 from msgspec.json import Decoder
 
+from shared.domain.job_rules import JobRules
 from shared.domain.jobs import JobFacts
 from shared.domain.redaction import redacted
 from shared.domain.stamps import parse_milliseconds
 from shared.domain.tasks import NO_RESULT, RESULTS, STATES, Task
 
+JOB_FIELDS = [
+    "id", "displayName", "creationTime", "state", "stateTransitionTime", "previousState", "priority", "poolInfo",
+    "executionInfo", "constraints", "maxParallelTasks", "usesTaskDependencies",
+]  # fmt: skip
 TASK_FIELDS = ("id", "state", "stateTransitionTime", "creationTime", "executionInfo", "requiredSlots", "nodeInfo")
 _STATE = {state: number for number, state in enumerate(STATES)}
 _RESULT = {result: number for number, result in enumerate(RESULTS)}
 _NOWHERE = ("", "")
+_NO_LIMIT = timedelta(days=3650)  # without a bound the service tells one of 29,000 years
 
 
 class _Failure(Struct, rename="camel", gc=False):
@@ -122,6 +128,17 @@ def job_of(job: BatchJob) -> JobFacts:
         priority=job.priority,
         display_name=redacted(job.display_name) if job.display_name else job.display_name,
         terminate_reason=redacted(run.termination_reason) if run and run.termination_reason else None,
+        rules=_rules_of(job),
+    )
+
+
+def _rules_of(job: BatchJob) -> JobRules:
+    """What it says of its tasks; the SDK gives a duration of months, years or nonsense as something else."""
+    most, limit = job.max_parallel_tasks, job.constraints.max_wall_clock_time if job.constraints else None
+    return JobRules(
+        max_parallel_tasks=most if most is not None and most >= 0 else None,
+        max_wall_clock_time=limit if isinstance(limit, timedelta) and limit < _NO_LIMIT else None,
+        uses_task_dependencies=bool(job.uses_task_dependencies),
     )
 
 

@@ -5,15 +5,16 @@ what isn't known of all tasks isn't told.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from hashlib import blake2b
 
 import orjson
 
+from shared.domain.columns import DAMAGE
 from shared.domain.failures import Failures
-from shared.domain.leaf_summaries import Summary
+from shared.domain.leaf_summaries import Summary, remembered
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
 from shared.stores.tables import Row, json_columns, json_of
 
@@ -32,9 +33,6 @@ class Head:
     failures: Failures | None
 
 
-_unpacked = lru_cache(maxsize=1024)(Summary.unpack)  # of a large job few leaves change from poll to poll
-
-
 def head_row(partition: str, head: Head, *, leaves: int) -> Row:
     row: Row = {
         "PartitionKey": partition,
@@ -50,9 +48,11 @@ def head_row(partition: str, head: Head, *, leaves: int) -> Row:
 
 
 def head_of(row: Row) -> Head:
-    """The inverse. Failures of a form that this version doesn't know count as none."""
-    form, *told = json_of(row, "failures") or (None,)
-    failures = Failures.of_plain(told) if form == _FORM else None
+    """The inverse. Failures of a form that this version doesn't know, or that are damaged, count as none."""
+    failures = None
+    with suppress(*DAMAGE):
+        form, *told = json_of(row, "failures") or (None,)
+        failures = Failures.of_plain(told) if form == _FORM else None
     return Head(row["asOf"], TaskCounts(*(row[field] for field in COUNT_FIELDS)), failures)
 
 
@@ -67,10 +67,10 @@ def origin_of(summaries: Iterable[tuple[str, bytes | None]]) -> bytes | None:
 
 
 def sum_of(summaries: Iterable[bytes | None]) -> Summary | None:
-    """The sum of stored summaries; None where one is missing, or of a form that this version doesn't know."""
+    """The sum of stored summaries; None where one is missing, damaged, or of a form that this version doesn't know."""
     found: list[Summary] = []
     for stored in summaries:
-        summary = None if stored is None else _unpacked(stored)
+        summary = None if stored is None else remembered(stored)
         if summary is None:
             return None
         found.append(summary)

@@ -4,15 +4,18 @@ Rows of an hour have a column for each minute that something was sampled in, row
 are merged into blindly: what stands where, shared/domain/samples.py decides, and it is the same for every writer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import batched, groupby
 from operator import itemgetter
 
 from azure.data.tables import UpdateMode
+from azure.data.tables.aio import TableClient
 
 from shared.domain.keys import SEPARATOR, partition_of
 from shared.domain.samples import Columns, Grain
-from shared.stores.tables import LONGEST_KEY, MOST_OPERATIONS, Tables, delete_rows, translated
+from shared.stores.tables import LONGEST_KEY, MOST_OPERATIONS, Row, Tables, delete_rows, load_range, translated
+
+_DIGITS = 7  # of the number of a row, in its key
 
 
 class HistoryStore:
@@ -22,12 +25,7 @@ class HistoryStore:
     async def save(self, account_key: str, job_key: str, rows: Mapping[str, Columns]) -> None:
         """Merges columns into rows, by their keys, in one transaction of as many as fit. Raises StorageError."""
         keys = {"PartitionKey": partition_of(account_key, job_key)}
-        operations = [
-            ("upsert", {**keys, "RowKey": row, **columns}, {"mode": UpdateMode.MERGE}) for row, columns in rows.items()
-        ]
-        for some in batched(operations, MOST_OPERATIONS, strict=False):
-            with translated("write the history of a job"):
-                await self._table.submit_transaction(some)
+        await merge_rows(self._table, [{**keys, "RowKey": row, **columns} for row, columns in rows.items()])
 
     async def load(
         self, account_key: str, job_key: str, grain: Grain, *, first: str, last: str
@@ -39,17 +37,7 @@ class HistoryStore:
         partition = partition_of(account_key, job_key)
         if len(partition) > LONGEST_KEY:
             return []
-        columns = [(grain.column(slot), slot) for slot in range(grain.slots)]
-        found: list[tuple[int, str]] = []
-        with translated("read the history of a job"):
-            rows = self._table.query_entities(
-                "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
-                parameters={"partition": partition, "first": first, "last": last},
-            )
-            async for row in rows:
-                begun = int(row["RowKey"][1:]) * grain.slots
-                found += [(begun + slot, row[column]) for column, slot in columns if column in row]
-        return found
+        return slots_of(await load_range(self._table, partition, first, last), grain)
 
     async def delete_before(self, account_key: str, grain: Grain, moment: int) -> int:
         """Deletes the rows of all jobs of an account that were over by then, in milliseconds since 1970; how many.
@@ -71,3 +59,24 @@ class HistoryStore:
         for partition, keys in groupby(found, itemgetter(0)):
             await delete_rows(self._table, partition, [row for _, row in keys])
         return len(found)
+
+
+async def merge_rows(table: TableClient, rows: Iterable[Row]) -> None:
+    """Merges rows of one partition into those that are there, in as few transactions as hold them.
+
+    Raises StorageError.
+    """
+    operations = [("upsert", row, {"mode": UpdateMode.MERGE}) for row in rows]
+    for some in batched(operations, MOST_OPERATIONS, strict=False):
+        with translated(f"write {table.table_name}"):
+            await table.submit_transaction(some)
+
+
+def slots_of(rows: Mapping[str, Row], grain: Grain) -> list[tuple[int, str]]:
+    """What stands in rows of one history, slots and texts, in order; the last seven digits of a key are its number."""
+    columns = [(grain.column(slot), slot) for slot in range(grain.slots)]
+    found: list[tuple[int, str]] = []
+    for key in sorted(rows):
+        row, begun = rows[key], int(key[-_DIGITS:]) * grain.slots
+        found += [(begun + slot, row[column]) for column, slot in columns if column in row]
+    return found

@@ -1,18 +1,39 @@
 """The table `jobs`: a row a job, partitioned by account.
 
 A row points to the generation that is served and holds its picture, a projection that can be rebuilt from the leaves.
+One that this version can't read is left as it is until its job is listed, whose tasks are then read anew.
 """
 
-from datetime import UTC, datetime
-from typing import Any, get_args
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
 
 from shared.domain.insight import StoredInsight
-from shared.domain.jobs import Agreement, Job, JobFacts, Picture, Retired, Source
-from shared.domain.keys import key_of, partition_of
+from shared.domain.job_rules import JobRules
+from shared.domain.jobs import Job, JobFacts, Retired
+from shared.domain.keys import SEPARATOR, key_of, partition_of
+from shared.domain.pictures import Picture
 from shared.domain.samples import sample_of
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
+from shared.errors import UnreadableError
 from shared.stores.heads import ORIGIN_BYTES
-from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows, save_row
+from shared.stores.tables import (
+    Row,
+    Tables,
+    delete_row,
+    json_columns,
+    json_of,
+    load_range,
+    load_row,
+    load_rows,
+    save_row,
+    written_at,
+)
+from shared.stores.unreadable import Unreadable, read, told_apart
 
 _FACTS = {
     "id": "id",
@@ -27,7 +48,6 @@ _FACTS = {
     "display_name": "displayName",
     "terminate_reason": "terminateReason",
 }
-_SOURCES = get_args(Source.__value__)
 
 
 def generation_partition(account_key: str, job_key: str, generation: str) -> str:
@@ -35,23 +55,47 @@ def generation_partition(account_key: str, job_key: str, generation: str) -> str
     return partition_of(account_key, job_key, generation)
 
 
+@dataclass(frozen=True, slots=True)
+class KnownJobs:
+    """Every job known of an account by its key, deleted ones too, and the rows that can't be read."""
+
+    jobs: Mapping[str, Job]
+    unreadable: Mapping[str, Unreadable]
+
+
 class JobStore:
     def __init__(self, tables: Tables) -> None:
         self._table = tables["jobs"]
 
-    async def load_all(self, account_key: str) -> dict[str, Job]:
-        """Every job known of an account by its key, deleted ones too."""
-        rows = await load_rows(self._table, account_key)
-        return {row["RowKey"]: _job(row) for row in rows}
+    async def load_known(self, account_key: str) -> KnownJobs:
+        return KnownJobs(*told_apart(await load_rows(self._table, account_key), _job))
+
+    async def load_all(self, account_key: str) -> Mapping[str, Job]:
+        """The jobs that can be read."""
+        return (await self.load_known(account_key)).jobs
+
+    async def load_of_schedule(self, account_key: str, schedule_id: str) -> KnownJobs:
+        """The jobs under a job schedule's id by key, which stand side by side; deleted ones too."""
+        first = key_of(f"{schedule_id}:")
+        rows = await load_range(self._table, account_key, first, first + SEPARATOR)
+        return KnownJobs(*told_apart(rows.values(), _job))
 
     async def load(self, account_key: str, job_id: str) -> Job | None:
-        """A job, or None; `job_id` may be anything that a client sent."""
+        """A job, or None; `job_id` may be anything that a client sent. Raises UnreadableError."""
         row = await load_row(self._table, account_key, key_of(job_id))
         return _job(row) if row else None
 
     async def delete(self, account_key: str, job: Job) -> None:
         """Forgets a job, if its row still is as it was loaded. Raises CacheConflictError."""
         await delete_row(self._table, account_key, job.key, job.etag or "")
+
+    async def written_at(self, account_key: str, row: Unreadable) -> datetime | None:
+        """When a row that can't be read was written; None where it isn't as it was loaded any more."""
+        return await written_at(self._table, account_key, row.row["RowKey"], row.etag)
+
+    async def delete_unreadable(self, account_key: str, row: Unreadable) -> None:
+        """Deletes such a row, if it still is as it was loaded. Raises CacheConflictError."""
+        await delete_row(self._table, account_key, row.row["RowKey"], row.etag)
 
     async def save(self, account_key: str, job: Job) -> str:
         """Writes a job as it was loaded, or new where its ETag is None; gives the ETag. Raises CacheConflictError."""
@@ -63,6 +107,7 @@ def _row(account_key: str, job: Job) -> Row:
         "PartitionKey": account_key,
         "RowKey": job.key,
         **{name: getattr(job.facts, field) for field, name in _FACTS.items()},
+        **(_rules_row(job.facts.rules) if job.facts.rules else {}),
         "building": job.building,
         "buildingSince": job.building_since,
         **json_columns("retired", [[old.generation, old.since.timestamp()] for old in job.retired]),
@@ -73,6 +118,15 @@ def _row(account_key: str, job: Job) -> Row:
     if job.picture:
         row |= _picture_row(job.picture)
     return {name: value for name, value in row.items() if value is not None}
+
+
+def _rules_row(rules: JobRules) -> Row:
+    limit = rules.max_wall_clock_time
+    return {
+        "maxParallelTasks": rules.max_parallel_tasks,
+        "maxWallClockSeconds": limit.total_seconds() if limit is not None else None,
+        "usesTaskDependencies": rules.uses_task_dependencies,
+    }
 
 
 def _picture_row(picture: Picture) -> Row:
@@ -93,41 +147,74 @@ def _picture_row(picture: Picture) -> Row:
     }
 
 
+def anew(row: Unreadable, facts: JobFacts, at: datetime) -> Job:
+    """A job whose row can't be read, as it was listed `at` then: never read, and over that very row.
+
+    Leaving it would be for good where the row is damaged. Whatever else it held, Batch tells again, but for the last
+    sample of the job's history, which shows as a gap. Its generations retire, as far as the row says which they are;
+    others go with the job.
+    """
+    names = (row.row.get(name) for name in ("generation", "building"))
+    retired = [Retired(name, at) for name in names if isinstance(name, str)]
+    with suppress(UnreadableError):
+        retired += read(row.row, "job", lambda stored: msgspec.convert(_retired(stored), list[Retired]))
+    return Job(facts, retired=tuple(retired), etag=row.etag)
+
+
 def _job(row: Row) -> Job:
-    facts: dict[str, Any] = {field: row.get(name) for field, name in _FACTS.items()}
-    return Job(
-        facts=JobFacts(**facts),
-        picture=_picture(row) if row.get("generation") else None,
-        building=row.get("building"),
-        building_since=row.get("buildingSince"),
-        retired=tuple(
-            Retired(generation, datetime.fromtimestamp(since, UTC))
-            for generation, since in json_of(row, "retired") or ()
-        ),
-        sealed=row.get("sealed", False),
-        deleted_at=row.get("deletedAt"),
-        ended=tuple(map(sample_of, row.get("ended", "").splitlines())),
-        etag=row["etag"],
-    )
+    """Raises UnreadableError."""
+    return read(row, "job", lambda row: msgspec.convert(_plain(row), Job))
 
 
-def _picture(row: Row) -> Picture:
-    return Picture(
-        generation=row["generation"],
-        as_of=row["asOf"],
-        source=next(source for source in _SOURCES if source == row["source"]),
-        counts=_counts(row, ""),
-        full_read_at=row["fullReadAt"],
-        moved_at=row["movedAt"],
-        live_read_at=row["liveReadAt"],
-        agreement=Agreement(
-            at=row.get("agreedAt"),
-            as_of=row.get("agreedAsOf"),
-            disagreements=row["disagreements"],
-            service_counts=_counts(row, "service_") if "service_active" in row else None,
-        ),
-        insight=_insight(row.get("insight")),
-    )
+def _plain(row: Row) -> dict[str, Any]:
+    """A job as dicts: converting these looks at every type."""
+    return {
+        "facts": {field: row.get(name) for field, name in _FACTS.items()} | {"rules": _rules(row)},
+        "picture": _picture(row) if row.get("generation") else None,
+        "building": row.get("building"),
+        "building_since": row.get("buildingSince"),
+        "retired": _retired(row),
+        "sealed": row.get("sealed", False),
+        "deleted_at": row.get("deletedAt"),
+        "ended": tuple(map(sample_of, row.get("ended", "").splitlines())),
+        "etag": row["etag"],
+    }
+
+
+def _retired(row: Row) -> list[dict[str, Any]]:
+    stored = json_of(row, "retired") or ()
+    return [{"generation": name, "since": datetime.fromtimestamp(since, UTC)} for name, since in stored]
+
+
+def _rules(row: Row) -> dict[str, Any] | None:
+    """None in rows of versions before these were stored."""
+    if "usesTaskDependencies" not in row:
+        return None
+    seconds = row.get("maxWallClockSeconds")
+    return {
+        "max_parallel_tasks": row.get("maxParallelTasks"),
+        "max_wall_clock_time": None if seconds is None else timedelta(seconds=seconds),
+        "uses_task_dependencies": row["usesTaskDependencies"],
+    }
+
+
+def _picture(row: Row) -> dict[str, Any]:
+    return {
+        "generation": row["generation"],
+        "as_of": row["asOf"],
+        "source": row["source"],
+        "counts": _counts(row, ""),
+        "full_read_at": row["fullReadAt"],
+        "moved_at": row["movedAt"],
+        "live_read_at": row["liveReadAt"],
+        "agreement": {
+            "at": row.get("agreedAt"),
+            "as_of": row.get("agreedAsOf"),
+            "disagreements": row["disagreements"],
+            "service_counts": _counts(row, "service_") if "service_active" in row else None,
+        },
+        "insight": _insight(row.get("insight")),
+    }
 
 
 def _insight(stored: bytes | None) -> StoredInsight | None:
@@ -139,5 +226,5 @@ def _counts_row(counts: TaskCounts, prefix: str) -> Row:
     return {prefix + field: getattr(counts, field) for field in COUNT_FIELDS}
 
 
-def _counts(row: Row, prefix: str) -> TaskCounts:
-    return TaskCounts(*(row[prefix + field] for field in COUNT_FIELDS))
+def _counts(row: Row, prefix: str) -> dict[str, Any]:
+    return {field: row[prefix + field] for field in COUNT_FIELDS}

@@ -11,7 +11,7 @@ from typing import Any
 from azure.core import MatchConditions
 from azure.data.tables import UpdateMode
 
-from shared.domain.leaf_summaries import summary_of
+from shared.domain.leaf_summaries import summary_after, summary_of
 from shared.domain.leaves import Leaf
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
 from shared.stores.tables import Row
@@ -56,10 +56,11 @@ def transactions(partition: str, rewrites: Iterable[Rewrite]) -> Iterable[tuple[
         entries: list[LeafEntry] = []
         unit_size = 0
         for row, leaf in zip(rewrite.rows(), rewrite.leaves, strict=True):
-            packed, summary = leaf.pack(), summary_of(leaf).pack()
-            entries.append(LeafEntry(row, leaf.counts(), None, summary))
+            packed, before = leaf.pack(), rewrite.entry
+            told = summary_after(before.summary, before.counts, leaf) if row == before.row else summary_of(leaf)
+            entries.append(LeafEntry(row, leaf.counts(), None, told.pack()))
             unit.append(_operation(partition, entries[-1], rewrite.entry, packed))
-            unit_size += (len(packed) + len(summary)) * 4 // 3 + 1500
+            unit_size += (len(packed) + len(entries[-1].summary or b"")) * 4 // 3 + 1500
         if operations and (len(operations) + len(unit) > _MAX_OPERATIONS or size + unit_size > _MAX_BYTES):
             yield operations, written
             operations, written, size = [], [], 0

@@ -1,12 +1,18 @@
 """The row `monitoring` of each account in the table `accounts`: whether it is watched, and how often."""
 
+import logging
 from dataclasses import replace
+
+import msgspec
 
 from shared.domain.monitoring import Monitoring
 from shared.domain.rounds import Round
+from shared.errors import UnreadableError
 from shared.stores.rounds import ROUND_ROW, round_of
 from shared.stores.tables import Row, Tables, load_row, load_rows, save_row
+from shared.stores.unreadable import read
 
+_LOG = logging.getLogger(__name__)
 _ROW = "monitoring"
 
 
@@ -43,10 +49,20 @@ def _row(account_key: str, monitoring: Monitoring) -> Row:
 
 
 def _monitoring(row: Row) -> Monitoring:
-    return Monitoring(
-        enabled=row["enabled"],
-        poll_seconds=row.get("pollSeconds"),
-        changed_at=row.get("changedAt"),
-        switched_at=row.get("switchedAt"),
-        etag=row["etag"],
-    )
+    """What a row holds; where it can't be read what an account begins with, and the next change is written over it."""
+    try:
+        return read(row, f"row of {row['PartitionKey']},", _parsed)
+    except UnreadableError as error:
+        _LOG.warning("The account is watched at the usual rate: %s", error)
+        return Monitoring(etag=row["etag"])
+
+
+def _parsed(row: Row) -> Monitoring:
+    columns = {
+        "enabled": row["enabled"],
+        "poll_seconds": row.get("pollSeconds"),
+        "changed_at": row.get("changedAt"),
+        "switched_at": row.get("switchedAt"),
+        "etag": row["etag"],
+    }
+    return msgspec.convert(columns, Monitoring)

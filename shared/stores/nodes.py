@@ -1,38 +1,42 @@
 """The table `nodes`, partitioned by account: the nodes of a pool packed some hundred to a row, and a head.
 
 Row `<pool>~!` is the head, which names by a digest what the rows `<pool>~n…` hold. Every write changes it under its
-ETag, so two polls of one pool can't mix what they found, and a reader who meets rows of two writes knows it.
+ETag, so two polls of one pool can't mix what they found, and a reader who meets rows of two writes knows it. Nodes that
+fit into one row stand in the head itself.
 """
 
 import zlib
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import batched
-from typing import Any
 
+import msgspec
 import orjson
 
+from shared.domain.interruptions import Tally
 from shared.domain.keys import SEPARATOR, partition_of
-from shared.domain.nodes import Node, NodeError, RecentTask, StartRun
+from shared.domain.nodes import Node
 from shared.errors import CacheConflictError
-from shared.stores.tables import Row, Tables, delete_rows, json_columns, json_of, load_range
+from shared.stores.node_json import json_of_node, node_of
+from shared.stores.tables import Row, Tables, json_columns, json_of, load_range, load_rows
 from shared.stores.unit_writes import Unit, deleted, write_units, written
 
 _HEAD = "!"
 _NODES_A_ROW = 250
 _REMEMBERED = 20_000  # nodes
 _TRIES = 5
-_UNREADABLE = (ValueError, TypeError, LookupError, zlib.error)
+_UNREADABLE = (ValueError, TypeError, LookupError, zlib.error, msgspec.MsgspecError)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredNodes:
     """A pool's nodes by key as they were stored, and under which ETags: digest and ETag of each row by its key.
 
-    `is_torn` where rows aren't what the head names, or can't be read: there are no nodes then, and the next write
-    replaces all of them.
+    `tally` counts the pool's interruptions, None as a version before that left it. `is_torn` where rows aren't what the
+    head names, or can't be read: there are no nodes then, and the next write replaces all of them. `texts` is what rows
+    hold of nodes by key, as far as this process wrote them.
     """
 
     account_key: str
@@ -42,6 +46,8 @@ class StoredNodes:
     rows: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     head_etag: str | None = None
     is_torn: bool = False
+    tally: Tally | None = None
+    texts: Mapping[str, bytes] = field(default_factory=dict, compare=False)
 
     @property
     def head(self) -> str:
@@ -54,29 +60,45 @@ class NodesWrite:
 
     before: StoredNodes
     nodes: Mapping[str, Node]
+    tally: Tally | None
     digest: str
     digests: Mapping[str, str] = field(default_factory=dict)
     unit: Unit = ()
+    texts: Mapping[str, bytes] = field(default_factory=dict)
 
     def done(self, etags: Mapping[str, str]) -> StoredNodes:
         """What is stored after it was written under these new ETags."""
         rows = {name: (digest, etags.get(name) or self.before.rows[name][1]) for name, digest in self.digests.items()}
-        head_etag = etags[self.before.head]
         return StoredNodes(
-            self.before.account_key, self.before.pool_key, dict(self.nodes), self.digest, rows, head_etag
+            self.before.account_key,
+            self.before.pool_key,
+            dict(self.nodes),
+            self.digest,
+            rows,
+            etags[self.before.head],
+            tally=self.tally,
+            texts=self.texts,
         )
 
 
-def planned(before: StoredNodes, nodes: Mapping[str, Node]) -> NodesWrite:
-    """What to write of `nodes` over what was stored: the rows that differ, and the head."""
-    if nodes == before.nodes and not before.is_torn:
-        return NodesWrite(before, nodes, before.digest)
-    packed = _packed(before.pool_key, nodes)
+def planned(before: StoredNodes, nodes: Mapping[str, Node], tally: Tally | None) -> NodesWrite:
+    """What to write of `nodes` over what was stored: the rows that differ, and the head with the pool's tally."""
+    if nodes == before.nodes and tally == before.tally and not before.is_torn:
+        return NodesWrite(before, nodes, tally, before.digest)
+    texts = _texts(before, nodes)
+    packed = _packed(before.pool_key, texts)
     digests = {name: _digest(body) for name, body in packed.items()}
-    whole = _digest("".join(digests.values()).encode())
+    counted = msgspec.json.encode(tally).decode() if tally else None
+    whole = _whole(digests.values(), counted)
     head: Row = {"PartitionKey": before.account_key, "RowKey": before.head, "digest": whole}
+    if counted:
+        head["tally"] = counted
+    if len(packed) == 1:
+        (body,), (digest,) = packed.values(), digests.values()
+        head |= {"own": digest, **json_columns("nodes", orjson.Fragment(body))}
+        packed, digests = {}, {}
     unit = (*_changes(before, packed, digests), written(head, before.head_etag))
-    return NodesWrite(before, nodes, whole, digests, unit)
+    return NodesWrite(before, nodes, tally, whole, digests, unit, texts)
 
 
 class NodeStore:
@@ -85,6 +107,7 @@ class NodeStore:
     def __init__(self, tables: Tables) -> None:
         self._table = tables["nodes"]
         self._known: OrderedDict[str, StoredNodes] = OrderedDict()
+        self._remembered = 0  # nodes
 
     async def load(self, account_key: str, pool_key: str, digest: str | None = None) -> StoredNodes:
         """A pool's nodes as they were before now; from memory where that holds those of the `digest` wanted."""
@@ -109,26 +132,49 @@ class NodeStore:
         for write in writes:
             end = next(ends) if write.unit else None
             if isinstance(end, CacheConflictError):
-                self._known.pop(_name(write.before), None)
+                self._forget(_name(write.before))
             elif end is not None:
                 self._remember(write.done(end))
             conflicts.append(end if isinstance(end, CacheConflictError) else None)
         return conflicts
 
-    async def delete(self, account_key: str, pool_key: str) -> None:
-        """Forgets all nodes of a pool that is gone. Raises StorageError."""
-        self._known.pop(partition_of(account_key, pool_key), None)
-        await delete_rows(self._table, account_key, await load_range(self._table, account_key, *_range(pool_key)))
+    async def delete(self, stored: StoredNodes) -> None:
+        """Forgets all nodes of a pool that is gone, if they still are as they were loaded.
+
+        Raises CacheConflictError, StorageError.
+        """
+        self._forget(_name(stored))
+        rows = [(name, etag) for name, (_, etag) in stored.rows.items()]
+        rows += [(stored.head, stored.head_etag)] if stored.head_etag else []
+        for end in await write_units(
+            self._table, [[deleted(stored.account_key, *row) for row in rows]] if rows else []
+        ):
+            if isinstance(end, CacheConflictError):
+                raise end
+
+    async def doubt(self, account_key: str) -> None:
+        """Forgets nodes that storage holds otherwise by now: a query for what heads name. Raises StorageError."""
+        mine = {known.head: name for name, known in self._known.items() if known.account_key == account_key}
+        rows = await load_rows(self._table, account_key, ["RowKey", "digest"]) if mine else []
+        stored = {row["RowKey"]: row.get("digest") for row in rows}
+        for head, name in mine.items():
+            if (known := self._known.get(name)) and stored.get(head) != known.digest:
+                self._forget(name)
 
     async def _stored(self, account_key: str, pool_key: str) -> StoredNodes:
         return _stored(account_key, pool_key, await load_range(self._table, account_key, *_range(pool_key)))
 
     def _remember(self, stored: StoredNodes) -> StoredNodes:
+        self._forget(_name(stored))
         self._known[_name(stored)] = stored
-        self._known.move_to_end(_name(stored))
-        while sum(len(known.nodes) for known in self._known.values()) > _REMEMBERED and len(self._known) > 1:
-            self._known.popitem(last=False)
+        self._remembered += len(stored.nodes)
+        while self._remembered > _REMEMBERED and len(self._known) > 1:
+            self._forget(next(iter(self._known)))
         return stored
+
+    def _forget(self, name: str) -> None:
+        if known := self._known.pop(name, None):
+            self._remembered -= len(known.nodes)
 
 
 def _name(stored: StoredNodes) -> str:
@@ -140,12 +186,20 @@ def _range(pool_key: str) -> tuple[str, str]:
     return pool_key + SEPARATOR, pool_key + SEPARATOR * 2
 
 
-def _packed(pool_key: str, nodes: Mapping[str, Node]) -> dict[str, bytes]:
-    """Nodes in the order of their keys as JSON, by row."""
-    ordered = [nodes[key] for key in sorted(nodes)]
+def _texts(before: StoredNodes, nodes: Mapping[str, Node]) -> dict[str, bytes]:
+    """Nodes as JSON in the order of their keys. Most are the very ones that were stored: these aren't made anew."""
+    known, old = before.nodes, before.texts if before.nodes else {}
     return {
-        partition_of(pool_key, f"n{number:05}"): orjson.dumps([_json(node) for node in chunk])
-        for number, chunk in enumerate(batched(ordered, _NODES_A_ROW, strict=False))
+        key: old[key] if key in old and known[key] is nodes[key] else orjson.dumps(json_of_node(nodes[key]))
+        for key in sorted(nodes)
+    }
+
+
+def _packed(pool_key: str, texts: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The JSON of nodes as a list, by row."""
+    return {
+        partition_of(pool_key, f"n{number:05}"): b"[" + b",".join(chunk) + b"]"
+        for number, chunk in enumerate(batched(texts.values(), _NODES_A_ROW, strict=False))
     }
 
 
@@ -168,29 +222,28 @@ def _stored(account_key: str, pool_key: str, rows: Mapping[str, Row]) -> StoredN
     leaves = [rows[name] for name in sorted(rows) if name != empty.head]
     if not rows:
         return empty
-    digests = [row["digest"] for row in leaves]
+    digests, holders = [row.get("digest", "") for row in leaves], leaves
+    if head and "own" in head:
+        digests, holders = [head["own"], *digests], [head, *leaves]
     try:
-        nodes = {node.key: node for row in leaves for node in map(_node, json_of(row, "nodes"))}
-        is_torn = head is None or _digest("".join(digests).encode()) != head["digest"]
+        tally = _tally(head)
+        nodes = {node.key: node for row in holders for node in map(node_of, json_of(row, "nodes"))}
+        is_torn = head is None or _whole(digests, head.get("tally")) != head["digest"]
     except _UNREADABLE:
-        nodes, is_torn = {}, True
+        nodes, tally, is_torn = {}, None, True
     etags = {row["RowKey"]: ("" if is_torn else row["digest"], row["etag"]) for row in leaves}
     if is_torn or head is None:
-        return StoredNodes(account_key, pool_key, {}, "", etags, head["etag"] if head else None, is_torn=True)
-    return StoredNodes(account_key, pool_key, nodes, head["digest"], etags, head["etag"])
+        head_etag = head["etag"] if head else None
+        return StoredNodes(account_key, pool_key, {}, "", etags, head_etag, is_torn=True, tally=tally)
+    return StoredNodes(account_key, pool_key, nodes, head["digest"], etags, head["etag"], tally=tally)
 
 
-def _json(node: Node) -> list[Any]:
-    start = list(node.start) if node.start else None
-    *plain, _, _, _, recent_at = node
-    return [*plain, start, [list(error) for error in node.errors], [list(task) for task in node.recent], recent_at]
+def _tally(head: Row | None) -> Tally | None:
+    return msgspec.json.decode(head["tally"], type=Tally) if head and "tally" in head else None
 
 
-def _node(values: list[Any]) -> Node:
-    *plain, start, errors, recent, recent_at = values
-    pairs = tuple(NodeError(*error) for error in errors)
-    tasks = tuple(RecentTask(*task) for task in recent)
-    return Node._make((*plain, StartRun(*start) if start else None, pairs, tasks, recent_at))
+def _whole(digests: Iterable[str], tally: str | None) -> str:
+    return _digest(("".join(digests) + (tally or "")).encode())
 
 
 def _digest(body: bytes) -> str:

@@ -4,23 +4,19 @@ That second row is written by every round, last, and says which pools hold as th
 word is still the last one there knows all pools of the account without reading them.
 """
 
-import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import msgspec
-import orjson
 
 from shared.domain.keys import key_of
 from shared.domain.pool_rounds import PoolRound
 from shared.domain.pools import Pool
-from shared.errors import CacheConflictError, StorageError
-from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows, save_row
+from shared.errors import CacheConflictError
+from shared.stores.look_rounds import LookRounds
+from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows
 from shared.stores.unit_writes import write_units, written
-
-_ROW = "pools"
-_TRIES = 5
-_UNREADABLE = (msgspec.ValidationError, orjson.JSONDecodeError, zlib.error)
+from shared.stores.unreadable import Unreadable, read, told_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +25,13 @@ class KnownPools:
 
     last: PoolRound | None
     pools: Mapping[str, Pool]
+    unreadable: Mapping[str, Unreadable] = field(default_factory=dict)
 
 
 class PoolStore:
     def __init__(self, tables: Tables) -> None:
         self._pools = tables["pools"]
-        self._accounts = tables["accounts"]
+        self._rounds = LookRounds(tables, "pools", PoolRound, what="pools")
         self._known: dict[str, KnownPools] = {}
 
     async def load_known(self, account_key: str) -> KnownPools:
@@ -49,9 +46,8 @@ class PoolStore:
         return await self._load_all(account_key, await self.load_round(account_key))
 
     async def _load_all(self, account_key: str, last: PoolRound | None) -> KnownPools:
-        rows = await load_rows(self._pools, account_key)
-        pools = (_pool(row) for row in rows)
-        return KnownPools(last, {pool.key: _confirmed(pool, last) for pool in pools})
+        pools, unreadable = told_apart(await load_rows(self._pools, account_key), _pool)
+        return KnownPools(last, {key: _confirmed(pool, last) for key, pool in pools.items()}, unreadable)
 
     async def load(self, account_key: str, pool_id: str) -> tuple[PoolRound | None, Pool | None]:
         """One pool, with the account's last round; `pool_id` may be anything that a client sent."""
@@ -60,8 +56,7 @@ class PoolStore:
         return last, _confirmed(_pool(row), last) if row else None
 
     async def load_round(self, account_key: str) -> PoolRound | None:
-        row = await load_row(self._accounts, account_key, _ROW)
-        return _round(row) if row else None
+        return await self._rounds.load(account_key)
 
     async def save_all(self, account_key: str, pools: Sequence[Pool]) -> list[Pool | CacheConflictError]:
         """Writes pools as they were loaded, new ones where their ETag is None; gives each with its new ETag.
@@ -74,10 +69,10 @@ class PoolStore:
             for pool, end in zip(pools, ends, strict=True)
         ]
 
-    async def delete(self, account_key: str, pool: Pool) -> None:
+    async def delete(self, account_key: str, key: str, etag: str | None) -> None:
         """Forgets a pool, if its row still is as it was loaded. Raises CacheConflictError."""
-        if pool.etag:
-            await delete_row(self._pools, account_key, pool.key, pool.etag)
+        if etag:
+            await delete_row(self._pools, account_key, key, etag)
 
     async def save_round(self, account_key: str, done: PoolRound, pools: Mapping[str, Pool]) -> None:
         """Writes a round and remembers its pools; where another process wrote one meanwhile, both words are kept.
@@ -85,16 +80,9 @@ class PoolStore:
         Raises StorageError, CacheConflictError.
         """
         self.forget(account_key)
-        for attempt in range(_TRIES):
-            try:
-                etag = await save_row(self._accounts, _round_row(account_key, done), done.etag)
-            except CacheConflictError:
-                done = done.merged(await self.load_round(account_key))
-                continue
-            if attempt == 0:
-                self._known[account_key] = KnownPools(replace(done, etag=etag), pools)
-            return
-        raise CacheConflictError("Too many processes write the pools of one account at once.")
+        stored, is_ours = await self._rounds.save(account_key, done)
+        if is_ours:
+            self._known[account_key] = KnownPools(stored, pools)
 
     def forget(self, account_key: str) -> None:
         """The next round reads storage."""
@@ -111,24 +99,5 @@ def _row(account_key: str, pool: Pool) -> Row:
 
 
 def _pool(row: Row) -> Pool:
-    """Raises StorageError where the row makes no sense."""
-    try:
-        return replace(msgspec.convert(json_of(row, "pool"), Pool), etag=row["etag"])
-    except _UNREADABLE as error:
-        raise StorageError(f"The pool '{row.get('id')}' can't be read: {error}") from error
-
-
-def _round_row(account_key: str, done: PoolRound) -> Row:
-    return {
-        "PartitionKey": account_key,
-        "RowKey": _ROW,
-        "startedAt": done.started_at,
-        **json_columns("round", msgspec.to_builtins(replace(done, etag=None))),
-    }
-
-
-def _round(row: Row) -> PoolRound:
-    try:
-        return replace(msgspec.convert(json_of(row, "round"), PoolRound), etag=row["etag"])
-    except _UNREADABLE as error:
-        raise StorageError(f"The round over the pools of '{row['PartitionKey']}' can't be read: {error}") from error
+    """Raises UnreadableError."""
+    return replace(read(row, "pool", lambda row: msgspec.convert(json_of(row, "pool"), Pool)), etag=row["etag"])

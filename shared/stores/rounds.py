@@ -6,15 +6,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.domain.jobs import Agreement, Confirmation
+from shared.domain.pictures import Agreement, Confirmation
 from shared.domain.rounds import Mark, Round
 from shared.domain.tasks import TaskCounts
-from shared.errors import CacheConflictError
+from shared.errors import CacheConflictError, UnreadableError
 from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, save_row
+from shared.stores.unreadable import read
 
 ROUND_ROW = "round"
 _TRIES = 5
 _PATIENCE = 40
+_LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
 class RoundStore:
@@ -79,7 +81,14 @@ def _row(account_key: str, latest: Round) -> Row:
 
 
 def round_of(row: Row) -> Round:
-    """The round that a row holds."""
+    """The round that a row holds; of one that can't be read a failed one, which the next is written over."""
+    try:
+        return read(row, f"row of {row['PartitionKey']},", _round)
+    except UnreadableError as error:
+        return Round(started_at=_LONG_AGO, finished_at=_LONG_AGO, reason=str(error), etag=row["etag"])
+
+
+def _round(row: Row) -> Round:
     confirmations = json_of(row, "confirmations") or {}
     return Round(
         started_at=row["startedAt"],

@@ -13,13 +13,17 @@ from azure.core import MatchConditions
 from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
 from azure.core.pipeline.transport import AioHttpTransport
-from azure.data.tables import UpdateMode
+from azure.data.tables import EdmType, EntityProperty, UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
 from shared.errors import CacheConflictError, StorageError
 
 type Row = dict[str, Any]
-NAMES = ("accounts", "jobs", "jobhistory", "tasks", "operations", "pools", "nodes")
+NAMES = (
+    "accounts", "jobs", "jobhistory", "poolhistory", "tasks", "operations", "pools", "nodes", "jobschedules",
+    "blobs", "events", "rejects", "telemetry", "nodeindex",
+)  # fmt: skip
+_MOST_WHOLE = 1 << 31
 _CHUNK = 64 * 1024  # the most that one binary property holds
 _CONFLICTS = (409, 412)
 MOST_OPERATIONS = 100  # of a transaction
@@ -115,6 +119,18 @@ async def load_row(table: TableClient, partition: str, row: str) -> Row | None:
     return with_etag(entity)
 
 
+async def written_at(table: TableClient, partition: str, row: str, etag: str) -> datetime | None:
+    """When storage took a row in, by its own clock; None where it isn't any more what `etag` says."""
+    try:
+        with translated(f"read {table.table_name}"):
+            metadata = (await table.get_entity(partition, row)).metadata
+    except StorageError as error:
+        if isinstance(error.__cause__, ResourceNotFoundError):
+            return None
+        raise
+    return metadata["timestamp"] if metadata["etag"] == etag else None
+
+
 async def load_rows(table: TableClient, partition: str, select: list[str] | None = None) -> list[Row]:
     """All rows of a partition, each with its `etag`."""
     with translated(f"read {table.table_name}"):
@@ -182,31 +198,49 @@ async def load_partitions(table: TableClient, prefix: str) -> list[str]:
 
 
 def with_etag(entity: Any) -> Row:
-    """A row as a plain dict: times as plain datetimes, as the SDK's own kind carries a note of dropped digits."""
+    """A row as a plain dict: times as plain datetimes, as the SDK's own kind carries a note of dropped digits.
+
+    Numbers of 64 bits, which bear their type there, are plain ones, too.
+    """
     row = {name: _plain(value) for name, value in entity.items()}
     return {**row, "etag": entity.metadata["etag"]}
 
 
+def whole(number: int) -> int | EntityProperty:
+    """A number of 64 bits as a property, which is one of 32 bits where nothing else is said."""
+    return number if number < _MOST_WHOLE else EntityProperty(number, EdmType.INT64)
+
+
+def bytes_columns(name: str, value: bytes) -> Row:
+    """Bytes of any length in as many properties `name0`, `name1`… as it takes."""
+    return {f"{name}{at // _CHUNK}": value[at : at + _CHUNK] for at in range(0, len(value), _CHUNK)}
+
+
+def bytes_of(row: Row, name: str) -> bytes:
+    """What `bytes_columns` put into a row, nothing where it isn't there."""
+    found = b""
+    while chunk := row.get(f"{name}{len(found) // _CHUNK}"):
+        found += chunk
+        if len(chunk) < _CHUNK:
+            break
+    return found
+
+
 def json_columns(name: str, value: Any) -> Row:
     """A value of any length as JSON, compressed, in as many properties `name0`, `name1`… as it takes."""
-    packed = zlib.compress(orjson.dumps(value), 1)
-    return {f"{name}{at // _CHUNK}": packed[at : at + _CHUNK] for at in range(0, len(packed), _CHUNK)}
+    return bytes_columns(name, zlib.compress(orjson.dumps(value), 1))
 
 
 def json_of(row: Row, name: str) -> Any:
     """What `json_columns` put into a row, None where it isn't there."""
-    packed = b""
-    while chunk := row.get(f"{name}{len(packed) // _CHUNK}"):
-        packed += chunk
-        if len(chunk) < _CHUNK:
-            break
+    packed = bytes_of(row, name)
     return orjson.loads(zlib.decompress(packed)) if packed else None
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return datetime.combine(value.date(), value.timetz())
-    return value
+    return value.value if isinstance(value, EntityProperty) else value
 
 
 def _first_line(error: Exception) -> str:

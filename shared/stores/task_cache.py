@@ -16,9 +16,10 @@ from azure.core.exceptions import ResourceNotFoundError
 from azure.data.tables.aio import TableClient
 
 from shared.domain.insight import StoredInsight
+from shared.domain.leaf_summaries import Summary
 from shared.domain.leaves import Leaf, UnreadableLeafError
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
-from shared.errors import CacheConflictError, StorageError
+from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.stores.heads import HEAD, Head, head_of, head_row, origin_of, sum_of
 from shared.stores.leaf_rows import LeafEntry, Rewrite, joined, transactions
 from shared.stores.tables import (
@@ -54,6 +55,11 @@ class Directory:
     @property
     def counts(self) -> TaskCounts:
         return sum((leaf.counts for leaf in self.leaves), TaskCounts())
+
+    @property
+    def summary(self) -> Summary | None:
+        """The sum of the leaves'; None where one of them can't be had."""
+        return sum_of(leaf.summary for leaf in self.leaves)
 
     @property
     def origin(self) -> bytes | None:
@@ -142,7 +148,7 @@ class TaskCache:
 
     async def save_head(self, directory: Directory, as_of: datetime) -> Directory:
         """Writes the head, which makes the leaves' sums official as of T0. Raises CacheConflictError."""
-        summary, origin = sum_of(leaf.summary for leaf in directory.leaves), directory.origin
+        summary, origin = directory.summary, directory.origin
         head = Head(as_of, directory.counts, summary.failures if summary else None)
         row = head_row(directory.partition, head, leaves=len(directory.leaves))
         insight = StoredInsight.of(summary.insight, origin) if summary and origin else None
@@ -197,4 +203,4 @@ def _leaf_of(row: Row | None, partition: str, entry: LeafEntry) -> Leaf:
     try:
         return Leaf.unpack(joined(row))
     except UnreadableLeafError as error:
-        raise StorageError(f"The task cache can't be read in {partition}, row {entry.row}: {error}") from error
+        raise UnreadableError(f"The task cache can't be read in {partition}, row {entry.row}: {error}") from error

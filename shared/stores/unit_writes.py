@@ -50,6 +50,16 @@ async def write_units(table: TableClient, units: Sequence[Unit]) -> list[Etags |
     return done
 
 
+async def write_at_once(table: TableClient, unit: Unit) -> Etags:
+    """Writes a unit in one transaction, or nothing of it. Raises CacheConflictError, StorageError.
+
+    One that doesn't fit is a defect of its maker: ValueError.
+    """
+    if len(unit) > MOST_OPERATIONS:
+        raise ValueError(f"{len(unit)} operations are more than a transaction holds")
+    return await _submit(table, unit)
+
+
 async def _write_alone(table: TableClient, unit: Unit) -> Etags | CacheConflictError:
     try:
         return (await _write(table, [unit]))[0]
@@ -61,16 +71,20 @@ async def _write(table: TableClient, group: Sequence[Unit]) -> list[Etags]:
     """Units that fit into one transaction, or one that doesn't. Raises CacheConflictError, StorageError."""
     etags: Etags = {}
     for step in _steps([operation for unit in group for operation in unit]):
-        try:
-            with translated(f"write {table.table_name}"):
-                answers = await table.submit_transaction(step)
-        except StorageError as error:
-            if getattr(error.__cause__, "status_code", None) == _GONE:
-                raise CacheConflictError(f"What was to be written is gone: {table.table_name}.") from error
-            raise
-        for operation, answer in zip(step, answers, strict=False):  # none of a deletion in storage of tests
-            etags[operation[1]["RowKey"]] = str(answer.get("etag"))
+        etags |= await _submit(table, step)
     return [{row: etags[row] for _, entity, *_ in unit if (row := entity["RowKey"]) in etags} for unit in group]
+
+
+async def _submit(table: TableClient, step: Sequence[Operation]) -> Etags:
+    try:
+        with translated(f"write {table.table_name}"):
+            answers = await table.submit_transaction(step)
+    except StorageError as error:
+        if getattr(error.__cause__, "status_code", None) == _GONE:
+            raise CacheConflictError(f"What was to be written is gone: {table.table_name}.") from error
+        raise
+    # strict=False: none of a deletion in storage of tests
+    return {operation[1]["RowKey"]: str(answer.get("etag")) for operation, answer in zip(step, answers, strict=False)}
 
 
 def _groups(units: Sequence[Unit]) -> Iterator[list[Unit]]:

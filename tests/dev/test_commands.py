@@ -8,7 +8,7 @@ import pytest
 
 from local.dev.checkout import HERE
 from local.dev.commands import split
-from local.dev.scripts import script_names
+from local.dev.scripts import script_names, spread
 
 COMMANDS = ("up", "emulator", "test", "check", "bench", "prove", "build", "clean", "lock")
 
@@ -59,6 +59,12 @@ def test_arguments_of_tests_and_scripts_pass_through_untouched() -> None:
     assert split(["test", "--help"]) == (["test", "--help"], [])
     assert split(["emulator", "--help"]) == (["emulator"], ["--help"])
     assert split(["up", "--port", "0"]) == (["up", "--port", "0"], [])
+
+
+def test_the_whole_suite_runs_on_all_cores_and_a_named_test_alone() -> None:
+    assert "--numprocesses=auto" in spread(HERE.root, ["-k", "poll", "--junitxml=x.xml", "-o", "a=b"])
+    assert spread(HERE.root, ["tests/dev"]) == ()
+    assert spread(HERE.root, ["-x", "tests/dev/test_commands.py::test_scripts_are_named_with_hyphens"]) == ()
 
 
 def test_scripts_are_named_with_hyphens() -> None:

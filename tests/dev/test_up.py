@@ -143,4 +143,6 @@ def test_what_is_kept_survives_a_restart(miniature: Miniature) -> None:
     running.send_signal(signal.SIGTERM)
     running.communicate(timeout=10)
     assert list((kept / "azurite").glob("*.json"))
-    assert f"'--data', '{kept / 'emulator'}'" in (miniature.root / ".local/logs/emulator.log").read_text()
+    called = (miniature.root / ".local/logs/emulator.log").read_text()
+    assert f"'--data', '{kept / 'emulator'}'" in called
+    assert all(f"'{option}', 'DefaultEndpointsProtocol=" in called for option in ("--logs", "--telemetry"))

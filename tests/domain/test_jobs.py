@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture, Retired
+from shared.domain.job_rules import JobRules
+from shared.domain.jobs import Job, JobFacts, Retired
+from shared.domain.pictures import Agreement, Confirmation, Picture
 from shared.domain.samples import Sample
 from shared.domain.stamps import to_milliseconds
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
@@ -37,6 +39,14 @@ def test_a_schedule_is_told_by_the_job_it_made() -> None:
 def test_seen_again_a_job_keeps_its_picture() -> None:
     later = replace(FACTS, state="disabled", state_transition_time=T0 + SECOND)
     assert JOB.seen(later) == replace(JOB, facts=later)
+
+
+def test_other_rules_are_news_but_no_reason_to_read_a_completed_job_again() -> None:
+    sealed = replace(JOB, facts=completed_at(T0), sealed=True)
+    bounded = replace(sealed.facts, rules=JobRules(max_parallel_tasks=3))
+    assert sealed.seen(bounded) == replace(sealed, facts=bounded)
+    assert sealed.seen(bounded) != sealed
+    assert not sealed.seen(replace(sealed.facts, priority=7)).sealed
 
 
 def test_seen_with_another_creation_time_it_is_another_job_and_its_generations_retire() -> None:

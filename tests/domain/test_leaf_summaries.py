@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from shared.domain.columns import deflated, inflated
 from shared.domain.failures import Failures, failure_group_id
 from shared.domain.histograms import RELATIVE_ERROR, Histogram, bucket_of
-from shared.domain.insight import MINUTES
-from shared.domain.leaf_summaries import Summary, summary_of
+from shared.domain.insight import MINUTES, StoredInsight
+from shared.domain.leaf_summaries import Summary, summary_after, summary_of
 from shared.domain.leaves import Leaf
 from shared.domain.tasks import Task
 from tests.domain.summary_oracle import blamed, told
@@ -49,6 +49,57 @@ def test_the_summaries_of_leaves_add_up_to_plain_counting(before: list[Task], se
     summed = Summary.summed([summary for summary in stored if summary])
     assert len(stored) == len(parts)
     assert summed == summary_of(leaf) == Summary(told(rows), blamed(rows))
+
+
+@given(many_tasks, st.lists(st.tuples(many_tasks, st.booleans()), min_size=1, max_size=4))
+def test_a_summary_that_follows_changes_is_as_one_reckoned_anew(
+    first: list[Task], folds: list[tuple[list[Task], bool]]
+) -> None:
+    rows = distinct(first)
+    leaf = Leaf.unpack(Leaf(rows).pack())
+    stored, counts = summary_of(leaf).pack(), leaf.counts()
+    for seen, is_written in folds:
+        leaf.fold(seen)
+        rows = distinct([*rows, *seen])
+        told_now = summary_after(stored, counts, leaf)
+        assert told_now == Summary(told(rows), blamed(rows))
+        if is_written:
+            stored, counts, leaf = told_now.pack(), leaf.counts(), Leaf.unpack(leaf.pack())
+
+
+@given(many_tasks, st.data())
+def test_a_damaged_summary_is_none_or_one_that_still_adds_up(rows: list[Task], data: st.DataObject) -> None:
+    whole = summary_of(Leaf(distinct(rows))).pack()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    cut, flipped = whole[:at], bytes([*whole[:at], data.draw(st.integers(0, 255)), *whole[at + 1 :]])
+    altered = deflated(inflated(whole).replace(data.draw(st.sampled_from([b",", b"0", b"[", b'"'])), b".", 1))
+    for stored in (cut, flipped, altered):
+        summary = Summary.unpack(stored)
+        assert summary is None or Summary.summed([summary, summary]).pack()
+        insight = StoredInsight(b"", stored).unpack()
+        assert insight is None or insight.waits.count == 0 or insight.waits.quantile(50) >= 0
+
+
+def test_what_was_told_before_is_believed_where_numbers_fit_it_and_no_further() -> None:
+    other = Leaf([Task("x", 3, 1, end=BASE + 60_000)])
+    leaf = Leaf.unpack(Leaf([Task("a", 3, 1, end=BASE), Task("b", 0)]).pack())
+    leaf.fold([Task("b", 3, 1, end=BASE)])
+    followed = summary_after(summary_of(other).pack(), other.counts(), leaf)
+    assert followed.insight.completions == ((BASE // 60_000, 1), (BASE // 60_000 + 1, 1))
+    assert summary_after(summary_of(other).pack(), leaf.counts(), leaf) == summary_of(leaf)
+
+
+@given(st.integers(MINUTES - 2, MINUTES + 5), st.lists(st.integers(0, MINUTES), max_size=40), st.data())
+def test_minutes_that_make_room_for_older_ones_are_never_guessed(
+    most: int, others: list[int], data: st.DataObject
+) -> None:
+    minutes = [*range(most), *others]
+    rows = [Task(f"{row:03}", 3, 1, end=BASE + minute * 60_000) for row, minute in enumerate(minutes)]
+    leaf = Leaf.unpack(Leaf(rows).pack())
+    stored, counts = summary_of(leaf).pack(), leaf.counts()
+    again = data.draw(st.lists(st.sampled_from(rows), max_size=5, unique=True))
+    leaf.fold([task._replace(state=0, end=0) for task in again])
+    assert summary_after(stored, counts, leaf) == summary_of(leaf)
 
 
 @given(many_tasks, many_tasks, many_tasks)

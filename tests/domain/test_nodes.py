@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.node_causes import cause_of, last_seen
-from shared.domain.nodes import Node, NodeError, RecentTask, StartRun, by_state, merged, runs_any, summary_of
+from shared.domain.node_records import NO_RECORD, NodeRecord
+from shared.domain.nodes import Node, NodeError, RecentTask, StartRun, by_state, merged, summary_of
 from shared.domain.stamps import to_milliseconds
 from tests.domain.profiles import load_profile
 
@@ -27,18 +28,19 @@ nodes = st.builds(
     slots=st.integers(0, 4),
     recent=st.sampled_from([(), (RecentTask("job", "task", "running"),)]),
     recent_at=st.sampled_from([0, 5, 6]),
+    record=st.just(NO_RECORD),
 )
 kept = st.lists(nodes, max_size=4).map(lambda found: {node.key: node for node in found})
 
 
 @given(kept, st.lists(nodes, max_size=6))
 def test_a_whole_list_leaves_just_the_nodes_that_it_told(before: dict[str, Node], told: list[Node]) -> None:
-    assert merged(before, told, whole=True).keys() == {node.key for node in told}
+    assert merged(before, told, whole=True, at=2, known_as_of=1).keys() == {node.key for node in told}
 
 
 @given(kept, st.lists(nodes, max_size=6))
 def test_a_list_of_changes_takes_nothing_away(before: dict[str, Node], told: list[Node]) -> None:
-    after = merged(before, told, whole=False)
+    after = merged(before, told, whole=False, at=2, known_as_of=1)
     assert after.keys() == before.keys() | {node.key for node in told}
     untold = before.keys() - {node.key for node in told}
     assert all(after[key] is before[key] for key in untold)
@@ -48,18 +50,21 @@ def test_a_list_of_changes_takes_nothing_away(before: dict[str, Node], told: lis
 def test_the_later_word_on_a_node_counts_but_for_recent_tasks_that_were_not_asked_for(
     *, before: dict[str, Node], told: list[Node], whole: bool
 ) -> None:
-    for key, node in merged(before, told, whole=whole).items():
+    for key, node in merged(before, told, whole=whole, at=2, known_as_of=1).items():
         words = [one for one in told if one.key == key]
         if words:
-            assert node._replace(recent=(), recent_at=0) == words[-1]._replace(recent=(), recent_at=0)
-            source = words[-1] if words[-1].recent_at else before.get(key, words[-1])
+            told_of = node._replace(recent=(), recent_at=0, record=NO_RECORD)
+            assert told_of == words[-1]._replace(recent=(), recent_at=0)
+            earlier = [before[key]] if key in before else []
+            source = next((word for word in reversed(earlier + words) if word.recent_at), (earlier + words)[0])
             assert node.recent == source.recent
 
 
 @given(kept)
 def test_a_list_that_tells_nothing_new_changes_nothing(before: dict[str, Node]) -> None:
-    again = [node._replace(recent_at=9) for node in before.values()]
-    assert merged(before, again, whole=True) == before
+    before = {key: node._replace(record=NodeRecord(since=1)) for key, node in before.items()}
+    again = [node._replace(recent_at=9, record=NO_RECORD) for node in before.values()]
+    assert merged(before, again, whole=True, at=2, known_as_of=1) == before
 
 
 @given(st.lists(nodes, max_size=8), st.integers(1, 4))
@@ -70,8 +75,9 @@ def test_numbers_are_those_of_the_nodes(found: list[Node], slots: int) -> None:
     assert (summary.total, summary.slots) == (len(found), len(found) * slots)
     assert summary.used == sum(node.slots for node in found)
     assert 0 <= summary.free <= summary.slots
-    assert summary.is_busy == any(node.state == "running" or node.slots or node.tasks for node in found)
-    assert runs_any(summary.counts) == any(node.state == "running" for node in found)
+    assert summary.is_settled == all(
+        node.state in ("idle", "offline") and not node.slots and not node.tasks for node in found
+    )
 
 
 def test_nodes_that_get_no_tasks_have_no_free_slots() -> None:
@@ -150,7 +156,17 @@ def test_every_state_but_those_of_nodes_at_work_has_a_cause(state: str) -> None:
     assert (told is None) == (state in ("idle", "running", "a state of tomorrow"))
 
 
-def test_a_node_was_last_seen_when_the_service_lost_it() -> None:
-    assert last_seen(Node("n", "idle", transition=SINCE), NOW) == NOW
-    assert last_seen(Node("n", "unknown", transition=SINCE), NOW) == NOW - timedelta(minutes=7)
-    assert last_seen(Node("n", "unknown", transition=to_milliseconds(NOW) + 900), NOW) == NOW
+@pytest.mark.parametrize("state", ["unknown", "unusable", "preempted", "deallocated"])
+def test_a_node_was_last_seen_when_the_service_lost_it(state: str) -> None:
+    assert last_seen(Node("n", state, transition=SINCE), NOW) == NOW - timedelta(minutes=7)
+    assert last_seen(Node("n", state, transition=to_milliseconds(NOW) + 900), NOW) == NOW
+    assert last_seen(Node("n", state), NOW) is None
+
+
+@pytest.mark.parametrize("state", ["idle", "starttaskfailed", "leavingpool"])
+def test_a_node_that_is_there_was_last_seen_when_it_was_listed(state: str) -> None:
+    assert last_seen(Node("n", state, transition=SINCE), NOW) == NOW
+
+
+def test_an_unusable_node_that_tells_errors_is_seen() -> None:
+    assert last_seen(Node("n", "unusable", transition=SINCE, errors=(NodeError("Odd", "Hm."),)), NOW) == NOW

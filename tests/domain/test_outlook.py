@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.insight import MINUTES, Insight, StoredInsight
-from shared.domain.jobs import Job, JobFacts, Picture
+from shared.domain.jobs import Job, JobFacts
 from shared.domain.outlook import Estimate, Outlook, outlook_of
+from shared.domain.pictures import Picture
 from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import Verdict
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 
 from shared.domain.nodes import NodeSummary
 from shared.domain.pool_rounds import PoolRound, doubt_of, pool_verdict
-from shared.domain.pools import MOST_STALE_ERRORS, NodesPicture, Pool, PoolConfirmation, PoolFacts, Problem, first_seen
+from shared.domain.pool_settings import Problem
+from shared.domain.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, first_seen
+from shared.domain.resize_errors import MOST_STALE_ERRORS
 from tests.domain.profiles import load_profile
 
 load_profile()
@@ -91,6 +94,16 @@ def test_a_confirmation_speaks_of_the_pool_as_it_is_and_never_of_an_older_time()
     assert other.confirmed(later) == other
 
 
+def test_a_confirmation_by_a_version_before_samples_still_holds() -> None:
+    """Else pools that nothing changes would be stale from an upgrade until the next round."""
+    picture = NodesPicture(NOW, NOW, "firstRead", SUMMARY, "digest")
+    pool = replace(first_seen(facts(QUOTA), NOW), picture=picture)
+    named = repr((pool.facts, pool.errors, (picture.digest, picture.summary, picture.doubt)))
+    before = blake2b(named.encode(), digest_size=8).hexdigest()
+    assert pool.confirmed(PoolConfirmation(before, NOW + MINUTE, NOW, "delta")).as_of == NOW + MINUTE
+    assert listed(pool, NOW + MINUTE).version != before
+
+
 def test_whatever_nodes_are_is_part_of_the_version() -> None:
     pool = listed(first_seen(facts(), NOW), NOW)
     assert pool.picture
@@ -124,7 +137,8 @@ def test_all_nodes_are_listed_first_while_tasks_run_and_now_and_then() -> None:
 def test_only_a_list_of_several_pages_needs_the_counts_to_agree() -> None:
     assert doubt_of(SUMMARY, (), pages=1) is None
     assert doubt_of(SUMMARY, SUMMARY.counts, pages=3) is None
-    assert "3 pages" in (doubt_of(SUMMARY, (), pages=3) or "")
+    assert "node counts differ" in (doubt_of(SUMMARY, (), pages=3) or "")
+    assert "nothing is known to compare" in (doubt_of(SUMMARY, None, pages=3) or "")
 
 
 @pytest.mark.parametrize(
@@ -165,6 +179,14 @@ def test_of_two_rounds_at_once_the_later_word_on_each_pool_stays() -> None:
     assert {key: found.version for key, found in both.confirmations.items()} == {"a": "2", "b": "1", "c": "2"}
     assert both.etag == "new"
     assert ours.merged(None).etag is None
+
+
+def test_of_two_rounds_at_once_the_one_that_began_later_says_what_went_wrong() -> None:
+    failed = PoolRound(NOW, as_of=NOW, reason="Throttled.", failures={"pool": "It broke."}, etag="old")
+    well = PoolRound(NOW + MINUTE, as_of=NOW + MINUTE, etag="new")
+    for ours, stored in ((failed, well), (well, failed)):
+        both = ours.merged(stored)
+        assert (both.as_of, both.problem, both.etag) == (NOW + MINUTE, None, stored.etag)
 
 
 def test_a_failure_concerns_its_pool_and_one_of_the_round_those_that_it_did_not_reach() -> None:

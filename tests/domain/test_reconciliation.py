@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.jobs import Agreement, Job, JobFacts, Picture
+from shared.domain.jobs import Job, JobFacts
+from shared.domain.pictures import Agreement, Picture
 from shared.domain.reconciliation import Reading, pages_of, wanted_reading
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.redaction import MARK, redacted
+from shared.domain.redaction import MARK, is_harmless_word, redacted
 
 SECRET = "Tr0ub4dor-and-3"
 KEY = base64.b64encode(bytes(range(64))).decode()
@@ -82,6 +82,9 @@ def test_an_account_key_and_a_token_are_known_by_their_looks() -> None:
     assert redacted(f"HF=hf_{'a1' * 17} run") == f"HF={MARK} run"
     assert redacted(f"X=sk-proj-{'a1' * 17} run") == f"X={MARK} run"
     assert redacted(f"pushed with ghp_{'a1' * 18}.") == f"pushed with {MARK}."
+    assert redacted("id AKIAIOSFODNN7EXAMPLE, or") == f"id {MARK}, or"
+    assert redacted(f"add ssh-rsa AAAAB3NzaC1yc2E{'a1+/' * 9}== me@here") == f"add {MARK} me@here"
+    assert redacted(f"ssh-ed25519 AAAAC3NzaC1lZDI1{'a1' * 9} me") == f"{MARK} me"
 
 
 def test_what_stands_around_a_secret_stays() -> None:
@@ -129,6 +132,23 @@ def test_long_text_takes_no_longer_than_its_length_warrants(text: str) -> None:
     began = time.process_time()
     redacted(text)
     assert time.process_time() - began < 2
+
+
+PARTS = st.sampled_from(
+    ["ghp_", "github_pat_", "glpat-", "hf_", "sk-", "sk-ant-", "xoxb-", "AKIA", "ASIA", "eyJ", "password", "Key", "key",
+     "API_KEY", "monkey", "pass", "token", "authorization", "Authorization", "bearer", "sig", "code", ":", ".", "-",
+     "--", "+", "_", "A1b2C3d4E5f6G7h8I9j0", "ABCDEFGH12345678", "aB" * 43, "é", "to\u212aen", "user-key"]
+)  # fmt: skip
+
+
+@given(st.lists(PARTS | st.from_regex(r"[\w.\-:+]{0,9}", fullmatch=True), max_size=6).map("".join))
+def test_a_word_that_is_harmless_stays_as_it_is(word: str) -> None:
+    assert not is_harmless_word(word) or redacted(word) == word
+
+
+@pytest.mark.parametrize("word", ["tvmps_0123456789abcdef_d", "2019-08-22T20:59:13.5698778Z", "task-1", "A", ""])
+def test_ids_and_times_are_harmless(word: str) -> None:
+    assert is_harmless_word(word)
 
 
 @given(st.text(max_size=300))

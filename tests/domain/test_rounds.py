@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.jobs import Agreement, Confirmation
+from shared.domain.pictures import Agreement, Confirmation
 from shared.domain.rounds import WHOLE, Found, Mark, Round
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)

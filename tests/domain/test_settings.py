@@ -36,6 +36,13 @@ def test_what_is_required_is_enough_and_the_rest_has_defaults() -> None:
     assert settings.housekeeping_schedule == "0 17 * * * *"
     assert settings.tick_schedule == "0 * * * * *"
     assert settings.table_prefix == ""
+    assert settings.event_retention == timedelta(days=90)
+    assert settings.telemetry_retention == timedelta(days=7)
+    assert settings.telemetry_hour_retention == timedelta(days=90)
+    assert settings.telemetry_container == "telemetry"
+    assert settings.telemetry_path == "accounts/{account}/pools/{pool}/nodes/{node}/**/*"
+    assert settings.resource_log_container == "insights-logs-servicelog"
+    assert not settings.takes_in
     assert settings.clock_url is None
 
 
@@ -65,6 +72,13 @@ WRONG = {
     "HISTORY_QUARTER_HOUR_DAYS": "3651",
     "POLL_STATUS_DAYS": "a week",
     "HOUSEKEEPING_SCHEDULE": "hourly",
+    "EVENT_DAYS": "0",
+    "RESOURCE_LOG_CONTAINER": "Logs/of/batch",
+    "TELEMETRY_CONTAINER": "t",
+    "TELEMETRY_PATH": "**/{node}/{node}",
+    "TELEMETRY_MINUTE_DAYS": "366",
+    "TELEMETRY_HOUR_DAYS": "-1",
+    "TELEMETRY_STORAGE": "nonsense",
     "TABLE_PREFIX": "7/seven",
     "CLOCK_URL": "http://example.org/clock",
 }
@@ -130,6 +144,15 @@ def test_a_table_address_that_is_not_https_is_a_problem(url: str) -> None:
     rest = {name: value for name, value in ENOUGH.items() if name != "AzureWebJobsStorage"}
     (problem,) = read_settings(rest | {"AzureWebJobsStorage__tableServiceUri": url}).problems
     assert problem.startswith("AzureWebJobsStorage__tableServiceUri")
+
+
+def test_logs_are_read_where_their_storage_is_named_in_one_of_two_ways() -> None:
+    by_string = read_settings(ENOUGH | {"TELEMETRY_STORAGE": "UseDevelopmentStorage=true"})
+    by_address = read_settings(ENOUGH | {"TELEMETRY_STORAGE__blobServiceUri": "https://logs.blob.example"})
+    assert (by_string.takes_in, by_string.problems) == (True, ())
+    assert (by_address.telemetry_endpoint, by_address.problems) == ("https://logs.blob.example", ())
+    (problem,) = problems_of(TELEMETRY_STORAGE__blobServiceUri="http://logs.blob.example")
+    assert problem.startswith("TELEMETRY_STORAGE__blobServiceUri")
 
 
 DEVELOPMENT = {"AZURE_FUNCTIONS_ENVIRONMENT": "Development"}

@@ -3,7 +3,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.jobs import Agreement, Job, JobFacts, Picture
+from shared.domain.jobs import Job, JobFacts
+from shared.domain.pictures import Agreement, Picture
 from shared.domain.read_plans import Progress
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 from shared.domain.verdicts import Level, Verdict, verdict_of

@@ -11,6 +11,8 @@ from math import ceil
 from typing import Any
 from urllib.parse import quote
 
+from azure.batch import BatchClient
+
 from local.prove.counts import Stack, call
 
 _MILLISECOND = timedelta(milliseconds=1)
@@ -59,6 +61,11 @@ class Listed:
         """When its run ended, so far."""
         ended = known if self.state == "running" else self.ended or self.moved
         return max(ended, self.started or 0)
+
+
+def listed(stack: Stack, client: BatchClient) -> dict[str, list[Listed]]:
+    """All tasks of all jobs as the official client lists them."""
+    return {job: [Listed.of(task.as_dict()) for task in client.list_tasks(job)] for job in stack.truth()}
 
 
 def differences(stack: Stack, job: str, tasks: list[Listed]) -> list[str]:

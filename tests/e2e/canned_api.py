@@ -1,11 +1,12 @@
 """The built page with an API of canned answers: states that a real stack is hard to bring into, at will.
 
-It speaks only what the page reads (accounts, jobs, a job's parts, ETags, next links) and is no oracle for the real API.
+It speaks only what the page reads (accounts, jobs and pools with their parts, ETags, next links) and is no oracle for
+the real API.
 """
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -13,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
+
+from tests.e2e.canned_values import matching_events, matching_nodes
 
 DIST = Path(__file__).resolve().parents[2] / "web" / "dist"
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'"
@@ -25,6 +28,11 @@ class Canned:
 
     Of one job: `parts` by name (history, failures, timeline), its cached `tasks`, its `live` tasks by id; `broken` has
     (status, sentence) by part, where "job" is the job itself and "task" a live task. `asked` has paths with queries.
+
+    Of pools: `pools` by account id, and of any of them its `nodes`, `node_states`, `pool_history` and `autoscale_runs`;
+    broken parts are "pool", "nodes", "nodestates", "history", "autoscaleruns", "node" and "telemetry" (any node's).
+    `schedules` are by account id, in full; broken parts are "schedules" and "schedule".
+    `events` are those of every account, the latest first, and `ingestion` how they came; broken parts are the same.
     """
 
     accounts: list[dict[str, Any]] = field(default_factory=list)
@@ -34,6 +42,15 @@ class Canned:
     parts: dict[str, dict[str, Any]] = field(default_factory=dict)
     tasks: list[dict[str, Any]] = field(default_factory=list)
     live: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pools: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    nodes: list[dict[str, Any]] = field(default_factory=list)
+    node_states: dict[str, Any] | None = None
+    pool_history: dict[str, Any] | None = None
+    telemetry: Callable[[dict[str, str]], dict[str, Any]] | None = None
+    schedules: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    autoscale_runs: list[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    ingestion: dict[str, Any] | None = None
     broken: dict[str, tuple[int, str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     page_size: int = 1000
@@ -104,6 +121,9 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
     if path == "/api/accounts":
         return 200, {"value": canned.accounts}
     account, *job = [unquote(part) for part in path.split("/")[3:]]
+    others = {"pools": pools_answer, "jobschedules": _schedules, "events": _events, "ingestion": _events}
+    if job[0] in others:
+        return others[job[0]](canned, path, [account, *job[1:]], query)
     if len(job) > 1:
         return _part(canned, path, [account, *job[1:]], query)
     start = int(query.get("continuation", ["0"])[0])
@@ -114,13 +134,87 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
     return 200, body
 
 
+def pools_answer(
+    canned: Canned, path: str, names: list[str], query: dict[str, list[str]]
+) -> tuple[int, dict[str, Any]]:
+    """Of pools, by [account, pool, part, node, its part], as far as they are named."""
+    account, pool, part, node, measured = [*names, "", "", "", ""][:5]
+    if measured:
+        return _telemetry(canned, query)
+    if broken := canned.broken.get("node" if node else part or ("pool" if pool else "pools")):
+        return refusal(*broken)
+    if part == "nodes" and not node:
+        return 200, _paged(canned, path, matching_nodes(canned.nodes, query), query)
+    if not pool:
+        return 200, _paged(canned, path, canned.pools.get(account, []), query)
+    pools = {each["id"]: each for each in canned.pools.get(account, [])}
+    nodes = {each["id"]: each for each in canned.nodes}
+    parts = {
+        "nodestates": canned.node_states,
+        "history": canned.pool_history,
+        "autoscaleruns": {"value": canned.autoscale_runs},
+    }
+    found = nodes.get(node) if node else parts.get(part) if part else pools.get(pool)
+    return (200, found) if found else refusal(404, f"There is no {node or part or pool} here.")
+
+
+def _schedules(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    """Of job schedules, by [account, schedule], as far as they are named."""
+    account, name = [*names, ""][:2]
+    if broken := canned.broken.get("schedule" if name else "schedules"):
+        return refusal(*broken)
+    rows = canned.schedules.get(account, [])
+    if not name:
+        return 200, _paged(canned, path, rows, query)
+    found = next((row for row in rows if row["id"] == name), None)
+    return (200, found) if found else refusal(404, f"There is no schedule '{name}' here.")
+
+
+def _telemetry(canned: Canned, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    """Of any node or task, by what is asked."""
+    if not canned.telemetry or "telemetry" in canned.broken:
+        return refusal(*canned.broken.get("telemetry", (404, "There is no telemetry here.")))
+    return 200, canned.telemetry({name: values[0] for name, values in query.items()})
+
+
+def _events(canned: Canned, path: str, _: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    """Of events and their ingestion; the continuation is an event's id, behind which a page begins."""
+    part = path.rpartition("/")[2]
+    if broken := canned.broken.get(part):
+        return refusal(*broken)
+    if part == "ingestion":
+        return (200, canned.ingestion) if canned.ingestion else refusal(404, "There is no such account here.")
+    wanted = {name: values[0] for name, values in query.items()}
+    rows = matching_events(canned.events, wanted)
+    if "continuation" in wanted:
+        rows = rows[[event["id"] for event in rows].index(wanted["continuation"]) + 1 :]
+    size = min(canned.page_size, int(wanted["maxpagesize"]))
+    body: dict[str, Any] = {"value": rows[:size]}
+    if len(rows) > size:
+        following = urlencode({**wanted, "continuation": rows[size - 1]["id"]})
+        body["nextLink"] = f"https://elsewhere.invalid{path}?{following}"
+    return 200, body
+
+
+def _paged(canned: Canned, path: str, rows: list[dict[str, Any]], query: dict[str, list[str]]) -> dict[str, Any]:
+    """A page; the continuation is a place."""
+    start, size = (int(query.get(name, [usual])[0]) for name, usual in (("continuation", "0"), ("maxpagesize", "100")))
+    body: dict[str, Any] = {"value": rows[start : start + min(size, canned.page_size)]}
+    if start + len(body["value"]) < len(rows):
+        following = {**query, "continuation": [str(start + len(body["value"]))]}
+        body["nextLink"] = f"https://elsewhere.invalid{path}?{urlencode(following, doseq=True)}"
+    return body
+
+
 def refusal(status: int, sentence: str) -> tuple[int, dict[str, Any]]:
     return status, {"error": {"code": "Canned", "message": sentence, "target": None}}
 
 
 def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
     """Of one job, by [account, job, part, task], as far as they are named."""
-    account, job, part, task = [*names, "", ""][:4]
+    account, job, part, task, measured = [*names, "", "", ""][:5]
+    if measured:
+        return _telemetry(canned, query)
     broken = canned.broken.get("task" if task else part or "job")
     if broken:
         return refusal(*broken)

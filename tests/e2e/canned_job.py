@@ -67,6 +67,40 @@ def failure_group(name: str, number: int, **changes: Any) -> dict[str, Any]:
     } | changes
 
 
+def finding(code: str = "slotsBusy", severity: str = "limiting", **changes: Any) -> dict[str, Any]:
+    """A cause with evidence of every kind."""
+    return {
+        "code": code,
+        "severity": severity,
+        "title": "All slots of the pool 'render-d4s' are busy",
+        "detail": "16 of 16 slots are in use, 12 of them by other jobs. No task of another job comes before its own.",
+        "evidence": {
+            "poolId": POOL,
+            "usedSlots": 1600,
+            "estimatedWait": 200.0,
+            "evaluatedAt": stamp(600),
+            "autoScale": True,
+            "results": None,
+            "jobs": ["urgent (100): 5", "nightly (10): 2"],
+            "examples": [],
+        },
+        "advice": "Wait, make the pool larger, or use another pool.",
+        "since": stamp(1_900),
+    } | changes
+
+
+def explanation(*findings: dict[str, Any], running: bool = True, **changes: Any) -> dict[str, Any]:
+    return {
+        "account": "demo",
+        "job": "render",
+        "asOf": stamp(4),
+        "running": running,
+        "summary": "It runs 4 tasks, and 10 wait: all slots of the pool 'render-d4s' are busy.",
+        "findings": list(findings),
+        "unknown": [],
+    } | changes
+
+
 def failures(*groups: dict[str, Any], ungrouped: int = 0) -> dict[str, Any]:
     failed = sum(group["count"] for group in groups) + ungrouped
     return {"asOf": stamp(4), "failed": failed, "groups": list(groups), "ungrouped": ungrouped}

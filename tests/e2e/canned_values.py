@@ -78,5 +78,37 @@ def account(name: str = "demo", jobs: list[dict[str, Any]] | None = None, **chan
         "pollSeconds": 5,
         "jobs": states,
         "taskCounts": total,
+        "pools": None,
+        "poolsReason": None,
+        "nodeCounts": None,
+        "slots": None,
+        "cores": None,
+        "unknownCores": None,
+        "schedules": None,
+        "schedulesReason": None,
         "lastRound": last_round(),
     } | changes
+
+
+def matching_events(events: list[dict[str, Any]], wanted: dict[str, str]) -> list[dict[str, Any]]:
+    """Those that pass the API's filters."""
+    ids = {"job": "jobId", "task": "taskId", "pool": "poolId", "node": "nodeId", "kind": "kind"}
+    return [
+        event
+        for event in events
+        if all(event[name] == wanted.get(asked, event[name]) for asked, name in ids.items())
+        and wanted.get("from", "") <= event["time"] < wanted.get("to", "9")
+    ]
+
+
+def matching_nodes(nodes: list[dict[str, Any]], query: dict[str, list[str]]) -> list[dict[str, Any]]:
+    """The same of nodes."""
+    state, cause, prefix = (query.get(name, [""])[0] for name in ("state", "cause", "prefix"))
+    return [
+        node
+        for node in nodes
+        if (not state or node["state"] == state)
+        and cause.casefold() in (node["cause"] or "").casefold()
+        and node["id"].startswith(prefix)
+        and ("flapping" not in query or node["flapping"])
+    ]

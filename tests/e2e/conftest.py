@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playw
 from local.azurite import StorageAddresses
 from tests.e2e.canned_api import DIST, Canned
 from tests.e2e.job_page import canned_render
+from tests.e2e.pool_page import canned_pools
 from tests.e2e.stack import RunningStack, running_stack
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -29,7 +30,7 @@ QUIET = (
 @pytest.fixture(scope="package")
 def stack(azurite: StorageAddresses, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
     """The real stack, its demo running fast; the tests of this folder share it."""
-    with running_stack(azurite, tmp_path_factory.mktemp("logs"), scenario="demo", speed=20) as running:
+    with running_stack(azurite, tmp_path_factory.mktemp("logs"), scenario="demo", speed=20, tells=True) as running:
         yield running
 
 
@@ -53,6 +54,15 @@ def render() -> Iterator[Canned]:
     if not (DIST / "index.html").exists():
         pytest.skip("the dashboard isn't built: run python3 dev.py build")
     with canned_render() as canned:
+        yield canned
+
+
+@pytest.fixture
+def pools() -> Iterator[Canned]:
+    """A canned server with one pool that has something of everything, beside two others."""
+    if not (DIST / "index.html").exists():
+        pytest.skip("the dashboard isn't built: run python3 dev.py build")
+    with canned_pools() as canned:
         yield canned
 
 

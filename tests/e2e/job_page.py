@@ -6,7 +6,17 @@ from contextlib import contextmanager
 from playwright.sync_api import Locator, Page
 
 from tests.e2e.canned_api import Canned, serving
-from tests.e2e.canned_job import failure_group, failures, history, insight, live_task, task, timeline
+from tests.e2e.canned_job import (
+    explanation,
+    failure_group,
+    failures,
+    finding,
+    history,
+    insight,
+    live_task,
+    task,
+    timeline,
+)
 from tests.e2e.canned_values import account, job, stamp
 
 TALL = 3000
@@ -20,6 +30,7 @@ def canned_render() -> Iterator[Canned]:
             "history": history(steps=60, gap=range(30, 36), doubtful=range(20, 25)),
             "failures": failures(failure_group("killed", 2), failure_group("other", 7, exitCode=2, advice=None)),
             "timeline": timeline(runs=4, slots=2),
+            "explanation": explanation(finding()),
         }
         canned.tasks = [
             task(f"frame-{at:02}", group="killed" if at < 2 else "", began=900 - 9 * at) for at in range(60)

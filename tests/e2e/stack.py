@@ -23,14 +23,18 @@ class RunningStack:
 
 
 @contextmanager
-def running_stack(storage: StorageAddresses, logs: Path, *, scenario: str, speed: float) -> Iterator[RunningStack]:
-    options, account = Options(port=0, scenario=scenario, speed=speed), Emulated()
+def running_stack(
+    storage: StorageAddresses, logs: Path, *, scenario: str, speed: float, seed: int = 1, tells: bool = False
+) -> Iterator[RunningStack]:
+    """`tells`: the emulator writes logs and telemetry, which all stacks on the storage read; so one at a time may."""
+    options, account = Options(port=0, scenario=scenario, speed=speed, seed=seed), Emulated()
 
     def logged(program: Program) -> Program:
         return replace(program, log=logs / f"{program.name}.log")
 
     with Children() as children:
-        emulator = children.start(logged(emulator_program(HERE, options, account)))["address"].rstrip("/")
+        told = storage.connection_string if tells else None
+        emulator = children.start(logged(emulator_program(HERE, options, account, told)))["address"].rstrip("/")
         settings = app_settings(options, storage.connection_string, account, emulator)
         settings["TABLE_PREFIX"] = f"e{secrets.token_hex(6)}"
         settings["AzureFunctionsWebHost__hostid"] = settings["TABLE_PREFIX"]

@@ -7,7 +7,17 @@ from urllib.parse import unquote
 from playwright.sync_api import Page, expect
 
 from tests.e2e.canned_api import Canned
-from tests.e2e.canned_job import failure_group, failures, history, insight, live_task, task, timeline
+from tests.e2e.canned_job import (
+    explanation,
+    failure_group,
+    failures,
+    finding,
+    history,
+    insight,
+    live_task,
+    task,
+    timeline,
+)
 from tests.e2e.canned_values import job, stamp
 from tests.e2e.job_page import TALL, part, show
 
@@ -18,7 +28,7 @@ OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 
 def test_a_job_opens_from_the_list_and_the_back_button_returns(page: Page, render: Canned) -> None:
     page.goto(f"{render.url}/?prefix=ren")
-    page.get_by_role("link", name="render").click()
+    page.get_by_role("link", name="render", exact=True).click()
     expect(page).to_have_url(re.compile(r"\?account=demo&job=render$"))
     expect(page.get_by_test_id("job-total")).to_have_text("20")
     expect(page).to_have_title("render · Batchscope")
@@ -30,7 +40,7 @@ def test_a_job_opens_from_the_list_and_the_back_button_returns(page: Page, rende
 
 def test_escape_returns_to_the_list_as_it_was(page: Page, render: Canned) -> None:
     page.goto(f"{render.url}/?prefix=ren")
-    page.get_by_role("link", name="render").press("Enter")
+    page.get_by_role("link", name="render", exact=True).press("Enter")
     expect(page.get_by_test_id("job-heading")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator("tr[data-job=render]")).to_be_visible()
@@ -82,9 +92,10 @@ def test_a_part_that_fails_spoils_no_other(page: Page, render: Canned) -> None:
     expect(part(page, "tasks").locator("tr[data-task]")).to_have_count(25)
     expect(part(page, "timeline").locator("[data-run]").first).to_be_visible()
     expect(page.get_by_test_id("job-total")).to_have_text("20")
+    with page.expect_request(re.compile("/history"), timeout=2000):
+        page.get_by_role("button", name="Retry: History").click()
     render.broken = {}
-    page.get_by_role("button", name="Retry: History").click()
-    expect(part(page, "history").locator("g.known")).to_have_count(2)
+    expect(part(page, "history").locator("g.known")).to_have_count(2, timeout=40_000)
 
 
 def test_a_job_that_cannot_be_read_leaves_its_parts_alone(page: Page, render: Canned) -> None:
@@ -134,21 +145,24 @@ def test_whatever_came_from_outside_is_text(page: Page, render: Canned) -> None:
         "x", 3, code=HOSTILE, category=HOSTILE, exitCode=None, advice=HOSTILE, tasks=[HOSTILE], nodes=nodes
     )
     runs = [{"task": HOSTILE, "start": stamp(60), "end": None, "result": None, "slots": 1}]
-    render.parts["failures"] = failures(group)
+    member = failure_group("y", 1, code="constructor", exitCode=None, advice=None)
+    render.parts["failures"] = failures(group, member)
     render.parts["timeline"]["nodes"] = [{"poolId": "p", "nodeId": HOSTILE, "runs": runs, "busySlotSeconds": 60}]
     render.tasks = [task("frame-00", group="x", nodeId=HOSTILE, failureCode=HOSTILE, exitCode=None)]
     render.live = {
         "frame-00": live_task(
-            "frame-00", commandLine=HOSTILE, environmentSettings=[{"name": HOSTILE, "value": HOSTILE}]
+            "frame-00", commandLine=HOSTILE, environmentSettings=[{"name": HOSTILE, "value": HOSTILE}], constructor="x"
         )
     }
     render.jobs["demo"] = [job("render", displayName=HOSTILE, poolId=HOSTILE, insight=insight())]
     show(page, render)
     expect(part(page, "failures").locator(".advice")).to_have_text(HOSTILE)
+    expect(part(page, "failures")).to_contain_text("Constructor")
     page.locator("[data-run]").first.hover()
     expect(page.locator(".tip")).to_contain_text(HOSTILE)
     part(page, "tasks").get_by_role("button", name="frame-00", exact=True).click()
     expect(page.get_by_role("dialog").locator("[data-field=commandLine]")).to_contain_text(HOSTILE)
+    expect(page.get_by_role("dialog").locator("[data-field=constructor]")).to_contain_text("constructor")
     assert page.locator("img, #page script").count() == 0
     assert page.title() == "render · Batchscope"
 
@@ -158,14 +172,16 @@ def test_nothing_sticks_out_of_a_job_at_any_width(page: Page, render: Canned) ->
     render.parts["timeline"]["nodes"][0]["nodeId"] = LONG
     nodes = [{"poolId": "p", "nodeId": LONG, "count": 1}]
     render.parts["failures"] = failures(failure_group("x", 1_200_000, tasks=["t" * 64], nodes=nodes, code=LONG))
+    cause = finding(severity="blocking", title=LONG, detail=LONG, evidence={LONG: LONG, "jobs": [LONG]})
+    render.parts["explanation"] = explanation(cause, running=False, summary=LONG, unknown=[LONG])
     show(page, render)
-    expect(page.locator("[data-section] .contents")).to_have_count(4)
+    expect(page.locator("[data-section] .contents")).to_have_count(5)
     for width in (1440, 1100, 800, 420):
         page.set_viewport_size({"width": width, "height": TALL})
         drawn = page.locator(".chart").evaluate("chart => chart.clientWidth")
         expect(page.locator(".chart svg")).to_have_attribute("width", str(drawn))
         assert page.evaluate(OVERFLOW) <= 0
-        for name in ("history", "failures", "tasks", "timeline"):
+        for name in ("why", "history", "failures", "tasks", "timeline"):
             assert part(page, name).evaluate("box => box.scrollWidth - box.clientWidth") <= 0, (width, name)
     page.get_by_role("button", name="x" * 64).click()
     assert page.evaluate(OVERFLOW) <= 0

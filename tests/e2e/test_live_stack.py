@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +11,7 @@ from azure.core.credentials import AzureNamedKeyCredential
 from playwright.sync_api import Page, expect
 
 from local.prove.counts import FIELDS, Stack, compare
-from tests.e2e.brute_force import Listed, differences
+from tests.e2e.brute_force import differences, listed
 from tests.e2e.stack import RunningStack
 
 
@@ -46,9 +47,27 @@ def test_every_number_is_that_of_batchs_own_list(demo: Stack, batch: BatchClient
     demo.pause(paused=True)
     try:
         assert demo.poll_all()["status"] == "succeeded"
-        jobs = {job: [Listed.of(task.as_dict()) for task in batch.list_tasks(job)] for job in demo.truth()}
+        jobs = listed(demo, batch)
         assert any(task.result == "failure" for tasks in jobs.values() for task in tasks)
         assert [each for job, tasks in jobs.items() for each in differences(demo, job, tasks)] == []
+    finally:
+        demo.pause(paused=False)
+
+
+def test_every_event_that_the_emulator_logged_is_shown_once(demo: Stack) -> None:
+    demo.pause(paused=True)
+    try:
+        told = Counter(demo.control("GET", "log")[demo.account]["told"])
+        deadline = time.monotonic() + 60
+        while demo.get(f"/accounts/{demo.account}/ingestion")["events"] < told.total():
+            assert time.monotonic() < deadline, "the events didn't come in"
+            time.sleep(0.5)
+        shown, path = list[str](), f"/accounts/{demo.account}/events?maxpagesize=1000"
+        while path:
+            page = demo.get(path)
+            shown += [event["kind"] for event in page["value"]]
+            path = page.get("nextLink", "").partition("/api")[2]
+        assert Counter(shown) == told
     finally:
         demo.pause(paused=False)
 
@@ -90,3 +109,45 @@ def test_the_page_shows_every_job_and_moves_by_itself(demo: Stack, stack: Runnin
     shown = {element.get_attribute("data-job") for element in page.locator("[data-job]").all()}
     assert "render-feature-film" in shown
     assert len(shown) >= 4
+
+
+def test_a_node_shows_what_it_measured_and_the_tasks_that_it_ran(demo: Stack, stack: RunningStack, page: Page) -> None:
+    pool = f"/accounts/{demo.account}/pools/analytics-d8s"
+    node = demo.get(f"{pool}/nodes?maxpagesize=1")["value"][0]["id"]
+    memory = f"{pool}/nodes/{node}/telemetry?name=system.memory.limit"
+    deadline = time.monotonic() + 60
+    while not (found := demo.get(memory))["value"]:
+        assert time.monotonic() < deadline, "no telemetry came in"
+        time.sleep(0.5)
+    page.goto(f"{stack.dashboard}?account={demo.account}&pool=analytics-d8s&node={node}")
+    expect(page.get_by_test_id("facts")).to_contain_text(found["facts"]["cpuModel"], timeout=15_000)
+    expect(page.locator("[data-chart=memory] h5")).to_have_text("Memory of 32 GiB")
+    expect(page.locator("[data-chart=cpu] .mean")).to_have_attribute("d", re.compile(r"^M\d"))
+    expect(page.get_by_test_id("runs").locator(".run").first).to_be_visible()
+
+
+def test_what_nodes_measure_is_shown_as_the_emulator_says_it_wrote_it(demo: Stack) -> None:
+    deadline = time.monotonic() + 90
+
+    def grown() -> tuple[str, int]:
+        """The node whose network has had most, by its path in the API, and how much that was."""
+        nodes = demo.control("GET", "telemetry")[demo.account]["nodes"]
+        most = max(nodes, key=lambda node: nodes[node]["growth"].get("net.bytes_recv", 0))
+        return f"pools/{nodes[most]['pool']}/nodes/{most}", nodes[most]["growth"].get("net.bytes_recv", 0)
+
+    def shown(path: str) -> float:
+        found = demo.get(f"/accounts/{demo.account}/{path}/telemetry?name=system.network.io&step=PT1H")["value"]
+        received = [each for each in found if each["attributes"]["network.io.direction"] == "receive"]
+        total: float = sum(point["sum"] for each in received for point in each["points"])
+        return total
+
+    while not grown()[1]:
+        assert time.monotonic() < deadline, "no node measured anything"
+        time.sleep(0.5)
+    demo.pause(paused=True)
+    try:
+        while shown(grown()[0]) != grown()[1]:
+            assert time.monotonic() < deadline, "what nodes measured didn't come in"
+            time.sleep(0.5)
+    finally:
+        demo.pause(paused=False)

@@ -82,6 +82,7 @@ def test_a_place_without_a_certificate_is_one_plain_sentence(tmp_path: Path) -> 
     [
         ["--port", "x"],
         ["--port", "0", "--speed", "0"],
+        ["--port", "0", "--telemetry-interval", "0.5"],
         ["--port", "0", "--account", "a=???"],
         ["--https"],
         ["--jwt-key", "nowhere.pem"],

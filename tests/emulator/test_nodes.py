@@ -112,6 +112,24 @@ async def test_a_stopped_resize_tells_what_was_not_reached(stepped: Driver) -> N
     assert (pool["currentDedicatedNodes"], "resizeErrors" in pool) == (1, False)
 
 
+async def test_nodes_beyond_the_quota_do_not_come(stepped: Driver) -> None:
+    await stepped.control("POST", "settings", {"dedicatedNodeQuota": 3})
+    await stepped.add_pool("first", nodes=2)
+    await stepped.advance(60)
+    await stepped.add_pool("second", nodes=2)
+    await stepped.advance(60)
+    first, second = [(await stepped.call("GET", f"/pools/{name}")).body for name in ("first", "second")]
+    assert (first["allocationState"], first["currentDedicatedNodes"], "resizeErrors" in first) == ("steady", 2, False)
+    assert (second["allocationState"], second["currentDedicatedNodes"]) == ("steady", 1)
+    assert [error["code"] for error in second["resizeErrors"]] == ["AccountCoreQuotaReached"]
+    await stepped.control("POST", "settings", {"dedicatedNodeQuota": 0})
+    assert (await stepped.call("POST", "/pools/second/resize", {"targetDedicatedNodes": 2})).status == 202
+    assert "resizeErrors" not in (await stepped.call("GET", "/pools/second")).body
+    await stepped.advance(60)
+    second = (await stepped.call("GET", "/pools/second")).body
+    assert (second["currentDedicatedNodes"], "resizeErrors" in second) == (2, False)
+
+
 async def test_a_pools_properties_are_patched_and_replaced(stepped: Driver) -> None:
     await _pool(stepped, metadata=[{"name": "a", "value": "1"}], startTask={"commandLine": "true"})
     before = (await stepped.call("GET", "/pools/pool")).body

@@ -76,7 +76,11 @@ def _environment(azurite: StorageAddresses) -> Iterator[dict[str, str]]:
     settings = {
         "AzureWebJobsStorage": azurite.connection_string,
         "BATCH_ACCOUNT_KEYS": f"demo={DEVELOPMENT_KEY}",
+        "TELEMETRY_STORAGE": azurite.connection_string,
+        "RESOURCE_LOG_CONTAINER": f"logs-{secrets.token_hex(6)}",
+        "TELEMETRY_CONTAINER": f"telemetry-{secrets.token_hex(6)}",
         "AZURE_FUNCTIONS_ENVIRONMENT": "Development",
+        "TELEMETRY_MINUTE_DAYS": "60",  # blobs are written in real time, from which the app's clock runs far ahead
         "TABLE_PREFIX": f"f{secrets.token_hex(6)}",
         "POLL_SECONDS": "60",
     }

@@ -8,17 +8,27 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from functions.api.metrics import render
 from functions.api.pool_series import SeenPoolRound
+from functions.api.schedule_series import SeenScheduleRound
 from shared.domain.accounts import Account
 from shared.domain.histograms import Histogram
 from shared.domain.insight import Insight, StoredInsight
-from shared.domain.jobs import Job, JobFacts, Picture
+from shared.domain.interruptions import Interruptions, Tally
+from shared.domain.jobs import Job, JobFacts
 from shared.domain.monitoring import Monitoring
 from shared.domain.nodes import NodeSummary
+from shared.domain.pictures import Picture
 from shared.domain.pool_rounds import PoolRound
+from shared.domain.pool_settings import AutoScale, Problem
 from shared.domain.pools import NodesPicture, Pool, PoolFacts, Size
 from shared.domain.reports import AccountReport, JobReport, MonitoringReport, PoolReport
 from shared.domain.rounds import WHOLE, Mark, Round
+from shared.domain.schedule_reports import report_of
+from shared.domain.schedule_rounds import ScheduleRound
+from shared.domain.schedules import Recurrence, ScheduleFacts, first_seen
+from shared.domain.stamps import to_milliseconds
+from shared.domain.sweeps import IngestionReport, LaneSweep, Totals
 from shared.domain.tasks import TaskCounts
+from shared.domain.telemetry_totals import TelemetryTotals
 from shared.domain.verdicts import Verdict
 
 NOW = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)  # 1795246200 seconds after 1970
@@ -53,13 +63,56 @@ COUNTS = TaskCounts(active=30, preparing=2, running=8, completed=20, succeeded=1
 POOL = PoolReport(
     ACCOUNT,
     Pool(
-        PoolFacts("render", NOW, "active", NOW, "standard_d4s_v5", dedicated=Size(2, 3), spot=Size(0, 0)),
+        PoolFacts(
+            *("render", NOW, "active", NOW, "standard_d4s_v5"),
+            dedicated=Size(2, 3),
+            spot=Size(0, 0),
+            auto_scale=AutoScale("$TargetDedicatedNodes = 3;", evaluated_at=NOW, error=Problem("Unavailable")),
+        ),
         seen_at=NOW,
-        picture=NodesPicture(NOW, NOW, "delta", NodeSummary((("running", True, 2),), slots=8, used=6, free=2), ""),
+        picture=NodesPicture(
+            *(NOW, NOW, "delta", NodeSummary((("running", True, 2),), slots=8, used=6, free=2), ""),
+            tally=Tally(to_milliseconds(NOW) - 1, Interruptions(total=7, unexplained=2)),
+            flapping=((to_milliseconds(NOW), 4), (to_milliseconds(NOW) + 1, 3)),
+        ),
     ),
     Verdict(NOW, "delta", "exact", "The node counts agree."),
+    NOW,
 )
+SCHEDULE = report_of(
+    ACCOUNT,
+    first_seen(
+        ScheduleFacts(
+            "nightly",
+            NOW - MINUTE,
+            NOW - MINUTE,
+            "active",
+            NOW - MINUTE,
+            recurrence=Recurrence(interval="PT1M"),
+            next_run_time=NOW + MINUTE,
+            recent_job="nightly:job-1",
+        ),
+        NOW,
+    ),
+    Verdict(NOW, "fullRead", "exact", "The list tells all of it."),
+    [
+        JobReport(
+            ACCOUNT,
+            Job(JobFacts("nightly:job-1", NOW, "active", NOW), Picture("g", NOW, "delta", COUNTS, NOW, NOW, NOW)),
+            Verdict(NOW, "delta", "exact", "Get Task Counts agrees."),
+        )
+    ],
+)
+OVER_SCHEDULES = SeenScheduleRound(ACCOUNT.id, ScheduleRound(NOW, NOW, batch_calls=1))
 OVER_POOLS = SeenPoolRound(ACCOUNT.id, PoolRound(NOW, NOW, batch_calls=3))
+TAKEN_IN = IngestionReport(
+    ACCOUNT.id,
+    "insights-logs-servicelog",
+    LaneSweep(NOW, blobs=3, behind_blobs=1, behind_bytes=70, behind_since=NOW - MINUTE, problems=("It is broken.",)),
+    Totals(units=12, stored=9, repeats=2, refused=1, bytes=9000, latest=NOW - MINUTE),
+    LaneSweep(NOW, blobs=7, behind_blobs=1, behind_bytes=5, behind_since=NOW - MINUTE, asleep=4, latest=NOW),
+    TelemetryTotals(NOW - MINUTE, 8000, 30, 40, 2, {"unknown": 3, "late": 1}),
+)
 
 
 def job(name: str = "render", *, insight: Insight | None = INSIGHT, state: str = "active") -> JobReport:

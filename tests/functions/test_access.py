@@ -64,13 +64,30 @@ ROUTES = {
     "get_job": Route(_JOB, "/api/accounts/demo/jobs/none", READERS, 404),
     "get_job_history": Route(f"{_JOB}/history", "/api/accounts/demo/jobs/none/history", READERS, 404),
     "list_failures": Route(f"{_JOB}/failures", "/api/accounts/demo/jobs/none/failures", READERS, 404),
+    "explain_job": Route(f"{_JOB}/explanation", "/api/accounts/demo/jobs/none/explanation", READERS, 404),
     "list_tasks": Route(f"{_JOB}/tasks", "/api/accounts/demo/jobs/none/tasks", READERS, 404),
     "get_task": Route(f"{_JOB}/tasks/{{task}}", "/api/accounts/demo/jobs/none/tasks/none", READERS, 404),
     "get_timeline": Route(f"{_JOB}/timeline", "/api/accounts/demo/jobs/none/timeline", READERS, 404),
+    "list_job_schedules": Route(f"{_ACCOUNT}/jobschedules", "/api/accounts/demo/jobschedules", READERS),
+    "get_job_schedule": Route(
+        f"{_ACCOUNT}/jobschedules/{{schedule}}", "/api/accounts/demo/jobschedules/none", READERS, 404
+    ),
     "list_pools": Route(f"{_ACCOUNT}/pools", "/api/accounts/demo/pools", READERS),
     "get_pool": Route(_POOL, "/api/accounts/demo/pools/none", READERS, 404),
+    "get_pool_history": Route(f"{_POOL}/history", "/api/accounts/demo/pools/none/history", READERS, 404),
+    "list_autoscale_runs": Route(f"{_POOL}/autoscaleruns", "/api/accounts/demo/pools/none/autoscaleruns", READERS, 404),
     "list_nodes": Route(f"{_POOL}/nodes", "/api/accounts/demo/pools/none/nodes", READERS, 404),
+    "get_node_states": Route(f"{_POOL}/nodestates", "/api/accounts/demo/pools/none/nodestates", READERS, 404),
     "get_node": Route(f"{_POOL}/nodes/{{node}}", "/api/accounts/demo/pools/none/nodes/none", READERS, 404),
+    "get_node_telemetry": Route(
+        f"{_POOL}/nodes/{{node}}/telemetry", "/api/accounts/demo/pools/none/nodes/none/telemetry", READERS, 404
+    ),
+    "get_task_telemetry": Route(
+        f"{_JOB}/tasks/{{task}}/telemetry", "/api/accounts/demo/jobs/none/tasks/none/telemetry", READERS, 404
+    ),
+    "list_events": Route(f"{_ACCOUNT}/events", "/api/accounts/demo/events", READERS),
+    "get_ingestion": Route(f"{_ACCOUNT}/ingestion", "/api/accounts/demo/ingestion", READERS),
+    "list_rejects": Route(f"{_ACCOUNT}/rejects", "/api/accounts/demo/rejects", READERS),
     "request_poll": Route(
         f"{_ACCOUNT}/poll", "/api/accounts/demo/poll", OPERATORS, 202, methods=("POST",), body='{"all": true}'
     ),
@@ -94,7 +111,12 @@ DASHBOARD_POLICY = (
 )
 
 
-_MISSING = {"/polls/": "PollNotFound", "/pools/": "PoolNotFound", "/jobs/": "JobNotFound"}
+_MISSING = {
+    "/polls/": "PollNotFound",
+    "/pools/": "PoolNotFound",
+    "/jobs/": "JobNotFound",
+    "/jobschedules/": "ScheduleNotFound",
+}
 
 
 def expected(name: str, route: Route, method: str, caller: str) -> tuple[int, dict[str, str]]:

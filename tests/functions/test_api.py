@@ -84,6 +84,8 @@ async def test_an_unchanged_answer_is_a_304(world: World) -> None:
         ("accounts/demo/jobs/nope/tasks", 404, "job", "nope"),
         ("accounts/demo/polls/nope", 404, "poll", "nope"),
         ("accounts/demo/jobs?maxpagesize=0", 400, "maxpagesize", "a whole number from 1 to 1000"),
+        ("accounts/demo/jobs?maxpagesize=1e3", 400, "maxpagesize", "can't be '1e3'"),
+        ("accounts/demo/jobs/nope/tasks?exitCode=1.0", 400, "exitCode", "a whole number"),
         ("accounts/demo/jobs?maxpagesize=lots", 400, "maxpagesize", "can't be 'lots'"),
         ("accounts/demo/jobs?state=sleeping", 400, "state", "active"),
         ("accounts/demo/jobs?state=null", 400, "state", "active"),

@@ -6,10 +6,27 @@ from typing import NamedTuple
 from functions.api.job_series import SHOWN_AFTER_COMPLETION
 from functions.api.metrics import render
 from tests.functions.conftest import ROOT
-from tests.functions.seen_metrics import NOW, OVER_POOLS, POOL, WATCHED, families, job
+from tests.functions.seen_metrics import (
+    NOW,
+    OVER_POOLS,
+    OVER_SCHEDULES,
+    POOL,
+    SCHEDULE,
+    TAKEN_IN,
+    WATCHED,
+    families,
+    job,
+)
 
 PAGE = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
-RENDERED = families(render([WATCHED], [job()], NOW, pools=[POOL], over_pools=[OVER_POOLS]))
+BESIDE = {
+    "pools": [POOL],
+    "over_pools": [OVER_POOLS],
+    "schedules": [SCHEDULE],
+    "over_schedules": [OVER_SCHEDULES],
+    "taken_in": [TAKEN_IN],
+}
+RENDERED = families(render([WATCHED], [job()], NOW, **BESIDE))  # type: ignore[arg-type]
 
 
 class Told(NamedTuple):
@@ -35,7 +52,10 @@ def told() -> dict[str, Told]:
 
 def test_the_page_tells_each_family_with_its_type_and_labels_and_no_other() -> None:
     rendered = {
-        name: (family.type, frozenset(label for sample in family.samples for label in sample.labels) - {"le"})
+        name + "_total" * (family.type == "counter"): (
+            family.type,
+            frozenset(label for sample in family.samples for label in sample.labels) - {"le"},
+        )
         for name, family in RENDERED.items()
     }
     assert {name: (line.kind, line.labels) for name, line in told().items()} == rendered

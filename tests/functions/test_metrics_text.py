@@ -13,6 +13,7 @@ from tests.functions.seen_metrics import COUNTS, NOW, ROUND, WATCHED, changed, f
 OF_ACCOUNT = """\
 azbatch_jobs{account="demo",state="active"} 3.0
 azbatch_jobs{account="demo",state="completed"} 1.0
+azbatch_unreadable_jobs{account="demo"} 0.0
 azbatch_collector_last_success_timestamp_seconds{account="demo"} 1.79524614e+09
 azbatch_collector_enabled{account="demo"} 1.0
 azbatch_collector_up{account="demo"} 1.0
@@ -92,6 +93,7 @@ def test_a_family_is_told_once_before_the_samples_of_all_jobs() -> None:
 def test_an_account_before_its_first_round_has_no_samples_of_one() -> None:
     text = render([replace(WATCHED, jobs={}, last_round=None)], [], NOW)
     assert [line for line in text.splitlines() if not line.startswith("#")] == [
+        'azbatch_unreadable_jobs{account="demo"} 0.0',
         'azbatch_collector_enabled{account="demo"} 1.0',
         'azbatch_collector_up{account="demo"} 0.0',
         'azbatch_collector_interval_seconds{account="demo"} 300.0',

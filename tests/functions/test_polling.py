@@ -71,6 +71,7 @@ async def test_a_poll_on_demand_of_a_quiet_job_costs_a_delta_and_a_count(world: 
         "GET /jobs/{jobId}/tasks": 1,
         "GET /jobs/{jobId}/taskcounts": 1,
         "GET /pools": 1,
+        "GET /jobschedules": 1,
     }
     verdict = (await world.jobs())["job"]["verdict"]
     assert (verdict["level"], verdict["source"]) == ("exact", "delta")

@@ -3,17 +3,21 @@
 from collections import Counter
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import pytest_asyncio
 from azure.batch import models
 
+from local.azurite import StorageAddresses
 from local.batch_emulator.entities import Node
 from local.batch_emulator.injection import Fault
 from local.batch_emulator.stamps import stamp
 from shared.domain.vm_sizes import vcpus_of
+from shared.stores.tables import json_columns, json_of
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import Answer, World, begin_anew
+from tests.functions.test_unreadable_rows import opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -76,6 +80,25 @@ def true_nodes(world: World, pool: str = "pool") -> dict[str, Node]:
     return dict(world.emulator.simulations["demo"].account.pools[pool].nodes)
 
 
+async def assert_totals_add_up(world: World) -> None:
+    """The account tells the sums of its pools, and of those alone."""
+    shown, account = await pools(world), (await world.get("accounts/demo")).body
+    assert account == (await world.get("accounts")).body["value"][0]
+    states, counts = Counter[str](), Counter[str]()
+    for pool in shown.values():
+        states[pool["state"]] += 1
+        counts.update(pool["nodeCounts"])
+    as_of = min((pool["verdict"]["asOf"] for pool in shown.values()), default=None)
+    assert account["pools"] == {"total": len(shown), "byState": states, "notRead": 0, "asOf": as_of}
+    assert account["nodeCounts"] == counts
+    for name in ("slots", "cores"):
+        sums: Counter[str] = Counter()
+        for pool in shown.values():
+            sums.update(pool[name])
+        assert {key: value for key, value in account[name].items() if value} == +sums
+    assert account["unknownCores"] == 0
+
+
 async def polled(world: World) -> None:
     await world.app.fire("tick")
     last = (await world.get("accounts/demo")).body["lastRound"]
@@ -97,6 +120,7 @@ async def test_every_number_equals_the_truth_while_pools_live(world: World) -> N
             )
         await polled(world)
         assert await differences(world) == []
+        await assert_totals_add_up(world)
         shown = await pools(world)
         assert {pool["verdict"]["level"] for pool in shown.values()} == {"exact"}
         seen.update(state for pool in shown.values() for state in pool["nodeCounts"])
@@ -169,6 +193,42 @@ async def test_failing_jobs_do_not_hinder_pools(world: World) -> None:
     assert (await world.get("accounts/demo")).body["lastRound"]["outcome"] == "failed"
     assert (await pools(world))["pool"]["verdict"]["level"] == "exact"
     assert await differences(world) == []
+
+
+async def test_an_account_tells_why_its_pools_are_not_known(world: World) -> None:
+    await polled(world)
+    account = (await world.get("accounts/demo")).body
+    assert (account["pools"]["total"], account["poolsReason"]) == (0, None)
+    await add_pool(world.batch, nodes=1)
+    world.emulator.faults.all.append(Fault(path="/pools", status=403))
+    world.advance(60)
+    await polled(world)
+    account = (await world.get("accounts/demo")).body
+    assert (account["pools"], account["lastRound"]["outcome"]) == (None, "succeeded")
+    assert "403" in account["poolsReason"]
+    assert account["poolsReason"] in (await world.get("health")).body["problems"][0]
+    world.emulator.faults.all.clear()
+    world.emulator.faults.all.append(Fault(path="/pools/pool/nodes", status=500))
+    world.advance(60)
+    await polled(world)
+    account = (await world.get("accounts/demo")).body
+    assert account["pools"]["notRead"] == 1
+    assert account["poolsReason"] == "1 pool couldn't be polled; its verdict says why."
+
+
+async def test_pools_are_known_where_a_role_does_not_allow_node_counts(world: World) -> None:
+    await add_pool(world.batch, nodes=2)
+    world.emulator.faults.all.append(Fault(path="/nodecounts", status=403))
+    for nodes_there in (2, 1):
+        world.advance(120)
+        await polled(world)
+        pool = (await pools(world))["pool"]
+        assert (pool["dedicated"]["current"], pool["nodeCounts"]["idle"]) == (nodes_there, nodes_there)
+        assert pool["verdict"]["level"] == "exact"
+        assert await differences(world) == []
+        assert "403" in (await world.get("accounts/demo")).body["poolsReason"]
+        assert "403" in (await world.get("health")).body["problems"][0]
+        await world.batch.begin_remove_nodes("pool", models.BatchNodeRemoveOptions(node_ids=[min(await nodes(world))]))
 
 
 async def test_removed_nodes_are_gone_with_the_next_poll_and_new_ones_there(world: World) -> None:
@@ -344,6 +404,51 @@ async def test_nodes_tell_why_they_are_stuck_and_since_when(world: World) -> Non
     assert one.body["id"] == waiting["id"]
 
 
+async def test_the_states_of_all_nodes_are_told_at_once_with_the_causes_that_filter_them(world: World) -> None:
+    await add_pool(world.batch, nodes=30)
+    world.advance(120)
+    await polled(world)
+    true = list(true_nodes(world).values())
+    for number, node in enumerate(true[:28]):
+        node.state, node.errors = "unusable", [{"code": f"E{number % 24:02}", "message": "Broken."}]
+    world.advance(10)
+    await polled(world)
+    told = (await world.get("accounts/demo/pools/POOL/nodestates")).body
+    shown = await nodes(world)
+    keys = ("id", "state", "stateTransitionTime", "isDedicated", "runningTasks", "flapping")
+    places = {cause["cause"]: place for place, cause in enumerate(told["causes"])}
+    assert told["nodes"] == [
+        {key: node[key] for key in keys} | {"cause": places.get(node["cause"], 20) if node["cause"] else None}
+        for node in shown.values()
+    ]
+    placed = Counter(node["cause"] for node in told["nodes"])
+    assert [placed[place] for place in (0, 3, 4, 19, 20, None)] == [2, 2, 1, 1, 4, 2]
+    assert (told["pool"], told["otherNodes"]) == ("pool", 0)
+    counted = [(cause["cause"], cause["nodes"]) for cause in told["causes"]]
+    assert counted[:5] == [(f"The node is unusable: E{at:02}: Broken.", 2 if at < 4 else 1) for at in range(5)]
+    assert (len(counted), told["otherCauses"]) == (20, 4)
+    for part, number in (("unusable: e03", 2), ("E23: Broken.", 1), ("e24", 0)):
+        assert len((await world.get(f"accounts/demo/pools/pool/nodes?cause={quote(part)}")).body["value"]) == number
+
+
+async def test_the_states_of_all_nodes_are_the_same_until_a_poll_finds_something_new(world: World) -> None:
+    await add_pool(world.batch, nodes=2)
+    world.advance(120)
+    await polled(world)
+    path = "accounts/demo/pools/pool/nodestates"
+    told = await world.get(path)
+    for _ in range(2):
+        world.advance(60)
+        before = (await pools(world))["pool"]["verdict"]["asOf"]
+        await polled(world)
+        assert (await pools(world))["pool"]["verdict"]["asOf"] > before
+        assert (await world.get(path, if_none_match=told.headers["etag"])).status == 304
+    next(iter(true_nodes(world).values())).state = "unusable"
+    world.advance(1200)
+    await polled(world)
+    assert (await world.get(path, if_none_match=told.headers["etag"])).status == 200
+
+
 async def test_a_transition_between_two_polls_is_right_to_one_interval(world: World) -> None:
     await add_pool(world.batch, nodes=2)
     for _ in range(6):
@@ -373,8 +478,7 @@ async def test_recent_tasks_are_told_as_ids(world: World) -> None:
 async def test_secrets_of_start_tasks_are_not_kept(world: World) -> None:
     settings = [
         models.EnvironmentSetting(name="DB_PASSWORD", value="hunter2"),
-        models.EnvironmentSetting(name="STORE", value="https://a.blob.core.windows.net/c?sv=1&sig=abcdefgh%3D"),
-        models.EnvironmentSetting(name="MODE", value="fast"),
+        models.EnvironmentSetting(name="MODE", value="hunter2"),
     ]
     await world.batch.create_pool(
         models.BatchPoolCreateOptions(
@@ -388,12 +492,25 @@ async def test_secrets_of_start_tasks_are_not_kept(world: World) -> None:
     )
     await polled(world)
     answer = await world.get("accounts/demo/pools/pool")
-    assert answer.body["startTask"]["environment"] == {
-        "DB_PASSWORD": "[redacted]",
-        "STORE": "https://a.blob.core.windows.net/c?sv=1&sig=[redacted]",
-        "MODE": "fast",
-    }
+    assert answer.body["startTask"]["environment"] == {"DB_PASSWORD": "[redacted]", "MODE": "[redacted]"}
     assert "hunter2" not in str(answer.body)
+
+
+async def test_values_of_variables_that_a_version_before_kept_are_not_told(
+    world: World, azurite: StorageAddresses
+) -> None:
+    task = models.BatchStartTask(command_line="run", environment_settings=[models.EnvironmentSetting(name="MODE")])
+    await world.batch.create_pool(
+        models.BatchPoolCreateOptions(id="pool", vm_size="standard_d2s_v5", target_dedicated_nodes=0, start_task=task)
+    )
+    await polled(world)
+    async with opened(azurite, "pools") as table:
+        row = dict(await table.get_entity("demo", "pool"))
+        stored = json_of(row, "pool")
+        stored["facts"]["start_task"]["environment"] = [["MODE", "hunter2"], ["EMPTY", ""]]
+        await table.update_entity(row | json_columns("pool", stored))
+    told = (await world.get("accounts/demo/pools/pool")).body["startTask"]["environment"]
+    assert told == {"MODE": "[redacted]", "EMPTY": ""}
 
 
 async def test_pools_and_nodes_are_filtered_paged_and_given_as_tables(world: World) -> None:

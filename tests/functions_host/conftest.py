@@ -16,6 +16,7 @@ def environment(azurite: Any) -> dict[str, str]:
         "AzureWebJobsStorage": azurite.connection_string,
         "AzureFunctionsWebHost__hostid": name,
         "SAMPLE_QUEUE": name,
+        "SAMPLE_BLOBS": f"{name}-blobs",
     }
 
 

@@ -44,7 +44,8 @@ def test_what_azure_serves_is_not_refused() -> None:
         http("write", "api/jobs/{job}", "PUT"),
         function("tick", "timerTrigger", schedule="%EVERY%"),
         function("work", "queueTrigger", queueName="work-items"),
-        environment=STORAGE | {"EVERY": "0 * * * * *"},
+        function("files", "blobTrigger", path="%WHERE%/{name}"),
+        environment=STORAGE | {"EVERY": "0 * * * * *", "WHERE": "incoming"},
     )
 
 
@@ -104,12 +105,17 @@ def test_a_name_that_no_queue_may_have_is_refused() -> None:
 
 def test_bindings_that_are_not_served_yet_are_refused() -> None:
     assert problems(
-        function("files", "blobTrigger", path="in/{name}"),
+        function("files", "blobTrigger", path="incoming/{name"),
+        function("named", "blobTrigger", path="incoming/logs/{name}", source="EventGrid"),
         function(
             "make", "httpTrigger", Binding("blob", "out", "OUT", {}), Binding("blob", "in", "IN", {}), route="make"
         ),
     ) == [
-        "Function 'files': blobTrigger isn't served by this host yet.",
+        (
+            "Function 'files': the path 'incoming/{name' has a bracket without its other,"
+            " or something else than a name in two."
+        ),
+        "Function 'named': the path 'incoming/logs/{name}' isn't served by this host; it knows container/{name} only.",
         "Function 'make': the output binding 'blob' isn't served by this host yet.",
         "Function 'make': the input binding 'blob' isn't served by this host yet.",
     ]
@@ -178,12 +184,12 @@ def test_a_refusal_is_sentences_and_exit_code_1(start_host: StartHost, tmp_path:
     code = (
         "import azure.functions as func\napp = func.FunctionApp()\n"
         "@app.route(route='')\ndef page(req: func.HttpRequest) -> str:\n    return ''\n"
-        "@app.blob_trigger(arg_name='blob', path='in/{name}', connection='AzureWebJobsStorage')\n"
+        "@app.blob_trigger(arg_name='blob', path='Incoming/{name}', connection='AzureWebJobsStorage')\n"
         "def files(blob: func.InputStream) -> None: ...\n"
     )
     lines = refusal(start_host, app=app_folder(tmp_path / "app", code)).splitlines()
     assert lines[0].startswith("Function 'page': an empty route doesn't work in Azure")
-    assert lines[1:] == ["Function 'files': blobTrigger isn't served by this host yet."]
+    assert lines[1].startswith("Function 'files': 'Incoming' isn't a container's name")
 
 
 def test_a_taken_port_is_one_sentence(start_host: StartHost) -> None:

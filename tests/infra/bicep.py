@@ -94,6 +94,9 @@ _SAMPLES: dict[tuple[str, str], Callable[[Resource], Any]] = {
     ("Microsoft.Storage/storageAccounts", "properties.primaryEndpoints.blob"): lambda r: (
         f"https://{r.name}.blob.core.windows.net/"
     ),
+    ("Microsoft.Storage/storageAccounts", "properties.primaryEndpoints.queue"): lambda r: (
+        f"https://{r.name}.queue.core.windows.net/"
+    ),
     ("Microsoft.Web/sites", "properties.defaultHostName"): lambda r: f"{r.name}.azurewebsites.net",
 }
 

@@ -153,7 +153,13 @@ BREAKAGES = (
         "a binding's connection has no setting",
         "functions/polling.py",
         'connection="AzureWebJobsStorage"',
-        'connection="TELEMETRY_STORAGE"',
+        'connection="OTHER_STORAGE"',
+    ),
+    Breakage(
+        "logs are looked for elsewhere",
+        _APP,
+        "telemetryStorage.properties.primaryEndpoints.blob\n",
+        "hostStorage.properties.primaryEndpoints.blob\n",
     ),
     Breakage("a setting is misspelt", _MAIN, "POLL_SECONDS:", "POLL_SECOND:"),
     Breakage(

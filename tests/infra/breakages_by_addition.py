@@ -58,6 +58,12 @@ ADDITIONS = (
         "    BATCH_ACCOUNTS: join",
         "AzureWebJobsStorage__queueServiceUri: 'https://other.queue.core.windows.net'",
     ),
+    _added(
+        "blobs are announced by another account's queue",
+        _APP,
+        "    BATCH_ACCOUNTS: join",
+        "TELEMETRY_STORAGE__queueServiceUri: 'https://other.queue.core.windows.net'",
+    ),
     _added("the plan is paid for in three zones", _APP, "    reserved: true\n", "zoneRedundant: true"),
     _added("versions of blobs never end", _STORAGE, "    deleteRetentionPolicy: {\n", "isVersioningEnabled: true"),
     _added(

@@ -106,6 +106,10 @@ def identity_everywhere(scenario: Scenario) -> Iterator[str]:
         "AzureWebJobsStorage__credential": "managedidentity",
         "AzureWebJobsDisableHomepage": "true",
         "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID": client,
+        "TELEMETRY_STORAGE__blobServiceUri": f"https://{scenario.telemetry_storage.name}.blob.core.windows.net/",
+        "TELEMETRY_STORAGE__clientId": client,
+        "TELEMETRY_STORAGE__credential": "managedidentity",
+        "TELEMETRY_STORAGE__queueServiceUri": f"https://{scenario.telemetry_storage.name}.queue.core.windows.net/",
     }
     for name, value in wanted.items():
         if scenario.settings.get(name) != value:

@@ -8,7 +8,7 @@ from typing import Any
 from shared.settings import read_settings
 from tests.infra.scenarios import Scenario
 
-LOCAL_SETTINGS = {"AzureWebJobsStorage", "BATCH_ACCOUNT_KEYS", "CLOCK_URL"}
+LOCAL_SETTINGS = {"AzureWebJobsStorage", "BATCH_ACCOUNT_KEYS", "CLOCK_URL", "TELEMETRY_STORAGE"}
 """Settings that only a laptop has: secrets and a stepped clock."""
 
 
@@ -25,6 +25,10 @@ FOR_THE_PLATFORM = {
     "AzureWebJobsStorage__clientId",
     "AzureWebJobsStorage__credential",
     "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID",
+    "TELEMETRY_STORAGE__blobServiceUri",
+    "TELEMETRY_STORAGE__clientId",
+    "TELEMETRY_STORAGE__credential",
+    "TELEMETRY_STORAGE__queueServiceUri",
 }
 """Settings for the platform rather than the code, whose values rules_access.py judges; one more could turn a function
 off, or send its queues elsewhere."""
@@ -81,6 +85,10 @@ def settings_agree(scenario: Scenario) -> Iterator[str]:
         yield f"the app watches {[account.name for account in read.accounts]}, not {watched}"
     if read.table_endpoint != f"https://{scenario.host_storage.name}.table.core.windows.net":
         yield f"tables are at {read.table_endpoint}"
+    if (read.telemetry_endpoint or "").rstrip(
+        "/"
+    ) != f"https://{scenario.telemetry_storage.name}.blob.core.windows.net":
+        yield f"logs are looked for at {read.telemetry_endpoint}"
 
 
 def settings_of_their_parameters(scenario: Scenario) -> Iterator[str]:
@@ -94,7 +102,8 @@ def settings_of_their_parameters(scenario: Scenario) -> Iterator[str]:
 
 def settings_default(scenario: Scenario) -> Iterator[str]:
     """What the parameter file leaves open is as it would be without the setting."""
-    accounts = {name: scenario.settings[name] for name in ("BATCH_ACCOUNTS", "AzureWebJobsStorage__accountName")}
+    places = ("BATCH_ACCOUNTS", "AzureWebJobsStorage__accountName", "TELEMETRY_STORAGE__blobServiceUri")
+    accounts = {name: scenario.settings[name] for name in places}
     if scenario.name == "the parameter file" and read_settings(scenario.settings) != read_settings(accounts):
         yield "Bicep has other defaults than the code"
 

@@ -68,9 +68,10 @@ def alerts_on_demand(scenario: Scenario) -> Iterator[str]:
 _TRACES = "union isfuzzy=true (datatable(TimeGenerated:datetime, Message:string)[]), AppTraces"
 _REQUESTS = "union isfuzzy=true (datatable(TimeGenerated:datetime, Success:bool, ResultCode:string)[]), AppRequests"
 _ROUNDS = (
-    f'{_TRACES} | where Message matches regex "^A round of [^ ]+ (failed|broke)"'
-    ' | extend Account = extract("^A round of ([^ ]+)", 1, Message)'
-    " | summarize Rounds = count() by Account | where Rounds > 3"
+    f'{_TRACES} | where Message matches regex "^A round (of|over the (?:pools|job schedules) of) [^ ]+ (failed|broke)"'
+    ' | extend Kind = extract("^A round (of|over the (?:pools|job schedules) of) ", 1, Message)'
+    ', Account = extract("^A round (of|over the (?:pools|job schedules) of) ([^ ]+)", 2, Message)'
+    " | summarize Rounds = count() by Account, Kind | where Rounds > 3"
 )
 _ALERTS = {
     "no-tick": (f'{_TRACES} | where Message startswith "A tick ended well."', "LessThan", 1, "PT15M", 1),

@@ -11,6 +11,7 @@ import pytest
 from functions.api.account_series import ACCOUNT_SERIES
 from functions.api.job_series import JOB_SERIES
 from functions.api.pool_series import POOL_ROUND_SERIES, POOL_SERIES
+from functions.api.schedule_series import SCHEDULE_ROUND_SERIES
 from local.dev.checkout import HERE
 
 PAGE = (HERE.root / "docs/operations.md").read_text(encoding="utf-8")
@@ -86,7 +87,8 @@ def _filled_in(name: str) -> str:
 def test_metrics_that_the_page_names_are_rendered() -> None:
     named = set(re.findall(r"`(\w*batch\w*_\w+)", PAGE))
     assert named
-    assert named <= {series.name for series in (*ACCOUNT_SERIES, *JOB_SERIES, *POOL_ROUND_SERIES, *POOL_SERIES)}
+    rounds = (*POOL_ROUND_SERIES, *SCHEDULE_ROUND_SERIES)
+    assert named <= {series.name for series in (*ACCOUNT_SERIES, *JOB_SERIES, *POOL_SERIES, *rounds)}
 
 
 def test_private_networking_tells_of_the_provider_that_no_deployment_registers() -> None:

@@ -8,15 +8,16 @@ from local.prove.exactness.report import Run, rows, section, text
 
 
 def _run() -> Run:
-    findings = Findings(cycles=2, compared=12, wrong=["a"], rounds=[0, 1, 1], begun=[1, 2])
+    findings = Findings(cycles=2, compared=12, beside=30, wrong=["a"], rounds=[0, 1, 1], begun=[1, 2])
     began = datetime(2026, 1, 5, tzinfo=UTC)
     return Run("dev.py prove exact", began, 90, 2, findings, {"all": 8, "amid": 3}, {"succeeded": 4}, {}, [])
 
 
 def test_figures_tell_what_was_wrong_and_how_many_rounds_it_took() -> None:
     figures = dict(rows(_run()))
-    assert figures["**wrong exact counts**"] == "**1**"
-    assert figures["rounds to exact: jobs"] == "0: 1, 1: 2"
+    assert figures["**wrong though exact**"] == "**1**"
+    assert figures["exact pools, their nodes and schedules compared"] == "30"
+    assert figures["rounds to exact: jobs, pools, nodes, schedules"] == "0: 1, 1: 2"
     assert figures["hosts killed"] == "8, 3 of them amid a poll on demand"
     assert figures["changes"] == "none"
     assert "*" not in text(_run())

@@ -5,6 +5,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, cast
 
 from azure.core import MatchConditions
@@ -45,9 +46,14 @@ class Fault:
 
 @dataclass(slots=True)
 class Storage:
-    """The rows of all tables with their ETags; `writes` names the table of each row that was written."""
+    """The rows of all tables with their ETags; `writes` names the table of each row that was written.
+
+    `times` is when rows were, by storage's own clock `now`.
+    """
 
     rows: dict[str, dict[Place, tuple[Row, str]]] = field(default_factory=dict)
+    times: dict[tuple[str, Place], datetime] = field(default_factory=dict)
+    now: Callable[[], datetime] | None = None
     writes: list[str] = field(default_factory=list)
     etags: "itertools.count[int]" = field(default_factory=itertools.count)
 
@@ -111,7 +117,12 @@ class MemoryTable:
         return await self._connection.call(lambda: self._entity((partition_key, row_key)))
 
     async def query_entities(
-        self, query_filter: str, *, parameters: Mapping[str, str], select: Sequence[str] | None = None
+        self,
+        query_filter: str,
+        *,
+        parameters: Mapping[str, str],
+        select: Sequence[str] | None = None,
+        results_per_page: int | None = None,  # noqa: ARG002 - all rows are one page here
     ) -> AsyncIterator[TableEntity]:
         wanted = _FILTERS[query_filter]
         found = await self._connection.call(
@@ -140,7 +151,7 @@ class MemoryTable:
             raise failure(ResourceNotFoundError, 404)
         row, etag = self._rows[place]
         entity = TableEntity({name: value for name, value in row.items() if select is None or name in select})
-        entity._metadata = {"etag": etag, "timestamp": None}
+        entity._metadata = {"etag": etag, "timestamp": self._storage.times.get((self.table_name, place))}
         return entity
 
     def _written(self, operations: Sequence[tuple[Any, ...]]) -> list[dict[str, str]]:
@@ -150,6 +161,8 @@ class MemoryTable:
             self._refuse(place, operation)
         for place, operation in zip(places, operations, strict=True):
             self._storage.writes.append(self.table_name)
+            if self._storage.now:
+                self._storage.times[self.table_name, place] = self._storage.now()
             if operation[0] == TransactionOperation.DELETE:
                 del self._rows[place]
             else:

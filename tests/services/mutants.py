@@ -10,8 +10,9 @@ from typing import Any, override
 
 from shared.domain import verdicts
 from shared.domain.id_ranges import IdRange
-from shared.domain.jobs import AGREEMENT_LASTS, Agreement, Job, JobFacts, Picture
+from shared.domain.jobs import Job, JobFacts
 from shared.domain.leaves import Leaf
+from shared.domain.pictures import AGREEMENT_LASTS, Agreement, Picture
 from shared.domain.read_plans import ReadPlan
 from shared.domain.tasks import Task
 from shared.errors import CacheConflictError, LongReadError, NotFoundError, OvertakenError

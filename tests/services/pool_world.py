@@ -12,19 +12,24 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, override
 
 from shared.domain.keys import key_of
+from shared.domain.node_records import NO_RECORD
 from shared.domain.nodes import Node, NodeCounts, summary_of
 from shared.domain.pool_rounds import pool_verdict
 from shared.domain.pools import PoolFacts, Size
 from shared.domain.stamps import to_milliseconds
 from shared.errors import BatchError, BatchMissingError, BatchscopeError
 from shared.services.node_reading import NodeReading
+from shared.services.pool_histories import PoolHistories
+from shared.services.pool_records import PoolRecords
 from shared.services.pool_rounds import PoolRounds
 from shared.services.pools_under_way import PoolsUnderWay
 from shared.stores.batch_pools import BatchPools, NodeList, PoolList
+from shared.stores.monitoring import MonitoringStore
 from shared.stores.nodes import NodeStore
+from shared.stores.pool_history import PoolHistoryStore
 from shared.stores.pools import KnownPools, PoolStore
 from tests.services.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
-from tests.services.process import ACCOUNT, LoopClock
+from tests.services.process import ACCOUNT, HISTORY, LoopClock
 from tests.services.virtual_time import VirtualLoop
 
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
@@ -167,17 +172,29 @@ class PoolProcess:
         self.connection = Connection(storage)
         tables = MemoryTables(self.connection)
         self.pools, self.nodes = PoolStore(tables), NodeStore(tables)
+        history = PoolHistoryStore(tables)
+        monitoring = MonitoringStore(tables)
         self.batch = FakePools(service, self.connection)
         interval = timedelta(minutes=15)
         self.rounds = WatchedPoolRounds(
             self.batch,
             pools=self.pools,
+            records=PoolRecords(self.pools, history, HISTORY),
             nodes=self.nodes,
             clock=LoopClock(service.now),
             overlap=OVERLAP,
             full_list_interval=interval,
         )
         self.rounds._reading = reading(self.batch, overlap=OVERLAP, full_list_interval=interval)
+        self.histories = PoolHistories(
+            {ACCOUNT.id: ACCOUNT},
+            pools=self.pools,
+            monitoring=monitoring,
+            history=history,
+            clock=LoopClock(service.now),
+            interval=timedelta(seconds=60),
+            retention=HISTORY,
+        )
 
 
 @dataclass(slots=True)
@@ -235,6 +252,16 @@ class PoolWorld:
         if nodes[name].state != state:
             node = node._replace(transition=to_milliseconds(self.now() - timedelta(seconds=late)))
         pool.now(self.now(), {**nodes, name: node})
+
+    def bar_node(self, pool: TruePool, name: str) -> None:
+        """A node is barred from tasks, or let in again: an idle one goes offline by that, one at work stays there."""
+        node = pool.at(self.now())[name]
+        is_barred = node.scheduling == "disabled"
+        if node.state in ("idle", "offline"):
+            self.change_node(pool, name, "idle" if is_barred else "offline")
+        nodes = pool.at(self.now())
+        barred = nodes[name]._replace(scheduling="enabled" if is_barred else "disabled")
+        pool.now(self.now(), {**nodes, name: barred})
 
     def poll(self, who: int = 0, *, takes: float = 0, fault: Fault | None = None) -> bool:
         """One process polls; every call to Batch takes so many seconds. True if the round ended well."""
@@ -309,8 +336,13 @@ class PoolWorld:
         for key in stored.keys() | {key for nodes in instants for key in nodes}:
             possible = [nodes.get(key) for nodes in instants]
             found = stored.get(key)
-            found = found._replace(recent_at=0) if found else None
+            found = as_told(found) if found else None
             assert found in possible, f"{key} of {name} is said to be {found} as of {as_of}; was {possible}"
+
+
+def as_told(node: Node) -> Node:
+    """A stored node without what no list tells."""
+    return node._replace(recent_at=0, record=NO_RECORD)
 
 
 async def _gathered(work: list[Any]) -> list[Any]:

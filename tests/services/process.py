@@ -17,14 +17,18 @@ from shared.services.queries import Queries
 from shared.services.queued_jobs import QueuedJobs
 from shared.services.registry import Registry
 from shared.services.rounds import AccountRounds, RoundRules
+from shared.services.taken_in import TakenIn
 from shared.services.task_poll import TaskPoll
 from shared.services.task_queries import TaskQueries
 from shared.stores.history import HistoryStore
 from shared.stores.jobs import JobStore
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.operations import OperationStore
+from shared.stores.pool_history import PoolHistoryStore
+from shared.stores.pools import PoolStore
 from shared.stores.read_plans import ReadPlanStore
 from shared.stores.rounds import RoundStore
+from shared.stores.schedules import ScheduleStore
 from shared.stores.task_cache import TaskCache
 from tests.services.fake_batch import FakeBatch, Service
 from tests.services.memory_tables import Connection, MemoryTables, Storage
@@ -126,12 +130,22 @@ class Process:
         self.housekeeping = Housekeeping(
             [account],
             records=self.records,
-            history=history,
+            jobs=self.jobs,
+            histories=[history, PoolHistoryStore(tables)],
             cache=self.cache,
             plans=self.plans,
             operations=operations,
+            schedules=ScheduleStore(tables),
+            taken_in=TakenIn.of(tables),
             clock=self.clock,
-            retention=Retention(timedelta(days=30), timedelta(days=7), HISTORY),
+            retention=Retention(
+                timedelta(days=30),
+                timedelta(days=7),
+                HISTORY,
+                timedelta(days=90),
+                timedelta(days=7),
+                timedelta(days=90),
+            ),
         )
         self.registry = Registry({account.id: account}, self.monitoring, self.clock, interval=INTERVAL)
         self.queries = Queries(
@@ -140,6 +154,8 @@ class Process:
             self.monitoring,
             self.cache,
             plans=self.plans,
+            pools=PoolStore(tables),
+            schedules=ScheduleStore(tables),
             clock=self.clock,
             interval=timedelta(hours=1),
         )

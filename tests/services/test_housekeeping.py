@@ -9,6 +9,7 @@ from shared.domain.jobs import Job
 from shared.domain.task_lists import TaskList
 from shared.errors import NotFoundError
 from tests.services.memory_tables import Fault, ProcessDiedError
+from tests.services.spoiling import spoil
 from tests.services.telling import polled_for_a_while, verdict
 from tests.services.truth import TrueJob
 from tests.services.world import SECOND, World
@@ -221,3 +222,37 @@ def test_a_read_that_stood_still_and_ends_while_it_is_collected_is_served_whole(
     world.poll()
     world.deliver_all()
     assert sorted(world.cached("Render")) == NAMES
+
+
+def test_a_job_that_nobody_could_read_for_as_long_as_deleted_ones_are_kept_is_forgotten(world: World) -> None:
+    world.create("Other", "a")
+    gone = world.create("Render", "a")
+    polled_for_a_while(world)
+    spoil(world, "jobs", "demo", "render", source="unheard-of")
+    gone.deleted = world.now() + SECOND
+    world.wait(29 * 24 * HOUR)
+    world.poll(full=True)
+    clean_up(world)
+    assert set(world.storage.rows["jobs"]) == {("demo", "other"), ("demo", "render")}
+    world.wait(2 * 24 * HOUR)
+    clean_up(world)
+    assert set(world.storage.rows["jobs"]) == {("demo", "other")}
+    assert {partition.split("~")[1] for partition, _ in world.storage.rows["tasks"]} == {"other"}
+
+
+def test_a_job_that_is_read_anew_meanwhile_is_not_forgotten(world: World) -> None:
+    world.create("Render", "a")
+    polled_for_a_while(world)
+    world.wait(31 * 24 * HOUR)
+    spoil(world, "jobs", "demo", "render", source="unheard-of")
+    process = world.processes[0]
+
+    async def both() -> None:
+        process.connection.latency = 1
+        await asyncio.gather(process.housekeeping.run(), world.processes[1].poll(full=True))
+
+    world.run(both())
+    world.wait(61)
+    world.poll()
+    assert verdict(world, "Render").level == "exact"
+    assert list(world.cached("Render")) == ["a"]

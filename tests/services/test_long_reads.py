@@ -19,6 +19,7 @@ from shared.stores.jobs import generation_partition
 from tests.services.fake_batch import FakeBatch
 from tests.services.memory_tables import Fault
 from tests.services.process import Recipe
+from tests.services.spoiling import spoil_leaves
 from tests.services.telling import last_round, polled_for_a_while, requests_of, verdict
 from tests.services.truth import COMPLETED, RUNNING, TrueJob
 from tests.services.world import SECOND, World
@@ -461,3 +462,40 @@ def test_a_job_that_is_created_anew_during_its_long_read_is_read_anew(world: Wor
     world.deliver_all()
     assert_right(world, anew)
     assert sorted(world.cached(JOB)) == NAMES[:25]
+
+
+def test_many_tasks_that_cannot_be_read_are_read_anew_in_the_queue(world: World, lists: Lists) -> None:
+    job = left_to_the_queue(world)
+    world.deliver_all()
+    assert_right(world, job)
+    lists.whole.clear()
+    spoil_leaves(world)
+    world.wait(900)
+    job.change(NAMES[7], RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    world.wait(1)
+    world.poll(check=False)
+    assert [message.job for message in world.messages] == [JOB]
+    world.deliver_all()
+    assert_right(world, job)
+    assert set().union(*lists.whole) == set(NAMES)
+
+
+def test_a_long_delta_that_meets_leaves_that_cannot_be_read_gives_way_to_a_full_read(
+    world: World, lists: Lists
+) -> None:
+    job = left_to_the_queue(world)
+    world.deliver_all()
+    world.wait(900)
+    polled_for_a_while(world)
+    for name in NAMES:
+        job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    world.wait(61)
+    world.poll()
+    plan = plan_of(world)
+    assert plan
+    assert plan.since is not None
+    lists.whole.clear()
+    spoil_leaves(world)
+    world.deliver_all()
+    assert_right(world, job)
+    assert set().union(*lists.whole) == set(NAMES)

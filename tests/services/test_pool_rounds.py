@@ -10,14 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.nodes import NodeCounts, merged, summary_of
-from shared.domain.pools import Pool
+from shared.domain.pools import Pool, PoolFacts
 from shared.domain.stamps import to_milliseconds
 from shared.errors import BatchAnswerError, BatchThrottledError
 from shared.services.node_reading import NodeReading, NodesRead
-from shared.stores.nodes import StoredNodes
-from tests.services.memory_tables import Fault
-from tests.services.pool_world import PoolWorld, TruePool
-from tests.services.process import ACCOUNT
+from shared.services.pool_queries import PoolQueries
+from shared.stores.monitoring import MonitoringStore
+from shared.stores.nodes import NodeStore, StoredNodes
+from shared.stores.pools import PoolStore
+from tests.services.memory_tables import Connection, Fault, MemoryTables
+from tests.services.pool_world import FakePools, PoolWorld, TruePool, as_told
+from tests.services.process import ACCOUNT, LoopClock
 
 STATES = ("idle", "running", "preempted", "offline")
 
@@ -38,7 +41,7 @@ def asked(world: PoolWorld, who: int = 0) -> list[str]:
 
 
 changes = st.tuples(
-    st.sampled_from(["state", "slots", "add", "remove", "swap"]),
+    st.sampled_from(["state", "slots", "bar", "add", "remove", "swap"]),
     st.integers(0, 2),
     st.integers(0, 9),
     st.integers(0, 3),
@@ -72,6 +75,8 @@ def change(world: PoolWorld, how: tuple[str, int, int, int]) -> None:
         world.add_node(pool, dedicated=old.dedicated)
     elif kind == "state":
         world.change_node(pool, name, STATES[state], slots=state if STATES[state] == "running" else 0)
+    elif kind == "bar":
+        world.bar_node(pool, name)
     elif kind == "slots" and old.state == "running":
         world.change_node(pool, name, "running", slots=state)
 
@@ -125,7 +130,7 @@ def test_what_is_claimed_of_pools_is_true_whatever_happens(script: list[tuple[An
         known = world.known()
         assert {pool.facts.id for pool in known.pools.values()} == {p.id for p in world.service.there(world.now())}
         for pool in world.service.there(world.now()):
-            told = {name: node._replace(recent_at=0) for name, node in world.stored(pool.id).items()}
+            told = {name: as_told(node) for name, node in world.stored(pool.id).items()}
             assert told == pool.at(world.now())
     finally:
         world.close()
@@ -135,7 +140,7 @@ class ChangesOnly(NodeReading):
     """After the first list nothing but changes is read."""
 
     @override
-    async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts, t0: Any) -> NodesRead:
+    async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
         if pool.picture is None or stored.is_torn:
             return await super()._read_all(pool, stored, counts, t0)
         return await _changes(self, pool, stored, t0)
@@ -145,8 +150,8 @@ class CountsUnheard(NodeReading):
     """The counts of the service aren't compared."""
 
     @override
-    async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts, t0: Any) -> NodesRead:
-        if pool.picture and pool.picture.digest == stored.digest and not pool.picture.summary.is_busy:
+    async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
+        if pool.picture and pool.picture.digest == stored.digest and pool.picture.summary.is_settled:
             return await _changes(self, pool, stored, t0)
         return await super().read(pool, stored, counts, t0)
 
@@ -156,7 +161,8 @@ async def _changes(reading: NodeReading, pool: Pool, stored: StoredNodes, t0: An
     assert pool.picture
     since = pool.picture.as_of - reading._overlap
     told = await reading._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
-    nodes = merged(dict(stored.nodes), told.nodes, whole=False)
+    known = to_milliseconds(pool.picture.as_of)
+    nodes = merged(stored.nodes, told.nodes, whole=False, at=to_milliseconds(t0), known_as_of=known)
     summary = summary_of(nodes.values(), pool.facts.slots_per_node)
     return replace(pool.picture, as_of=t0, source="delta", summary=summary), nodes
 
@@ -257,6 +263,43 @@ def test_what_a_broken_round_leaves_behind_hinders_a_process_once_at_most(
     assert pools.stored("Alpha")["tvm-002"].slots == 2
 
 
+def level_of_nodes(world: PoolWorld) -> str:
+    """How sure a process that remembers nothing says nodes are."""
+    tables = MemoryTables(Connection(world.storage))
+    accounts, clock = {ACCOUNT.id: ACCOUNT}, LoopClock(world.now)
+    queries = PoolQueries(
+        accounts,
+        PoolStore(tables),
+        NodeStore(tables),
+        MonitoringStore(tables),
+        clock=clock,
+        interval=timedelta(hours=1),
+    )
+    report, _ = world.run(queries.pool_with_nodes(ACCOUNT.id, "Alpha"))
+    return report.verdict.level
+
+
+def test_what_another_process_left_behind_that_died_amid_its_writes_goes_with_the_next_full_list(
+    pools: PoolWorld,
+) -> None:
+    pool = pools.create("Alpha", 1)
+    pools.change_node(pool, "tvm-001", "running", slots=1)
+    asked(pools)
+    asked(pools)
+    pool.now(pools.now(), {"tvm-001": pool.at(pools.now())["tvm-001"]._replace(scheduling="disabled")})
+    pools.wait(60)
+    pools.poll(1, fault=Fault(5, committed=False, kills=True))
+    assert pools.stored("Alpha")["tvm-001"].scheduling == "disabled"
+    assert level_of_nodes(pools) == "unverified"
+    pool.now(pools.now(), {"tvm-001": pool.at(pools.now())["tvm-001"]._replace(scheduling="enabled")})
+    for _ in range(15):
+        pools.wait(60)
+        pools.run(pools.processes[0].rounds.run(lambda: True))
+    assert pools.stored("Alpha")["tvm-001"].scheduling == "enabled"
+    assert level_of_nodes(pools) == "exact"
+    asked(pools)
+
+
 def test_changes_on_several_pages_are_not_of_one_instant(pools: PoolWorld) -> None:
     pool = pools.create("Alpha", 3)
     asked(pools)
@@ -277,6 +320,15 @@ def test_a_change_within_the_overlap_is_seen_though_the_counts_are_the_same(pool
     pools.change_node(pool, "tvm-002", "offline", late=29)
     assert asked(pools)[-1] == "pools/Alpha/changes"
     assert [node.state for _, node in sorted(pools.stored("Alpha").items())] == ["idle", "offline", "idle"]
+
+
+def test_a_node_that_is_barred_from_tasks_before_it_is_idle_is_seen_though_its_state_stays(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    pools.change_node(pool, "tvm-001", "creating")
+    asked(pools)
+    pools.bar_node(pool, "tvm-001")
+    assert asked(pools)[-1] == "pools/Alpha/nodes"
+    assert [node.scheduling for _, node in sorted(pools.stored("Alpha").items())] == ["disabled", "enabled"]
 
 
 @pytest.mark.parametrize("request_", ["pools", "nodecounts", "pools/Alpha/nodes"])
@@ -323,8 +375,40 @@ def test_throttling_ends_the_round_and_is_handed_on(pools: PoolWorld) -> None:
     pools.wait(60)
     process = pools.processes[0]
     process.batch.requests.clear()
-    assert pools.run(process.rounds.run(lambda: True)) is throttled
+    assert pools.run(process.rounds.run(lambda: True)).throttled is throttled
     assert len(process.batch.requests) <= 2 + 8
+
+
+def test_missing_pools_are_looked_up_only_while_the_round_may_go_on(pools: PoolWorld) -> None:
+    for number in range(9):
+        pools.create(f"pool-{number}", 1)
+    asked(pools)
+    del pools.service.pools[2:]
+    process = pools.processes[0]
+    throttled = BatchThrottledError("http://x", timedelta(seconds=7), status=429)
+    pools.service.refusals["pools/pool-3"] = throttled
+    process.batch.requests.clear()
+    assert pools.run(process.rounds.run(lambda: True)).throttled is throttled
+    assert process.batch.requests == ["pools", "pools/pool-2", "pools/pool-3"]
+    pools.service.refusals.clear()
+    process.batch.requests.clear()
+    pools.run(process.rounds.run(lambda: "pools/pool-4" not in process.batch.requests))
+    assert process.batch.requests == ["pools", "pools/pool-3", "pools/pool-4", "nodecounts"]
+
+
+def test_a_missing_pool_that_nobody_looked_up_is_not_said_to_be_as_of_the_list(pools: PoolWorld) -> None:
+    for number in range(55):
+        pools.create(f"pool-{number:02}")
+    asked(pools)
+    before = pools.now()
+    for pool in pools.service.pools[2:]:
+        pool.deleted = before
+    asked(pools)
+    left = [pool.picture for key, pool in pools.known().pools.items() if key > "pool-01"]
+    assert len(left) == 3
+    assert all(picture and picture.as_of <= before for picture in left)
+    asked(pools)
+    assert sorted(pools.known().pools) == ["pool-00", "pool-01"]
 
 
 def test_a_round_whose_time_is_up_reads_no_nodes_and_keeps_what_it_was_told(pools: PoolWorld) -> None:
@@ -334,7 +418,7 @@ def test_a_round_whose_time_is_up_reads_no_nodes_and_keeps_what_it_was_told(pool
     pools.wait(60)
     process = pools.processes[0]
     process.batch.requests.clear()
-    assert pools.run(process.rounds.run(lambda: False)) is None
+    assert pools.run(process.rounds.run(lambda: False)) == (None, None)
     assert process.batch.requests == ["pools", "nodecounts"]
     (known,) = pools.known().pools.values()
     assert known.picture
@@ -358,7 +442,8 @@ def test_a_pool_that_another_process_polled_meanwhile_is_left_to_it(pools: PoolW
 def test_nodes_whose_rows_are_broken_are_read_anew_with_all_that_is_known_of_them(pools: PoolWorld) -> None:
     pool = pools.create("Alpha", 2)
     asked(pools)
-    del pools.storage.rows["nodes"][ACCOUNT.key, "alpha~n00000"]
+    row, etag = pools.storage.rows["nodes"][ACCOUNT.key, "alpha~!"]
+    pools.storage.rows["nodes"][ACCOUNT.key, "alpha~!"] = (row | {"nodes0": b"nonsense"}, etag)
     pools.processes[0] = pools.started()
     assert asked(pools)[-1] == "pools/Alpha/nodes"
     stored = pools.stored("Alpha")
@@ -377,3 +462,30 @@ def test_a_deleted_pool_leaves_nothing_behind(pools: PoolWorld) -> None:
     last = pools.known().last
     assert last
     assert "alpha" not in last.confirmations
+
+
+class Overtaken(FakePools):
+    """After a GET of a pool that is gone another is made under its id, which another process polls at once."""
+
+    world: PoolWorld
+
+    @override
+    async def fetch_pool(self, pool_id: str) -> PoolFacts:
+        try:
+            return await super().fetch_pool(pool_id)
+        finally:
+            self.world.create(pool_id, 3)
+            await self.world.processes[0].rounds.run(lambda: True)
+
+
+def test_nodes_of_a_pool_that_was_made_anew_meanwhile_stay_when_the_old_one_is_forgotten(pools: PoolWorld) -> None:
+    old = pools.create("Alpha", 2)
+    asked(pools)
+    old.deleted = pools.now()
+    pools.wait(60)
+    process = pools.processes[1]
+    source = process.rounds.source = Overtaken(pools.service, process.connection)
+    source.world = pools
+    pools.run(process.rounds.run(lambda: True))
+    assert source.requests[:2] == ["pools", "pools/Alpha"]
+    assert len(pools.stored("Alpha")) == pools.known().pools["alpha"].facts.nodes == 3

@@ -2,18 +2,23 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any, override
+from typing import Any, cast, override
 
 import pytest
 
 from shared.domain.nodes import Node
+from shared.domain.operations import Reason
 from shared.errors import BatchAnswerError, BatchThrottledError, StorageError
+from shared.services.pool_records import PoolRecords
 from shared.services.pool_rounds import PoolRounds
+from shared.services.round_under_way import BesideEnd
+from shared.services.schedule_rounds import ScheduleRounds
 from shared.stores.nodes import NodeStore
+from shared.stores.pool_history import PoolHistoryStore
 from shared.stores.pools import PoolStore
 from tests.services.memory_tables import MemoryTables
 from tests.services.pool_world import FakePools, PoolService, TruePool
-from tests.services.process import ACCOUNT, Process
+from tests.services.process import ACCOUNT, HISTORY, Process
 from tests.services.telling import last_round, verdict
 from tests.services.world import SECOND, World
 
@@ -51,7 +56,8 @@ def process(world: World) -> Process:
     batch.latency = 4.0
     process.rounds._pools = PoolRounds(
         batch,
-        pools=PoolStore(tables),
+        pools=(pools := PoolStore(tables)),
+        records=PoolRecords(pools, PoolHistoryStore(tables), HISTORY),
         nodes=NodeStore(tables),
         clock=process.clock,
         overlap=30 * SECOND,
@@ -158,3 +164,46 @@ def test_jobs_that_fail_do_not_end_the_round_over_pools(world: World, process: P
     world.service.refusals["jobs"] = BatchAnswerError("It broke.")
     polled(world, process, budget=400)
     assert known(world, process) == NODES
+
+
+class Beside:
+    """A look that ends as told, be it with an error."""
+
+    def __init__(self, world: World, end: BesideEnd | Exception) -> None:
+        self.source = FakePools(PoolService(world.now), world.processes[0].connection)
+        self._end = end
+
+    async def run(self, *_: object, **__: object) -> BesideEnd:
+        if isinstance(self._end, Exception):
+            raise self._end
+        return self._end
+
+
+def test_storage_that_breaks_beside_jobs_loses_neither_their_messages_nor_what_the_service_asked_to_wait(
+    world: World,
+) -> None:
+    world.service.page_size, world.service.short_read = 3, 10
+    world.create("Long", *(f"task-{number:02}" for number in range(40)))
+    world.wait(61)
+    process = world.started()
+    throttled = BatchThrottledError("http://x", 300 * SECOND, status=429)
+    process.rounds._pools = cast(PoolRounds, Beside(world, BesideEnd(throttled)))
+    process.rounds._schedules = cast(ScheduleRounds, Beside(world, StorageError("Table Storage broke.")))
+    with pytest.raises(StorageError, match="Table Storage broke"):
+        polled(world, process, budget=40)
+    assert [message.job for message in process.rounds.take_messages()] == ["Long"]
+    wait = last_round(world).wait(world.now())
+    assert wait
+    assert wait > 290 * SECOND
+
+
+def test_a_poll_of_all_on_demand_says_what_went_wrong_with_pools(world: World, process: Process) -> None:
+    service = pools_of(process)._service
+    service.refusals["pools/pool-07/nodes"] = BatchAnswerError("It broke.")
+    _, reasons = world.run(process.rounds.run_now(None, budget=400 * SECOND))
+    assert reasons == (Reason(None, "Pools: 1 pool couldn't be polled; its verdict says why."),)
+    _, reasons = world.run(process.rounds.run_now(["Render"], budget=400 * SECOND))
+    assert reasons == ()
+    service.refusals.clear()
+    _, reasons = world.run(process.rounds.run_now(None, budget=400 * SECOND))
+    assert reasons == ()

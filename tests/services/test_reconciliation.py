@@ -7,6 +7,7 @@ import pytest
 
 from shared.errors import BatchAnswerError
 from tests.services.memory_tables import Fault
+from tests.services.spoiling import spoil_leaves
 from tests.services.telling import polled_for_a_while, requests_of, verdict
 from tests.services.truth import ACTIVE, COMPLETED, PREPARING, RUNNING
 from tests.services.world import SECOND, World
@@ -63,6 +64,21 @@ def test_a_report_later_than_the_overlap_is_made_good_by_a_repair(world: World) 
     assert world.cached("Render")["c"].state == RUNNING
     assert (verdict(world, "Render").level, verdict(world, "Render").source) == ("exact", "repair")
     assert "jobs/Render/tasks/c" not in calls
+
+
+def test_a_repair_that_meets_leaves_that_cannot_be_read_gives_way_to_a_full_read(world: World) -> None:
+    completed_but_for(world, "c")
+    world.wait(900)
+    job = world.truth.jobs["Render"][-1]
+    job.drifts = True
+    job.change("c", RUNNING, at=world.now(), lag=200 * SECOND, skew=NOW)
+    rounds(world, 5)
+    assert verdict(world, "Render").level == "unverified"
+    spoil_leaves(world)
+    world.wait(61)
+    world.run(world.processes[0].poll())
+    assert (verdict(world, "Render").level, verdict(world, "Render").source) == ("exact", "fullRead")
+    assert world.cached("Render")["c"].state == RUNNING
 
 
 def test_a_task_that_completed_unseen_is_looked_up_by_itself(world: World) -> None:

@@ -193,3 +193,22 @@ def test_a_job_without_tasks_has_an_empty_list(world: World, order: TaskOrder) -
     world.create("Render")
     polled_for_a_while(world)
     assert world.run(paged(world.started(), order, 10, nothing)) == []
+
+
+def test_tasks_are_found_by_name_in_the_leaves_that_can_hold_them_and_no_others(world: World) -> None:
+    process = staged(world)
+    read: list[str] = []
+    load = process.cache.load_leaf
+
+    async def loaded(partition: str, entry: Any) -> Any:
+        read.append(entry.row)
+        return await load(partition, entry)
+
+    process.cache.load_leaf = loaded  # type: ignore[method-assign]
+    wanted = {key_of(name) for name in ("TASK-00", "task-01", "task-02", "task-58", "zzz", "a")}
+    found = world.run(process.task_queries.named("demo", "Render", wanted))
+    assert {key: task.id for key, task in found.items()} == {name: name for name in ("task-00", "task-02", "task-58")}
+    assert len(read) == 2
+    assert len(set(read)) == 2
+    assert world.run(process.task_queries.named("demo", "Render", set())) == {}
+    assert len(world.run(process.task_queries.named("demo", "Render", set(NAMES)))) == len(NAMES)

@@ -42,6 +42,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.service = Service(self.truth, self.now)
+        self.storage.now = self.now
         self.processes = [self.started(), self.started()]
 
     def started(self) -> Process:

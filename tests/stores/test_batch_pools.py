@@ -10,13 +10,14 @@ import pytest
 from aiohttp import web
 
 from shared.domain.nodes import NodeError, RecentTask, StartRun
-from shared.domain.pools import AutoScale, Problem, Size
+from shared.domain.pool_settings import AutoScale, Problem
+from shared.domain.pools import Size
 from shared.domain.stamps import to_milliseconds
 from shared.errors import BatchAnswerError
 from shared.stores.batch import BatchAccount
-from shared.stores.batch_node_rows import counts_of, nodes_of
+from shared.stores.batch_node_rows import counts_of, known_nodes_of, nodes_of
 from shared.stores.batch_pool_rows import pool_of, pools_of
-from shared.stores.batch_pools import BatchPools
+from shared.stores.batch_pools import BatchPools, ToldNodes
 from shared.stores.batch_rows import NONSENSE
 from tests.stores.test_failing_batch import CASES, Service, account, service
 
@@ -66,7 +67,7 @@ def test_a_start_task_is_kept_without_its_secrets() -> None:
         "environmentSettings": [
             {"name": "API_KEY", "value": "hunter2"},
             {"name": "EMPTY"},
-            {"name": "URL", "value": "https://user:hunter2@host/"},
+            {"name": "MODE", "value": "hunter2"},
         ],
         "waitForSuccess": False,
         "maxTaskRetryCount": 2,
@@ -75,7 +76,7 @@ def test_a_start_task_is_kept_without_its_secrets() -> None:
     assert facts.start_task
     assert facts.start_task.command_line == "run --token [redacted]"
     assert facts.start_task.environment == (
-        ("API_KEY", "[redacted]"), ("EMPTY", ""), ("URL", "https://[redacted]@host/"),
+        ("API_KEY", "[redacted]"), ("EMPTY", ""), ("MODE", "[redacted]"),
     )  # fmt: skip
     assert (facts.start_task.waits_for_success, facts.start_task.retries) == (False, 2)
     assert "hunter2" not in repr(facts)
@@ -131,6 +132,76 @@ def test_rows_that_make_no_sense_are_refused(parse: Callable[[bytes], Any], row:
 def test_nodes_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(NONSENSE):
         nodes_of(body(NODE | wrong), 0)
+    with pytest.raises(NONSENSE):
+        known_nodes_of(body(NODE | wrong), {})
+
+
+async def test_a_node_that_is_told_as_before_is_not_parsed_again_and_any_other_is(
+    service: Service, account: BatchAccount
+) -> None:
+    told: dict[str, dict[str, Any]] = {"tvm-1": NODE, "tvm-2": NODE | {"id": "tvm-2"}}
+
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(*told.values()))
+
+    service.answer = answer
+    source = BatchPools(account)
+    first = await source.fetch_nodes("pool")
+    told["tvm-2"] |= {"runningTasksCount": 4}
+    second = await source.fetch_nodes("pool")
+    assert second.nodes == tuple(nodes_of(body(*told.values()), 0)[0])
+    assert [new is old for new, old in zip(second.nodes, first.nodes, strict=True)] == [True, False]
+    other = await source.fetch_nodes("other")
+    assert other.nodes == second.nodes
+    assert other.nodes[0] is not second.nodes[0]
+    recent = await source.fetch_nodes("pool", recent_as_of=MOMENT)
+    assert {node.recent_at for node in recent.nodes} == {to_milliseconds(MOMENT)}
+    assert (await source.fetch_nodes("pool")).nodes == second.nodes
+
+
+async def test_what_was_told_of_nodes_is_forgotten_with_their_pool(service: Service, account: BatchAccount) -> None:
+    rows = [NODE]
+
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(*rows))
+
+    service.answer = answer
+    source = BatchPools(account)
+    first = (await source.fetch_nodes("Pool")).nodes[0]
+    rows[:] = [POOL | {"id": "Pool"}]
+    await source.fetch_pools()
+    rows[:] = [NODE]
+    assert (await source.fetch_nodes("Pool")).nodes[0] is first
+    rows[:] = [POOL | {"id": "Another"}]
+    await source.fetch_pools()
+    rows[:] = [NODE]
+    assert (await source.fetch_nodes("Pool")).nodes[0] is not first
+
+
+async def test_what_was_told_of_nodes_has_one_bound_for_all_accounts(service: Service, account: BatchAccount) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(NODE, NODE | {"id": "tvm-2"}))
+
+    service.answer = answer
+    told = ToldNodes(most=3)
+    sources = [BatchPools(account, told), BatchPools(account, told)]
+    firsts = [(await source.fetch_nodes(name)).nodes for source, name in zip(sources, ("a", "b"), strict=True)]
+    again = [(await source.fetch_nodes(name)).nodes for source, name in zip(sources, ("a", "b"), strict=True)]
+    assert [new[0] is old[0] for new, old in zip(again, firsts, strict=True)] == [True, False]
+
+
+def test_what_is_taken_or_of_a_pool_that_is_gone_makes_room() -> None:
+    nodes = {bytes([number]): node for number, node in enumerate(nodes_of(body(NODE, NODE), 0)[0])}
+    told = ToldNodes(most=2)
+    told.keep("one", "a", nodes)
+    told.keep("two", "a", nodes)
+    assert told.take("two", "a") == {}
+    told.forget_others("two", ())
+    assert told.take("one", "a") == nodes
+    told.keep("two", "a", nodes)
+    told.forget_others("two", {"b"})
+    told.keep("one", "a", nodes)
+    assert told.take("one", "a") == nodes
 
 
 @pytest.mark.parametrize("read", ["pools", "pool", "nodes", "counts"])

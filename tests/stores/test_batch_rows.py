@@ -1,16 +1,20 @@
-"""Tasks as the service sends them, against a reading of the same JSON that is written to be plain instead of fast."""
+"""Tasks as the service sends them, against a reading of the same JSON that is written to be plain instead of fast.
+
+And what of a job the SDK gives in types that it doesn't declare.
+"""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from azure.batch.models import BatchJob
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.stamps import to_milliseconds
 from shared.domain.tasks import RESULTS, STATES, Task
-from shared.stores.batch_rows import NONSENSE, page_of, task_of
+from shared.stores.batch_rows import NONSENSE, job_of, page_of, task_of
 from tests.domain.profiles import load_profile
 from tests.domain.task_strategies import ids
 
@@ -108,3 +112,20 @@ def test_a_task_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
 def test_a_page_that_makes_no_sense_is_refused(body: bytes) -> None:
     with pytest.raises(NONSENSE):
         page_of(body)
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("PT5M", timedelta(minutes=5)), ("P1DT2H", timedelta(hours=26)), ("P10675199DT2H48M5.4775807S", None),
+        ("P1M", None), ("P1Y", None), ("", None), ("soon", None), (None, None),
+    ],
+)  # fmt: skip
+def test_a_job_whose_time_limit_is_no_number_of_seconds_is_read_as_one_without(
+    told: str | None, expected: timedelta | None
+) -> None:
+    at = WHOLE["stateTransitionTime"]
+    limited = {"constraints": {"maxWallClockTime": told}, "creationTime": at}
+    rules = job_of(BatchJob(WHOLE | limited)).rules
+    assert rules is not None
+    assert rules.max_wall_clock_time == expected

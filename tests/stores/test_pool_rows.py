@@ -4,29 +4,25 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import batched
 from typing import Any
 
+import orjson
 import pytest
+from azure.data.tables import UpdateMode
 
+from shared.domain.interruptions import Interruptions, Tally
+from shared.domain.node_records import NodeRecord, Past
 from shared.domain.nodes import Node, NodeError, NodeSummary, RecentTask, StartRun
 from shared.domain.pool_rounds import PoolRound
-from shared.domain.pools import (
-    AutoScale,
-    NodesPicture,
-    Pool,
-    PoolConfirmation,
-    PoolFacts,
-    Problem,
-    Size,
-    StartTask,
-    first_seen,
-)
+from shared.domain.pool_settings import AutoScale, Evaluation, Problem, StartTask
+from shared.domain.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, Size, first_seen
 from shared.errors import CacheConflictError
 from shared.stores import nodes as nodes_module
 from shared.stores import unit_writes
 from shared.stores.nodes import NodeStore, StoredNodes, planned
 from shared.stores.pools import PoolStore
-from shared.stores.tables import Tables
+from shared.stores.tables import Tables, json_columns, load_rows
 
 T0 = datetime(2026, 11, 21, 7, 0, 1, 234_000, tzinfo=UTC)
 FACTS = PoolFacts(
@@ -35,11 +31,17 @@ FACTS = PoolFacts(
     StartTask("run", (("A", "b"),), waits_for_success=False, retries=1), "Shown",
 )  # fmt: skip
 SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2)
-POOL = first_seen(FACTS, T0).listed(NodesPicture(T0, T0, "fullRead", SUMMARY, "digest", "doubt"))
+TALLY = Tally(7, Interruptions(6, 3, 9, ((1, 3), (3, 3))))
+RECORD = NodeRecord(7, (Past("idle", 3), Past("", 2)), (5, 4), Interruptions(2, 1, 9, ((1, 1), (3, 1))))
+PICTURE = NodesPicture(T0, T0, "fullRead", SUMMARY, "digest", "doubt", TALLY, ((1, 2), (3, 4)))
+POOL = replace(
+    first_seen(FACTS, T0).listed(PICTURE).listed(replace(PICTURE, doubt=None)),
+    evaluations=(Evaluation(T0, "r"), Evaluation(T0, None, Problem("e"))),
+)
 FULL = Node(
     "TVM-1", "starttaskfailed", False, 1, 2, 3, "disabled", 4, 5, 6, 7, "standard_d4s_v5",
     StartRun("completed", "failure", 1, 2, 3, 4, "usererror", "code", "message"),
-    (NodeError("a", "b"),), (RecentTask("j", "t", "running"),), 9,
+    (NodeError("a", "b"),), (RecentTask("j", "t", "running"),), 9, RECORD,
 )  # fmt: skip
 
 
@@ -64,7 +66,7 @@ async def save_pool(store: PoolStore, account: str, pool: Pool) -> Pool:
 
 
 async def save_nodes(store: NodeStore, before: StoredNodes, nodes: Mapping[str, Node]) -> StoredNodes:
-    write = planned(before, nodes)
+    write = planned(before, nodes, before.tally)
     (conflict,) = await store.save_all([write])
     if conflict:
         raise conflict
@@ -91,10 +93,10 @@ async def test_a_pool_that_another_process_wrote_is_not_overwritten(tables: Tabl
         with pytest.raises(CacheConflictError):
             await save_pool(store, account, stale)
     with pytest.raises(CacheConflictError):
-        await store.delete(account, first)
+        await store.delete(account, first.key, first.etag)
     assert (await store.load(account, FACTS.id))[1] == second
-    await store.delete(account, second)
-    await store.delete(account, second)
+    await store.delete(account, second.key, second.etag)
+    await store.delete(account, second.key, second.etag)
     assert (await store.load(account, FACTS.id))[1] is None
 
 
@@ -178,10 +180,25 @@ async def test_two_writers_never_mix_what_they_found(tables: Tables, account: st
 async def test_nodes_of_a_pool_that_was_deleted_meanwhile_conflict(tables: Tables, account: str) -> None:
     store = NodeStore(tables)
     saved = await save_nodes(store, await store.load(account, "pool"), many(3))
-    await NodeStore(tables).delete(account, "pool")
+    theirs = NodeStore(tables)
+    known = await theirs.load(account, "pool")
+    await theirs.delete(known)
     with pytest.raises(CacheConflictError):
         await save_nodes(store, saved, many(4))
     assert (await store.load(account, "pool")).nodes == {}
+    with pytest.raises(CacheConflictError):
+        await theirs.delete(known)
+
+
+async def test_nodes_that_were_written_meanwhile_are_not_deleted(tables: Tables, account: str) -> None:
+    store = NodeStore(tables)
+    before = await save_nodes(store, await store.load(account, "pool"), many(600))
+    after = await save_nodes(store, before, many(3))
+    with pytest.raises(CacheConflictError):
+        await NodeStore(tables).delete(before)
+    assert (await NodeStore(tables).read(account, "pool")).nodes == after.nodes
+    await store.delete(after)
+    assert (await NodeStore(tables).read(account, "pool")).nodes == {}
 
 
 async def test_rows_that_do_not_belong_together_are_told_and_written_anew(
@@ -214,6 +231,22 @@ async def test_rows_that_do_not_belong_together_are_told_and_written_anew(
     assert saved.nodes == many(600, state="running")
 
 
+@pytest.mark.parametrize("row", ["pool~!", "pool~n00001"])
+async def test_rows_of_nodes_without_a_digest_are_told_and_written_anew(tables: Tables, account: str, row: str) -> None:
+    store, other = NodeStore(tables), NodeStore(tables)
+    known = await save_nodes(store, await store.load(account, "pool"), many(600))
+    stored = await tables["nodes"].get_entity(account, row)
+    await tables["nodes"].update_entity(
+        {name: value for name, value in stored.items() if name != "digest"}, UpdateMode.REPLACE
+    )
+    await store.doubt(account)
+    assert ((await store.load(account, "pool", known.digest)).digest == known.digest) == (row != "pool~!")
+    torn = await other.load(account, "pool")
+    assert (torn.is_torn, torn.nodes) == (True, {})
+    saved = await save_nodes(other, torn, many(600, state="running"))
+    assert await NodeStore(tables).read(account, "pool") == saved
+
+
 async def test_what_is_remembered_of_nodes_is_bounded(
     tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,12 +262,12 @@ async def test_pools_and_nodes_are_written_by_the_dozen_and_one_that_was_overtak
 ) -> None:
     store, pools = NodeStore(tables), PoolStore(tables)
     names = [f"pool-{number}" for number in range(120)]
-    writes = [planned(await store.load(account, name), many(2)) for name in names]
+    writes = [planned(await store.load(account, name), many(2), None) for name in names]
     await save_nodes(NodeStore(tables), await NodeStore(tables).load(account, "pool-7"), many(1))
     sent = counted(monkeypatch, store._table)
     conflicts = await store.save_all(writes)
     assert [name for name, conflict in zip(names, conflicts, strict=True) if conflict] == ["pool-7"]
-    assert sent == [100, *[2] * 50, 100, 40]
+    assert sent == [100, *[1] * 100, 20]
     found = {name: len((await NodeStore(tables).read(account, name)).nodes) for name in names}
     assert found == {**dict.fromkeys(names, 2), "pool-7": 1}
     rows = [first_seen(replace(FACTS, id=name), T0) for name in names]
@@ -269,3 +302,61 @@ async def test_five_thousand_nodes_fit_into_one_transaction(tables: Tables, acco
     store = NodeStore(tables)
     await save_nodes(store, await store.load(account, "pool"), found)
     assert (await NodeStore(tables).read(account, "pool")).nodes == found
+
+
+@pytest.mark.parametrize("count", [3, 251])
+async def test_nodes_that_an_older_version_wrote_are_read_and_written_anew(
+    tables: Tables, account: str, count: int
+) -> None:
+    """It wrote the head without nodes and without a tally, and nodes without records."""
+    table, found = tables["nodes"], many(count)
+    chunks = [list(some) for some in batched(sorted(found.values()), 250, strict=False)]
+    bodies = [orjson.dumps([[*list(node)[:12], None, [], [], 0] for node in chunk]) for chunk in chunks]
+    digests = [nodes_module._digest(body) for body in bodies]
+    for number, (body, digest) in enumerate(zip(bodies, digests, strict=True)):
+        row = {"PartitionKey": account, "RowKey": f"pool~n{number:05}", "digest": digest}
+        await table.create_entity(row | json_columns("nodes", orjson.Fragment(body)))
+    whole = nodes_module._digest("".join(digests).encode())
+    await table.create_entity({"PartitionKey": account, "RowKey": "pool~!", "digest": whole})
+    store = NodeStore(tables)
+    before = await store.read(account, "pool")
+    assert (before.nodes, before.tally) == (found, None)
+    after = {key: node._replace(record=RECORD) for key, node in found.items()}
+    assert await store.save_all([planned(before, after, TALLY)]) == [None]
+    stored = await NodeStore(tables).read(account, "pool")
+    assert (stored.nodes, stored.tally) == (after, TALLY)
+    rows = [row["RowKey"] for row in await load_rows(table, account)]
+    assert rows == (["pool~!"] if count <= 250 else ["pool~!", "pool~n00000", "pool~n00001"])
+
+
+async def test_nodes_move_to_rows_of_their_own_and_back(tables: Tables, account: str) -> None:
+    store = NodeStore(tables)
+    stored = await store.load(account, "pool")
+    for count in (250, 251, 2, 600, 0, 1):
+        stored = await save_nodes(store, stored, many(count))
+        assert (await NodeStore(tables).read(account, "pool")).nodes == many(count)
+        rows = await load_rows(tables["nodes"], account)
+        assert len(rows) == 1 + (-(-count // 250) if count > 250 else 0)
+
+
+async def test_a_tally_that_changes_alone_is_written_and_named_by_the_digest(tables: Tables, account: str) -> None:
+    store, nodes = NodeStore(tables), many(2)
+    before = await save_nodes(store, await store.load(account, "pool"), nodes)
+    write = planned(before, nodes, Tally(1, Interruptions(1)))
+    assert write.digest != before.digest
+    assert await store.save_all([write]) == [None]
+    assert (await NodeStore(tables).read(account, "pool")).tally == Tally(1, Interruptions(1))
+
+
+async def test_nodes_with_all_that_is_remembered_of_them_take_few_bytes() -> None:
+    """A thousand busy nodes, each with as much as is ever kept, are far from what a transaction holds."""
+    past = tuple(Past(("idle", "running")[n % 2], 1_795_244_400_000 + n * 61_234) for n in range(20))
+    falls = tuple(1_795_244_400_000 + n * 61_234 for n in range(20))
+    record = NodeRecord(1_795_244_400_000, past, falls, Interruptions(9, 2, 9, tuple((n, 1) for n in range(20))))
+    nodes = by_key(
+        Node(f"tvmps_{secrets.token_hex(32)}_d", "idle", record=record._replace(since=number)) for number in range(1000)
+    )
+    write = planned(StoredNodes("a", "p"), nodes, None)
+    sizes = [sum(len(v) for v in operation[1].values() if isinstance(v, bytes)) for operation in write.unit]
+    assert max(sizes) < 250 * 250
+    assert len(write.unit) == 5

@@ -7,11 +7,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from azure.data.tables import UpdateMode
 
 from shared.domain.insight import Insight, StoredInsight
-from shared.domain.jobs import Agreement, Confirmation, Job, JobFacts, Picture, Retired
+from shared.domain.job_rules import JobRules
+from shared.domain.jobs import Job, JobFacts, Retired
 from shared.domain.leaves import Leaf
 from shared.domain.operations import PollOperation, Reason
+from shared.domain.pictures import Agreement, Confirmation, Picture
 from shared.domain.rounds import Round
 from shared.domain.samples import Sample
 from shared.domain.tasks import TaskCounts
@@ -37,6 +40,9 @@ PICTURE = Picture(
 JOBS = {
     "bare": Job(BARE_FACTS),
     "with all facts": Job(FULL_FACTS),
+    "with rules": Job(replace(FULL_FACTS, rules=JobRules(7, timedelta(days=3, microseconds=1), True))),
+    "with rules that bound nothing": Job(replace(BARE_FACTS, rules=JobRules())),
+    "that may run nothing": Job(replace(BARE_FACTS, rules=JobRules(0, timedelta()))),
     "building": Job(
         BARE_FACTS, building="g2", building_since=T0, retired=(Retired("g0", T0), Retired("g1", T0 + MICROSECOND))
     ),
@@ -104,11 +110,40 @@ async def test_a_job_whose_row_is_gone_conflicts_too(tables: Tables, account: st
         await store.save(account, Job(BARE_FACTS, etag=etag))
 
 
+async def test_a_row_that_cannot_be_read_is_deleted_as_it_was_loaded_only(tables: Tables, account: str) -> None:
+    store = JobStore(tables)
+    await store.save(account, JOBS["bare"])
+    stored = await tables["jobs"].get_entity(account, JOBS["bare"].key)
+    await tables["jobs"].update_entity({**stored, "state": 7}, UpdateMode.REPLACE)
+    (first,) = (await store.load_known(account)).unreadable.values()
+    assert abs((await store.written_at(account, first) or BARE_FACTS.creation_time) - datetime.now(UTC)) < timedelta(
+        minutes=5
+    )
+    await tables["jobs"].update_entity({**stored, "state": 8}, UpdateMode.REPLACE)
+    assert await store.written_at(account, first) is None
+    with pytest.raises(CacheConflictError):
+        await store.delete_unreadable(account, first)
+    (second,) = (await store.load_known(account)).unreadable.values()
+    await store.delete_unreadable(account, second)
+    assert await store.written_at(account, second) is None
+    assert (await store.load_known(account)).unreadable == {}
+
+
 async def test_what_was_never_saved_is_not_there(tables: Tables, account: str) -> None:
     assert await JobStore(tables).load(account, "missing") is None
     assert await JobStore(tables).load_all(account) == {}
     assert await RoundStore(tables).load(account) is None
     assert await OperationStore(tables).load(account, "missing") is None
+
+
+async def test_jobs_of_a_schedule_are_those_under_its_id_and_no_others(tables: Tables, account: str) -> None:
+    store = JobStore(tables)
+    names = ["nightly", "Nightly:job-1", "nightly:job-10", "nightly2:job-1", "nightly-x:job-1", "nightl:job-1"]
+    for name in names:
+        await store.save(account, Job(replace(BARE_FACTS, id=name)))
+    found = (await store.load_of_schedule(account, "NIGHTLY")).jobs
+    assert [job.facts.id for job in found.values()] == ["Nightly:job-1", "nightly:job-10"]
+    assert (await store.load_of_schedule(account, "missing")).jobs == {}
 
 
 async def test_more_jobs_than_a_page_holds_are_all_loaded(tables: Tables, account: str) -> None:

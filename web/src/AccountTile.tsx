@@ -1,5 +1,7 @@
 // One account: its jobs and tasks in numbers, how fresh they are, how the last round went.
 
+import type { ComponentChildren } from "preact";
+import { PoolsLine, SchedulesLine } from "./AccountLines";
 import { Age } from "./Banner";
 import type { Filters } from "./filters";
 import { rankOf, TASK_STATES, type Account, type Round } from "./model";
@@ -18,6 +20,36 @@ export function AccountTile({ account, single, filters, choose }: TileProps) {
   const chosen = filters.account === account.id;
   const toggle = () => choose({ account: chosen ? "" : account.id });
   return (
+    <TileFrame {...{ account, single, chosen, toggle }} asOf={account.lastRound?.asOf ?? null}>
+      <Numbers account={account} />
+      <StateBar counts={account.taskCounts} />
+      <PoolsLine account={account} />
+      <SchedulesLine account={account} />
+      <footer>
+        <LastRound round={account.lastRound} />
+        <span class="endpoint">
+          <Outside text={account.endpoint} />
+        </span>
+      </footer>
+    </TileFrame>
+  );
+}
+
+interface FrameProps {
+  account: Account;
+  single: boolean;
+  chosen: boolean;
+  toggle: () => void;
+  /** Of what the tile tells, be it jobs, pools or schedules; null where it wasn't read, undefined if it can't be. */
+  asOf: string | null | undefined;
+  /** Some of it is later than that. */
+  orLater?: boolean;
+  children: ComponentChildren;
+}
+
+/** Whose tile it is and how fresh; where there are several accounts its name chooses it. */
+export function TileFrame({ account, single, chosen, toggle, asOf, orLater, children }: FrameProps) {
+  return (
     <article class="tile" data-account={account.id} data-chosen={chosen}>
       <header>
         <h2>
@@ -30,33 +62,19 @@ export function AccountTile({ account, single, filters, choose }: TileProps) {
           )}
           {account.region && <small>{account.region}</small>}
         </h2>
-        <p class="fresh">{account.enabled ? <Freshness account={account} /> : "Monitoring is switched off"}</p>
+        <p class="fresh" data-testid="fresh">
+          {asOf && (
+            <>
+              as of <Age at={asOf} />
+              {orLater && " or later"},{" "}
+            </>
+          )}
+          {asOf === null && "not read yet, "}
+          {account.enabled ? `polled every ${account.pollSeconds} s` : "monitoring is switched off"}
+        </p>
       </header>
-      <Numbers account={account} />
-      <StateBar counts={account.taskCounts} />
-      <footer>
-        <LastRound round={account.lastRound} />
-        <span class="endpoint">
-          <Outside text={account.endpoint} />
-        </span>
-      </footer>
+      {children}
     </article>
-  );
-}
-
-function Freshness({ account }: { account: Account }) {
-  const asOf = account.lastRound?.asOf;
-  return (
-    <>
-      {asOf ? (
-        <>
-          as of <Age at={asOf} />
-        </>
-      ) : (
-        "not read yet"
-      )}
-      , polled every {account.pollSeconds} s
-    </>
   );
 }
 

@@ -1,61 +1,78 @@
-// The page: the list of jobs or one of them, as its address says.
+// The page: a list or one thing in it, as the page's address says.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Feed, type Picture } from "./feed";
-import { addressOf, readFilters, type Filters } from "./filters";
+import { EventsPage } from "./events/EventsPage";
 import { JobPage } from "./job/JobPage";
 import { readView } from "./job/view";
+import { JobsPage } from "./JobsPage";
 import { Going, type Go } from "./Link";
-import { ListPage } from "./ListPage";
-import { NOTHING_YET, type Reading } from "./poller";
-import { Shell } from "./Shell";
+import { addressOfList, addressOfOne, readPlace, type Place, type Tab } from "./places";
+import { PoolPage } from "./pool/PoolPage";
+import { PoolsPage } from "./pool/PoolsPage";
+import { SchedulePage } from "./schedule/SchedulePage";
+import { SchedulesPage } from "./schedule/SchedulesPage";
 import { TipLayer } from "./Tip";
 
-const read = () => ({ filters: readFilters(), view: readView() });
+const LISTS = { jobs: JobsPage, pools: PoolsPage, schedules: SchedulesPage, events: EventsPage };
+/** Pages of what a list holds; without one the list is shown. */
+const PAGES: Partial<Record<Tab, typeof PoolPage>> = { pools: PoolPage, schedules: SchedulePage };
+
+interface Left {
+  address: string;
+  top: number;
+}
 
 export function App() {
-  const [{ filters, view }, setPlace] = useState(read);
-  const [reading, setReading] = useState<Reading<Picture>>(NOTHING_YET);
-  const feed = useRef<Feed>(null);
-  feed.current ??= new Feed(filters, setReading);
-  const listed = useRef({ address: "./", top: 0 });
-  const onList = !view;
-  useEffect(() => (onList ? feed.current?.start(readFilters()) : undefined), [onList]);
+  const [place, setPlace] = useState(readPlace);
+  const left = useRef<Partial<Record<Tab, Left>>>({});
   useEffect(() => {
-    const moved = () => {
-      const place = read();
-      setPlace(place);
-      if (!place.view) feed.current?.look(place.filters);
-    };
+    const moved = () => setPlace(readPlace());
     window.addEventListener("popstate", moved);
     return () => window.removeEventListener("popstate", moved);
   }, []);
+  const before = useRef(place);
   useEffect(() => {
-    window.scrollTo(0, onList ? listed.current.top : 0);
-    if (onList) document.title = "Batchscope";
-  }, [onList, view?.account, view?.job]);
+    const { tab, account, id } = before.current;
+    before.current = place;
+    window.scrollTo(0, place.id === null ? (left.current[place.tab]?.top ?? 0) : 0);
+    if (id !== null && place.id === null && place.tab === tab && tab !== "events") focusOn(addressOfOne(tab, account, id));
+  }, [keyOf(place)]);
 
   const go: Go = (address, how = "push") => {
-    if (onList) listed.current = { address: location.search || "./", top: window.scrollY };
-    history[how === "push" ? "pushState" : "replaceState"](null, "", address);
-    setPlace(read());
-  };
-  const choose = (change: Partial<Filters>) => {
-    const next = { ...filters, ...change };
-    go(addressOf(next), "prefix" in change ? "replace" : "push");
-    feed.current?.look(next);
+    if (place.id === null) left.current[place.tab] = { address: location.search || "./", top: window.scrollY };
+    const here = location.href;
+    const cameFrom = history.state?.from === new URL(address, here).href;
+    if (how === "back" && cameFrom) return history.back(); // which tells of it by popstate
+    if (how === "push") history.pushState({ from: here }, "", address);
+    else history.replaceState(history.state, "", address);
+    setPlace(readPlace());
   };
   return (
     <TipLayer>
       <Going.Provider value={go}>
-        {view ? (
-          <JobPage key={`${view.account} ${view.job}`} view={view} back={listed.current.address} />
-        ) : (
-          <Shell reading={reading} retry={() => feed.current?.refresh()}>
-            <ListPage reading={reading} filters={filters} choose={choose} />
-          </Shell>
-        )}
+        <Shown key={keyOf(place)} place={place} back={left.current[place.tab]?.address ?? addressOfList(place.tab, {})} />
       </Going.Provider>
     </TipLayer>
   );
+}
+
+/** Gives a list's link the focus that its page had, or the way to the list where it isn't listed. */
+function focusOn(address: string): void {
+  const rows = [...document.querySelectorAll<HTMLAnchorElement>("a.open")];
+  const link = rows.find((each) => each.getAttribute("href") === address);
+  (link ?? document.querySelector<HTMLAnchorElement>(".tabs [aria-current]"))?.focus({ preventScroll: true });
+}
+
+/** The same while filters change, so that nothing that is shown begins anew. */
+function keyOf({ tab, account, id }: Place): string {
+  return id === null ? tab : JSON.stringify([tab, account, id]);
+}
+
+function Shown({ place, back }: { place: Place; back: string }) {
+  const view = place.tab === "jobs" ? readView() : null;
+  if (view) return <JobPage view={view} back={back} />;
+  const One = PAGES[place.tab];
+  if (One && place.id !== null) return <One account={place.account} id={place.id} back={back} />;
+  const List = LISTS[place.tab];
+  return <List />;
 }

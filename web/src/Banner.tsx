@@ -35,8 +35,9 @@ export function Banner({ failure, retry }: BannerProps) {
   );
 }
 
+/** That there is no such thing is an answer, too. */
 export function Liveness({ reading: { value, failure } }: { reading: Reading<unknown> }) {
-  const live = value && !failure;
+  const live = failure ? failure.status === 404 && !value : value;
   const word = live ? "Live" : !failure ? "Connecting" : failure.message === null ? "Offline" : "Error";
   return (
     <p class="liveness" data-live={live ? "yes" : "no"}>

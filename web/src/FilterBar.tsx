@@ -1,7 +1,8 @@
-// Which jobs are shown: by state and by the beginning of their id.
+// Which jobs are shown: by state, by their pool, and by the beginning of their id.
 
 import type { Filters } from "./filters";
 import { rankOf, type Account } from "./model";
+import { Outside } from "./Outside";
 import { count } from "./words";
 
 interface FilterBarProps {
@@ -23,9 +24,18 @@ export function FilterBar({ accounts, filters, choose }: FilterBarProps) {
             onClick={() => choose({ state })}
             data-filter-state={state || "all"}
           >
-            {state || "all"} <span class="much">{count(number)}</span>
+            {state || "all"} <span class="much">{filters.poolId ? "" : count(number)}</span>
           </button>
         ))}
+        {filters.poolId && (
+          <button type="button" class="of-pool" aria-pressed="true" onClick={() => choose({ poolId: "" })}>
+            <span>
+              pool <Outside text={filters.poolId} />
+            </span>{" "}
+            <span aria-hidden="true">×</span>
+            <span class="unseen">: show the jobs of all pools</span>
+          </button>
+        )}
       </div>
       <input
         type="search"

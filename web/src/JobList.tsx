@@ -7,59 +7,57 @@ import { passes, type Filters } from "./filters";
 import { addressOfJob } from "./job/view";
 import { Link } from "./Link";
 import { byUrgency, TASK_STATES, type Job } from "./model";
+import { ListRest } from "./ListRest";
 import { Outside, visible } from "./Outside";
+import { Problems } from "./Problem";
+import { addressOfOne } from "./places";
 import { Figure, ReadBar, StateBar, Swatch } from "./StateBar";
 import { Badge } from "./Verdict";
-import { count } from "./words";
 
 const ROWS = 300;
 
 interface JobListProps {
-  picture: Picture;
+  picture: Picture<Job>;
   filters: Filters;
+  /** Whether the picture answers what is asked. */
+  fitting: boolean;
   choose: (change: Partial<Filters>) => void;
 }
 
-export function JobList({ picture, filters, choose }: JobListProps) {
+export function JobList({ picture, filters, fitting, choose }: JobListProps) {
   const [rows, setRows] = useState(ROWS);
-  const jobs = picture.jobs.filter((job) => passes(job, filters)).sort(byUrgency);
+  const jobs = picture.rows.filter((job) => passes(job, filters)).sort(byUrgency);
   const many = picture.accounts.length > 1 && !filters.account;
   return (
     <section class="jobs" aria-label="Jobs">
-      {picture.problems.map(({ account, message }) => (
-        <p key={account} class="problem" role="alert" data-testid="problem">
-          <strong>
-            <Outside text={account} />:
-          </strong> <Outside text={message} />
-        </p>
-      ))}
+      <Problems problems={picture.problems} />
       {jobs.length ? (
         <JobTable jobs={jobs.slice(0, rows)} many={many} />
       ) : (
-        !picture.problems.length && <NoJobs picture={picture} filters={filters} choose={choose} />
+        !picture.problems.length && <NoJobs {...{ picture, filters, fitting, choose }} />
       )}
-      {jobs.length > rows && (
-        <p class="rest">
-          {count(rows)} of {count(jobs.length)} jobs are shown.{" "}
-          <button type="button" onClick={() => setRows(rows + ROWS)}>
-            Show more
-          </button>
-        </p>
-      )}
-      {picture.more && <p class="rest">There are more jobs than this page reads; filter to see the others.</p>}
+      <ListRest
+        of="jobs"
+        shown={rows}
+        all={jobs.length}
+        show={() => setRows(rows + ROWS)}
+        more={picture.more ? "filter to see the others" : null}
+      />
     </section>
   );
 }
 
-function NoJobs({ picture, filters, choose }: JobListProps) {
-  const unknown = filters.account && !picture.accounts.some(({ id }) => id === filters.account);
-  const filtered = Object.values(filters).some(Boolean);
-  const waiting = picture.accounts.some(({ enabled, lastRound }) => enabled && !lastRound);
+function NoJobs({ picture, filters, fitting, choose }: JobListProps) {
+  const accounts = picture.accounts.filter(({ id }) => !filters.account || id === filters.account);
+  const unknown = !accounts.length;
+  const filtered = Object.entries(filters).some(([name, value]) => value && name !== "account");
+  if (!unknown && !fitting) return <p class="empty">Loading…</p>;
+  const waiting = accounts.some(({ enabled, lastRound }) => enabled && !lastRound);
   return (
     <div class="empty" data-testid="no-jobs">
       <h2>{unknown ? "No such account is watched" : filtered ? "No job matches" : "No jobs yet"}</h2>
-      {filtered ? (
-        <button type="button" onClick={() => choose({ account: "", state: "", prefix: "" })}>
+      {filtered || unknown ? (
+        <button type="button" onClick={() => choose({ account: "", state: "", poolId: "", prefix: "" })}>
           Show all jobs
         </button>
       ) : (
@@ -124,7 +122,13 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
         {job.deleted ? "deleted" : job.state}
       </td>
       <td role="cell" class="pool" title={visible(job.poolId ?? "")}>
-        <Outside text={job.poolId ?? "–"} />
+        {job.poolId ? (
+          <Link to={addressOfOne("pools", job.account, job.poolId)}>
+            <Outside text={job.poolId} />
+          </Link>
+        ) : (
+          "–"
+        )}
       </td>
       <td role="cell" class="wide">
         {job.progress ? <ReadBar {...job.progress} /> : <StateBar counts={counts} />}

@@ -3,8 +3,11 @@
 import { createContext, type ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 
-/** Shows an address of this page; "replace" leaves no step to come back to. */
-export type Go = (address: string, how?: "push" | "replace") => void;
+/**
+ * Shows an address of this page. "replace" leaves no step to come back to; "back" takes the step back where that is
+ * where one came from, and otherwise replaces.
+ */
+export type Go = (address: string, how?: "push" | "replace" | "back") => void;
 
 export const Going = createContext<Go>(() => {});
 

@@ -1,18 +1,27 @@
-// What frames every page: the name, how alive the page is, and its contents.
+// What frames every page: the name, the ways to the lists, how alive the page is, and its contents.
 
 import type { ComponentChildren } from "preact";
 import { Banner, Liveness } from "./Banner";
 import { Link } from "./Link";
+import { addressOfList, TABS, type Tab } from "./places";
 import type { Reading } from "./poller";
 
 interface ShellProps {
+  tab: Tab;
+  /** The account that is chosen, which the other lists show too; "" for all. */
+  account: string;
+  /** The list as it was left, on the page of something in it. */
+  back?: string;
   reading: Reading<unknown>;
+  /** Whether the page itself tells what the server refused. */
+  tells?: boolean;
   retry: () => void;
   children: ComponentChildren;
 }
 
-export function Shell({ reading, retry, children }: ShellProps) {
+export function Shell({ tab, account, back, reading, tells, retry, children }: ShellProps) {
   const { value, failure } = reading;
+  const shown = tells && failure?.message !== null ? null : failure;
   return (
     <>
       <header class="top">
@@ -22,10 +31,17 @@ export function Shell({ reading, retry, children }: ShellProps) {
             Batchscope
           </Link>
         </h1>
+        <nav class="tabs capital" aria-label="Lists">
+          {TABS.map((each) => (
+            <Link key={each} to={(each === tab && back) || addressOfList(each, { account })} current={each === tab}>
+              {each}
+            </Link>
+          ))}
+        </nav>
         <Liveness reading={reading} />
       </header>
-      {failure && <Banner failure={failure} retry={retry} />}
-      <main class={failure && value ? "outdated" : ""} aria-busy={!value && !failure}>
+      {shown && <Banner failure={shown} retry={retry} />}
+      <main class={shown && value ? "outdated" : ""} aria-busy={!value && !failure}>
         {children}
       </main>
     </>

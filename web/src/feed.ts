@@ -1,47 +1,64 @@
-// Keeps the picture of all accounts and their jobs up to date.
+// Keeps the picture of all accounts and one kind of what they hold (jobs, pools, …) up to date.
 
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Reader, Refusal } from "./api";
-import { jobsQuery, type Filters } from "./filters";
-import type { Account, Job, Page } from "./model";
-import { POLL_MS, Poller, type Reading } from "./poller";
+import type { Account, Page } from "./model";
+import { NOTHING_YET, POLL_MS, Poller, type Reading } from "./poller";
 
 const POLL_MS_PER_ACCOUNT = 400;
+const POLL_MS_PER_ROW = 5;
 const TYPING_RESTS_MS = 150;
 
-/** An account whose jobs couldn't be read, and the server's sentence about it. */
+/** An account whose list couldn't be read, and the server's sentence about it. */
 export interface Problem {
   account: string;
   message: string;
 }
 
-export interface Picture {
+export interface Picture<Row> {
   accounts: Account[];
-  jobs: Job[];
+  rows: Row[];
   problems: Problem[];
   more: boolean;
+  /** What this answers, which may be an earlier question. */
+  asked: Asked;
+  /** The accounts whose rows were read now: those of others are missing or older. */
+  read: string[];
 }
 
-export class Feed {
-  #reader = new Reader();
-  #poller: Poller<Picture>;
+/** One account's list or, with "", all of them; `query` is what the API filters by. */
+export interface Asked {
+  account: string;
+  query: string;
+}
 
-  constructor(
-    private filters: Filters,
-    show: (reading: Reading<Picture>) => void,
-  ) {
-    const rest = () => Math.max(POLL_MS, POLL_MS_PER_ACCOUNT * (this.#poller.value?.accounts.length ?? 0));
-    this.#poller = new Poller((signal) => this.#read(signal), rest, show);
+export class Feed<Row extends { account: string }> {
+  #reader = new Reader();
+  #asked: Asked = { account: "", query: "" };
+  #show: (reading: Reading<Picture<Row>>) => void = () => {};
+  #poller: Poller<Picture<Row>>;
+  /** What was read last, also while nobody watches. */
+  reading: Reading<Picture<Row>> = NOTHING_YET;
+
+  /** `collection` is the list's name in the API, as "jobs". */
+  constructor(private readonly collection: string) {
+    const rest = () => {
+      const { accounts = [], rows = [] } = this.#poller.value ?? {};
+      return Math.max(POLL_MS, POLL_MS_PER_ACCOUNT * accounts.length, POLL_MS_PER_ROW * rows.length);
+    };
+    this.#poller = new Poller((signal) => this.#read(signal), rest, (reading) => this.#tell(reading));
   }
 
-  /** Starts with what these filters let through, and returns what stops it. */
-  start(filters: Filters): () => void {
-    this.filters = filters;
+  /** Starts, and returns what stops it. */
+  start(asked: Asked, show: (reading: Reading<Picture<Row>>) => void): () => void {
+    this.#asked = asked;
+    this.#show = show;
     return this.#poller.start();
   }
 
-  /** Shows something else, once typing rests. */
-  look(filters: Filters): void {
-    this.filters = filters;
+  /** Asks for something else, once typing rests. */
+  look(asked: Asked): void {
+    this.#asked = asked;
     this.#poller.refreshIn(TYPING_RESTS_MS);
   }
 
@@ -49,24 +66,61 @@ export class Feed {
     this.#poller.refresh();
   }
 
-  async #read(signal: AbortSignal): Promise<Picture> {
-    const accounts = (await this.#reader.read<Page<Account>>("/api/accounts", signal)).value;
-    const wanted = accounts.filter(({ id }) => !this.filters.account || id === this.filters.account);
-    const problems: Problem[] = [];
-    const lists = await Promise.all(wanted.map((account) => this.#jobs(account, problems, signal)));
-    this.#reader.endRound();
-    return { accounts, jobs: lists.flatMap(({ values }) => values), problems, more: lists.some(({ more }) => more) };
+  #tell(reading: Reading<Picture<Row>>): void {
+    this.reading = reading;
+    this.#show(reading);
   }
 
-  async #jobs(account: Account, problems: Problem[], signal: AbortSignal) {
-    const path = `/api/accounts/${encodeURIComponent(account.id)}/jobs${jobsQuery(this.filters)}`;
+  async #read(signal: AbortSignal): Promise<Picture<Row>> {
+    const asked = this.#asked;
+    const accounts = (await this.#reader.read<Page<Account>>("/api/accounts", signal)).value;
+    const wanted = accounts.filter(({ id }) => !asked.account || id === asked.account);
+    const problems: Problem[] = [];
+    const lists = await Promise.all(wanted.map((account) => this.#list(account, asked.query, problems, signal)));
+    this.#reader.endRound();
+    return {
+      accounts,
+      rows: lists.flatMap(({ values }) => values),
+      problems,
+      more: lists.some(({ more }) => more),
+      asked,
+      read: wanted.filter((_, index) => !lists[index]?.failed).map(({ id }) => id),
+    };
+  }
+
+  async #list(account: Account, query: string, problems: Problem[], signal: AbortSignal) {
+    const path = `/api/accounts/${encodeURIComponent(account.id)}/${this.collection}${query}`;
     try {
-      return await this.#reader.list<Job>(path, signal);
+      return { ...(await this.#reader.list<Row>(path, signal)), failed: false };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       problems.push({ account: account.name, message: error.message });
-      const known = this.#poller.value?.jobs ?? [];
-      return { values: known.filter((job) => job.account === account.id), more: false };
+      const known = this.#poller.value?.rows ?? [];
+      return { values: known.filter((row) => row.account === account.id), more: false, failed: true };
     }
   }
+}
+
+/** Whether a picture answers a question, or one that takes it in. */
+export function fits({ asked }: Picture<unknown>, { account, query }: Asked): boolean {
+  return asked.query === query && (!asked.account || asked.account === account);
+}
+
+/** Whether a picture has rows to count, or there are none: those of every account that is asked for are `listed`. */
+export function isCounted(picture: Picture<unknown>, asked: Asked, listed: (account: Account) => boolean): boolean {
+  const wanted = picture.accounts.filter(({ id }) => !asked.account || id === asked.account);
+  const none = () => wanted.every((account) => picture.read.includes(account.id) && listed(account));
+  return fits(picture, asked) && (picture.rows.length > 0 || none());
+}
+
+/** Watches a feed while the component is there; what it last read shows at once. */
+export function useFeed<Row extends { account: string }>(feed: Feed<Row>, asked: Asked): Reading<Picture<Row>> {
+  const [reading, setReading] = useState(feed.reading);
+  const before = useRef(asked);
+  useEffect(() => feed.start(asked, setReading), [feed]);
+  useEffect(() => {
+    if (before.current !== asked) feed.look(asked);
+    before.current = asked;
+  }, [asked.account, asked.query]);
+  return reading;
 }

@@ -1,10 +1,13 @@
 // What is shown, kept in the page's address so that a view can be shared and reloaded.
 
 import type { Job } from "./model";
+import { addressOfList } from "./places";
 
 export interface Filters {
   account: string;
   state: string;
+  /** The pool that jobs run on. */
+  poolId: string;
   prefix: string;
 }
 
@@ -13,20 +16,21 @@ export function readFilters(): Filters {
   return {
     account: query.get("account") ?? "",
     state: query.get("state") ?? "",
+    poolId: query.get("poolId") ?? "",
     prefix: query.get("prefix") ?? "",
   };
 }
 
 /** The address of a view; "" stands for everything. */
 export function addressOf(filters: Filters): string {
-  const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value));
-  return query.size ? `?${query}` : location.pathname;
+  return addressOfList("jobs", { ...filters });
 }
 
 /** The filters that the API applies, as its query parameters. */
 export function jobsQuery(filters: Filters): string {
   const query = new URLSearchParams({ maxpagesize: "500" });
   if (filters.state) query.set("state", filters.state);
+  if (filters.poolId) query.set("poolId", filters.poolId);
   if (filters.prefix) query.set("prefix", filters.prefix);
   return `?${query}`;
 }
@@ -36,6 +40,7 @@ export function passes(job: Job, filters: Filters): boolean {
   return (
     (!filters.account || job.account === filters.account) &&
     (!filters.state || job.state === filters.state) &&
+    (!filters.poolId || job.poolId?.toLowerCase() === filters.poolId.toLowerCase()) &&
     job.id.toLowerCase().startsWith(filters.prefix.toLowerCase())
   );
 }

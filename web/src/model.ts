@@ -30,8 +30,22 @@ export interface Account {
   pollSeconds: number;
   jobs: Record<string, number>;
   taskCounts: TaskCounts;
+  /** Null before pools were first listed, as are the sums of what they tell before any nodes were read. */
+  pools: { total: number; byState: Record<string, number>; notRead: number; asOf: string | null } | null;
+  /** What went wrong when pools were polled last; null where nothing did. */
+  poolsReason: string | null;
+  nodeCounts: NodeCounts | null;
+  slots: { total: number; used: number; free: number } | null;
+  cores: { total: number; busy: number } | null;
+  /** Nodes whose VM size isn't known, and which `cores` leaves out. */
+  unknownCores: number | null;
+  schedules: { total: number; byState: Record<string, number>; asOf: string } | null;
+  schedulesReason: string | null;
   lastRound: Round | null;
 }
+
+/** Nodes by state, in the words of Batch; states that no node is in are left out. */
+export type NodeCounts = Record<string, number>;
 
 export type Level = "exact" | "unverified" | "catchingUp" | "stale";
 

@@ -11,6 +11,13 @@ export function plural(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
+/** "2 active, 1 disabled". */
+export function statesInWords(byState: Record<string, number>): string {
+  return Object.entries(byState)
+    .map(([state, number]) => `${count(number)} ${state}`)
+    .join(", ");
+}
+
 /** "12 s", "3 min", "5 h", "2 d"; nothing is younger than now. */
 export function span(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
@@ -55,4 +62,9 @@ export function seconds(value: number): string {
     whole < 3600 ? [60, "min", 1, "s"] : whole < 86_400 ? [3600, "h", 60, "min"] : [86_400, "d", 3600, "h"];
   const beside = Math.floor((whole % large) / small);
   return `${Math.floor(whole / large)} ${name}${beside ? ` ${beside} ${rest}` : ""}`;
+}
+
+/** The same with a capital at its beginning. */
+export function begun(words: string): string {
+  return words.replace(/^./u, (letter) => letter.toUpperCase());
 }

@@ -39,7 +39,7 @@ class Node:
     leaving: bool = False
     away: str = ""
     scheduling: str = "enabled"
-    users: set[str] = field(default_factory=set)
+    users: list[str] = field(default_factory=list)
     image: int = 0
     start_task: "StartTask | None" = None
     runs: dict["Run", None] = field(default_factory=dict)

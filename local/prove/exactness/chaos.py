@@ -22,7 +22,10 @@ CALM: Mapping[str, Any] = {
     "idCollation": "ordinal",
     "countLagSeconds": 0,
 }
-_PATHS = ("/jobs", "/jobs", "/jobs/*/tasks", "/jobs/*/tasks", "/jobs/*/taskcounts", "/jobs/*")
+_PATHS = (
+    *("/jobs", "/jobs", "/jobs/*/tasks", "/jobs/*/tasks", "/jobs/*/taskcounts", "/jobs/*"),
+    *("/pools", "/pools/*/nodes", "/pools/*", "/nodecounts", "/jobschedules"),
+)
 _FAULTS = 10  # a cycle, one after another
 _BETWEEN_FAULTS = (0.3, 2.5)  # seconds
 _BETWEEN_KILLS = (0.3, 3.0)

@@ -1,4 +1,7 @@
-"""One cycle after another: chaos with looks at what is claimed meanwhile, then calm and a count of rounds."""
+"""One cycle after another: chaos with looks at what is claimed meanwhile, then calm and a count of rounds.
+
+What is judged are jobs, and beside them pools, nodes and job schedules (`beside`).
+"""
 
 import random
 import time
@@ -11,8 +14,13 @@ from datetime import datetime
 from threading import Event
 from typing import Any
 
+from azure.batch import BatchClient
+from azure.core.credentials import AzureNamedKeyCredential
+
 from local.dev.console import say
 from local.prove.counts import Stack
+from local.prove.exactness.beside import Beside, judge_beside, look_beside, truth_beside, unsettled_beside
+from local.prove.exactness.beside import Truth as BesideTruth
 from local.prove.exactness.chaos import CALM, Plan, kill_hosts, post_faults, struck
 from local.prove.exactness.driver import Driver
 from local.prove.exactness.judging import Shown, Truth, judge, next_whole_second, read_job, rounds_taken, unsettled
@@ -31,11 +39,15 @@ _PUT_OFF = "the next try is in"
 
 @dataclass(slots=True)
 class Findings:
-    """What was found so far. `wrong` and `failures` are sentences; `rounds` are those of each job in each cycle."""
+    """What was found so far. `wrong` and `failures` are sentences; `rounds` are those of each job in each cycle.
+
+    `compared` are claims about jobs, `beside` those about pools, their nodes and schedules.
+    """
 
     cycles: int = 0
     checks: int = 0
     compared: int = 0
+    beside: int = 0
     late_cycles: int = 0
     wrong: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -44,11 +56,38 @@ class Findings:
     struck: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a host shows."""
+
+    jobs: list[Shown]
+    beside: list[Beside]
+
+
+@dataclass(frozen=True, slots=True)
+class AllTruth:
+    """What is so while the emulator is paused."""
+
+    jobs: Truth
+    beside: BesideTruth
+
+    @property
+    def keys(self) -> list[str]:
+        return [*(job.lower() for job in self.jobs), *self.beside]
+
+    def flaws(self, look: Look | None) -> dict[str, str]:
+        """Why things aren't as they should be once nothing goes wrong any more."""
+        jobs, beside = (look.jobs, look.beside) if look else ([], [])
+        return unsettled(jobs, self.jobs) | unsettled_beside(beside, self.beside)
+
+
 class Cycles:
     """Runs cycles on a rig whose driver and pollers are at work; `seed` draws whom it asks, and when."""
 
     def __init__(self, rig: Rig, driver: Driver, pollers: Sequence[Poller], *, seed: int) -> None:
         self.findings = Findings()
+        account = rig.account
+        self._client = BatchClient(rig.emulator, AzureNamedKeyCredential(account.name, account.key), retry_total=0)
         self._rig, self._driver, self._pollers = rig, driver, pollers
         self._seed = seed
         self._chance = random.Random(f"{seed}/cycles")
@@ -59,6 +98,7 @@ class Cycles:
         """Ends kills and faults; what is being started is waited for."""
         self._closing.set()
         self._threads.shutdown(cancel_futures=True)
+        self._client.close()
 
     def run(self, plan: Plan, kills: int) -> None:
         """One cycle. Raises Failure where the stack itself broke."""
@@ -91,7 +131,7 @@ class Cycles:
     def _check(self, plan: Plan) -> None:
         """Compares while things still go wrong; polls that fail are part of it."""
         with self._paused() as since:
-            truth, seen = self._rig.controls.truth(), set[Shown]()
+            truth, seen = self._truth(), set[Any]()
             for _ in range(_POLLS):
                 stack = self._rig.alive(self._chance)
                 poll = self._threads.submit(_try_poll, stack) if stack else None
@@ -100,13 +140,18 @@ class Cycles:
                 self._compare(plan, self._look(), truth, since, seen)
         self.findings.checks += 1
 
-    def _compare(self, plan: Plan, shown: list[Shown] | None, truth: Truth, since: datetime, seen: set[Shown]) -> None:
+    def _truth(self) -> AllTruth:
+        controls = self._rig.controls
+        return AllTruth(controls.truth(), truth_beside(controls, self._client))
+
+    def _compare(self, plan: Plan, look: Look | None, truth: AllTruth, since: datetime, seen: set[Any]) -> None:
         """Holds what wasn't `seen` in this pause yet against its truth."""
-        news = set(shown or ()) - seen
-        seen |= news
-        verdicts = judge(news, truth, since)
+        jobs, things = (set(look.jobs) - seen, set(look.beside) - seen) if look else (set(), set())
+        seen |= jobs | things
+        verdicts, beside = judge(jobs, truth.jobs, since), judge_beside(things, truth.beside, since)
         self.findings.compared += verdicts.compared
-        self._note(self.findings.wrong, "WRONG EXACT", plan, verdicts.wrong)
+        self.findings.beside += beside.compared
+        self._note(self.findings.wrong, "WRONG EXACT", plan, (*verdicts.wrong, *beside.wrong))
 
     def _calm(self, plan: Plan) -> None:
         """Nothing goes wrong from here on: even the last late report is in."""
@@ -121,19 +166,19 @@ class Cycles:
     def _settle(self, plan: Plan) -> None:
         """Counts the rounds that each job takes to be exact, and right, for good."""
         with self._paused() as since:
-            truth, seen = self._rig.controls.truth(), set[Shown]()
-            looks = [unsettled(self._look() or (), truth)]
+            truth, seen = self._truth(), set[Any]()
+            looks = [truth.flaws(self._look())]
             before = self._rounds_begun()
             turn = time.monotonic()
             while looks[-1] and len(looks) <= ROUNDS:
                 time.sleep(max(0.0, turn - time.monotonic()))
                 turn = time.monotonic() + _INTERVAL
                 self._whole_round()
-                shown = self._look()
-                looks.append(unsettled(shown or (), truth))
-                self._compare(plan, shown, truth, since, seen)
+                look = self._look()
+                looks.append(truth.flaws(look))
+                self._compare(plan, look, truth, since, seen)
             self.findings.begun.append(self._rounds_begun() - before)
-            taken = rounds_taken(looks, (job.lower() for job in truth))
+            taken = rounds_taken(looks, truth.keys)
         self.findings.rounds += taken.values()
         self._note(self.findings.failures, f"NOT EXACT AFTER {ROUNDS} ROUNDS", plan, tuple(looks[-1].values()))
 
@@ -151,13 +196,13 @@ class Cycles:
         """Rounds begun by all hosts so far, ticks included: each lists the jobs, on one page while it is calm."""
         return int(self._rig.controls.counters()["routes"].get("GET /jobs", {}).get("requests", 0))
 
-    def _look(self) -> list[Shown] | None:
-        """The jobs as some host shows them; None where none answers."""
+    def _look(self) -> Look | None:
+        """Everything as some host shows it; None where none answers."""
         for _ in range(20):
             stack = self._rig.alive(self._chance)
             try:
                 if stack:
-                    return [read_job(job) for job in stack.jobs().values()]
+                    return Look([read_job(job) for job in stack.jobs().values()], look_beside(stack))
             except UNANSWERED:
                 pass
             time.sleep(0.1)

@@ -1,8 +1,9 @@
 """Changes things on the emulator all the time, through the official SDK, until it is closed.
 
 Jobs come with odd ids, fill up, run, are meddled with, end or don't, are deleted and come again under the same id, at
-once as a rule and sometimes in other letter case. Everything is drawn from the seed, though what meets what is left to
-the machine. Every write waits while the emulator is paused, so that a pause has one truth.
+once as a rule and sometimes in other letter case; `pool_changes` sees to pools and schedules. Everything is drawn from
+the seed, though what meets what is left to the machine. Every write waits while the emulator is paused, so that a pause
+has one truth.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from azure.core.exceptions import HttpResponseError
 
 from local.dev.console import Failure
 from local.prove.exactness.ids import JOBS, odd_case, task_id
+from local.prove.exactness.pool_changes import PoolChanges
 from local.workload.scenario import PoolPlan
 from local.workload.target import open_client
 from local.workload.wire import pool_options
@@ -96,7 +98,9 @@ class Driver:
         async with open_client(*self._open) as client:
             for pool in _POOLS:
                 await client.create_pool(pool_options(pool))
-            lives = [asyncio.create_task(self._live(client, number)) for number in range(len(JOBS))]
+            beside = PoolChanges(client, self._try, self.done, seed=self._seed).lives()
+            works = [*(self._live(client, number) for number in range(len(JOBS))), *beside]
+            lives = [asyncio.create_task(work) for work in works]
             closing = asyncio.create_task(self._closing.wait())
             done, left = await asyncio.wait({*lives, closing}, return_when=asyncio.FIRST_COMPLETED)
             for task in left:

@@ -14,9 +14,10 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.checkout import Checkout
@@ -24,6 +25,7 @@ from local.dev.children import Children, Program
 from local.dev.stack import Emulated, Options, app_settings, base_environment, emulator_program, host_program
 from local.prove.counts import Stack
 
+_HOST_ID = "AzureFunctionsWebHost__hostid"
 UNANSWERED = (OSError, http.client.HTTPException, ValueError)  # what a host that is killed, or an odd answer, ends in
 
 
@@ -41,7 +43,8 @@ class Seat:
 class Rig:
     """`emulator` is good for its controls only; ask a seat for the API.
 
-    `kills` counts `all`, those `amid` a poll, and the hosts `frozen`.
+    `kills` counts `all`, those `amid` a poll, and the hosts `frozen`. Hosts share timers and queues, of which each run
+    is one host's, unless they are `apart`: then every life of a host has its own, and all do the same at once.
     """
 
     children: Children
@@ -49,6 +52,8 @@ class Rig:
     emulator: str
     program: Program
     seats: tuple[Seat, ...]
+    storage: StorageAddresses
+    apart: bool = False
     kills: Counter[str] = field(default_factory=Counter)
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
@@ -87,27 +92,40 @@ class Rig:
         """A new life on a port of its own. Raises Failure where it doesn't come up."""
         seat.lives += 1
         log = self.program.log.with_name(f"{seat.name}.{seat.lives:03}.log")
-        address = self.children.start(replace(self.program, name=seat.name, log=log))["address"].rstrip("/")
+        environment = dict(self.program.environment)
+        if self.apart:
+            environment[_HOST_ID] += f"-{seat.name}-{seat.lives}"
+        program = replace(self.program, name=seat.name, log=log, environment=environment)
+        address = self.children.start(program)["address"].rstrip("/")
         seat.stack = Stack(f"{address}/api", self.emulator, self.account.name)
 
 
 @contextmanager
-def running_rig(checkout: Checkout, *, hosts: int, seed: int, speed: float) -> Iterator[Rig]:
-    """Everything up; everything ended afterwards, whatever happens. Raises Failure."""
-    logs = checkout.logs / "exact"
+def running_rig(
+    checkout: Checkout,
+    *,
+    hosts: int,
+    seed: int,
+    speed: float,
+    name: str = "exact",
+    apart: bool = False,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Rig]:
+    """Everything up, logs in a folder of that name; everything ended afterwards, whatever happens. Raises Failure."""
+    logs = checkout.logs / name
     shutil.rmtree(logs, ignore_errors=True)
     options, account = Options(port=0, scenario="none", speed=speed, seed=seed), Emulated()
     with Children() as children:
         azurite = azurite_program(checkout, log=logs / "azurite.log", environment=base_environment())
-        storage = StorageAddresses.announced(children.start(azurite)).connection_string
+        storage = StorageAddresses.announced(children.start(azurite))
         program = replace(emulator_program(checkout, options, account), log=logs / "emulator.log")
         emulator = children.start(program)["address"].rstrip("/")
         prefix = f"x{secrets.token_hex(6)}"
-        settings = app_settings(options, storage, account, emulator)
-        settings |= {"TABLE_PREFIX": prefix, "AzureFunctionsWebHost__hostid": prefix}
-        host = replace(host_program(checkout, options, settings), log=logs / "host.log")
+        own = {"TABLE_PREFIX": prefix, _HOST_ID: prefix, **settings}
+        together = app_settings(options, storage.connection_string, account, emulator) | own
+        host = replace(host_program(checkout, options, together), log=logs / "host.log")
         seats = tuple(Seat(f"host-{number + 1}") for number in range(hosts))
-        rig = Rig(children, account, emulator, host, seats)
+        rig = Rig(children, account, emulator, host, seats, storage, apart)
         for seat in seats:
             rig.start(seat)
         yield rig

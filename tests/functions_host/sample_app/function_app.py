@@ -11,7 +11,12 @@ import azure.functions as func
 
 Texts = List[str]  # noqa: UP006 - the worker refuses list[str] in Out
 app = func.FunctionApp(http_auth_level=func.AuthLevel.ANONYMOUS)
-for _name, _value in (("SAMPLE_TICK", "0 0 0 1 1 *"), ("SAMPLE_MINUTE", "0 0 0 1 1 *"), ("SAMPLE_QUEUE", "sample")):
+for _name, _value in (
+    ("SAMPLE_TICK", "0 0 0 1 1 *"),
+    ("SAMPLE_MINUTE", "0 0 0 1 1 *"),
+    ("SAMPLE_QUEUE", "sample"),
+    ("SAMPLE_BLOBS", "sample-blobs"),
+):
     os.environ.setdefault(_name, _value)
 
 
@@ -126,6 +131,16 @@ async def minute(timer: func.TimerRequest) -> None:
 async def stubborn(timer: func.TimerRequest, context: func.Context) -> None:
     record("stubborn", retry=context.retry_context.retry_count, most=context.retry_context.max_retry_count)
     raise RuntimeError("the sample is stubborn")
+
+
+@app.blob_trigger(
+    arg_name="blob",
+    path=f"{os.environ['SAMPLE_BLOBS']}/{{name}}",
+    connection="AzureWebJobsStorage",
+    source=func.BlobSource.EVENT_GRID,
+)
+async def seen(blob: func.InputStream) -> None:
+    record("seen", name=blob.name, text=blob.read().decode())
 
 
 @app.queue_trigger(arg_name="message", queue_name="%SAMPLE_QUEUE%", connection="AzureWebJobsStorage")

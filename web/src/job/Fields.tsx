@@ -12,13 +12,13 @@ const LONG = 60;
 /** The longest duration that there is: what Batch says for none. */
 const FOREVER = "P10675199D";
 /** What Batchscope adds to what Batch tells, and what isn't made of words. */
-const NAMES: Record<string, string> = {
-  eTag: "ETag",
-  url: "URL",
-  cached: "as the job's counts know it",
-  cachedAsOf: "the counts are as of",
-  omittedProperties: "properties that aren't shown",
-};
+const NAMES = new Map([
+  ["eTag", "ETag"],
+  ["url", "URL"],
+  ["cached", "as the job's counts know it"],
+  ["cachedAsOf", "the counts are as of"],
+  ["omittedProperties", "properties that aren't shown"],
+]);
 
 export function Fields({ value }: { value: Record<string, Json> }) {
   const entries = Object.entries(value).filter(([, each]) => each !== null && !isEmpty(each));
@@ -27,10 +27,10 @@ export function Fields({ value }: { value: Record<string, Json> }) {
       {entries.map(([name, each]) => (
         <div key={name} class={isWide(each) ? "wide-field" : ""} data-field={name}>
           <dt>
-            <Outside text={NAMES[name] ?? spoken(name)} />
+            <Outside text={NAMES.get(name) ?? spoken(name)} />
           </dt>
           <dd>
-            <Value value={each} />
+            {each === -1 && name.startsWith("max") ? "no limit" : <Value value={each} />}
           </dd>
         </div>
       ))}
@@ -66,7 +66,7 @@ function named(value: Json) {
   );
 }
 
-function Words({ text }: { text: string }) {
+export function Words({ text }: { text: string }) {
   if (!text) return <span class="zero">empty</span>;
   if (text.startsWith(FOREVER)) return <span title={visible(text)}>no limit</span>;
   if (TIME.test(text)) {

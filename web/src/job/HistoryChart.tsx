@@ -1,12 +1,11 @@
-// Task states over time, stacked. A gap is drawn as one, never as zero; what wasn't exact is marked below.
+// Numbers by state over time, stacked. A gap is drawn as one, never as zero; what wasn't exact is marked below.
 
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import type { TaskState } from "../model";
 import { CountAxis, Fills, TimeAxis } from "./Axes";
-import type { History } from "./model";
-import { countTicks, linear, timeTicks } from "./scales";
+import { countTicks, linear, timeTicks, type Scale } from "./scales";
 import { useWidth } from "./watching";
-import { beginningOf, domainOf, doubtsOf, heightOf, layersOf, since, stretchesOf } from "./stack";
+import { beginningOf, domainOf, doubtsOf, heightOf, layersOf, since, stretchesOf, type Series } from "./stack";
 
 const HEIGHT = 260;
 const TOP = 10;
@@ -14,18 +13,33 @@ const BOTTOM = HEIGHT - 30;
 const LEFT = 52;
 const RIGHT_MARGIN = 6;
 
-interface ChartProps {
-  history: History;
-  states: readonly TaskState[];
-  /** Before this moment there was no job. */
+interface ChartProps<State extends string> {
+  history: Series<State>;
+  /** Those that are shown, the first at the bottom; each is drawn as the layer that `kind` says before its name. */
+  states: readonly State[];
+  kind?: string;
+  /** Before this moment there was nothing. */
   created: number;
   cursor: number | null;
   point: (index: number | null) => void;
   /** The cursor's point in words. */
   spoken: string;
+  /** What is drawn above the states, and how high that reaches. */
+  overlay?: (x: Scale, y: Scale) => ComponentChildren;
+  overlayHeight?: number;
 }
 
-export function HistoryChart({ history, states, created, cursor, point, spoken }: ChartProps) {
+export function HistoryChart<State extends string>({
+  history,
+  states,
+  kind = "",
+  created,
+  cursor,
+  point,
+  spoken,
+  overlay,
+  overlayHeight = 0,
+}: ChartProps<State>) {
   const { ref, width } = useWidth();
   const all = useMemo(() => stretchesOf(history), [history]);
   const beginning = beginningOf(all, created);
@@ -33,7 +47,7 @@ export function HistoryChart({ history, states, created, cursor, point, spoken }
   const [from, to] = domainOf(history, beginning);
   const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
   const x = linear([from, to], [LEFT, right]);
-  const ticks = countTicks(heightOf(stretches, states), 4);
+  const ticks = countTicks(Math.max(heightOf(stretches, states), overlayHeight), 4);
   const y = linear([0, ticks.at(-1) ?? 1], [BOTTOM, TOP]);
   const last = history.value.length - 1;
   const first = Math.max(0, history.value.findIndex(({ time }) => Date.parse(time) > from));
@@ -93,13 +107,14 @@ export function HistoryChart({ history, states, created, cursor, point, spoken }
           stretch.points.length ? (
             <g key={stretch.from} class="known" data-points={stretch.points.length}>
               {layersOf(stretch, states, x, y).map(({ state, path }) => (
-                <path key={state} d={path} data-layer={state} />
+                <path key={state} d={path} data-layer={kind + state} />
               ))}
             </g>
           ) : (
             <Gap key={stretch.from} from={x(stretch.from)} to={x(stretch.to)} />
           ),
         )}
+        {overlay?.(x, y)}
         {doubtsOf(stretches).map((doubt) => (
           <line key={doubt.from} class="doubt" x1={x(doubt.from)} x2={x(doubt.to)} y1={BOTTOM + 3} y2={BOTTOM + 3} />
         ))}

@@ -1,6 +1,6 @@
 // The history of a job: which range, which states, what was at a moment; the chart, and the same as a table.
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { Link } from "../Link";
 import { TASK_STATES, type TaskState } from "../model";
 import { Swatch } from "../StateBar";
@@ -10,11 +10,13 @@ import { HistoryTable } from "./HistoryTable";
 import type { History, HistoryPoint } from "./model";
 import { moment, zone } from "./scales";
 import { Section } from "./Section";
+import type { Series } from "./stack";
+import { StateChoice } from "./StateChoice";
 import { useSeen, useWatched } from "./watching";
 import { addressOfView, beginOf, pathOf, RANGES, type JobView, type Range } from "./view";
 
 const EVERY_MS = 15_000;
-const SPOKEN: Record<Range, string> = { "1h": "1 h", "6h": "6 h", "24h": "24 h", "7d": "7 d", "90d": "90 d" };
+export const SPOKEN: Record<Range, string> = { "1h": "1 h", "6h": "6 h", "24h": "24 h", "7d": "7 d", "90d": "90 d" };
 
 interface HistoryProps {
   view: JobView;
@@ -53,21 +55,30 @@ function Contents({ history, created }: { history: History; created: number }) {
   const [pointed, setCursor] = useState<number | null>(null);
   const cursor = pointed !== null && pointed < history.value.length ? pointed : null;
   const states = TASK_STATES.filter((state) => !hidden.includes(state));
+  const series = useMemo(() => seriesOf(history), [history]);
   const known = history.value.filter(({ taskCounts }) => taskCounts);
   if (!known.length) {
     const young = created > Date.parse(history.from) && " A shorter range shows more of so young a job.";
     return <p class="nothing">Nothing is known at the end of any step of this range.{young}</p>;
   }
   const point = cursor === null ? known.at(-1) : history.value[cursor];
-  const toggle = (state: TaskState) => {
-    const next = hidden.includes(state) ? hidden.filter((each) => each !== state) : [...hidden, state];
-    if (next.length < TASK_STATES.length) setHidden(next);
-  };
+  const counts = point?.taskCounts;
+  const choices = TASK_STATES.map((state) => ({
+    state,
+    words: state,
+    swatch: <Swatch state={state} />,
+    number: counts ? counts[state] : null,
+  }));
   return (
     <>
-      <Legend point={point} latest={cursor === null} states={states} toggle={toggle} />
+      <StateChoice choices={choices} hidden={hidden} hide={setHidden}>
+        {cursor === null && "Last: "}
+        {point && moment(Date.parse(point.time))}
+        {!counts && ", not polled"}
+        {counts && point?.exact !== true && ", not confirmed as exact"}
+      </StateChoice>
       <HistoryChart
-        history={history}
+        history={series}
         states={states}
         created={created}
         cursor={cursor}
@@ -88,34 +99,8 @@ function Contents({ history, created }: { history: History; created: number }) {
   );
 }
 
-interface LegendProps {
-  point: HistoryPoint | undefined;
-  latest: boolean;
-  states: readonly TaskState[];
-  toggle: (state: TaskState) => void;
-}
-
-/** What was at the cursor, or is now; each state can be left out so that small ones show. */
-function Legend({ point, latest, states, toggle }: LegendProps) {
-  const counts = point?.taskCounts;
-  return (
-    <div class="legend">
-      <div class="choices capital" role="group" aria-label="States shown">
-        {TASK_STATES.map((state) => (
-          <button key={state} type="button" aria-pressed={states.includes(state)} onClick={() => toggle(state)}>
-            <Swatch state={state} />
-            {state} <b>{counts ? count(counts[state]) : "–"}</b>
-          </button>
-        ))}
-      </div>
-      <p class="when" data-testid="readout">
-        {latest && "Last: "}
-        {point && moment(Date.parse(point.time))}
-        {!counts && ", not polled"}
-        {counts && point?.exact !== true && ", not confirmed as exact"}
-      </p>
-    </div>
-  );
+function seriesOf(history: History): Series<TaskState> {
+  return { ...history, value: history.value.map(({ taskCounts, ...point }) => ({ ...point, counts: taskCounts })) };
 }
 
 function inWords(point: HistoryPoint | undefined): string {

@@ -1,8 +1,10 @@
 // A job at a glance: its state, how sure its counts are, and its tasks by state.
 
 import { Age } from "../Banner";
+import { Link } from "../Link";
 import { TASK_STATES, type Job, type TaskCounts, type TaskState } from "../model";
 import { Outside } from "../Outside";
+import { addressOfOne } from "../places";
 import { Figure, ReadBar, StateBar, Swatch } from "../StateBar";
 import { Badge } from "../Verdict";
 import { count, share } from "../words";
@@ -28,14 +30,30 @@ export function JobTop({ job }: { job: Job }) {
 
 function Facts({ job }: { job: Job }) {
   const state = job.deleted ? "deleted" : job.state;
+  const schedule = /^(.+):job-\d+$/.exec(job.id)?.[1]; // no other id has a colon
   return (
     <ul class="facts">
       <li class="state" data-job-state={state}>
         {state}
       </li>
       <li>
-        pool <Outside text={job.poolId ?? "–"} />
+        pool{" "}
+        {job.poolId ? (
+          <Link to={addressOfOne("pools", job.account, job.poolId)}>
+            <Outside text={job.poolId} />
+          </Link>
+        ) : (
+          "–"
+        )}
       </li>
+      {schedule && (
+        <li>
+          made by{" "}
+          <Link to={addressOfOne("schedules", job.account, schedule)}>
+            <Outside text={schedule} />
+          </Link>
+        </li>
+      )}
       <li>
         account <Outside text={job.account} />
       </li>

@@ -1,7 +1,7 @@
 // One part of the page in a frame of its own: loading, failing and growing old apart from all others.
 
 import type { ComponentChildren, RefObject } from "preact";
-import { Outside } from "../Outside";
+import { Problem } from "../Problem";
 import type { Watched } from "./watching";
 
 interface SectionProps<T> {
@@ -17,7 +17,7 @@ interface SectionProps<T> {
 }
 
 export function Section<T>({ title, name, part, watched, note, actions, controls, children }: SectionProps<T>) {
-  const { value, failure, fresh } = watched;
+  const { value, failure, fresh, retry } = watched;
   const kind = failure ? "contents outdated" : fresh ? "contents" : "contents waiting";
   return (
     <section class="part-of-job card" ref={part} aria-labelledby={`title-${name}`} data-section={name}>
@@ -27,7 +27,7 @@ export function Section<T>({ title, name, part, watched, note, actions, controls
         {actions && <div class="actions">{actions}</div>}
       </header>
       {controls}
-      {failure && <Trouble watched={watched} title={title} />}
+      {failure && <Problem failure={failure} retry={retry} name="section" of={title} older={value !== null} />}
       {value ? (
         <div class={kind} aria-busy={!fresh}>
           {children(value)}
@@ -40,19 +40,5 @@ export function Section<T>({ title, name, part, watched, note, actions, controls
         )
       )}
     </section>
-  );
-}
-
-function Trouble({ watched: { value, failure, retry }, title }: { watched: Watched<unknown>; title: string }) {
-  return (
-    <p class="problem" role="alert" data-testid="section-problem">
-      <span>
-        {failure?.message == null ? "The server doesn't answer." : <Outside text={failure.message} />}
-        {value !== null && " What is shown is older."}
-      </span>
-      <button type="button" onClick={retry} aria-label={`Retry: ${title}`}>
-        Retry
-      </button>
-    </p>
   );
 }

@@ -26,7 +26,7 @@ export function TaskFilterBar({ view, counts }: FilterBarProps) {
     >
       <div class="choices capital" role="group" aria-label="State or result">
         {SHOWN.map((state) => (
-          <Link key={state} to={to({ show: state })} current={show === state}>
+          <Link key={state} to={to({ show: state })} current={show === state && !(failureGroup && !state)}>
             {state || "all"} {counts && <span class="much">{count(counts[state || "total"])}</span>}
           </Link>
         ))}

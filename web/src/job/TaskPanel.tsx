@@ -1,9 +1,11 @@
 // One task as Batch holds it now: asked for once, when somebody opens it, and never polled.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Reader, Refusal } from "../api";
 import { Outside } from "../Outside";
+import { Panel } from "../Panel";
 import { failureOf } from "../poller";
+import { TaskTelemetry } from "../telemetry/TaskTelemetry";
 import { Fields, type Json } from "./Fields";
 import { pathOf, type JobView } from "./view";
 
@@ -19,10 +21,8 @@ interface Answer {
 }
 
 export function TaskPanel({ view, task, close }: PanelProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const [{ task: found, trouble }, setAnswer] = useState<Answer>({ task: null, trouble: null });
   const [turn, again] = useState(0);
-  useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     const stopped = new AbortController();
     void fetchTask(pathOf(view, "tasks", task), stopped.signal).then((answer) => {
@@ -30,38 +30,32 @@ export function TaskPanel({ view, task, close }: PanelProps) {
     });
     return () => stopped.abort();
   }, [turn]);
-  const shut = () => dialog.current?.close(); // which gives the focus back
-  const outside = (event: MouseEvent) => event.target === dialog.current && shut();
+  const heading = (
+    <>
+      <small>Task, live from Batch</small>
+      <Outside text={task} />
+    </>
+  );
   return (
-    <dialog ref={dialog} class="panel" aria-labelledby="panel-title" onClose={close} onClick={outside}>
-      <div class="inner">
-        <header>
-          <h3 id="panel-title">
-            <small>Task, live from Batch</small>
-            <Outside text={task} />
-          </h3>
-          <button type="button" class="close" onClick={shut} aria-label="Close">
-            ×
+    <Panel class="of-task" close={close} heading={heading}>
+      {trouble !== null ? (
+        <p class="problem" role="alert" data-testid="task-problem">
+          <span>
+            <Outside text={trouble} />
+          </span>
+          <button type="button" onClick={() => (setAnswer({ task: null, trouble: null }), again(turn + 1))}>
+            Retry
           </button>
-        </header>
-        {trouble !== null ? (
-          <p class="problem" role="alert" data-testid="task-problem">
-            <span>
-              <Outside text={trouble} />
-            </span>
-            <button type="button" onClick={() => (setAnswer({ task: null, trouble: null }), again(turn + 1))}>
-              Retry
-            </button>
-          </p>
-        ) : found ? (
-          <Fields value={found} />
-        ) : (
-          <p class="loading" role="status">
-            Asking Batch…
-          </p>
-        )}
-      </div>
-    </dialog>
+        </p>
+      ) : found ? (
+        <Fields value={found} />
+      ) : (
+        <p class="loading" role="status">
+          Asking Batch…
+        </p>
+      )}
+      <TaskTelemetry view={view} task={task} />
+    </Panel>
   );
 }
 

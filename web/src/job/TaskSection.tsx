@@ -5,6 +5,7 @@ import type { RefObject } from "preact";
 import { ownPath } from "../api";
 import { Link } from "../Link";
 import type { Page, TaskCounts } from "../model";
+import { Pages } from "../Pages";
 import { count } from "../words";
 import type { Task } from "./model";
 import { Section } from "./Section";
@@ -55,21 +56,14 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
       {({ value }) => (
         <>
           {value.length ? <TaskTable tasks={value} view={view} open={open} /> : <NoTasks view={view} />}
-          {(next || pages.length > 0) && (
-            <nav class="pages" aria-label="Pages of tasks">
-              <button type="button" disabled={!pages.length} onClick={() => turn({ first, pages: pages.slice(0, -1) })}>
-                Previous
-              </button>
-              <span>Page {pages.length + 1}</span>
-              <button
-                type="button"
-                disabled={!next}
-                onClick={() => next && turn({ first, pages: [...pages, ownPath(next)] })}
-              >
-                Next page
-              </button>
-            </nav>
-          )}
+          <Pages
+            of="tasks"
+            before={pages.length}
+            fresh={watched.fresh}
+            more={Boolean(next)}
+            back={() => turn({ first, pages: pages.slice(0, -1) })}
+            next={() => next && turn({ first, pages: [...pages, ownPath(next)] })}
+          />
         </>
       )}
     </Section>

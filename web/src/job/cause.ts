@@ -1,7 +1,7 @@
 // Why a task failed, in words.
 
 import { visible } from "../Outside";
-import { spoken } from "../words";
+import { begun, spoken } from "../words";
 
 interface Cause {
   category: string | null;
@@ -10,18 +10,18 @@ interface Cause {
 }
 
 const EXITED = "FailureExitCode";
-const CODES: Record<string, string> = {
-  [EXITED]: "the command exited with a failure",
-  CommandProgramNotFound: "the program of the command wasn't found",
-  CommandLaunchFailed: "the command couldn't be started",
-  TaskEnded: "it was ended by a request",
-  TaskPreparationError: "the task couldn't be prepared",
-};
+const CODES = new Map([
+  [EXITED, "the command exited with a failure"],
+  ["CommandProgramNotFound", "the program of the command wasn't found"],
+  ["CommandLaunchFailed", "the command couldn't be started"],
+  ["TaskEnded", "it was ended by a request"],
+  ["TaskPreparationError", "the task couldn't be prepared"],
+]);
 
 /** "Exit code 137", or the code's words; what Batch calls it stands beside, as `termsOf`. */
 export function wordsOf({ category, code, exitCode }: Cause): string {
   if (exitCode !== null && (!code || code === EXITED)) return `Exit code ${exitCode}`;
-  const known = code && CODES[code];
+  const known = code && CODES.get(code);
   if (code) return begun(known || visible(spoken(code.charAt(0).toLowerCase() + code.slice(1))));
   return category ? `A failure of category ${visible(category)}` : "Failed without a stated cause";
 }
@@ -30,8 +30,4 @@ export function wordsOf({ category, code, exitCode }: Cause): string {
 export function termsOf({ category, code, exitCode }: Cause): string {
   const exited = exitCode !== null && code && code !== EXITED && `exit code ${exitCode}`;
   return [category, code, exited].filter(Boolean).join(" · ");
-}
-
-function begun(words: string): string {
-  return words.replace(/^./u, (letter) => letter.toUpperCase());
 }

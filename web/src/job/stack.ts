@@ -1,36 +1,49 @@
 // What a history looks like: stretches that are known, gaps between them, and states stacked upon each other.
 
-import { TASK_STATES, type TaskCounts, type TaskState } from "../model";
-import type { History, HistoryPoint } from "./model";
 import { parseDuration, type Scale } from "./scales";
 
 const LEAST_STEPS = 5;
 
+/** How many there were in each state at the end of a step; null where nobody asked Batch in that step. */
+export interface Point<State extends string> {
+  time: string;
+  exact: boolean | null;
+  counts: Record<State, number> | null;
+}
+
+/** Numbers by state over time; `step` is an ISO 8601 duration, as "PT1M". */
+export interface Series<State extends string> {
+  from: string;
+  to: string;
+  step: string;
+  value: Point<State>[];
+}
+
 /** A known point: counts, and whether they were exact. */
-export interface Known {
+export interface Known<State extends string> {
   at: number;
-  counts: TaskCounts;
+  counts: Record<State, number>;
   exact: boolean;
 }
 
 /** Steps in a row that are all known, or that nobody polled in. */
-export interface Stretch {
+export interface Stretch<State extends string> {
   from: number;
   to: number;
   /** Empty in a gap. */
-  points: Known[];
+  points: Known<State>[];
 }
 
-export interface Layer {
-  state: TaskState;
+export interface Layer<State extends string> {
+  state: State;
   path: string;
 }
 
 /** Each point stands for the step that it ends; a step without counts is a gap and never a zero. */
-export function stretchesOf(history: History): Stretch[] {
+export function stretchesOf<State extends string>(history: Series<State>): Stretch<State>[] {
   const step = parseDuration(history.step);
   const begin = Date.parse(history.from);
-  const stretches: Stretch[] = [];
+  const stretches: Stretch<State>[] = [];
   for (const point of history.value) {
     const at = Date.parse(point.time);
     const known = knownOf(point, at);
@@ -45,38 +58,43 @@ export function stretchesOf(history: History): Stretch[] {
   return stretches;
 }
 
-function knownOf({ taskCounts, exact }: HistoryPoint, at: number): Known | null {
-  return taskCounts && { at, counts: taskCounts, exact: exact === true };
+function knownOf<State extends string>({ counts, exact }: Point<State>, at: number): Known<State> | null {
+  return counts && { at, counts, exact: exact === true };
 }
 
-/** The most tasks at any point, in the states that are shown. */
-export function heightOf(stretches: Stretch[], states: readonly TaskState[]): number {
+/** The most at any point, in the states that are shown. */
+export function heightOf<State extends string>(stretches: Stretch<State>[], states: readonly State[]): number {
   const heights = stretches.flatMap(({ points }) =>
     points.map(({ counts }) => states.reduce((sum, state) => sum + counts[state], 0)),
   );
   return heights.reduce((most, height) => Math.max(most, height), 0);
 }
 
-/** Where a job's story begins: when it was created, or before that if something is known of one of the same id. */
-export function beginningOf(stretches: Stretch[], created: number): number {
+/** Where a story begins: when its subject was created, or before if something is known of one of the same id. */
+export function beginningOf(stretches: Stretch<string>[], created: number): number {
   const known = stretches.find(({ points }) => points.length);
   return known && (known.points[0]?.at ?? 0) <= created ? known.from : created;
 }
 
 /** Leaves out what lies before a moment, be it within a step. */
-export function since(stretches: Stretch[], moment: number): Stretch[] {
+export function since<State extends string>(stretches: Stretch<State>[], moment: number): Stretch<State>[] {
   return stretches
     .filter(({ to }) => to > moment)
     .map((stretch) => ({ ...stretch, from: Math.max(stretch.from, moment) }));
 }
 
 /** A stretch's states as areas upon each other, the first at the bottom; its first step is drawn flat. */
-export function layersOf(stretch: Stretch, states: readonly TaskState[], x: Scale, y: Scale): Layer[] {
+export function layersOf<State extends string>(
+  stretch: Stretch<State>,
+  states: readonly State[],
+  x: Scale,
+  y: Scale,
+): Layer<State>[] {
   const [first] = stretch.points;
   if (!first) return [];
   const points = [{ ...first, at: Math.min(stretch.from, first.at) }, ...stretch.points];
   let floor = points.map(() => 0);
-  return TASK_STATES.filter((state) => states.includes(state)).map((state) => {
+  return states.map((state) => {
     const ceiling = points.map(({ counts }, index) => (floor[index] ?? 0) + counts[state]);
     const upper = points.map(({ at }, index) => place(x(at), y(ceiling[index] ?? 0)));
     const lower = points.map(({ at }, index) => place(x(at), y(floor[index] ?? 0))).reverse();
@@ -85,12 +103,13 @@ export function layersOf(stretch: Stretch, states: readonly TaskState[], x: Scal
   });
 }
 
-function place(x: number, y: number): string {
+/** A point of a path. */
+export function place(x: number, y: number): string {
   return `${x.toFixed(1)},${y.toFixed(1)}`;
 }
 
 /** What the chart shows: the range, but for the part of it before the beginning, and some steps at least. */
-export function domainOf(history: History, beginning: number): [number, number] {
+export function domainOf(history: Series<string>, beginning: number): [number, number] {
   const step = parseDuration(history.step);
   const from = Date.parse(history.from);
   const to = Math.max(Date.parse(history.to), from + 1);
@@ -98,7 +117,7 @@ export function domainOf(history: History, beginning: number): [number, number] 
 }
 
 /** The spans of time, within known stretches, whose counts weren't confirmed as exact. */
-export function doubtsOf(stretches: Stretch[]): { from: number; to: number }[] {
+export function doubtsOf(stretches: Stretch<string>[]): { from: number; to: number }[] {
   const doubts: { from: number; to: number }[] = [];
   for (const { from, points } of stretches) {
     let before = from;

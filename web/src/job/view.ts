@@ -2,6 +2,7 @@
 
 import { serverClock } from "../clock";
 import type { Job } from "../model";
+import { addressOfOne } from "../places";
 
 export const RANGES = ["1h", "6h", "24h", "7d", "90d"] as const;
 export type Range = (typeof RANGES)[number];
@@ -40,6 +41,8 @@ export interface JobView {
   account: string;
   job: string;
   range: Range | null;
+  /** The one whose panel is open; "" for none. */
+  task: string;
   tasks: TaskFilters;
 }
 
@@ -52,17 +55,15 @@ export function readView(): JobView | null {
   const range = RANGES.find((each) => each === query.get("range")) ?? null;
   const keys = Object.keys(EVERY_TASK) as (keyof TaskFilters)[];
   const tasks = Object.fromEntries(keys.map((key) => [key, query.get(key) ?? ""]));
-  return { account, job, range, tasks: tasks as unknown as TaskFilters };
+  return { account, job, range, task: query.get("task") ?? "", tasks: tasks as unknown as TaskFilters };
 }
 
-export function addressOfView({ account, job, range, tasks }: JobView): string {
-  const query = new URLSearchParams({ account, job });
-  for (const [key, value] of Object.entries({ range, ...tasks })) if (value) query.set(key, value);
-  return `?${query}`;
+export function addressOfView({ account, job, range, task, tasks }: JobView): string {
+  return addressOfOne("jobs", account, job, { range: range ?? "", ...tasks, task });
 }
 
-export function addressOfJob(account: string, job: string): string {
-  return addressOfView({ account, job, range: null, tasks: EVERY_TASK });
+export function addressOfJob(account: string, job: string, task = ""): string {
+  return addressOfView({ account, job, range: null, task, tasks: EVERY_TASK });
 }
 
 /** The API's address of the job, or of one of its parts. */
@@ -70,8 +71,8 @@ export function pathOf({ account, job }: JobView, ...parts: string[]): string {
   return ["/api/accounts", ...[account, "jobs", job, ...parts].map(encodeURIComponent)].join("/");
 }
 
-/** The range that shows most of a job whose address asks for none: as old as it is, of a live one a day at most. */
-export function rangeFor(job: Job | null): Range {
+/** The range that shows most of what an address asks no range of: as old as it is, of a live one a day at most. */
+export function rangeFor(job: Pick<Job, "creationTime" | "state"> | null): Range {
   const age = serverClock.now() - Date.parse(job?.creationTime ?? "");
   const found = RANGES.find((range) => age <= LENGTHS[range].length);
   if (!found || (job?.state !== "completed" && !["1h", "6h"].includes(found))) return "24h";

@@ -1,0 +1,102 @@
+"""Pools with nodes at once, and changes of many nodes at once, put into the emulator's own entities."""
+
+import random
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.entities import Job, Node, Pool, Run, Task
+from local.batch_emulator.stamps import SECOND
+
+_SPEC = {"commandLine": "/bin/sh -c 'render frame'"}
+_VM_SIZE, _SLOTS = "standard_d4s_v5", 4
+_RECENT = 10
+
+
+class PoolFilling:
+    """Pools whose nodes have run tasks for hours. Nothing happens to them but what is asked for."""
+
+    def __init__(self, emulator: Emulator) -> None:
+        self._emulator = emulator
+        self._dice = random.Random(5)  # noqa: S311
+        self._numbers = 0
+
+    async def fill(self, request: web.BaseRequest) -> dict[str, int]:
+        """`pools` of `nodes` each, in an account with a `job`; `running` of them run a task."""
+        asked = orjson.loads(await request.read())
+        simulation = next(iter(self._emulator.simulations.values()))
+        job = simulation.account.jobs[asked["job"]]
+        for number in range(asked["pools"]):
+            name = f"pool-{number:03}"
+            spec = {"id": name, "vmSize": _VM_SIZE, "taskSlotsPerNode": _SLOTS}
+            pool = simulation.pools.create(name, spec)
+            for place in range(asked["nodes"]):
+                node = self._node(pool, place)
+                node.recent.extend((job, self._task()) for _ in range(_RECENT))
+                if place < asked["running"]:
+                    self._run(node, job)
+        return {"pools": asked["pools"]}
+
+    async def change(self, request: web.BaseRequest) -> dict[str, int]:
+        """`count` nodes of the first `pools` ones, evenly, take up a task, or lay it down."""
+        asked = orjson.loads(await request.read())
+        account = next(iter(self._emulator.simulations.values())).account
+        pools, job = list(account.pools.values())[: asked["pools"]], account.jobs[asked["job"]]
+        share, rest = divmod(asked["count"], len(pools))
+        for number, pool in enumerate(pools):
+            for node in self._dice.sample(list(pool.nodes.values()), share + (number < rest)):
+                if asked["kind"] == "tasks":
+                    self._turn(node, job)
+                else:
+                    node.state = "idle" if node.state == "offline" else "offline"
+                    node.changed = self._emulator.clock.now
+        return {"changed": asked["count"]}
+
+    def _turn(self, node: Node, job: Job) -> None:
+        if not node.shown:
+            self._run(node, job)
+            return
+        node.shown.clear()
+        node.state, node.changed = "idle", self._emulator.clock.now
+        node.total, node.succeeded = node.total + 1, node.succeeded + 1
+
+    def _node(self, pool: Pool, place: int) -> Node:
+        began = self._emulator.clock.now - 7200 * SECOND
+        name = f"tvmps_{self._dice.getrandbits(256):064x}_d"
+        node = Node(
+            id=name,
+            number=self._number(),
+            pool=pool,
+            dedicated=True,
+            bias=0,
+            allocated=began,
+            changed=began + self._dice.randrange(7000) * SECOND,
+            free=_SLOTS,
+            ip=f"10.0.{place // 250}.{place % 250 + 4}",
+            state="idle",
+            booted=began + 30 * SECOND,
+            total=self._dice.randrange(400),
+        )
+        node.succeeded = node.total
+        pool.nodes[name] = node
+        return node
+
+    def _run(self, node: Node, job: Job) -> None:
+        task = self._task()
+        task.state = "running"
+        node.shown[Run(self._number(), job, task, node)] = None
+        node.recent.append((job, task))
+        node.state, node.changed = "running", self._emulator.clock.now
+
+    def _task(self) -> Task:
+        number, now = self._number(), self._emulator.clock.now
+        task: Any = Task(f"task-{number:06}", f"task-{number:06}", number, _SPEC, 1, 0, now, now)
+        task.state = "completed"
+        found: Task = task
+        return found
+
+    def _number(self) -> int:
+        self._numbers += 1
+        return self._numbers

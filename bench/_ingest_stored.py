@@ -1,0 +1,171 @@
+"""All of ingestion over a real Azurite, measured in a process of its own: `python -m bench._ingest_stored JSON`.
+
+Nodes' frames lie in append blobs, one a node; the app's own sweep reads, decodes, rolls up and stores them. CPU is this
+process's, all threads, and only while the sweep runs; beside it, in turns, `zstandard` and `orjson.loads` of the very
+same frames.
+"""
+
+import asyncio
+import json
+import secrets
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import orjson
+import zstandard
+from azure.storage.blob.aio import BlobServiceClient, ContainerClient
+
+from bench import _telemetry
+from shared.clock import SystemClock
+from shared.domain.accounts import Account
+from shared.domain.telemetry.labels import PathPattern
+from shared.garbage import collect_rarely
+from shared.services.blob_sweep import BlobSweep
+from shared.services.ingestion import telemetry_sweep
+from shared.services.taken_in import TakenIn, telemetry_lane
+from shared.stores.blob_entries import BlobEntryStore
+from shared.stores.blobs import BlobContainer
+from shared.stores.tables import Tables
+
+_ACCOUNT = Account("demo", "demo", "demo", None, "http://127.0.0.1:1")
+_PATTERN = "pools/{pool}/nodes/{node}/*"
+_CPUS = (
+    1,
+    2,
+    4,
+    8,
+    8,
+    16,
+    16,
+    32,
+)  # of nodes; those of the largest make a thousand records before two minutes are over
+_TURNS, _ROUNDS = 3, 6
+_LONG, _WEEK = timedelta(minutes=10), timedelta(days=7)
+_SINCE = timedelta(hours=30)
+_BLOCK = 4 << 20
+type Frames = dict[str, list[bytes]]
+
+
+@dataclass(slots=True)
+class App:
+    """A container and tables of their own, and the sweep over them."""
+
+    writer: ContainerClient
+    tables: Tables
+    container: BlobContainer
+    sweep: BlobSweep
+
+    @classmethod
+    async def open(cls, storage: str, stack: AsyncExitStack) -> "App":
+        name = f"b{secrets.token_hex(6)}"
+        service = await stack.enter_async_context(BlobServiceClient.from_connection_string(storage))
+        writer = service.get_container_client(name)
+        await writer.create_container()
+        tables = Tables.connect(connection_string=storage, endpoint=None, credential=None, prefix=name)
+        stack.push_async_callback(tables.close)
+        await tables.create()
+        container = BlobContainer.connect(name, connection_string=storage, endpoint=None, credential=None)
+        stack.push_async_callback(container.close)
+        stores = TakenIn.of(tables)
+        sweep = telemetry_sweep(
+            container, [_ACCOUNT], stores, pattern=PathPattern(_PATTERN), clock=SystemClock(), retention=_WEEK
+        )
+        return cls(writer, tables, container, sweep)
+
+    async def append(self, name: str, content: bytes) -> None:
+        blob = self.writer.get_blob_client(name)
+        if not await blob.exists():
+            await blob.create_append_blob()
+        for at in range(0, len(content), _BLOCK):
+            await blob.append_block(content[at : at + _BLOCK])
+
+    async def swept(self) -> float:
+        """Seconds of CPU until all is read."""
+        begin = time.process_time()
+        await self.sweep.run(_LONG)
+        return time.process_time() - begin
+
+
+def _decoded(frames: Iterator[bytes]) -> float:
+    """Seconds of CPU that decoding alone takes."""
+    begin = time.process_time()
+    for frame in frames:
+        orjson.loads(zstandard.ZstdDecompressor().decompressobj().decompress(frame))
+    return time.process_time() - begin
+
+
+def _all(found: Frames) -> Iterator[bytes]:
+    return (frame for frames in found.values() for frame in frames)
+
+
+async def _catch_up(storage: str, frames: Frames) -> dict[str, float]:
+    """A backlog of all nodes, read in one sweep by an app that has read a little before."""
+    ours, other, writes = [], [], 0
+    for _ in range(_TURNS):
+        other.append(_decoded(_all(frames)))
+        async with AsyncExitStack() as stack:
+            app = await App.open(storage, stack)
+            await app.append("pools/p/nodes/warm/0", b"".join(_telemetry.flushes(2, cpus=2, begin=_now_less(_SINCE))))
+            await app.swept()
+            for name, some in frames.items():
+                await app.append(name, b"".join(some))
+            before = app.tables.writes
+            ours.append(await app.swept())
+            writes = app.tables.writes - before
+            await _check(app, len(frames) + 1)
+    return {"ours": statistics.median(ours), "other": statistics.median(other), "writes": writes}
+
+
+async def _live(storage: str, nodes: int) -> dict[str, float]:
+    """A flush of each node, one sweep, and again: milliseconds a flush, but for the first sweep, of new blobs."""
+    found = dict(_nodes(nodes, lambda cpus, begin: _telemetry.flushes(_ROUNDS, cpus=cpus, begin=begin)))
+    ours, other = [], []
+    async with AsyncExitStack() as stack:
+        app = await App.open(storage, stack)
+        for turn in range(_ROUNDS):
+            for name, some in found.items():
+                await app.append(name, some[turn])
+            other.append(_decoded(some[turn] for some in found.values()))
+            ours.append(await app.swept())
+        await _check(app, nodes)
+    scale = 1000 / nodes
+    return {"ours": statistics.median(ours[1:]) * scale, "other": statistics.median(other[1:]) * scale}
+
+
+async def _check(app: App, blobs: int) -> None:
+    """Raises ValueError where not all was read."""
+    lane = await BlobEntryStore(app.tables).load_sweep(telemetry_lane(_ACCOUNT.key))
+    if lane is None or lane.blobs != blobs or lane.behind_blobs or lane.problems:
+        raise ValueError(f"not all was read: {lane}")
+
+
+def _now_less(span: timedelta) -> int:
+    return int((datetime.now(UTC) - span).timestamp() * 1000)
+
+
+def _nodes(count: int, made: Callable[[int, int], list[bytes]]) -> Iterator[tuple[str, list[bytes]]]:
+    """Frames of so many nodes, made from a number of CPUs and a first time, by the names of their blobs."""
+    for number in range(count):
+        yield f"pools/p/nodes/n{number}/vm_perf_metrics.0.zst", made(_CPUS[number % len(_CPUS)], _now_less(_SINCE))
+
+
+def main(told: str) -> None:
+    asked = json.loads(told)
+    collect_rarely()
+    size = asked["megabytes"] * 1_000_000 // len(_CPUS)
+
+    def backlog(cpus: int, begin: int) -> list[bytes]:
+        return list(_telemetry.frames(size, cpus=cpus, begin=begin, aggregates=True))
+
+    caught = asyncio.run(_catch_up(asked["storage"], dict(_nodes(len(_CPUS), backlog))))
+    live = asyncio.run(_live(asked["storage"], asked["nodes"]))
+    print(json.dumps({"catchUp": caught, "live": live}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,218 @@
+"""The app's side of `bench pools` in a process of its own: rounds over pools, and beside them reading the same pages.
+
+`python -m bench._pools_app JSON` prints its figures as a line of JSON; progress goes to stderr. CPU is this process's
+own, all threads; the emulator and Azurite run elsewhere.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Any, override
+
+import msgspec
+import orjson
+from azure.batch.aio import BatchClient
+from azure.core.credentials import AzureNamedKeyCredential
+from azure.core.rest import HttpRequest
+
+from bench._delta_parts import Stack, post
+from functions.api.node_models import node_answer
+from functions.api.pool_models import pool_answer
+from local.batch_emulator.auth import DEVELOPMENT_KEY
+from shared.clock import SystemClock
+from shared.domain.accounts import Account
+from shared.domain.samples import HistoryRetention
+from shared.garbage import collect_rarely
+from shared.services.pool_queries import PoolQueries
+from shared.services.pool_records import PoolRecords
+from shared.services.pool_rounds import PoolRounds
+from shared.stores.batch import BatchAccount
+from shared.stores.batch_pools import BatchPools
+from shared.stores.monitoring import MonitoringStore
+from shared.stores.nodes import NodeStore
+from shared.stores.pool_history import PoolHistoryStore
+from shared.stores.pools import PoolStore
+from shared.stores.tables import Tables
+
+_REPEATS, _ANSWERS = 9, 5
+_RETENTION = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Addresses, and how much there is; `busy` pools run tasks on half of their nodes, `moving` ones change."""
+
+    emulator: str
+    controls: str
+    storage: str
+    pools: int
+    nodes: int
+    changed: int
+    moving: int
+    busy: bool
+
+
+class NotedBatch(BatchPools):
+    """Notes the requests of a round."""
+
+    def __init__(self, source: BatchAccount) -> None:
+        super().__init__(source)
+        self.urls: list[str] = []
+
+    @override
+    async def _read(self, url: str, intent: str) -> tuple[bytes, datetime | None]:
+        self.urls.append(url)
+        return await super()._read(url, intent)
+
+
+class App:
+    """The app's own parts, put together as shared/composition.py does; no overlap, so that changes are what changed."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.stack = Stack(asked.emulator, asked.controls, asked.storage, "task", 0)
+        self.account = Account("demo", "demo", "demo", None, asked.emulator)
+        self.source = BatchAccount.connect(
+            self.account, key=DEVELOPMENT_KEY, credential=None, calls_per_minute=1_000_000_000
+        )
+        self.tables = Tables.connect(connection_string=asked.storage, endpoint=None, credential=None, prefix="bench")
+        self.batch = NotedBatch(self.source)
+        self.client = BatchClient(asked.emulator, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY))
+        clock, pools, nodes = SystemClock(), PoolStore(self.tables), NodeStore(self.tables)
+        self.rounds = PoolRounds(
+            self.batch,
+            pools=pools,
+            records=PoolRecords(pools, PoolHistoryStore(self.tables), _RETENTION),
+            nodes=nodes,
+            clock=clock,
+            overlap=timedelta(),
+            full_list_interval=timedelta(days=1),
+        )
+        self.queries = PoolQueries(
+            {"demo": self.account}, pools, nodes, MonitoringStore(self.tables), clock=clock, interval=timedelta(days=1)
+        )
+
+    async def fill(self) -> None:
+        asked = self.asked
+        await self.tables.create()
+        await post(f"{asked.emulator}/_emulator/reset", {})
+        await self.stack.make_job()
+        running = asked.nodes // 2 if asked.busy else 0
+        told = {"job": self.stack.job, "pools": asked.pools, "nodes": asked.nodes, "running": running}
+        await post(f"{asked.controls}/pools", told)
+        await self.wait()
+
+    async def change(self) -> None:
+        kind = "tasks" if self.asked.busy else "states"
+        told = {"job": self.stack.job, "pools": self.asked.moving, "count": self.asked.changed, "kind": kind}
+        await self.wait()
+        await post(f"{self.asked.controls}/nodes", told)
+        await self.wait()
+
+    async def wait(self) -> None:
+        """Half a minute goes by, so that rounds are a minute apart."""
+        await post(f"{self.asked.emulator}/_emulator/clock", {"advanceSeconds": 30})
+
+    async def round(self) -> None:
+        self.batch.urls.clear()
+        await self.rounds.run(lambda: True)
+
+    async def reading(self) -> None:
+        """Every page that the last round asked for received and parsed, nothing kept."""
+        for url in self.batch.urls:
+            request = HttpRequest("GET", url, headers={"Accept": "application/json"})
+            response = await self.client.send_request(request, stream=True)
+            orjson.loads(await response.read())
+
+    async def list_pools(self) -> None:
+        """What GET pools does behind the HTTP of functions."""
+        reports = await self.queries.pools("demo")
+        self._check(len(reports), self.asked.pools)
+        msgspec.json.encode([pool_answer(report) for report in reports])
+
+    async def list_nodes(self) -> None:
+        reports = await self.queries.nodes("demo", "pool-000")
+        self._check(len(reports), self.asked.nodes)
+        msgspec.json.encode([node_answer(report) for report in reports])
+
+    async def compare(self) -> None:
+        """Benchmarks of wrong counts would be worth nothing."""
+        truth = (await self.stack.all_truth())["demo"]["pools"]
+        for report in await self.queries.pools("demo"):
+            picture, true = report.pool.picture, truth[report.pool.facts.id]
+            told = pool_answer(report)
+            if not picture or (told.node_counts, told.slots and told.slots.used) != (true["nodes"], true["slotsUsed"]):
+                raise RuntimeError(f"{report.pool.facts.id} is {told}, the truth is {true}")
+
+    def _check(self, found: int, wanted: int) -> None:
+        if found != wanted:
+            raise RuntimeError(f"{found} were found instead of {wanted}")
+
+    async def close(self) -> None:
+        await self.source.close()
+        await self.client.close()
+        await self.tables.close()
+
+
+async def _measured(app: App) -> dict[str, Any]:
+    """Medians of a few rounds, each beside reading the same pages right after it."""
+    await app.fill()
+    first = await _cpu(app.round)
+    rounds, reads = list[float](), list[float]()
+    for _ in range(_REPEATS):
+        await app.change()
+        rounds.append(await _cpu(app.round))
+        reads.append(await _cpu(app.reading))
+    await app.compare()
+    requests = len(app.batch.urls)
+    await app.round()
+    print(f"  rounds {rounds}, reading {reads}, {requests} requests", file=sys.stderr, flush=True)
+    answers = {name: await _times(act) for name, act in (("pools", app.list_pools), ("nodes", app.list_nodes))}
+    quiet = await _cpu(app.round)
+    return {
+        "first": first,
+        "round": median(rounds),
+        "reading": median(reads),
+        "requests": requests,
+        "quiet": quiet,
+        "quietReading": await _cpu(app.reading),
+        **answers,
+    }
+
+
+async def _cpu(act: Callable[[], Awaitable[object]]) -> float:
+    began = time.process_time()
+    await act()
+    return time.process_time() - began
+
+
+async def _times(act: Callable[[], Awaitable[object]]) -> float:
+    """The median of a few, in milliseconds."""
+    found = []
+    for _ in range(_ANSWERS):
+        began = time.perf_counter()
+        await act()
+        found.append(1e3 * (time.perf_counter() - began))
+    return median(found)
+
+
+async def _run(asked: Asked) -> dict[str, Any]:
+    app = App(asked)
+    try:
+        return await _measured(app)
+    finally:
+        await app.close()
+
+
+def main() -> None:
+    collect_rarely()
+    print(json.dumps(asyncio.run(_run(Asked(**json.loads(sys.argv[1]))))))
+
+
+if __name__ == "__main__":
+    main()

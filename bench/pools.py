@@ -1,0 +1,101 @@
+"""What a round over pools costs while nodes change, beside reading the very pages that it asks for.
+
+The app's rounds run in a process of their own against the Batch emulator on loopback and a real Azurite. "Reading" is
+the SDK client's `send_request` and `orjson.loads` of the requests of that very round, in the same process; CPU is that
+process's, so what else the machine does matters little.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench._rows import answer, row, table
+from local.azurite import StorageAddresses, azurite_program
+from local.dev.checkout import HERE
+from local.dev.children import Children
+
+_QUICK, _FULL = 10, 100  # pools
+_NODES, _SHARE = 50, 0.05
+_BAR = 3
+
+
+@contextmanager
+def _stage() -> Iterator[dict[str, str]]:
+    """Azurite in memory and an emulator that can be filled, both gone afterwards."""
+    command = (sys.executable, "-m", "bench._filled_emulator", "--stepped")
+    with tempfile.TemporaryDirectory() as logs, Children() as children:
+        program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
+        addresses = StorageAddresses.announced(children.start(program))
+        with subprocess.Popen(
+            command, cwd=HERE.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as emulator:
+            url, controls = (emulator.stdout.readline() if emulator.stdout else "").split()
+            try:
+                yield {"emulator": url, "controls": controls, "storage": addresses.connection_string}
+            finally:
+                emulator.terminate()
+
+
+def _run(pools: int, *, moving: int, busy: bool) -> dict[str, Any]:
+    changed = int(pools * _NODES * _SHARE)
+    print(f"{pools} pools of {_NODES}, {changed} nodes of {moving} change, busy: {busy}", file=sys.stderr, flush=True)
+    with _stage() as stage:
+        told = stage | {"pools": pools, "nodes": _NODES, "changed": changed, "moving": moving, "busy": busy}
+        command = (sys.executable, "-m", "bench._pools_app", json.dumps(told))
+        done = subprocess.run(command, cwd=HERE.root, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def measure(pools: int) -> list[dict[str, Any]]:
+    """Rows as all benchmarks write them."""
+    few = max(1, int(pools * _SHARE))
+    cases = {
+        "tasks run, all pools change": _run(pools, moving=pools, busy=True),
+        "tasks run, a few pools change": _run(pools, moving=few, busy=True),
+        "nothing runs, all pools change": _run(pools, moving=pools, busy=False),
+        "nothing runs, a few pools change": _run(pools, moving=few, busy=False),
+    }
+    busy = cases["tasks run, all pools change"]
+    return [
+        *(
+            row(f"round, {name}", found["round"], "s CPU", other=(found["reading"], "reading the same pages"), bar=_BAR)
+            for name, found in cases.items()
+        ),
+        *(
+            row(
+                f"round, {name}, unchanged",
+                found["quiet"],
+                "s CPU",
+                other=(found["quietReading"], "reading the same pages"),
+            )
+            for name, found in (("tasks run", busy), ("nothing runs", cases["nothing runs, all pools change"]))
+        ),
+        row("first round", busy["first"], "s CPU"),
+        row("GET pools, all of them", busy["pools"], "ms"),
+        row(f"GET nodes of a pool of {_NODES}", busy["nodes"], "ms"),
+    ]
+
+
+def main() -> int:
+    """1 where a bar is missed."""
+    parser = argparse.ArgumentParser(prog="dev.py bench pools", description=__doc__)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
+    parser.add_argument("--quick", action="store_true", help=f"{_QUICK} pools; bars are for {_FULL}")
+    options = parser.parse_args()
+    rows = measure(_QUICK if options.quick else _FULL)
+    print(table(rows))
+    if options.json:
+        options.json.write_text(answer("pools", rows), encoding="utf-8")
+    return 0 if all(one["ok"] for one in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""GET accounts/{account}/jobs/{job}/explanation: why it isn't running, from storage and a few questions to Batch."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from functions.answers import Answer
+from functions.http import Call, Query, Routes
+from shared.domain.evidence import Finding, Value
+from shared.services.explanations import ExplanationReport
+
+type Shown = str | int | float | bool | list[str] | None
+
+
+class FindingAnswer(Answer):
+    """One cause. `blocking` keeps every waiting task from starting, `limiting` some; `info` is no cause.
+
+    `evidence` is what shows it, by name: numbers, texts, lists of texts; times in ISO 8601, spans in seconds.
+    """
+
+    code: str
+    severity: Literal["blocking", "limiting", "info"]
+    title: str
+    detail: str
+    evidence: dict[str, Shown]
+    advice: str
+    since: datetime | None
+
+
+class ExplanationAnswer(Answer):
+    """Why a job runs or doesn't: the first finding is the cause, `unknown` tells what couldn't be found out.
+
+    `running`: tasks of it run or prepare. No part of what is stored that this rests on is older than `asOf`.
+    """
+
+    account: str
+    job: str
+    as_of: datetime | None
+    running: bool
+    summary: str
+    findings: list[FindingAnswer]
+    unknown: list[str]
+
+
+def add_explanation(routes: Routes) -> None:
+    @routes.route("GET", "accounts/{account}/jobs/{job}/explanation", returns=ExplanationAnswer, repeats=True)
+    async def explain_job(call: Call[Query, None]) -> ExplanationAnswer:
+        """Why a job's tasks don't run, with the cause first."""
+        services = await call.services()
+        return _answer(await services.explanations.explain(call.path["account"], call.path["job"]))
+
+
+def _answer(report: ExplanationReport) -> ExplanationAnswer:
+    return ExplanationAnswer(
+        account=report.job.account.id,
+        job=report.job.job.facts.id,
+        as_of=report.as_of.astimezone(UTC) if report.as_of else None,
+        running=report.explanation.running,
+        summary=report.explanation.summary,
+        findings=[_finding(finding) for finding in report.explanation.findings],
+        unknown=list(report.unknown),
+    )
+
+
+def _finding(finding: Finding) -> FindingAnswer:
+    return FindingAnswer(
+        code=finding.code,
+        severity=finding.severity,
+        title=finding.title,
+        detail=finding.detail,
+        evidence={name: _shown(value) for name, value in finding.evidence.items()},
+        advice=finding.advice,
+        since=finding.since.astimezone(UTC) if finding.since else None,
+    )
+
+
+def _shown(value: Value) -> Shown:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,165 @@
+"""GET accounts/{account}/ingestion, …/rejects: how Batch's logs and what nodes write come in."""
+
+from datetime import datetime
+
+from functions.answers import Answer
+from functions.api.jobs import Format, Key, PageSize
+from functions.csv_table import csv_reply
+from functions.http import Call, Page, Query, Reply, Routes
+from shared.domain.rejects import Reject
+from shared.domain.sweeps import IngestionReport, LaneSweep
+from shared.domain.telemetry_totals import REASONS, TelemetryTotals
+
+
+class TelemetryLeftOutAnswer(Answer):
+    """What is in no series, by why; the same as of a node, `unknown` measurements in one number."""
+
+    unknown: int
+    unread_fields: int
+    without_time: int
+    out_of_window: int
+    of_too_many_nodes: int
+    beyond_limit: int
+    late: int
+    no_numbers: int
+
+
+class TelemetryIntakeAnswer(Answer):
+    """The last look at what nodes write: the same of telemetry as is told of logs, and what came of it.
+
+    `asleepBlobs` of the blobs hadn't changed; `latestWrite` is the last one to any. `records` of `bytes` were read
+    since `countedSince` (null before the first); `samples` are the values in series. What a host read that died before
+    it told so isn't counted here, so these are at least so many.
+    """
+
+    swept_at: datetime
+    blobs: int
+    asleep_blobs: int
+    latest_write: datetime | None
+    behind_blobs: int
+    behind_bytes: int
+    behind_since: datetime | None
+    problems: list[str]
+    counted_since: datetime | None
+    bytes: int
+    records: int
+    samples: int
+    refused: int
+    left_out: TelemetryLeftOutAnswer
+
+
+class IngestionAnswer(Answer):
+    """How events of an account come in.
+
+    `sweptAt` is when the logs were looked at last, `blobs` how many there were; `behindBytes` of `behindBlobs` weren't
+    read yet then, at most, since `behindSince` at the earliest. `records` of `bytes` were read so far: `events` are
+    new, `repeats` were delivered before, `refused` couldn't be read. `latestEvent` is when the latest was logged.
+    `telemetry` is null until a blob of a node was found.
+    """
+
+    account: str
+    container: str | None
+    swept_at: datetime | None
+    blobs: int
+    behind_blobs: int
+    behind_bytes: int
+    behind_since: datetime | None
+    records: int
+    bytes: int
+    events: int
+    repeats: int
+    refused: int
+    latest_event: datetime | None
+    problems: list[str]
+    telemetry: TelemetryIntakeAnswer | None
+
+
+class RejectAnswer(Answer):
+    """A record that couldn't be read: where it begins in its blob, the byte of it where that shows, why, its start."""
+
+    blob: str
+    offset: int
+    position: int
+    reason: str
+    sample: str
+    noted_at: datetime
+
+
+class RejectsQuery(Query):
+    """Pages of rejects."""
+
+    format: Format = "json"
+    maxpagesize: PageSize = 100
+    continuation: Key = ""
+
+
+def add_ingestion(routes: Routes) -> None:
+    @routes.route("GET", "accounts/{account}/ingestion", returns=IngestionAnswer)
+    async def get_ingestion(call: Call[Query, None]) -> IngestionAnswer:
+        """How far Batch's log has been read, and what came of it."""
+        services = await call.services()
+        return _ingestion(await services.events.ingestion(call.path["account"]))
+
+    @routes.route("GET", "accounts/{account}/rejects", query=RejectsQuery, returns=Page[RejectAnswer])
+    async def list_rejects(call: Call[RejectsQuery, None]) -> Page[RejectAnswer] | Reply:
+        """Records of logs and telemetry that couldn't be read, of the newest blobs first, a hundred a blob at most."""
+        services, query = await call.services(), call.query
+        found = await services.events.rejects(
+            call.path["account"], after=query.continuation, most=query.maxpagesize + 1
+        )
+        shown = found[: query.maxpagesize]
+        link = call.next_link(shown[-1].key) if len(found) > len(shown) else None
+        page = Page(value=[_reject(reject) for reject in shown], next_link=link)
+        return csv_reply(page, RejectAnswer) if query.format == "csv" else page
+
+
+def _ingestion(report: IngestionReport) -> IngestionAnswer:
+    sweep, totals = report.sweep, report.totals
+    return IngestionAnswer(
+        account=report.account,
+        container=report.container,
+        swept_at=sweep.at if sweep else None,
+        blobs=sweep.blobs if sweep else 0,
+        behind_blobs=sweep.behind_blobs if sweep else 0,
+        behind_bytes=sweep.behind_bytes if sweep else 0,
+        behind_since=sweep.behind_since if sweep else None,
+        records=totals.units,
+        bytes=totals.bytes,
+        events=totals.stored,
+        repeats=totals.repeats,
+        refused=totals.refused,
+        latest_event=totals.latest,
+        problems=list(sweep.problems) if sweep else [],
+        telemetry=_telemetry(report.telemetry, report.telemetry_totals) if report.telemetry else None,
+    )
+
+
+def _telemetry(sweep: LaneSweep, totals: TelemetryTotals) -> TelemetryIntakeAnswer:
+    return TelemetryIntakeAnswer(
+        swept_at=sweep.at,
+        blobs=sweep.blobs,
+        asleep_blobs=sweep.asleep,
+        latest_write=sweep.latest,
+        behind_blobs=sweep.behind_blobs,
+        behind_bytes=sweep.behind_bytes,
+        behind_since=sweep.behind_since,
+        problems=list(sweep.problems),
+        counted_since=totals.since,
+        bytes=totals.bytes,
+        records=totals.records,
+        samples=totals.samples,
+        refused=totals.refused,
+        left_out=TelemetryLeftOutAnswer(**{reason: totals.left_out.get(reason, 0) for reason in REASONS}),
+    )
+
+
+def _reject(reject: Reject) -> RejectAnswer:
+    refusal = reject.refusal
+    return RejectAnswer(
+        blob=reject.blob,
+        offset=refusal.offset,
+        position=refusal.position,
+        reason=refusal.reason,
+        sample=refusal.sample.decode(errors="replace"),
+        noted_at=reject.at,
+    )

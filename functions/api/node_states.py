@@ -1,0 +1,90 @@
+"""GET accounts/{account}/pools/{pool}/nodestates: every node of a pool in a few words, and why they are as they are.
+
+It is what a picture of a large pool is drawn from: unlike the list of nodes it has no pages, and is the same until a
+poll finds something new or a node ceases to flap. So it doesn't tell as of when it is: the pool's own answer does.
+"""
+
+from collections import Counter
+from datetime import datetime
+
+from functions.answers import Answer
+from functions.http import Call, Query, Routes
+from shared.domain.node_causes import cause_of
+from shared.domain.reports import NodeReport, PoolReport
+from shared.domain.stamps import from_milliseconds
+
+_MOST_NODES = 5_000
+_MOST_CAUSES = 20
+
+
+class NodeStateAnswer(Answer):
+    """A node: its state, since when, and how many tasks run on it.
+
+    `cause` is the place of its cause in `causes`, from 0 on, or their number where it is none of them; null where
+    nothing is the matter.
+    """
+
+    id: str
+    state: str
+    state_transition_time: datetime | None
+    is_dedicated: bool
+    running_tasks: int
+    flapping: bool
+    cause: int | None
+
+
+class NodeCauseAnswer(Answer):
+    """Why nodes are in their states, and how many are for this reason."""
+
+    cause: str
+    nodes: int
+
+
+class NodeStatesAnswer(Answer):
+    """A pool's nodes by id, at most 5,000; `otherNodes` is the number of the rest.
+
+    `causes` are those of all nodes, the most frequent 20 first; nodes for other causes are `otherCauses`.
+    """
+
+    pool: str
+    account: str
+    nodes: list[NodeStateAnswer]
+    other_nodes: int
+    causes: list[NodeCauseAnswer]
+    other_causes: int
+
+
+def add_node_states(routes: Routes) -> None:
+    @routes.route("GET", "accounts/{account}/pools/{pool}/nodestates", returns=NodeStatesAnswer, repeats=True)
+    async def get_node_states(call: Call[Query, None]) -> NodeStatesAnswer:
+        """All nodes of a pool by state, and the causes of these."""
+        services = await call.services()
+        return _answer(*await services.pools.pool_with_nodes(call.path["account"], call.path["pool"]))
+
+
+def _answer(report: PoolReport, found: list[NodeReport]) -> NodeStatesAnswer:
+    told = [cause_of(each.node) for each in found]
+    causes = sorted(Counter(filter(None, told)).items(), key=lambda item: (-item[1], item[0]))
+    places = {cause: min(place, _MOST_CAUSES) for place, (cause, _) in enumerate(causes)}
+    drawn = zip(found[:_MOST_NODES], told, strict=False)
+    return NodeStatesAnswer(
+        pool=report.pool.facts.id,
+        account=report.account.id,
+        nodes=[_node_answer(each, places[cause] if cause else None) for each, cause in drawn],
+        other_nodes=max(len(found) - _MOST_NODES, 0),
+        causes=[NodeCauseAnswer(cause=cause, nodes=number) for cause, number in causes[:_MOST_CAUSES]],
+        other_causes=sum(number for _, number in causes[_MOST_CAUSES:]),
+    )
+
+
+def _node_answer(report: NodeReport, cause: int | None) -> NodeStateAnswer:
+    node = report.node
+    return NodeStateAnswer(
+        id=node.id,
+        state=node.state,
+        state_transition_time=from_milliseconds(node.transition) if node.transition else None,
+        is_dedicated=node.dedicated,
+        running_tasks=node.tasks,
+        flapping=report.is_flapping,
+        cause=cause,
+    )

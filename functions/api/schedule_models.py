@@ -1,0 +1,210 @@
+"""The JSON of job schedules, and how it is made from what the services give. Times are ISO 8601 in UTC."""
+
+from datetime import UTC, datetime
+
+from functions.answers import Answer
+from functions.api.models import TaskCountsAnswer, VerdictAnswer, counts_answer, verdict_answer
+from shared.domain.job_specifications import JobSpecification
+from shared.domain.missed_runs import MissedRuns
+from shared.domain.reports import JobReport
+from shared.domain.schedule_reports import RunTotals, ScheduleReport
+from shared.domain.schedules import Recurrence
+
+_RECENT = 20
+
+
+class RecurrenceAnswer(Answer):
+    """When jobs are made; durations are ISO 8601, null where Batch sets no such bound."""
+
+    do_not_run_until: datetime | None
+    do_not_run_after: datetime | None
+    start_window: str | None
+    recurrence_interval: str | None
+
+
+class RecentJobAnswer(Answer):
+    """The job that was made last; its state is null where the job isn't known here, or was deleted."""
+
+    id: str
+    state: str | None
+    deleted: bool
+
+
+class RunsAnswer(Answer):
+    """Jobs that the schedule made: `total` by its own count (null: it tells none), the others of those known here.
+
+    `deleted` are known to be; jobs that were deleted before they were seen are in `total` alone.
+    """
+
+    total: int | None
+    active: int
+    completed: int
+    deleted: int
+
+
+class MissedRunsAnswer(Answer):
+    """Runs that fell due from `since` and were lost by `until`; `count` is null where that can't be known.
+
+    `basis` says how it was counted, or why it couldn't be.
+    """
+
+    count: int | None
+    since: datetime | None
+    until: datetime | None
+    basis: str
+
+
+class TotalsAnswer(Answer):
+    """What its jobs come to, deleted ones left out, as their own counts have it.
+
+    `asOf` is the oldest as of among jobs whose tasks may still change, null where there are none; `exact`: each job
+    that it made is known, and the counts of each are exact. `unreadJobs` have no counts yet; `unknownJobs` (null: how
+    many it made isn't told) aren't known here, whether they are gone or not, and their tasks aren't among these.
+    """
+
+    active_jobs: int
+    unread_jobs: int
+    unknown_jobs: int | None
+    task_counts: TaskCountsAnswer
+    as_of: datetime | None
+    exact: bool
+
+
+class ScheduleLine(Answer):
+    """A job schedule with its runs, its tasks and the verdict on what is told of the schedule itself.
+
+    `deletedTime` is when a poll found that it was gone, null while it is there.
+    """
+
+    id: str
+    account: str
+    display_name: str | None
+    state: str
+    previous_state: str | None
+    creation_time: datetime
+    state_transition_time: datetime
+    previous_state_transition_time: datetime | None
+    last_modified: datetime
+    end_time: datetime | None
+    deleted: bool
+    deleted_time: datetime | None
+    schedule: RecurrenceAnswer
+    recent_job: RecentJobAnswer | None
+    last_run_time: datetime | None
+    next_run_time: datetime | None
+    runs: RunsAnswer
+    missed_runs: MissedRunsAnswer
+    totals: TotalsAnswer
+    verdict: VerdictAnswer
+
+
+class RunAnswer(Answer):
+    """A job that the schedule made."""
+
+    id: str
+    state: str
+    creation_time: datetime
+    end_time: datetime | None
+    deleted: bool
+    task_counts: TaskCountsAnswer | None
+
+
+class ScheduleAnswer(ScheduleLine):
+    """A job schedule with its latest jobs and what its jobs are to be like; null before that was read.
+
+    `omittedProperties` names what isn't shown of the specification; `jobSpecificationProblem` says why nothing is.
+    """
+
+    job_specification: JobSpecification | None
+    job_specification_problem: str | None
+    omitted_properties: list[str]
+    recent_jobs: list[RunAnswer]
+
+
+def schedule_line(report: ScheduleReport) -> ScheduleLine:
+    facts, recent = report.schedule.facts, report.recent_job
+    return ScheduleLine(
+        id=facts.id,
+        account=report.account.id,
+        display_name=facts.display_name,
+        state=facts.state,
+        previous_state=facts.previous_state,
+        creation_time=facts.creation_time.astimezone(UTC),
+        state_transition_time=facts.state_transition_time.astimezone(UTC),
+        previous_state_transition_time=_time(facts.previous_state_transition_time),
+        last_modified=facts.last_modified.astimezone(UTC),
+        end_time=_time(facts.end_time),
+        deleted=report.schedule.deleted,
+        deleted_time=_time(report.schedule.deleted_at),
+        schedule=_recurrence(facts.recurrence),
+        recent_job=_recent(facts.recent_job, recent) if facts.recent_job else None,
+        last_run_time=recent.job.facts.creation_time.astimezone(UTC) if recent else None,
+        next_run_time=None if report.schedule.deleted else _time(facts.next_run_time),
+        runs=_runs(report.totals),
+        missed_runs=_missed(report.missed),
+        totals=_totals(report.totals),
+        verdict=verdict_answer(report.verdict),
+    )
+
+
+def schedule_answer(report: ScheduleReport) -> ScheduleAnswer:
+    line = schedule_line(report)
+    return ScheduleAnswer(
+        **{name: getattr(line, name) for name in line.__struct_fields__},
+        job_specification=report.schedule.specification,
+        job_specification_problem=report.schedule.unspecified,
+        omitted_properties=list(report.schedule.omitted),
+        recent_jobs=[_run(job) for job in report.jobs[:_RECENT]],
+    )
+
+
+def _recent(job_id: str, report: JobReport | None) -> RecentJobAnswer:
+    if report is None or report.job.deleted:
+        return RecentJobAnswer(id=job_id, state=None, deleted=report is not None)
+    return RecentJobAnswer(id=job_id, state=report.job.facts.state, deleted=False)
+
+
+def _recurrence(rules: Recurrence) -> RecurrenceAnswer:
+    return RecurrenceAnswer(
+        do_not_run_until=_time(rules.do_not_run_until),
+        do_not_run_after=_time(rules.do_not_run_after),
+        start_window=rules.start_window,
+        recurrence_interval=rules.interval,
+    )
+
+
+def _runs(totals: RunTotals) -> RunsAnswer:
+    return RunsAnswer(total=totals.made, active=totals.active, completed=totals.completed, deleted=totals.deleted)
+
+
+def _missed(missed: MissedRuns) -> MissedRunsAnswer:
+    return MissedRunsAnswer(
+        count=missed.count, since=_time(missed.since), until=_time(missed.until), basis=missed.basis
+    )
+
+
+def _totals(totals: RunTotals) -> TotalsAnswer:
+    return TotalsAnswer(
+        active_jobs=totals.active,
+        unread_jobs=totals.unread,
+        unknown_jobs=totals.unknown,
+        task_counts=counts_answer(totals.counts),
+        as_of=_time(totals.as_of),
+        exact=totals.is_exact,
+    )
+
+
+def _run(report: JobReport) -> RunAnswer:
+    facts, picture = report.job.facts, report.job.picture
+    return RunAnswer(
+        id=facts.id,
+        state=facts.state,
+        creation_time=facts.creation_time.astimezone(UTC),
+        end_time=_time(facts.end_time),
+        deleted=report.job.deleted,
+        task_counts=counts_answer(picture.counts) if picture else None,
+    )
+
+
+def _time(moment: datetime | None) -> datetime | None:
+    return moment.astimezone(UTC) if moment else None

@@ -1,0 +1,76 @@
+"""GET accounts/{account}/jobs/{job}/tasks/{task}/telemetry: what its node measured while a task ran."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal
+
+from functions.answers import Answer
+from functions.api.telemetry import TelemetryAnswer, TelemetryQuery, telemetry_answer, telemetry_table
+from functions.http import Call, Reply, Routes
+
+if TYPE_CHECKING:  # of no use to a start of the app
+    from shared.services.node_sharing import Sharing
+    from shared.services.task_telemetry import TaskTelemetry
+
+
+class SharingAnswer(Answer):
+    """How many `otherTasks` had their latest run on the node in a part of that time; at least, if not `complete`."""
+
+    other_tasks: int
+    complete: bool
+
+
+class TaskTelemetryAnswer(Answer):
+    """What the node of a task's latest run measured, from its start to its end.
+
+    `startTime`, `endTime` (null while it runs), pool and node are as of `asOf`; of the `earlierRuns` nothing is shown,
+    as nobody keeps where and when they were. `basis` is `task` where blobs name the task, in `attempts` if they name
+    any, and `node` where all that the node sent is shown; null where nothing is. The node measures all that it runs:
+    `sharing` tells what else that was. `reason` says why nothing is shown, else it is null.
+    """
+
+    as_of: datetime | None
+    pool_id: str | None
+    node_id: str | None
+    start_time: datetime | None
+    end_time: datetime | None
+    earlier_runs: int
+    basis: Literal["task", "node"] | None
+    attempts: list[str]
+    sharing: SharingAnswer | None
+    reason: str | None
+    telemetry: TelemetryAnswer | None
+
+
+def add_task_telemetry(routes: Routes) -> None:
+    @routes.route(
+        "GET",
+        "accounts/{account}/jobs/{job}/tasks/{task}/telemetry",
+        query=TelemetryQuery,
+        returns=TaskTelemetryAnswer,
+    )
+    async def get_task_telemetry(call: Call[TelemetryQuery, None]) -> TaskTelemetryAnswer | Reply:
+        """What its node measured while a task ran, and how many other tasks ran there then."""
+        services, query, path = await call.services(), call.query, call.path
+        found = await services.task_telemetry.of_task(path["account"], path["job"], path["task"], query.asked)
+        return telemetry_table(found.telemetry) if query.format == "csv" else _answer(found)
+
+
+def _answer(found: "TaskTelemetry") -> TaskTelemetryAnswer:
+    run = found.run
+    return TaskTelemetryAnswer(
+        as_of=found.as_of.astimezone(UTC) if found.as_of else None,
+        pool_id=run.pool or None if run else None,
+        node_id=run.node or None if run else None,
+        start_time=run.start if run else None,
+        end_time=run.end if run else None,
+        earlier_runs=run.earlier if run else 0,
+        basis=found.tie.value if found.tie else None,
+        attempts=list(found.attempts),
+        sharing=_sharing(found.sharing) if found.sharing else None,
+        reason=found.reason,
+        telemetry=telemetry_answer(found.telemetry) if found.telemetry else None,
+    )
+
+
+def _sharing(found: "Sharing") -> SharingAnswer:
+    return SharingAnswer(other_tasks=found.tasks, complete=found.is_complete)

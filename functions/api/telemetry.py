@@ -1,0 +1,243 @@
+"""GET accounts/{account}/pools/{pool}/nodes/{node}/telemetry: what a node measured, over all blobs it wrote to."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType, field
+
+from functions.answers import Answer
+from functions.api.history import HistoryQuery
+from functions.csv_table import csv_reply
+from functions.http import Call, Page, Reply, Routes
+from shared.domain.stamps import format_duration
+from shared.domain.telemetry.asked import Asked
+
+if TYPE_CHECKING:  # decoding is of no use to a start of the app
+    from shared.domain.telemetry.left_out import LeftOut
+    from shared.services.telemetry_queries import NodeTelemetry
+
+SeriesName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=1024,
+        description="A series, or the first parts of some: system.cpu. Several have commas between them.",
+    ),
+]
+Attributes = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=1024,
+        description="NAME=VALUE, several with semicolons between them; an empty value is that of series without it.",
+    ),
+]
+
+
+class TelemetryQuery(HistoryQuery):
+    """The range, the step and which series; without them all series of the last hour in at most 500 points."""
+
+    name: SeriesName | UnsetType = UNSET
+    attributes: Attributes | UnsetType = UNSET
+
+    @property
+    def asked(self) -> Asked:
+        return Asked(
+            self.begin,
+            self.end,
+            self.length,
+            None if self.name is UNSET else self.name,
+            None if self.attributes is UNSET else self.attributes,
+        )
+
+
+class TelemetryPointAnswer(Answer):
+    """A step of a series, which begins at `time`.
+
+    Of a gauge: how many values, the smallest, the largest, their sum and the last. Of a counter: how many readings, the
+    slowest and the fastest growth a second, by how much it grew in all, and the last growth a second.
+    """
+
+    time: datetime
+    count: int
+    min: float
+    max: float
+    sum: float
+    last: float
+
+
+class TelemetryLine(TelemetryPointAnswer):
+    """A point with the series that it is of, and whether any of it is in a part of which only hours are kept."""
+
+    name: str
+    attributes: str
+    unit: str
+    hourly: bool
+
+
+class TelemetrySeriesAnswer(Answer):
+    """A series as OpenTelemetry names it, its unit as UCUM does. Steps in which nothing came have no point."""
+
+    name: str
+    attributes: dict[str, str]
+    unit: str
+    kind: Literal["gauge", "counter"]
+    points: list[TelemetryPointAnswer]
+
+
+class HourlyPart(Answer):
+    """Whole hours, from the first one's begin to the last one's end."""
+
+    since: datetime = field(name="from")
+    until: datetime = field(name="to")
+
+
+class LeftOutAnswer(Answer):
+    """What is in no series, of the whole blobs that have something in the range, in which there are `records`.
+
+    Refused units couldn't be read (see rejects). Records without a time, of times that aren't kept, of too many nodes
+    in one blob, or of measurements that aren't known (`unknown`, by name) are left out whole. Of the others these
+    values are: fields without a series, of series beyond a node's thousand, late readings of counters, no numbers.
+    """
+
+    records: int
+    refused: int
+    without_time: int
+    out_of_window: int
+    of_too_many_nodes: int
+    unread_fields: int
+    beyond_limit: int
+    late: int
+    no_numbers: int
+    unknown: dict[str, int]
+
+
+class DiskAnswer(Answer):
+    """A disk and its size in bytes."""
+
+    name: str
+    size: int
+    model: str
+
+
+class NodeFactsAnswer(Answer):
+    """What the agent told of its node when it began; empty or null where it didn't."""
+
+    cpu_model: str
+    cpu_count: int | None
+    vm_size: str
+    region: str
+    zone: str
+    priority: str
+    image_offer: str
+    image_sku: str
+    booted_at: datetime | None
+    allocated_at: datetime | None
+    disks: list[DiskAnswer]
+
+
+class TelemetryAnswer(Answer):
+    """The range as far as it is kept, and the series of a node that have something in it, by name and attributes.
+
+    In `hourly` parts a point is of a whole hour at least, whatever `step` says: no minutes are kept of them.
+    `facts` are those told after the latest start of the node, of those whose samples are in the range.
+    """
+
+    since: datetime = field(name="from")
+    until: datetime = field(name="to")
+    step: str
+    hourly: list[HourlyPart]
+    left_out: LeftOutAnswer
+    facts: NodeFactsAnswer
+    value: list[TelemetrySeriesAnswer]
+
+
+def add_telemetry(routes: Routes) -> None:
+    @routes.route(
+        "GET",
+        "accounts/{account}/pools/{pool}/nodes/{node}/telemetry",
+        query=TelemetryQuery,
+        returns=TelemetryAnswer,
+    )
+    async def get_node_telemetry(call: Call[TelemetryQuery, None]) -> TelemetryAnswer | Reply:
+        """What a node measured, by the minute, hour or longer steps, in OpenTelemetry's names and units."""
+        services, query, path = await call.services(), call.query, call.path
+        found = await services.telemetry.of_node(
+            path["account"],
+            path["pool"],
+            path["node"],
+            query.asked,
+        )
+        return telemetry_table(found) if query.format == "csv" else telemetry_answer(found)
+
+
+def telemetry_answer(found: "NodeTelemetry") -> TelemetryAnswer:
+    return TelemetryAnswer(
+        since=found.range.since.astimezone(UTC),
+        until=found.range.until.astimezone(UTC),
+        step=format_duration(found.range.step),
+        hourly=[HourlyPart(since=since, until=until) for since, until in found.hourly],
+        left_out=_left_out(found.left_out),
+        facts=msgspec.convert(found.facts, NodeFactsAnswer, from_attributes=True),
+        value=[
+            TelemetrySeriesAnswer(
+                name=line.name,
+                attributes=dict(line.attributes),
+                unit=line.unit,
+                kind="counter" if line.is_counter else "gauge",
+                points=[
+                    TelemetryPointAnswer(
+                        time=time, count=one.count, min=one.min, max=one.max, sum=one.sum, last=one.last
+                    )
+                    for time, one in line.points
+                ],
+            )
+            for line in found.lines
+        ],
+    )
+
+
+def telemetry_table(found: "NodeTelemetry | None") -> Reply:
+    """A row for each point; none where there is no telemetry."""
+    rows = _lines(telemetry_answer(found), found.range.step) if found else []
+    return csv_reply(Page(value=rows), TelemetryLine)
+
+
+def _left_out(found: "LeftOut") -> LeftOutAnswer:
+    return LeftOutAnswer(
+        records=found.records,
+        refused=found.refused,
+        without_time=found.without_time,
+        out_of_window=found.out_of_window,
+        of_too_many_nodes=found.of_too_many_nodes,
+        unread_fields=found.unread_fields,
+        beyond_limit=found.beyond_limit,
+        late=found.late,
+        no_numbers=found.no_numbers,
+        unknown=found.unknown,
+    )
+
+
+def _lines(answer: TelemetryAnswer, step: timedelta) -> list[TelemetryLine]:
+    return [
+        TelemetryLine(
+            time=point.time,
+            count=point.count,
+            min=point.min,
+            max=point.max,
+            sum=point.sum,
+            last=point.last,
+            name=series.name,
+            attributes=_text(series.attributes),
+            unit=series.unit,
+            hourly=any(point.time < part.until and part.since < point.time + step for part in answer.hourly),
+        )
+        for series in answer.value
+        for point in series.points
+    ]
+
+
+def _text(attributes: Mapping[str, str]) -> str:
+    return ";".join(f"{name}={value}" for name, value in attributes.items())

@@ -1,0 +1,169 @@
+"""Proves that what is written to blobs comes in once, all of it, however many hosts read it and however they die.
+
+Starts its own storage, Batch emulator and two hosts, each of which looks at all blobs every second. Agents append to
+blobs of telemetry in every form there is, cut anywhere: some blobs are made anew, some sealed and followed by the next,
+some go quiet, some hold several nodes, and some units can't be read; beside them Batch's log grows, with repeats. Hosts
+are killed by `kill -9` and frozen at random moments. At the end every minute of every series, every event, everything
+refused and every count of what was left out is held against what the writers noted, twice: once all was read, and after
+all hosts began anew. The exit code is 1 if anything differs, or the kills didn't fit into the time.
+"""
+
+import argparse
+import asyncio
+import random
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from azure.storage.blob.aio import BlobServiceClient
+
+from local.dev.checkout import HERE
+from local.dev.console import Failure, complain, say, step
+from local.prove._proofs_page import write_section
+from local.prove.exactness.rig import UNANSWERED, Rig, running_rig
+from local.prove.ingestion.asking import compare
+from local.prove.ingestion.book import Book
+from local.prove.ingestion.judging import Verdict
+from local.prove.ingestion.killing import Killer
+from local.prove.ingestion.logs import LogWriter
+from local.prove.ingestion.pens import PLANS
+from local.prove.ingestion.report import Run, section, text
+from local.prove.ingestion.writers import Writer
+
+_HOURS = 3.0  # that agents' clocks may run in a minute, so that they write hours
+_MOST_MINUTES = 25.0  # so that one answer of the API has all minutes of a node
+_LOGGED = timedelta(hours=5)
+_PATIENCE = 240.0  # seconds, for all to be read
+_SETTLED = 12.0  # seconds of new hosts, in which nothing may come in twice
+_RETRY = 2.0
+_SETTINGS = {"TICK_SCHEDULE": "* * * * * *", "POLL_SECONDS": "60"}
+_CONTAINERS = ("telemetry", "insights-logs-servicelog")
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with ExitStack() as stack:
+            with step("Starting storage, the emulator and two hosts"):
+                started = running_rig(
+                    HERE, hosts=2, seed=options.seed, speed=1.0, name="ingest", apart=True, settings=_SETTINGS
+                )
+                rig = stack.enter_context(started)
+            run = asyncio.run(_prove(rig, options))
+    except Failure as failure:
+        complain(str(failure))
+        return 1
+    except KeyboardInterrupt:
+        say("Stopped.")
+        return 130
+    say(f"\n{text(run)}\n")
+    for line in run.wrong[:20]:
+        say(f"  {line}")
+    if options.write:
+        write_section("ingest", section(run))
+    return 0 if run.is_proved else 1
+
+
+async def _prove(rig: Rig, options: argparse.Namespace) -> Run:
+    began, book, seconds = datetime.now(UTC), Book(), options.minutes * 60
+    begin = began - timedelta(hours=_HOURS * (options.minutes + 1))
+    killer = Killer(rig, kills=options.kills, seconds=seconds, seed=options.seed)
+    clock = time.monotonic()
+    async with BlobServiceClient.from_connection_string(rig.storage.connection_string, retry_total=0) as service:
+        writers = await _writers(service, book, options.seed, begin, lambda: time.monotonic() < clock + seconds)
+        await _together(killer.run(), *writers)
+    say(f"{book.samples:,} samples and {book.deliveries:,} events in {book.written:,} bytes are written.")
+    took, found = await _until_right(rig, book, begin)
+    wrong = sum(len(verdict.wrong) for verdict in found.values())
+    say(f"Compared {took:.0f} s later: {wrong} differences; the hosts begin anew.")
+    await killer.restart_all()
+    await asyncio.sleep(_SETTLED)
+    again = await asyncio.to_thread(_compared, rig, book, begin)
+    return Run(
+        options=options,
+        began=began,
+        seconds=time.monotonic() - clock,
+        book=book,
+        kills=rig.kills,
+        took=took,
+        verdicts=again,
+        wrong=[text for one in (found, again) for verdict in one.values() for text in verdict.wrong] + _defects(),
+    )
+
+
+async def _writers(
+    service: BlobServiceClient, book: Book, seed: int, begin: datetime, goes_on: Callable[[], bool]
+) -> list[Coroutine[Any, Any, None]]:
+    """All that write, as they are about to begin; `begin` is when agents measure first."""
+    telemetry, logs = (service.get_container_client(name) for name in _CONTAINERS)
+    for container in (telemetry, logs):
+        await container.create_container()
+    log = LogWriter(logs, book, seed=seed, begin=datetime.now(UTC) - _LOGGED)
+    first = int(begin.timestamp()) * 1_000_000_000
+    agents = (Writer(plan, telemetry, book, seed=seed, begin=first) for plan in PLANS)
+    return [*(agent.run(goes_on) for agent in agents), log.run(goes_on)]
+
+
+async def _together(*parts: Coroutine[Any, Any, None]) -> None:
+    """Runs all until they end; where one fails none goes on."""
+    async with asyncio.TaskGroup() as group:
+        for part in parts:
+            group.create_task(part)
+
+
+async def _until_right(rig: Rig, book: Book, since: datetime) -> tuple[float, dict[str, Verdict]]:
+    """After how many seconds all was as it should be, or what was said when patience ended."""
+    began = time.monotonic()
+    while True:
+        found = await asyncio.to_thread(_compared, rig, book, since)
+        took = time.monotonic() - began
+        if took > _PATIENCE or not any(verdict.wrong for verdict in found.values()):
+            return took, found
+        await asyncio.sleep(_RETRY)
+
+
+def _compared(rig: Rig, book: Book, since: datetime) -> dict[str, Verdict]:
+    """What the first host says; that it doesn't answer is wrong, too."""
+    stack = rig.alive(random.Random(1))
+    try:
+        return compare(stack, book, since) if stack else {"hosts": Verdict(0, ("no host runs",))}
+    except UNANSWERED as error:
+        return {"hosts": Verdict(0, (f"a host doesn't answer: {error}",))}
+
+
+def _defects() -> list[str]:
+    """Lines of the hosts' logs that tell of a defect."""
+    return [
+        f"{log.name}: {line}"
+        for log in sorted((HERE.logs / "ingest").glob("host-*.log"))
+        for line in log.read_text(encoding="utf-8", errors="replace").splitlines()
+        if re.search(r"\bbroke\b|Traceback|was never retrieved", line)
+    ]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dev.py prove ingest", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add, default = parser.add_argument, "(default: %(default)s)"
+    add("--minutes", type=_minutes, default=5.0, help=f"how long is written {default}")
+    add("--kills", type=int, default=20, help=f"of hosts in that time {default}")
+    add("--seed", type=int, default=1, help=f"of what is written and when a host is killed {default}")
+    add("--write", action="store_true", help="write the section 'ingest' of docs/proofs.md")
+    return parser
+
+
+def _minutes(words: str) -> float:
+    if not 0 < float(words) <= _MOST_MINUTES:
+        raise argparse.ArgumentTypeError(f"'{words}' is not above 0 and at most {_MOST_MINUTES:g}")
+    return float(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

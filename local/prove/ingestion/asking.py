@@ -1,0 +1,36 @@
+"""Asks the API for all that came in and has the judge look at it."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from local.prove.counts import Stack, call
+from local.prove.ingestion.book import Book
+from local.prove.ingestion.judging import Verdict, judge_events, judge_node, judge_rejects, judge_totals
+from local.prove.ingestion.pens import POOL
+
+_PAGE = 1000
+
+
+def compare(stack: Stack, book: Book, since: datetime) -> dict[str, Verdict]:
+    """Verdicts by what was asked for; `since` is before the first sample. Raises what a host that is away ends in."""
+    account = f"{stack.api}/accounts/{stack.account}"
+    telemetry = urlencode({"from": since.isoformat(), "step": "PT1M"})
+    found = {
+        node: judge_node(node, call("GET", f"{account}/pools/{POOL}/nodes/{quote(node)}/telemetry?{telemetry}"), book)
+        for node in book.nodes
+    }
+    found["events"] = judge_events(list(_listed(f"{account}/events")), book)
+    found["rejects"] = judge_rejects(_listed(f"{account}/rejects"), book)
+    found["totals"] = judge_totals(call("GET", f"{account}/ingestion"), book)
+    return found
+
+
+def _listed(url: str) -> Iterator[Mapping[str, Any]]:
+    """All entries of a list, following next links."""
+    following: str | None = f"{url}?maxpagesize={_PAGE}"
+    while following:
+        page = call("GET", following)
+        yield from page["value"]
+        following = page.get("nextLink")

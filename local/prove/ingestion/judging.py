@@ -1,0 +1,131 @@
+"""Holds what the API says against what was written. Pure: no clock, no network.
+
+Of a blob that was made anew nobody can know how far it had been read; what counts of its earlier life must be its first
+units to the bit, however many. All else must be there, once.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from local.prove.ingestion.book import Book, Life
+from local.prove.ingestion.truth import Key, Minute, Truth, truth_of, values_in
+
+_CLOSE = 1e-12  # relative: sums of fractions depend on their order
+_FIELDS = ("count", "min", "max", "sum", "last")
+_NOTHING = ("withoutTime", "outOfWindow", "ofTooManyNodes", "beyondLimit", "late", "noNumbers")
+_MOST_TOLD = 3  # differences of a kind
+
+type Shown = dict[Key, dict[int, Mapping[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How many minutes of series or events were compared, what is wrong, and how many units nobody read in time."""
+
+    compared: int
+    wrong: tuple[str, ...]
+    unread: int = 0
+
+
+def shown_series(answer: Mapping[str, Any]) -> Shown:
+    """The series of an answer of the API, by minute since 1970."""
+    return {
+        (one["name"], tuple(sorted(one["attributes"].items()))): {
+            int(datetime.fromisoformat(point["time"]).timestamp()) // 60: point for point in one["points"]
+        }
+        for one in answer["value"]
+    }
+
+
+def judge_node(node: str, answer: Mapping[str, Any], book: Book) -> Verdict:
+    """Holds a node's telemetry against what was written for it."""
+    shown = shown_series(answer)
+    lives = [(life, _units_read(life, shown)) for life in book.lives if node in life.nodes]
+    truth = truth_of(node, lives)
+    wrong = [f"{node}: {text}" for text in (*_differences(shown, truth.series), *_miscounted(answer["leftOut"], truth))]
+    unread = sum(len(life.units) - units for life, units in lives)
+    return Verdict(sum(map(len, truth.series.values())), tuple(wrong), unread)
+
+
+def judge_rejects(rejects: Iterable[Mapping[str, Any]], book: Book) -> Verdict:
+    """Every bad unit is kept, by where it stands, and nothing else is."""
+    true = Counter(
+        [*book.bad_lines, *((life.blob, unit.start) for life in book.lives for unit in life.units if unit.is_bad)]
+    )
+    listed = Counter((one["blob"], one["offset"]) for one in rejects)
+    wrong = [f"refused, but not listed {number} times: {place}" for place, number in (true - listed).items()]
+    wrong += [f"listed {number} times too often: {place}" for place, number in (listed - true).items()]
+    return Verdict(true.total(), tuple(wrong))
+
+
+def judge_events(events: Sequence[Mapping[str, Any]], book: Book) -> Verdict:
+    """Every event is there once, as one of its deliveries told it."""
+    listed = Counter((one["kind"], one["jobId"], one["taskId"]) for one in events)
+    wrong = [f"the event {key} isn't there" for key in book.happenings.keys() - listed.keys()]
+    wrong += [f"the event {key} is there {number} times" for key, number in listed.items() if number > 1]
+    for one in events:
+        key = (one["kind"], one["jobId"], one["taskId"])
+        if key not in book.happenings:
+            wrong.append(f"nobody logged the event {key}")
+        elif one["properties"] != book.happenings[key].properties:
+            wrong.append(f"the event {key} has other properties: {one['properties']}")
+        elif not any(_same_time(one["time"], time) for time in book.logged[key]):
+            wrong.append(f"the event {key} was logged at other times than {one['time']}")
+    return Verdict(len(book.happenings), tuple(wrong))
+
+
+def judge_totals(answer: Mapping[str, Any], book: Book) -> Verdict:
+    """What the account says of how its logs came in."""
+    true = {
+        "records": book.deliveries + len(book.bad_lines),
+        "events": len(book.happenings),
+        "repeats": book.deliveries - len(book.happenings),
+        "refused": len(book.bad_lines),
+        "bytes": sum(book.log_sizes.values()),
+        "behindBytes": 0,
+    }
+    wrong = [
+        f"{name} of logs: {answer[name]}, in truth {value}" for name, value in true.items() if answer[name] != value
+    ]
+    return Verdict(len(true), (*wrong, *answer["problems"], *(answer["telemetry"] or {}).get("problems", ())))
+
+
+def _units_read(life: Life, shown: Shown) -> int:
+    """All of a blob's present life; of one that is over as many units as the count of its processor's samples says."""
+    if not life.is_over:
+        return len(life.units)
+    key = ("system.cpu.utilization", (("cpu.logical_number", str(life.number)), ("cpu.mode", "user")))
+    left = sum(point["count"] for point in shown.get(key, {}).values())
+    for number, unit in enumerate(life.units):
+        if left <= 0:
+            return number
+        left -= values_in(unit, key)
+    return len(life.units)
+
+
+def _differences(shown: Shown, true: Mapping[Key, Mapping[int, Minute]]) -> Iterable[str]:
+    for key in sorted(shown.keys() | true.keys()):
+        ours, theirs = shown.get(key, {}), true.get(key, {})
+        wrong = [minute for minute in ours.keys() | theirs.keys() if not _is_same(ours.get(minute), theirs.get(minute))]
+        for minute in sorted(wrong)[:_MOST_TOLD]:
+            yield f"{key} at {minute}: {ours.get(minute)}, in truth {theirs.get(minute)} ({len(wrong)} such minutes)"
+
+
+def _is_same(point: Mapping[str, Any] | None, minute: Minute | None) -> bool:
+    if point is None or minute is None or point["count"] != minute.count:
+        return False
+    return all(math.isclose(point[name], getattr(minute, name), rel_tol=_CLOSE) for name in _FIELDS)
+
+
+def _miscounted(said: Mapping[str, Any], truth: Truth) -> Iterable[str]:
+    true = {"records": truth.records, "refused": truth.refused, "unreadFields": truth.unread,
+            "unknown": dict(truth.unknown), **dict.fromkeys(_NOTHING, 0)}  # fmt: skip
+    return [f"{name}: {said[name]}, in truth {value}" for name, value in true.items() if said[name] != value]
+
+
+def _same_time(one: str, other: str) -> bool:
+    return datetime.fromisoformat(one) == datetime.fromisoformat(other)

@@ -1,0 +1,126 @@
+"""What an agent writes next, and which units that is: its ways of writing, without any blob."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from local.prove.ingestion import forms
+from local.prove.ingestion.book import Life, Unit
+from local.prove.ingestion.forms import Form, Packed
+from local.prove.ingestion.samples import Agent, Sample
+
+POOL = "pool"
+_INTERVALS = (1, 25)  # of five seconds in a batch
+_BATCHES = (1, 3)  # in an append
+_BAD = 0.06  # share of units
+_MOST_BAD = 60  # of a blob: of a hundred it is kept where they are
+_ONCE = {"vm_monitor_collection": "once"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How an agent writes: in which forms, and what else it does.
+
+    It `rolls` from a blob that it seals to the next, makes its blob anew (`is_remade`), is started anew on the next of
+    its `nodes` (`is_retried`), or writes for all of them at once (`is_shared`); it has long pauses (`is_quiet`). Where
+    there are `nodes`, records tell whose they are; elsewhere the blob's name does.
+    """
+
+    name: str
+    forms: tuple[Form, ...]
+    nodes: tuple[str, ...] = ()
+    bad: bool = False
+    rolls: bool = False
+    is_remade: bool = False
+    is_retried: bool = False
+    is_shared: bool = False
+    is_quiet: bool = False
+
+    def blob(self, number: int) -> str:
+        """Names and extensions tell nothing of what is in a blob."""
+        folder = f"runs/{self.name}" if self.nodes else f"accounts/demo/pools/{POOL}/nodes/{self.name}"
+        return f"{folder}/1/vm_perf_metrics.{number if self.rolls else 0}.json"
+
+
+PLANS = (
+    Plan(name="tes", forms=(forms.tes,), bad=True, rolls=True),
+    Plan(name="tes-remade", forms=(forms.tes,), is_remade=True),
+    Plan(name="tes-retried", forms=(forms.tes,), nodes=("tried-1", "tried-2", "tried-3"), is_retried=True),
+    Plan(name="gzip", forms=(forms.gzipped,), bad=True, rolls=True),
+    Plan(name="zlib", forms=(forms.deflated,), is_quiet=True),
+    Plan(name="json", forms=(forms.batches,), bad=True),
+    Plan(name="json-remade", forms=(forms.batches,), is_remade=True),
+    Plan(name="json-lines", forms=(forms.records,), bad=True, rolls=True),
+    Plan(name="influx", forms=(forms.influx,), bad=True, rolls=True),
+    Plan(name="influx-quiet", forms=(forms.influx,), is_quiet=True),
+    Plan(name="influx-shared", forms=(forms.influx,), nodes=("shared-1", "shared-2", "shared-3"), is_shared=True),
+    Plan(name="mixed", forms=(forms.tes, forms.influx, forms.batches), bad=True),
+)
+
+
+class Pen:
+    """An agent's hand: it measures from `begin` on, nanoseconds since 1970, and writes into one life after another."""
+
+    def __init__(self, plan: Plan, chance: random.Random, begin: int) -> None:
+        self.plan, self._chance = plan, chance
+        self._session = 0
+        agents = len(plan.nodes) if plan.is_shared else 1
+        self._agents = [Agent(chance, begin, whole_seconds=forms.records in plan.forms) for _ in range(agents)]
+        self._opens = plan.is_retried
+
+    @property
+    def _node(self) -> str:
+        nodes = self.plan.nodes
+        return nodes[self._session % len(nodes)] if nodes else self.plan.name
+
+    def start_anew(self) -> None:
+        """As an agent that was started anew, on the next node."""
+        self._session += 1
+        self._opens = True
+
+    def written(self, life: Life, at: int) -> bytes:
+        """Some units, the last of them a good one; they begin at a place of a life."""
+        content = b""
+        for _ in range(self._chance.randint(*_BATCHES)):
+            form = self._chance.choice(self.plan.forms)
+            for packed, samples in self._packed(form, life):
+                if self.plan.bad and self._is_bad(life):
+                    content += self._noted(life, at + len(content), (forms.damaged(form, packed), ()), is_bad=True)
+                content += self._noted(life, at + len(content), (packed, samples))
+        return content
+
+    def end(self, life: Life, at: int) -> bytes:
+        """The end of a blob that will be sealed: a line without its end, or half a unit."""
+        form = self.plan.forms[0]
+        packed, samples = self._packed(form, life)[-1]
+        if form in (forms.tes, forms.gzipped):
+            return self._noted(life, at, (packed[: len(packed) // 2], ()), is_bad=True)
+        return self._noted(life, at, (packed.rstrip(b"\n"), samples))
+
+    def _packed(self, form: Form, life: Life) -> list[Packed]:
+        samples = [one for _ in range(self._chance.randint(*_INTERVALS)) for one in self._measured(life)]
+        found = form(samples)
+        if self._opens:
+            self._opens = False
+            return [*form(self._environment(samples[0].at)), *found]
+        return found
+
+    def _measured(self, life: Life) -> Iterator[Sample]:
+        number = life.number if self.plan.is_remade else None
+        if not self.plan.is_shared:
+            return iter(self._agents[0].interval({}, life=number))
+        together = zip(self.plan.nodes, self._agents, strict=True)
+        return (one for node, agent in together for one in agent.interval({"node_id": node, "pool_id": POOL}))
+
+    def _environment(self, at: int) -> Sequence[Sample]:
+        told = {"AZ_BATCH_POOL_ID": POOL, "AZ_BATCH_NODE_ID": self._node}
+        return [Sample("task_env", _ONCE, {"key": name, "value": value}, at) for name, value in told.items()]
+
+    def _is_bad(self, life: Life) -> bool:
+        share = _BAD / 10 if forms.records in self.plan.forms or forms.influx in self.plan.forms else _BAD
+        return self._chance.random() < share and sum(unit.is_bad for unit in life.units) < _MOST_BAD
+
+    def _noted(self, life: Life, at: int, packed: Packed, *, is_bad: bool = False) -> bytes:
+        content, samples = packed
+        life.units.append(Unit(at, self._node, self._session, samples, is_bad))
+        return content

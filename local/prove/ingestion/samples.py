@@ -1,0 +1,93 @@
+"""What agents measure in the proof, made up from a seed, and which series each value belongs to.
+
+The names of series are told here once more, from docs/metrics.md, so that the judge knows nothing from the app.
+"""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SECOND = 1_000_000_000  # nanoseconds
+_INTERVAL = 5 * SECOND
+_MEMORY = 8 << 30
+_LEAST_PAUSE, _MOST_JITTER = 1, 900  # milliseconds
+UNKNOWN = "fuel"
+"""A measurement that no catalog has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A record of an agent; `at` in nanoseconds since 1970."""
+
+    name: str
+    tags: Mapping[str, str]
+    fields: Mapping[str, int | float | str]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The series that a field becomes, before the attributes that tags give it."""
+
+    series: str
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    factor: float = 1.0
+    is_counter: bool = False
+
+
+MEANINGS: Mapping[tuple[str, str], Meaning] = {
+    ("mem", "used"): Meaning("system.memory.usage", {"system.memory.state": "used"}),
+    ("system", "load1"): Meaning("system.cpu.load_average.1m"),
+    ("cpu", "usage_user"): Meaning("system.cpu.utilization", {"cpu.mode": "user"}, 0.01),
+    ("net", "bytes_recv"): Meaning("system.network.io", {"network.io.direction": "receive"}, is_counter=True),
+    ("diskio", "read_bytes"): Meaning("system.disk.io", {"disk.io.direction": "read"}, is_counter=True),
+}
+TAGS = {"cpu": ("cpu", "cpu.logical_number"), "net": ("interface", "network.interface.name"),
+        "diskio": ("name", "system.device")}  # fmt: skip
+RECORDS = frozenset(("task_env",))
+"""Measurements that are known, have no series, and aren't told of."""
+
+
+def attributes_of(sample: Sample, meaning: Meaning) -> tuple[tuple[str, str], ...]:
+    """Of the series of one of a sample's fields, in the order of their names."""
+    found = dict(meaning.attributes)
+    if sample.name in TAGS:
+        tag, attribute = TAGS[sample.name]
+        found[attribute] = sample.tags[tag].removeprefix("cpu")
+    return tuple(sorted(found.items()))
+
+
+class Agent:
+    """Measures a node from a time on, five seconds apart."""
+
+    def __init__(self, chance: random.Random, begin: int, *, whole_seconds: bool = False) -> None:
+        self._chance, self._at, self._whole = chance, begin, whole_seconds
+        self._counters: dict[str, int] = {}
+
+    def interval(self, tags: Mapping[str, str], *, life: int | None = None) -> list[Sample]:
+        """All that is measured at the next moment, each with some tags more.
+
+        A life of a blob has series of its own: they bear its number. Without one memory and load are measured, too.
+        """
+        self._at += _INTERVAL
+        jitter = 0 if self._whole else self._chance.randint(_LEAST_PAUSE, _MOST_JITTER) * 1_000_000
+        at, chance, number = self._at + jitter, self._chance, life or 0
+        found = [
+            Sample("cpu", {"cpu": f"cpu{number}", **tags}, {"usage_user": chance.randrange(800) / 8}, at),
+            Sample("net", {"interface": f"eth{number}", **tags}, {"bytes_recv": self._grown("net")}, at),
+            Sample("diskio", {"name": f"nvme{number}n1", **tags}, {"read_bytes": self._grown("diskio")}, at),
+        ]
+        if life is None:
+            memory = {"used": chance.randrange(_MEMORY), "nothing_known": 7}
+            found.append(Sample("mem", dict(tags), memory, at))
+            found.append(Sample("system", dict(tags), {"load1": chance.randrange(640) / 16}, at))
+        if chance.random() < 0.05:  # noqa: PLR2004
+            found.append(Sample(UNKNOWN, dict(tags), {"litres": 7, "note": "of\nno use"}, at))
+        return found
+
+    def _grown(self, name: str) -> int:
+        """A counter's next reading; now and then it begins anew."""
+        begins_anew = self._chance.random() < 0.02  # noqa: PLR2004
+        before = 0 if begins_anew else self._counters.get(name, 1_000_000)
+        self._counters[name] = before + self._chance.randrange(1 << 20)
+        return self._counters[name]

@@ -1,0 +1,99 @@
+"""What the series of a node must be, from what was written: value by value, in the simplest way there is."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from local.prove.ingestion.book import Life, Unit
+from local.prove.ingestion.samples import MEANINGS, RECORDS, SECOND, Meaning, Sample, attributes_of
+
+_MINUTE = 60 * SECOND
+
+type Key = tuple[str, tuple[tuple[str, str], ...]]
+"""A series: its name, and its attributes in the order of their names."""
+
+
+@dataclass(slots=True)
+class Minute:
+    """The values of a minute. Of a counter: its growth a second from reading to reading, and as `sum` the growth."""
+
+    count: int = 0
+    min: float = float("inf")
+    max: float = float("-inf")
+    sum: float = 0.0
+    last: float = 0.0
+    last_at: int = -1
+
+    def add(self, value: float, amount: float, at: int) -> None:
+        self.count += 1
+        self.min, self.max, self.sum = min(self.min, value), max(self.max, value), self.sum + amount
+        if at > self.last_at:
+            self.last, self.last_at = value, at
+
+
+@dataclass(slots=True)
+class Truth:
+    """Of a node: its series by minute since 1970, and what is in none, of all records of the blobs it wrote to."""
+
+    series: dict[Key, dict[int, Minute]] = field(default_factory=dict)
+    records: int = 0
+    refused: int = 0
+    unread: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+
+
+def truth_of(node: str, lives: Iterable[tuple[Life, int]]) -> Truth:
+    """Of the first units of each life, as many as are given with it."""
+    found = Truth()
+    for life, units in lives:
+        before: dict[tuple[int, Key], tuple[int, float]] = {}
+        for unit in life.units[:units]:
+            _count(found, unit)
+            for sample in unit.samples:
+                if sample.tags.get("node_id", unit.node) == node:
+                    _add(found, sample, unit.session, before)
+    return found
+
+
+def values_in(unit: Unit, key: Key) -> int:
+    """How many values of a gauge a unit has."""
+    return sum(
+        (meaning.series, attributes_of(sample, meaning)) == key
+        for sample in unit.samples
+        for name in sample.fields
+        if (meaning := MEANINGS.get((sample.name, name)))
+    )
+
+
+def _count(found: Truth, unit: Unit) -> None:
+    found.refused += unit.is_bad
+    found.records += len(unit.samples)
+    for sample in unit.samples:
+        known = sum((sample.name, name) in MEANINGS for name in sample.fields)
+        if known:
+            found.unread += len(sample.fields) - known
+        elif sample.name not in RECORDS:
+            found.unknown[sample.name] += 1
+
+
+def _add(found: Truth, sample: Sample, session: int, before: dict[tuple[int, Key], tuple[int, float]]) -> None:
+    for name, value in sample.fields.items():
+        meaning = MEANINGS.get((sample.name, name))
+        if meaning is None or isinstance(value, str):
+            continue
+        key = (meaning.series, attributes_of(sample, meaning))
+        grown = value * meaning.factor, value * meaning.factor
+        if meaning.is_counter:
+            reading = before.get((session, key))
+            before[session, key] = (sample.at, value)
+            if reading is None:
+                continue
+            grown = _growth(reading, (sample.at, value), meaning)
+        minutes = found.series.setdefault(key, {})
+        minutes.setdefault(sample.at // _MINUTE, Minute()).add(*grown, sample.at)
+
+
+def _growth(before: tuple[int, float], reading: tuple[int, float], meaning: Meaning) -> tuple[float, float]:
+    """The growth a second and the growth of a counter, which has begun anew where it is lower than before."""
+    step = reading[1] - before[1] if reading[1] >= before[1] else reading[1]
+    return step * meaning.factor * SECOND / (reading[0] - before[0]), step * meaning.factor

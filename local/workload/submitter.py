@@ -1,0 +1,61 @@
+"""Sees to the jobs of one schedule as whoever owns it would: adds their tasks, and deletes all but the latest few."""
+
+import asyncio
+import logging
+from dataclasses import replace
+
+from azure.core.exceptions import AzureError
+
+from local.workload.patience import cause_of
+from local.workload.scenario import PoolPlan, SchedulePlan, plan_tasks
+from local.workload.service import Service
+
+LOG = logging.getLogger("workload")
+_LOOK_SECONDS = 2.0
+_AFTER_FAILURE = 3.0
+_KEPT = 3  # jobs, for the dashboard
+
+
+class Submitter:
+    """Nothing is remembered but which job was filled last: filling one again adds nothing."""
+
+    def __init__(self, service: Service, plan: SchedulePlan, pool: PoolPlan, *, seed: int) -> None:
+        self._service = service
+        self._plan = plan
+        self._pool = pool
+        self._seed = seed
+        self._filled = ""
+
+    async def run(self) -> None:
+        """Runs until it is cancelled. A failure that doesn't pass is told, and the work taken up again."""
+        while True:
+            try:
+                await self._begin()
+                while True:
+                    await self._look()
+                    await asyncio.sleep(_LOOK_SECONDS)
+            except AzureError as error:
+                LOG.warning("%s: %s; taking it up again.", self._plan.id, cause_of(error))
+                await asyncio.sleep(_AFTER_FAILURE)
+
+    async def _begin(self) -> None:
+        await self._service.ensure_pool(self._pool)
+        if await self._service.ensure_schedule(self._plan):
+            LOG.info("%s: schedule created.", self._plan.id)
+
+    async def _look(self) -> None:
+        jobs = await self._service.jobs_of(self._plan.id)
+        for job, state in jobs.items():
+            if state == "active" and job != self._filled:
+                await self._fill(job)
+        for job in list(jobs)[_KEPT:]:
+            if jobs[job] == "completed":
+                await self._service.delete(job)
+
+    async def _fill(self, job: str) -> None:
+        number = int(job.rpartition("-")[2])
+        tasks = plan_tasks(replace(self._plan.job, id=job), seed=self._seed, run=number)
+        await self._service.add_tasks(job, tasks, lambda _: None, per_second=self._plan.job.adds_per_second)
+        await self._service.end_when_done(job)
+        self._filled = job
+        LOG.info("%s: its tasks added.", job)

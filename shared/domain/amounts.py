@@ -1,0 +1,11 @@
+"""Numbers with their nouns, for sentences."""
+
+
+def amount(number: int, noun: str) -> str:
+    """Like `1 task`, `2,000 tasks`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def are(number: int, noun: str) -> str:
+    """Like `1 task is`, `2,000 tasks are`."""
+    return f"{amount(number, noun)} {'is' if number == 1 else 'are'}"

@@ -1,0 +1,92 @@
+"""An event of Batch: what happened, when, to which job, task, pool and node; how its log writes times and names.
+
+Source of the kinds and shapes: the pages "Azure Batch analytics" of Microsoft's documentation, 2017 to 2026.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+KINDS = (
+    "PoolCreateEvent",
+    "PoolDeleteStartEvent",
+    "PoolDeleteCompleteEvent",
+    "PoolResizeStartEvent",
+    "PoolResizeCompleteEvent",
+    "PoolAutoScaleEvent",
+    "TaskStartEvent",
+    "TaskCompleteEvent",
+    "TaskFailEvent",
+    "TaskRequeueEvent",
+    "TaskScheduleFailEvent",
+    "SpecialTaskEvent",
+)
+IDENTITY_BYTES = 12
+AHEAD = timedelta(hours=1)
+"""That clocks of the service and ours may be apart at most; as those of nodes."""
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?\s*(?:Z|([+-])(\d\d):?(\d\d))?", re.IGNORECASE)
+
+type Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchEvent:
+    """One event. `at` is when the service logged it; ids are as they came, None where the event names none.
+
+    `identity` is the same for every delivery of the same event, which bear fresh times. `claimed` is the time in the
+    log where that can't be: then `at` is when the event was read.
+    """
+
+    at: datetime
+    kind: str
+    job: str | None
+    task: str | None
+    pool: str | None
+    node: str | None
+    properties: Json
+    identity: bytes
+    claimed: datetime | None = None
+
+    def read_at(self, now: datetime) -> "BatchEvent":
+        """As of now, where it bears a time further ahead than clocks go wrong: it would stay on top for ever."""
+        return replace(self, at=now, claimed=self.at) if self.at > now + AHEAD else self
+
+    @property
+    def id(self) -> str:
+        """Unique within an account: what happens again later has the same identity and another time."""
+        return f"{minute_of(self.at):x}-{self.identity.hex()}"
+
+
+def minute_of(moment: datetime) -> int:
+    """Whole minutes since 1970."""
+    return int(moment.timestamp() // 60)
+
+
+def parse_stamp(text: object) -> datetime | None:
+    """A time as the log writes it, `2019-08-22T20:59:13.5698778Z` or `2019-08-22 20:50:59.522`; None if it is none."""
+    match = _STAMP.fullmatch(text.strip()) if isinstance(text, str) else None
+    if not match:
+        return None
+    day, time, fraction, sign, hours, minutes = match.groups()
+    offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0)) * (-1 if sign == "-" else 1)
+    try:
+        moment = datetime.fromisoformat(f"{day}T{time}.{(fraction or '')[:6]:0<6}")
+        moment = moment.replace(tzinfo=timezone(offset)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment if moment.timestamp() >= 0 else None
+
+
+def field_of(found: object, *names: str) -> Any:
+    """What stands under a path of names, whatever their case; None where nothing does."""
+    for name in names:
+        found = _field(found, name) if isinstance(found, dict) else None
+    return found
+
+
+def _field(found: dict[str, Any], name: str) -> Any:
+    if name in found:
+        return found[name]
+    return next((value for key, value in found.items() if key.lower() == name.lower()), None)

@@ -1,0 +1,148 @@
+"""Records of Batch's resource log, parsed into events without secrets.
+
+The log has changed its shape over the years and will again: nothing but a time and a kind is asked of a record, names
+count without their case, and a kind that isn't known is kept like any other.
+"""
+
+import re
+from datetime import datetime
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from shared.domain.batch_events import IDENTITY_BYTES, KINDS, BatchEvent, Json, field_of, parse_stamp
+from shared.domain.redaction import MARK, is_harmless_word, redacted
+
+_BY_LOWER = {kind.lower(): kind for kind in KINDS}
+_PLACE = re.compile(r"\(byte (\d+)\)")
+_LONGEST_NAME = 256
+_MOST_BYTES = 256 * 1024  # of a record; those of the service have some hundreds
+_DEEPEST = 32
+_MOST_WHOLE = 1 << 63  # rows hold no larger number, nor do the service's 64 bits
+_LONGEST_WORD = 64
+_LONGEST_KNOWN = 1000  # characters of texts that are remembered without secrets, as the service says the same a lot
+
+
+class RecordError(ValueError):
+    """A record that can't be an event; `position` is the byte of it where that shows."""
+
+    def __init__(self, message: str, position: int = 0) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+def parse_event(record: bytes) -> BatchEvent:
+    """A line of the log as an event, without secrets. Raises RecordError, which says what is wrong and where."""
+    if len(record) > _MOST_BYTES:
+        raise RecordError(f"It has {len(record)} bytes, more than {_MOST_BYTES}.", _MOST_BYTES)
+    found = _decoded(record)
+    name = _text(found, "operationName")
+    if not name:
+        raise RecordError("It has no operationName.")
+    if len(name) > _LONGEST_NAME:
+        raise RecordError(f"Its operationName has {len(name)} characters, more than {_LONGEST_NAME}.")
+    kind = _BY_LOWER.get(name.lower(), name)
+    properties = field_of(found, "properties")
+    if properties is not None and not isinstance(properties, dict):
+        raise RecordError("Its properties are not an object.")
+    cleaned = _clean(properties or {}, 0)
+    job, task, pool, node = _places(kind, cleaned)
+    return BatchEvent(
+        at=_logged_at(found),
+        kind=_shown(kind),
+        job=job,
+        task=task,
+        pool=pool,
+        node=node,
+        properties=cleaned,
+        identity=_identity(kind, _text(found, "resourceId") or "", properties or {}),
+    )
+
+
+def _decoded(record: bytes) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(record)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        place = _PLACE.search(str(error))
+        raise RecordError("It isn't JSON.", int(place[1]) if place else getattr(error, "start", 0)) from None
+    if not isinstance(found, dict):
+        raise RecordError("It isn't a JSON object.")
+    return found
+
+
+def _logged_at(found: dict[str, Any]) -> datetime:
+    given = field_of(found, "time")
+    if given is None:
+        raise RecordError("It has no time.")
+    moment = parse_stamp(given)
+    if moment is None:
+        raise RecordError("Its time can't be read.")
+    return moment
+
+
+def _places(kind: str, properties: Json) -> tuple[str | None, str | None, str | None, str | None]:
+    """Job, task, pool and node. What `id` names, the kind tells."""
+    own, node = _id(properties, "id"), field_of(properties, "nodeInfo")
+    return (
+        _id(properties, "jobId") or (own if kind.startswith("Job") else None),
+        _id(properties, "taskName") or _id(properties, "taskId") or (own if kind.startswith("Task") else None),
+        _id(node, "poolId") or _id(properties, "poolId") or (own if kind.startswith("Pool") else None),
+        _id(node, "nodeId") or _id(properties, "nodeId"),
+    )
+
+
+def _identity(kind: str, resource: str, properties: Json) -> bytes:
+    parts = [kind.lower(), resource.strip("/").lower(), properties]
+    return blake2b(msgspec.json.encode(parts, order="deterministic"), digest_size=IDENTITY_BYTES).digest()
+
+
+def _text(found: object, name: str) -> str | None:
+    """A text that says something: the service writes one space where it has nothing to say."""
+    value = field_of(found, name)
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def _id(found: object, name: str) -> str | None:
+    """An id; what is longer than any can be is none."""
+    text = _text(found, name)
+    return text if text and len(text) <= _LONGEST_NAME else None
+
+
+@lru_cache(maxsize=2048)
+def _names_secret(key: str) -> bool:
+    """True for what people call a secret, whose value may look like any word."""
+    return len(key) <= _LONGEST_NAME and MARK in redacted(f"{key}=word")
+
+
+def _shown(text: str) -> str:
+    """A text without secrets; ids and times, which are single words, are nearly all of them."""
+    if len(text) <= _LONGEST_WORD and is_harmless_word(text):
+        return text
+    return _known(text)
+
+
+def _known(text: str) -> str:
+    """The same of one that comes again and again."""
+    return _redacted(text) if len(text) <= _LONGEST_KNOWN else redacted(text)
+
+
+@lru_cache(maxsize=2048)
+def _redacted(text: str) -> str:
+    return redacted(text)
+
+
+def _clean(value: Any, depth: int) -> Any:
+    """A value without secrets. Raises RecordError."""
+    if depth > _DEEPEST:
+        raise RecordError(f"Its properties are nested more than {_DEEPEST} deep.")
+    if isinstance(value, str):
+        return _shown(value)
+    if isinstance(value, dict):
+        return {_known(key): MARK if _names_secret(key) else _clean(each, depth + 1) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_clean(each, depth + 1) for each in value]
+    if isinstance(value, int) and not -_MOST_WHOLE <= value < _MOST_WHOLE:
+        raise RecordError("It has a whole number of more than 64 bits.")
+    return value

@@ -1,0 +1,185 @@
+"""What is known when somebody asks why a job doesn't run, gathered in one place before anything is concluded.
+
+Rules read it and nothing else, so the same evidence always gives the same answer. None means unknown, never none.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Literal
+
+from shared.domain.dependencies import Dependencies
+from shared.domain.job_rules import JobRules
+from shared.domain.jobs import COMPLETED, JobFacts
+from shared.domain.nodes import Node
+from shared.domain.pools import Pool
+from shared.domain.tasks import TaskCounts
+
+type Severity = Literal["blocking", "limiting", "info"]
+type Value = str | int | float | bool | datetime | timedelta | tuple[str, ...] | None
+ENDING = (COMPLETED, "terminating", "deleting")
+COMING = ("creating", "starting", "waitingforstarttask", "rebooting", "reimaging", "upgradingos")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One cause: what is so, what shows it, what to do about it, and since when it is so where that is known.
+
+    `blocking`: it keeps every waiting task of the job from starting, and none runs; `limiting`: it keeps some, or more
+    of them, from it; `info`: worth knowing, but not the cause.
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    detail: str
+    advice: str
+    evidence: Mapping[str, Value] = field(default_factory=dict)
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Another job on the same pool. Slots are those that its running, and its waiting, tasks require."""
+
+    id: str
+    priority: int
+    state: str
+    rules: JobRules
+    counts: TaskCounts
+    running_slots: int
+    waiting_slots: int
+
+    @property
+    def competes(self) -> bool:
+        """True where its waiting tasks may take slots: as far as its own state and bound let them."""
+        most = self.rules.max_parallel_tasks
+        has_room = most is None or self.counts.running + self.counts.preparing < most
+        return self.state == "active" and self.counts.active > 0 and has_room
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Slots that waiting tasks require, of the first so many: `looked` of them, the least and the most."""
+
+    looked: int
+    least_slots: int
+    most_slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """How a job's preparation went on the nodes where it was begun; the failures of nodes in the pool now, by word."""
+
+    nodes: int
+    succeeded: int
+    failed_nodes: frozenset[str] = frozenset()
+    failures: tuple[tuple[str, int], ...] = ()
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a job and of all that its tasks need.
+
+    `counts` are None before its first read. `pool_gone` is None where nobody could say whether there is a pool.
+    `nodes` are those of the pool, empty where all of them can take tasks. `per_minute` is how many tasks of all jobs on
+    the pool ended a minute lately. `waiting`, `dependencies`, `preparation` are None where nothing was looked at.
+    """
+
+    now: datetime
+    job: JobFacts
+    rules: JobRules = JobRules()  # noqa: RUF009 - frozen
+    deleted: bool = False
+    counts: TaskCounts | None = None
+    waiting_slots: int | None = None
+    waiting: Waiting | None = None
+    pool: Pool | None = None
+    pool_gone: bool | None = None
+    nodes: tuple[Node, ...] = ()
+    rivals: tuple[Rival, ...] = ()
+    per_minute: float | None = None
+    dependencies: Dependencies | None = None
+    preparation: Preparation | None = None
+
+    @property
+    def waits(self) -> int:
+        """How many tasks wait, as far as anybody knows."""
+        return self.counts.active if self.counts else 0
+
+    @property
+    def runs(self) -> int:
+        return self.counts.running + self.counts.preparing if self.counts else 0
+
+    @property
+    def severity(self) -> Severity:
+        """That of what keeps all of the waiting tasks: it blocks a job only if none of its tasks runs."""
+        if not self.waits:
+            return "info"
+        return "limiting" if self.runs else "blocking"
+
+    @property
+    def free(self) -> int:
+        """Slots that are free on nodes which may get tasks."""
+        return self.pool.picture.summary.free if self.pool and self.pool.picture else 0
+
+    @property
+    def states(self) -> Counter[str]:
+        """Nodes by state, those that may get no tasks as `offline` whatever they still run."""
+        if self.nodes:
+            return Counter("offline" if _is_shut(node) else node.state for node in self.nodes)
+        found: Counter[str] = Counter()
+        if self.pool and self.pool.picture:
+            for state, _, number in self.pool.picture.summary.counts:
+                found[state] += number
+        return found
+
+    @property
+    def able(self) -> int:
+        """Nodes that may get tasks."""
+        return self.states["idle"] + self.states["running"]
+
+    @property
+    def coming(self) -> int:
+        """Nodes that are starting."""
+        return sum(self.states[state] for state in COMING)
+
+    @property
+    def is_unseen(self) -> bool:
+        """True where the pool has nodes, but none was read yet."""
+        return self.pool is not None and self.pool.picture is None and self.pool.facts.nodes > 0
+
+    @property
+    def lacks_room(self) -> bool | None:
+        """Whether more room is what waiting tasks need: no node has enough for the least of them.
+
+        False, too, where they fit on no node of the pool at all. None where nobody knows, such as when not all of them
+        were looked at and those that were find no room.
+        """
+        if self.is_unseen:
+            return None
+        if not self.free or not self.able or self.pool is None:
+            return True
+        least, most = self.waiting.least_slots if self.waiting else 1, self.pool.facts.slots_per_node
+        if least == 1 or any(node.is_able and least <= most - node.slots for node in self.nodes):
+            return False
+        is_known = self.waiting is not None and self.waiting.looked >= self.waits and bool(self.nodes)
+        return least <= most if is_known else None
+
+    @property
+    def pool_severity(self) -> Severity:
+        """That of what keeps a pool from having room: nothing where there is room, less where nobody knows."""
+        lacks = self.lacks_room
+        if lacks is None and self.severity == "blocking":
+            return "limiting"
+        return "info" if lacks is False else self.severity
+
+    @property
+    def growth_severity(self) -> Severity:
+        """That of what keeps a pool from having more nodes: those that are starting will do for some tasks."""
+        return "limiting" if self.coming and self.pool_severity == "blocking" else self.pool_severity
+
+
+def _is_shut(node: Node) -> bool:
+    return node.state in {"idle", "running"} and not node.is_able

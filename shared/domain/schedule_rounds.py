@@ -1,0 +1,97 @@
+"""A look at an account's job schedules: when one is due, what it leaves behind, and how sure a schedule is after it.
+
+The list tells all of every schedule at one time, so nothing has to be compared with it.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from shared.domain.schedules import Schedule
+from shared.domain.verdicts import Level, Verdict, in_words
+
+_GRACE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleRound:
+    """The last look at an account's schedules, as its row in storage holds it.
+
+    `as_of` is the date of the last list that came in whole, `confirmations` the versions of the schedules that hold as
+    of then, by key, `states` how many in each state aren't deleted; `reason` is what ended this look early, `failures`
+    what went wrong with single schedules.
+    """
+
+    started_at: datetime
+    as_of: datetime | None = None
+    reason: str | None = None
+    batch_calls: int = 0
+    confirmations: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    states: Mapping[str, int] = field(default_factory=dict)
+    etag: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """What went wrong in a sentence, None where nothing did."""
+        if self.reason or not self.failures:
+            return self.reason
+        if len(self.failures) == 1:
+            return "1 job schedule couldn't be read; its verdict says why."
+        return f"{len(self.failures)} job schedules couldn't be read; their verdicts say why."
+
+    def as_of_schedule(self, schedule: Schedule) -> datetime:
+        """As of when a schedule is known to be as it is stored."""
+        confirmed = self.confirmations.get(schedule.key) == schedule.version
+        return max(self.as_of, schedule.seen_at) if confirmed and self.as_of else schedule.seen_at
+
+    def failure_of(self, schedule: Schedule) -> str | None:
+        """Why a schedule isn't up to date: its own failure, or that of the last look."""
+        return self.failures.get(schedule.key) or self.reason
+
+    def merged(self, stored: "ScheduleRound | None") -> "ScheduleRound":
+        """This one over one that another process stored meanwhile: the later list stays."""
+        if stored is None:
+            return replace(self, etag=None)
+        if stored.as_of and (self.as_of is None or self.as_of < stored.as_of):
+            return stored
+        return replace(self, etag=stored.etag)
+
+
+def look_is_due(last: ScheduleRound | None, schedules: Collection[Schedule], now: datetime, *, idle: timedelta) -> bool:
+    """Each round where any schedule may still change or the last look failed; else whenever `idle` has passed."""
+    if last is None or last.problem or any(schedule.is_live for schedule in schedules):
+        return True
+    return now - last.started_at >= idle
+
+
+def schedule_verdict(
+    schedule: Schedule,
+    last: ScheduleRound | None,
+    *,
+    now: datetime,
+    interval: timedelta,
+    off_reason: str | None = None,
+) -> Verdict:
+    """The verdict on what is told of a schedule; `interval` is the time between two looks.
+
+    `off_reason` is a sentence that says since when the account isn't watched, None while it is.
+    """
+    as_of = last.as_of_schedule(schedule) if last else schedule.seen_at
+    level, reason = _judged(schedule, last, age=now - as_of, interval=interval)
+    if off_reason and not schedule.deleted:
+        level, reason = "stale", off_reason
+    return Verdict(as_of, "fullRead", level, reason, as_of)
+
+
+def _judged(
+    schedule: Schedule, last: ScheduleRound | None, *, age: timedelta, interval: timedelta
+) -> tuple[Level, str]:
+    if schedule.deleted:
+        return "unverified", "The schedule was deleted; this is what was last known of it."
+    failure = last.failure_of(schedule) if last else None
+    if failure:
+        return "stale", f"The last poll failed: {failure}"
+    if age > 3 * interval + _GRACE:
+        return "stale", f"Not polled for {in_words(age)}."
+    return "exact", "The list of job schedules tells all of it."

@@ -1,0 +1,184 @@
+"""Records of a line of JSON that are alike, read together: half of what single records cost is to make their parts.
+
+A batch holds the same name and tags again and again, with the same fields. So records are told apart by how these are
+written, and the fields of those that are alike are read at once, without names. What is written in any other way,
+mistakes too, is left to `json_metrics.py`, whose answer is the right one; what both read is the same, but for the order
+of records that aren't alike. So a batch with records that are told once, where order matters, isn't read here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import Any, NamedTuple
+
+import msgspec
+
+from shared.domain.telemetry.catalog import TYPE
+from shared.domain.telemetry.metrics import Metric, Value
+from shared.domain.telemetry.once_records import ONCE
+from shared.domain.telemetry.plans import KEYED
+from shared.domain.telemetry.precision import Precision
+
+_MARK = ONCE.encode()
+_MOST_LAYOUTS, _MOST_FIELDS = 64, 128  # of a line, and of a layout
+_MOST_HEADS = 4096
+_LEAST_ALIKE = 2  # on average, or it isn't worth it
+
+
+@dataclass(slots=True)
+class Bundle:
+    """Records of a name, tags and fields: `values` are those of all fields of the first, then of the second, and so on.
+
+    `times` are in nanoseconds since 1970, in the order of the records. `head` is the same object for all bundles of a
+    stream with the same name, tags and names of fields; None where more than these tells what records are like.
+    """
+
+    name: str
+    tags: dict[str, str]
+    names: tuple[str, ...]
+    times: list[int]
+    values: list[Value]
+    head: object = None
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def metrics(self) -> Iterator[Metric]:
+        """One by one."""
+        width = len(self.names)
+        for number, time in enumerate(self.times):
+            values = self.values[number * width : (number + 1) * width]
+            yield Metric(self.name, self.tags, dict(zip(self.names, values, strict=True)), time)
+
+
+class _Record(msgspec.Struct, gc=False):
+    name: str
+    tags: msgspec.Raw
+    fields: msgspec.Raw
+    timestamp: int
+
+
+class _Batch(msgspec.Struct, gc=False):
+    metrics: list[_Record]
+
+
+class _Alike(NamedTuple):
+    fields: list[msgspec.Raw]
+    times: list[int]
+
+
+class _Head(NamedTuple):
+    """What was the same in all records of a name and tags until now."""
+
+    tags: dict[str, str]
+    names: tuple[str, ...]
+    decoder: Any
+
+
+type _Key = tuple[str, bytes]
+_BATCH = msgspec.json.Decoder(_Batch)
+_TAGS = msgspec.json.Decoder(dict[str, str])
+_FIELDS = msgspec.json.Decoder(dict[str, bool | int | float | str])
+
+
+class Bundler:
+    """Reads lines of one stream; it remembers names of fields, which are the same in the next line."""
+
+    __slots__ = ("_heads", "_precision")
+
+    def __init__(self, precision: Precision) -> None:
+        self._precision = precision
+        self._heads: dict[_Key, _Head] = {}
+
+    def read(self, line: bytes) -> list[Bundle] | None:
+        """All records of a line, or None where they are to be read one by one."""
+        try:
+            records = _BATCH.decode(line).metrics
+            groups = _grouped(records)
+            if not groups or len(groups) * _LEAST_ALIKE > len(records) or any(_MARK in tags for _, tags in groups):
+                return None
+            return self._bundles(groups, records[0].timestamp)
+        except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+            return None
+
+    def _bundles(self, groups: dict[_Key, _Alike], first: int) -> list[Bundle]:
+        """Raises ValueError where something is wrong, or there are too many layouts."""
+        factor, span = self._precision.factor_between(first)
+        found, layouts = [], set[tuple[str, ...]]()
+        for key, alike in groups.items():
+            head = self._heads.get(key) or self._head(key, alike.fields[0])
+            for names, (_, times), values in _read(key[0], head, alike):
+                layouts.add(names)
+                if len(layouts) > _MOST_LAYOUTS or not (min(times) in span and max(times) in span):
+                    raise ValueError("too many layouts, or times of several precisions")
+                same = head if names is head.names else None
+                found.append(Bundle(key[0], head.tags, names, [time * factor for time in times], values, same))
+        return found
+
+    def _head(self, key: _Key, fields: msgspec.Raw) -> _Head:
+        names = tuple(_FIELDS.decode(fields))
+        head = _Head(_TAGS.decode(key[1]), names, _decoder_of(names))
+        if len(self._heads) >= _MOST_HEADS:
+            self._heads.clear()
+        self._heads[key] = head
+        return head
+
+
+def _grouped(records: list[_Record]) -> dict[_Key, _Alike]:
+    """By name and tags as they are written."""
+    found: dict[_Key, _Alike] = {}
+    for record in records:
+        key = record.name, bytes(record.tags)
+        alike = found.get(key)
+        if alike is None:
+            alike = found[key] = _Alike([], [])
+        alike[0].append(record.fields)
+        alike[1].append(record.timestamp)
+    return found
+
+
+def _read(name: str, head: _Head, alike: _Alike) -> Iterator[tuple[tuple[str, ...], _Alike, list[Value]]]:
+    """Those of usual fields as a whole; or apart, where others come, too, or fields or their kinds tell them apart."""
+    by_itself = name in KEYED or TYPE in head.tags
+    if not by_itself:
+        try:
+            values = _values(head.decoder, alike.fields)
+        except msgspec.ValidationError:
+            pass
+        else:
+            yield head.names, alike, values
+            return
+    for (names, _), own in _apart(alike, by_itself=by_itself).items():
+        yield names, own, _values(_decoder_of(names), own.fields)
+
+
+def _apart(alike: _Alike, *, by_itself: bool) -> dict[tuple[tuple[str, ...], int], _Alike]:
+    """By the names of fields; each by itself, if that is wanted."""
+    found: dict[tuple[tuple[str, ...], int], _Alike] = {}
+    for fields, time in zip(*alike, strict=True):
+        some = found.setdefault((tuple(_FIELDS.decode(fields)), len(found) if by_itself else 0), _Alike([], []))
+        some.fields.append(fields)
+        some.times.append(time)
+    return found
+
+
+def _values(decoder: Any, fields: list[msgspec.Raw]) -> list[Value]:
+    rows = decoder.decode(b"[" + b",".join(fields) + b"]")
+    return list(chain.from_iterable(map(msgspec.structs.astuple, rows)))
+
+
+@lru_cache(maxsize=256)
+def _decoder_of(names: tuple[str, ...]) -> Any:
+    """Reads objects of these fields and no others. Raises ValueError where there are too many."""
+    if len(names) > _MOST_FIELDS:
+        raise ValueError("too many fields")
+    places = [f"f{place}" for place in range(len(names))]
+    kind = msgspec.defstruct(
+        "Fields",
+        [(place, bool | int | float | str) for place in places],
+        rename=dict(zip(places, names, strict=True)),
+        forbid_unknown_fields=True,
+        gc=False,
+    )
+    return msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]  # made just now

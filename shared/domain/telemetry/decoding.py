@@ -1,0 +1,123 @@
+"""From the bytes of a blob to records, step by step: each step is whole and can be kept together with where it ends.
+
+A reader hands over what it has from the end of the last step on, WINDOW bytes at least where the blob has as many, and
+stops between two steps whenever it likes. What a step holds doesn't depend on how bytes were cut, only how many lines
+of text there are in one does.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from shared.domain.telemetry.bounds import STEP
+from shared.domain.telemetry.bundles import Bundle
+from shared.domain.telemetry.compression import Form
+from shared.domain.telemetry.frames import Unit, form_at, units_of
+from shared.domain.telemetry.metrics import Metric, Rejected
+from shared.domain.telemetry.precision import Precision
+from shared.domain.telemetry.texts import TextReader, Texts
+
+_CUT_SHORT = "the blob ends within a unit"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What bytes `start` to `end` of a blob hold: `bundles` of records, and behind them single ones.
+
+    `unlisted` lines are no telemetry, beside those that `rejected` tells of; there are only so many of these.
+    Nothing behind the end can be read where it `is_refused`.
+    """
+
+    start: int
+    end: int
+    metrics: Sequence[Metric]
+    rejected: tuple[Rejected, ...] = ()
+    is_refused: bool = False
+    bundles: Sequence[Bundle] = ()
+    unlisted: int = 0
+
+    @property
+    def records(self) -> int:
+        return len(self.metrics) + sum(map(len, self.bundles))
+
+
+class Decoder:
+    """Reads one stream: a blob, or what else has its series and its precision.
+
+    With `together` records that are alike come in bundles, where they can. Text is read so many bytes at a time, or a
+    line where that is longer.
+    """
+
+    __slots__ = ("_size", "_texts")
+
+    def __init__(self, precision: Precision | None = None, *, together: bool = False, size: int = STEP) -> None:
+        self._size = size
+        self._texts = TextReader(precision or Precision(), together=together)
+
+    def steps(self, stored: bytes, offset: int, *, is_last: bool = False) -> Iterator[Step]:
+        """Steps of bytes that begin at an offset of a blob, where a step ended or at 0; what is left waits for more.
+
+        With `is_last` nothing will follow: the end of a text needs no end of line, and half a unit is rejected.
+        """
+        at, before = 0, -1
+        while before < at < len(stored):
+            before = at
+            for step in self._alike(stored, at, offset, is_last=is_last):
+                yield step
+                if step.is_refused:
+                    return
+                at = step.end - offset
+        if at < len(stored) and is_last:
+            start, end = offset + at, offset + len(stored)
+            yield Step(start, end, (), (Rejected(start, end, end - start, _CUT_SHORT),))
+
+    def _alike(self, stored: bytes, at: int, offset: int, *, is_last: bool) -> Iterator[Step]:
+        """Steps up to where text ends and something compressed begins, or more bytes are needed."""
+        for unit in units_of(stored, at, is_last=is_last):
+            if isinstance(unit, Rejected):
+                yield _rejected_unit(unit, offset)
+            elif unit.form is Form.TEXT:
+                yield from self._text(stored, unit.start, offset, is_last=is_last)
+            else:
+                yield self._compressed(unit, offset)
+
+    def _text(self, stored: bytes, at: int, offset: int, *, is_last: bool) -> Iterator[Step]:
+        size = self._size
+        while at < len(stored) and form_at(stored, at) is Form.TEXT:
+            part = stored[at : at + size]
+            is_end = at + size >= len(stored)
+            found = self._texts.read(part, ends=is_end and is_last)
+            if found.taken or found.refused:
+                yield _text_step(found, offset + at)
+            if found.refused or (is_end and not found.taken):
+                return
+            at, size = at + found.taken, self._size if found.taken else _longer(stored, at, size)
+
+    def _compressed(self, unit: Unit, offset: int) -> Step:
+        found = self._texts.read(unit.text, ends=True, is_unit=True)
+        start, end = offset + unit.start, offset + unit.end
+        rejected = [Rejected(start, end, line.start + line.position, line.reason, compressed=True)
+                    for line in found.mistakes]  # fmt: skip
+        if found.refused:
+            rejected.append(Rejected(start, end, found.taken, found.refused, compressed=True))
+        return Step(start, end, found.metrics, tuple(rejected), bundles=found.bundles)
+
+
+def _longer(stored: bytes, at: int, size: int) -> int:
+    """How many bytes a line has that begins at a place; twice as many as looked at where it may be of several lines."""
+    line = stored.find(b"\n", at) + 1 - at
+    return line if line > size else 2 * size
+
+
+def _text_step(found: Texts, offset: int) -> Step:
+    rejected = [Rejected(offset + line.start, offset + line.end, line.position, line.reason) for line in found.mistakes]
+    end = offset + found.taken
+    if found.refused:
+        rejected.append(Rejected(end, end, 0, found.refused))
+    is_refused = bool(found.refused)
+    return Step(offset, end, found.metrics, tuple(rejected), is_refused, found.bundles, found.unlisted)
+
+
+def _rejected_unit(unit: Rejected, offset: int) -> Step:
+    start, end = offset + unit.start, offset + unit.end
+    rejected = Rejected(start, end, unit.position, unit.reason, compressed=unit.compressed)
+    return Step(start, end, (), (rejected,), is_refused=start == end)

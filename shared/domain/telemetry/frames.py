@@ -1,0 +1,134 @@
+"""Stored bytes of an append blob become units: compressed ones whole, text as it stands.
+
+What a unit is, its first bytes tell, never a blob's name. Bytes come from the end of the last unit on; a unit whose end
+isn't there yet waits for more. Where units lie doesn't depend on how the bytes were cut.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shared.domain.telemetry.bounds import MOST_BLOCKS, MOST_SEARCHES, MOST_STORED
+from shared.domain.telemetry.compression import Form, UnitError, decompressed_frame, decompressed_stream
+from shared.domain.telemetry.metrics import Rejected
+from shared.domain.telemetry.zstd_frames import MAGIC, FrameError, frame_end, is_skippable
+
+_GZIP = b"\x1f\x8b\x08"
+_ZLIB = b"\x78"
+_LEVELS = b"\x01\x5e\x9c\xda"
+_LETTERS = b"\x5e\xda"  # levels of zlib, and letters or the begin of one behind an x
+_PEEK = 32
+_MAGICS = {Form.ZSTD: MAGIC, Form.GZIP: _GZIP}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Bytes `start` to `end` of what was handed over, and the text that they stand for where they were compressed."""
+
+    start: int
+    end: int
+    form: Form
+    text: bytes
+
+
+def form_at(stored: bytes, at: int) -> Form | None:
+    """How what begins at a place is stored; None where too few bytes are there to tell."""
+    head = stored[at : at + 4]
+    for form, magic in _MAGICS.items():
+        if head.startswith(magic):
+            return form
+        if magic.startswith(head):
+            return None
+    if is_skippable(stored, at):
+        return Form.ZSTD
+    if head[:1] != _ZLIB:
+        return Form.TEXT
+    return _form_behind_x(stored, at)
+
+
+def _form_behind_x(stored: bytes, at: int) -> Form | None:
+    """Told by the second byte; where that may be a letter's too, by whether text and an end of line follow."""
+    if at + 1 >= len(stored):
+        return None
+    if stored[at + 1] not in _LETTERS:
+        return Form.ZLIB if stored[at + 1] in _LEVELS else Form.TEXT
+    head = stored[at : at + _PEEK]
+    control = next((place for place, byte in enumerate(head) if byte < 0x20 or byte == 0x7F), len(head))  # noqa: PLR2004
+    try:
+        head[:control].decode()
+    except UnicodeDecodeError as error:
+        if control < len(head) or error.reason != "unexpected end of data":
+            return Form.ZLIB
+    if control < len(head):
+        return Form.TEXT if head[control] in b"\t\r\n" else Form.ZLIB
+    return Form.TEXT if len(head) == _PEEK else None
+
+
+def units_of(stored: bytes, at: int, *, is_last: bool) -> Iterator[Unit | Rejected]:
+    """Units from a place on, and bytes that are none. It ends where a unit waits for more bytes, if there may be more.
+
+    Of text there is one unit at most: all the bytes that are left, of which its reader takes what it can.
+    What is behind a `Rejected` whose end is its start can't be read at all.
+    """
+    searches = 0
+    while at < len(stored):
+        form = form_at(stored, at)
+        if form is None:
+            return
+        if form is Form.TEXT:
+            yield Unit(at, len(stored), form, b"")
+            return
+        found = _compressed_unit(stored, at, form)
+        if isinstance(found, UnitError):
+            searches += 1
+            found = _passed_over(stored, at, form, found, is_lost=searches > MOST_SEARCHES, is_last=is_last)
+        elif isinstance(found, Unit):
+            searches = 0
+        if found is None:
+            return
+        yield found
+        at = found.end if found.end > at else len(stored)
+
+
+def _compressed_unit(stored: bytes, at: int, form: Form) -> Unit | Rejected | UnitError | None:
+    """The unit; what is wrong with it, its end known or not; or None where that isn't there yet."""
+    try:
+        if form is Form.ZSTD:
+            end = frame_end(stored, at, MOST_BLOCKS)
+            if end is None or end - at > MOST_STORED:
+                return _too_long() if (end or len(stored)) - at > MOST_STORED else None
+            return _frame(stored, at, end)
+        found = decompressed_stream(stored, at, form)
+    except FrameError as error:
+        return UnitError(str(error), 0)
+    except UnitError as error:
+        return error
+    if found is None:
+        return _too_long() if len(stored) - at >= MOST_STORED else None
+    return Unit(at, found[1], form, found[0])
+
+
+def _frame(stored: bytes, at: int, end: int) -> Unit | Rejected:
+    if is_skippable(stored, at):
+        return Unit(at, end, Form.ZSTD, b"")
+    try:
+        return Unit(at, end, Form.ZSTD, decompressed_frame(stored[at:end]))
+    except UnitError as error:
+        return Rejected(at, end, error.position, error.reason, compressed=True)
+
+
+def _too_long() -> UnitError:
+    return UnitError(f"the unit has more than {MOST_STORED:,} bytes", 0)
+
+
+def _passed_over(
+    stored: bytes, at: int, form: Form, error: UnitError, *, is_lost: bool, is_last: bool
+) -> Rejected | None:
+    """The bytes up to what looks like the next unit; the blob from here on where there is none to look for."""
+    magic = _MAGICS.get(form)
+    behind = stored.find(magic, at + 1, at + MOST_STORED + len(magic)) if magic else -1
+    if behind < 0 and magic and len(stored) - at < MOST_STORED + len(magic):
+        return Rejected(at, len(stored), error.position, error.reason, compressed=True) if is_last else None
+    if behind < 0 or is_lost:
+        reason = f"{error.reason}; where the next unit begins can't be told"
+        return Rejected(at, at, error.position, reason, compressed=True)
+    return Rejected(at, behind, error.position, error.reason, compressed=True)

@@ -1,0 +1,195 @@
+"""Steps of a blob become what is kept of them: rollups by session, what sessions tell, and counts of what was left out.
+
+An intake is made for a blob with the state in which the last one left it. Each step is taken on its own, and whoever
+keeps what came of it keeps the state with it, at once: so nothing is counted twice or lost, wherever a host dies.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from shared.domain.stamps import to_milliseconds
+from shared.domain.telemetry.blob_state import State
+from shared.domain.telemetry.bundles import Bundle
+from shared.domain.telemetry.decoding import Step
+from shared.domain.telemetry.folding import MOST_SERIES, Fold, Memory
+from shared.domain.telemetry.labels import Identity
+from shared.domain.telemetry.likes import MOST_LIKES, Likes, is_worth_remembering
+from shared.domain.telemetry.metrics import Metric
+from shared.domain.telemetry.plans import Plan, likeness
+from shared.domain.telemetry.sessions import Phase, Session
+from shared.domain.telemetry.taken import Taken
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Times that samples may have: from `since` up to `until`. Others are counted, and left out."""
+
+    since: datetime
+    until: datetime
+
+    @property
+    def nanoseconds(self) -> range:
+        return range(to_milliseconds(self.since) * 1_000_000, to_milliseconds(self.until) * 1_000_000)
+
+
+@dataclass(slots=True, eq=False)
+class _Gathered:
+    """Records that are alike: times and fields.
+
+    `settled` is the last session that took note of their tags; all that is gathered is of it.
+    """
+
+    plan: Plan
+    node: str
+    identity: Identity
+    is_once: bool
+    settled: int = -1
+    times: list[int] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+
+
+class Intake:
+    """Takes the steps of one blob, in their order. `identity` is what the blob's name tells."""
+
+    __slots__ = (
+        "_bundled",
+        "_gathered",
+        "_identity",
+        "_known",
+        "_likes",
+        "_most_series",
+        "_times",
+        "gathered_values",
+        "state",
+    )
+
+    def __init__(
+        self,
+        identity: Identity,
+        window: Window,
+        state: State | None = None,
+        *,
+        most_series: int = MOST_SERIES,
+        likes: Likes | None = None,
+    ) -> None:
+        self._identity = identity
+        self._times = window.nanoseconds
+        self._most_series = most_series
+        self._likes = likes or Likes()
+        self._known: dict[tuple[object, ...], _Gathered] = {}
+        self._bundled: dict[int, tuple[object, _Gathered]] = {}  # with what is known by its id, so that no other has it
+        self._gathered: list[_Gathered] = []
+        self.gathered_values = 0
+        self.state = state or State()
+
+    def take(self, step: Step) -> Taken:
+        """What comes of a step; `state` is then what belongs to its end."""
+        taken = Taken(step.end)
+        self.gather(step, taken)
+        self.sum_up(taken)
+        return taken
+
+    def gather(self, step: Step, taken: Taken) -> None:
+        """Adds a step to those before; `gathered_values` wait for `sum_up`, as many are quicker at once."""
+        taken.end = step.end
+        taken.rejected += step.rejected
+        taken.records += step.records
+        for bundle in step.bundles:
+            self._gather_bundle(bundle, taken)
+        self._gather_each(step.metrics, taken)
+
+    def _gather_bundle(self, bundle: Bundle, taken: Taken) -> None:
+        _, known = self._bundled.get(id(bundle.head)) or self._learn_bundle(bundle)
+        session, times = self.state.sessions.current.get(known.node), bundle.times
+        if not known.is_once and (session is None or known.settled != session.number):
+            session = self._noted(next(bundle.metrics()), known, taken)
+        if known.is_once or session is None or min(times) not in self._times or max(times) not in self._times:
+            self._gather_each(bundle.metrics(), taken)
+            return
+        if not known.times:
+            self._gathered.append(known)
+        known.times += times
+        known.values += bundle.values
+        self.gathered_values += len(bundle.values)
+
+    def _learn_bundle(self, bundle: Bundle) -> tuple[object, _Gathered]:
+        first = next(bundle.metrics())
+        like = likeness(first)
+        found = bundle.head, self._known.get(like) or self._learn(like, first)
+        if bundle.head is not None:
+            if len(self._bundled) >= MOST_LIKES:
+                self._bundled.clear()
+            self._bundled[id(bundle.head)] = found
+        return found
+
+    def _gather_each(self, metrics: Iterable[Metric], taken: Taken) -> None:
+        current, known_of, times, gathered = self.state.sessions.current, self._known.get, self._times, self._gathered
+        for metric in metrics:
+            like = likeness(metric)
+            known = known_of(like) or self._learn(like, metric)
+            session = current.get(known.node)
+            if known.is_once or session is None or known.settled != session.number:
+                session = self._noted(metric, known, taken)
+            if session is None or metric.time is None or metric.time not in times:
+                taken.leave_out(metric, session)
+            else:
+                if not known.times:
+                    gathered.append(known)
+                known.times.append(metric.time)
+                known.values += metric.fields.values()
+                self.gathered_values += len(metric.fields)
+
+    def _learn(self, like: tuple[object, ...], metric: Metric) -> _Gathered:
+        alike = self._likes.of(like, metric)
+        known = _Gathered(alike.plan, alike.node, alike.identity, alike.is_once)
+        if is_worth_remembering(metric):
+            if len(self._known) >= MOST_LIKES:
+                self._known.clear()
+            self._known[like] = known
+        return known
+
+    def _noted(self, metric: Metric, known: _Gathered, taken: Taken) -> Session | None:
+        """The session that a record belongs to, which it may begin or tell of; None where there are too many nodes."""
+        sessions = self.state.sessions
+        before = session = sessions.current.get(known.node)
+        if session is None or (known.is_once and session.is_over(metric)):
+            if session:  # counters of another session may be those of another node
+                self.sum_up(taken)
+                self.state.memories.pop(session.number, None)
+            session = sessions.begin(known.node, self._identity)
+            if session is None:
+                return None
+        if known.is_once:
+            session = session.with_record(metric)
+        elif session.phase is not Phase.RUNNING:
+            session = replace(session, phase=Phase.RUNNING)
+        session = replace(session, identity=known.identity.over(session.identity))
+        sessions.current[known.node] = session
+        if session != before:
+            taken.sessions[session.number] = session
+        known.settled = session.number
+        return session
+
+    def sum_up(self, taken: Taken) -> None:
+        """Rolls up what was gathered; `state` is then what belongs to the end of what was taken."""
+        folds: dict[int, Fold] = {}
+        for known in self._gathered:
+            plan, records = known.plan, len(known.times)
+            if plan.unknown:
+                taken.count_unknown(plan.unknown, records)
+            else:
+                taken.unread_fields += plan.unread * records
+                fold = folds.get(known.settled) or folds.setdefault(known.settled, self._fold(known.settled, taken))
+                fold.add(plan, known.times, known.values)
+            known.times.clear()
+            known.values.clear()
+        self._gathered.clear()
+        self.gathered_values = 0
+        for number, fold in folds.items():
+            taken.add(number, fold)
+
+    def _fold(self, session: int, taken: Taken) -> Fold:
+        memory = self.state.memories.setdefault(session, Memory())
+        return Fold(memory, taken.rollups.setdefault(session, {}), most_series=self._most_series)

@@ -1,0 +1,126 @@
+"""Text becomes records, line by line; a line that makes no sense is told of, and the next one is read.
+
+A line that begins with `{` is JSON, every other one line protocol. Of a text that may go on, only whole records
+are taken: a quoted string of line protocol may hold ends of lines.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from shared.domain.telemetry.bounds import MOST_LINE, MOST_LISTED, MOST_MISTAKES
+from shared.domain.telemetry.bundles import Bundle, Bundler
+from shared.domain.telemetry.compression import Form
+from shared.domain.telemetry.frames import form_at
+from shared.domain.telemetry.json_metrics import read_json
+from shared.domain.telemetry.line_grammar import read_record
+from shared.domain.telemetry.line_protocol import PlainLines
+from shared.domain.telemetry.metrics import Metric, TextError
+from shared.domain.telemetry.precision import Precision
+
+_JSON = b"{"
+_SPACE = b" \t\r"
+
+
+class Mistake(NamedTuple):
+    """A line from `start` to `end` of a text, where within it something makes no sense, and why."""
+
+    start: int
+    end: int
+    position: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Texts:
+    """What was read of a text: records, mistakes and the bytes taken.
+
+    `bundles` are records, too, which stand before the others. `refused` tells why nothing behind `taken` can be read,
+    if that is so. `unlisted` are lines beyond those that `mistakes` tell of, as all lines of a text may be bad.
+    """
+
+    metrics: list[Metric] = field(default_factory=list)
+    bundles: list[Bundle] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+    unlisted: int = 0
+    taken: int = 0
+    refused: str = ""
+
+    def miss(self, mistakes: Sequence[Mistake]) -> None:
+        """Notes what is wrong with one line."""
+        if len(self.mistakes) < MOST_LISTED:
+            self.mistakes += mistakes
+        else:
+            self.unlisted += 1
+
+
+class TextReader:
+    """Reads the texts of one stream; records that are alike come together if that is wanted."""
+
+    __slots__ = ("_bundler", "_plain", "_precision")
+
+    def __init__(self, precision: Precision, *, together: bool = False) -> None:
+        self._precision = precision
+        self._bundler = Bundler(precision) if together else None
+        self._plain = PlainLines(precision)
+
+    def read(self, text: bytes, *, ends: bool, is_unit: bool = False) -> Texts:
+        """Reads a text from its begin, where a record begins, to its end; only what can't change unless it `ends`.
+
+        One that isn't a whole unit, as those that were compressed are, is read up to where something compressed begins.
+        """
+        found = Texts()
+        end = len(text) if ends else text.rfind(b"\n") + 1
+        if len(text) - end > MOST_LINE:
+            found.refused = _TOO_LONG
+        text = text[:end]
+        letters = text.decode("latin-1")
+        while found.taken < end:
+            found.taken = self._plain.read_run(letters, found.taken, found.metrics)
+            if found.taken < end and not self._read_line(text, found, ends=ends, is_unit=is_unit):
+                break
+        return found
+
+    def _read_line(self, text: bytes, found: Texts, *, ends: bool, is_unit: bool) -> bool:
+        """Reads one record by the full grammar; False where nothing more can be read."""
+        at = found.taken
+        stop = text.find(b"\n", at)
+        stop = len(text) if stop < 0 else stop
+        if stop - at > MOST_LINE or (is_unit and len(found.mistakes) >= MOST_MISTAKES):
+            found.refused = _TOO_LONG if stop - at > MOST_LINE else _TOO_MANY
+            return False
+        if not is_unit and form_at(text, at) is not Form.TEXT:
+            return False
+        try:
+            found.taken = self._read_record(text, at, stop, found)
+        except TextError as error:
+            if error.is_open and not ends:
+                return False
+            found.miss([Mistake(at, stop, error.position, error.reason)])
+            found.taken = min(stop + 1, len(text))
+        return True
+
+    def _read_record(self, text: bytes, at: int, stop: int, found: Texts) -> int:
+        """Where the next record begins. Raises TextError."""
+        line = text[at:stop]
+        if line.lstrip(_SPACE)[:1] == _JSON:
+            bundles = self._bundler.read(line) if self._bundler and not found.metrics else None
+            if bundles is not None:
+                found.bundles += bundles
+                return min(stop + 1, len(text))
+            metrics, faults = read_json(line, self._precision)
+            found.metrics += metrics
+            if faults:
+                found.miss([Mistake(at, stop, fault.position, fault.reason) for fault in faults])
+            return min(stop + 1, len(text))
+        try:
+            metric, behind = read_record(text, at, self._precision)
+        except TextError as error:
+            raise TextError(error.reason, error.position - at, is_open=error.is_open) from error
+        if metric is not None:
+            found.metrics.append(metric)
+        return behind
+
+
+_TOO_LONG = f"a line is longer than {MOST_LINE:,} bytes"
+_TOO_MANY = f"{MOST_MISTAKES:,} lines before this make no sense"

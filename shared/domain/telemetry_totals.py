@@ -1,0 +1,36 @@
+"""What was taken in of an account's node telemetry so far, in numbers; light, as each scrape of metrics needs it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+REASONS = (
+    "unknown", "unread_fields", "without_time", "out_of_window", "of_too_many_nodes", "beyond_limit", "late",
+    "no_numbers",
+)  # fmt: skip
+"""Why records (the first and the third to fifth) or values of them are in no series, as LeftOut names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TelemetryTotals:
+    """Since `since`, None where nothing was counted yet. `samples` are the values that rollups hold.
+
+    At least so much: what a host read that died before it told so is stored and counts in answers, but not here.
+    """
+
+    since: datetime | None = None
+    bytes: int = 0
+    records: int = 0
+    samples: int = 0
+    refused: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def plus(self, other: "TelemetryTotals") -> "TelemetryTotals":
+        return TelemetryTotals(
+            self.since or other.since,
+            self.bytes + other.bytes,
+            self.records + other.records,
+            self.samples + other.samples,
+            self.refused + other.refused,
+            {name: self.left_out.get(name, 0) + other.left_out.get(name, 0) for name in REASONS},
+        )

@@ -1,0 +1,167 @@
+"""Causes that lie in the nodes of the job's pool: they don't come up, are lost, shut, or unfit for this job.
+
+Where no node can take tasks the most frequent cause is the one that blocks. Where some can, the others limit only if
+they are as many.
+"""
+
+from collections import Counter
+from datetime import datetime
+
+from shared.domain.amounts import amount
+from shared.domain.evidence import COMING, Evidence, Finding, Severity, Value
+from shared.domain.node_causes import cause_of
+from shared.domain.nodes import Node
+from shared.domain.stamps import from_milliseconds
+
+_GROUPS = {
+    "failed": ("starttaskfailed",),
+    "unusable": ("unusable", "unknown"),
+    "preempted": ("preempted",),
+    "shut": ("offline", "deallocating", "deallocated"),
+    "coming": COMING,
+}
+_PLAIN = ("preempted", "shut")  # of which a node tells no more than its state does
+
+
+def start_task_failed(e: Evidence) -> Finding | None:
+    return _found(
+        e,
+        "failed",
+        "startTaskFailed",
+        "the start task fails on {nodes}",
+        "failed their start task and get no tasks",
+        "See stdout.txt and stderr.txt of the start task on such a node (directory startup), correct the pool's start "
+        "task, and reimage the nodes. With waitForSuccess false tasks don't wait for it.",
+    )
+
+
+def unusable(e: Evidence) -> Finding | None:
+    return _found(
+        e,
+        "unusable",
+        "nodesUnusable",
+        "{nodes} {are} unusable",
+        "can't be used or reached by Batch, and get no tasks",
+        "Reboot or reimage the nodes, or remove them and let the pool grow again. If it happens again, see whether "
+        "the network lets nodes reach Batch and storage, the image's own agent, and whether their disks fill up.",
+    )
+
+
+def preempted(e: Evidence) -> Finding | None:
+    return _found(
+        e,
+        "preempted",
+        "nodesPreempted",
+        "{nodes} {were} preempted",
+        "were taken back by Azure; what ran there waits to run again",
+        "Batch replaces spot nodes when there is capacity again, nobody knows when. If it can't wait, add dedicated "
+        "nodes, or use another VM size or region.",
+    )
+
+
+def shut(e: Evidence) -> Finding | None:
+    return _found(
+        e,
+        "shut",
+        "nodesOffline",
+        "scheduling is switched off on {nodes}",
+        "get no tasks: somebody disabled scheduling on them or deallocated them",
+        "Enable scheduling on the nodes, start those that are deallocated, or remove them so that the pool replaces "
+        "them.",
+    )
+
+
+def coming(e: Evidence) -> Finding | None:
+    return _found(
+        e,
+        "coming",
+        "nodesStarting",
+        "{nodes} {are} still starting",
+        "get tasks once they have started and their start task has succeeded",
+        "Wait. If it takes long, see what the start task does.",
+    )
+
+
+def _found(e: Evidence, group: str, code: str, title: str, means: str, advice: str) -> Finding | None:  # noqa: PLR0917
+    if e.pool is None or e.pool.facts.state != "active":
+        return None
+    number, total = _count(e, group), e.states.total()
+    if not number:
+        return None
+    nodes = [node for node in e.nodes if node.state in _GROUPS[group] or (group == "shut" and not _in_any(node))]
+    causes = Counter(_cause(node) for node in nodes)
+    told = causes.most_common(1)[0][0] if causes else ""
+    evidence: dict[str, Value] = {
+        "poolId": e.pool.facts.id,
+        "nodes": total,
+        "affectedNodes": number,
+        "ableNodes": e.able,
+        "causes": tuple(f"{count} x {cause}" for cause, count in causes.most_common(3)),
+        "examples": tuple(node.id for node in nodes[:3]),
+    }
+    detail = f"{number:,} of {amount(total, 'node')} of the pool '{e.pool.facts.id}' {means}."
+    if told and group not in _PLAIN:
+        detail += f" {'The cause' if len(causes) == 1 else 'The most frequent cause'}: {told}"
+    return Finding(code, _severity(e, number), _title(title, number, total), detail, advice, evidence, _since(nodes))
+
+
+def _title(form: str, number: int, total: int) -> str:
+    """The `form` with how many nodes that is: a few that are unfit aren't the pool."""
+    some = f"{number:,} of the pool's {amount(total, 'node')}"
+    nodes = some if number < total else "the pool's nodes" if total > 1 else "the pool's only node"
+    are, were = ("is", "was") if number == 1 else ("are", "were")
+    told = form.format(nodes=nodes, are=are, were=were)
+    return f"{told[0].upper()}{told[1:]}"
+
+
+def _severity(e: Evidence, number: int) -> Severity:
+    if e.able:
+        return "limiting" if e.pool_severity != "info" and number >= e.able else "info"
+    most = max(_count(e, group) for group in _GROUPS)
+    return e.severity if number == most or e.severity == "info" else "limiting"
+
+
+def _count(e: Evidence, group: str) -> int:
+    states = e.states
+    return sum(states[state] for state in _GROUPS[group])
+
+
+def _in_any(node: Node) -> bool:
+    """False for nodes that would run tasks if they were allowed to."""
+    return node.is_able or any(node.state in states for states in _GROUPS.values())
+
+
+def _cause(node: Node) -> str:
+    return cause_of(node) or node.state
+
+
+def _since(nodes: list[Node]) -> datetime | None:
+    """When the first of them came to this."""
+    stamps = [node.transition for node in nodes if node.transition]
+    return from_milliseconds(min(stamps)) if stamps else None
+
+
+def preparation_failed(e: Evidence) -> Finding | None:
+    """Nodes on which this job's preparation failed take no tasks of it, whatever they do for other jobs."""
+    found = e.preparation
+    failed = [node for node in e.nodes if found and node.key in found.failed_nodes]
+    if found is None or not failed or not e.waits:
+        return None
+    fit = [node for node in e.nodes if node.is_able and node.key not in found.failed_nodes]
+    told = found.failures[0][0] if found.failures else ""
+    return Finding(
+        "preparationFailed",
+        "limiting" if fit else e.severity,
+        "The job preparation task fails" + (" on some nodes" if fit else ""),
+        f"It failed on {amount(len(failed), 'node')} of the pool, which take no tasks of this job. "
+        f"{f'For it there are {len(fit):,} left' if fit else 'None is left for it'}. {told}".rstrip(),
+        "See the output of the preparation task on such a node, correct it, and submit the job again; a node takes "
+        "the job's tasks again after it was reimaged.",
+        {
+            "failedNodes": len(failed),
+            "fitNodes": len(fit),
+            "preparedNodes": found.succeeded,
+            "failures": tuple(f"{count} x {word}" for word, count in found.failures[:3]),
+        },
+        found.since,
+    )

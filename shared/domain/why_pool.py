@@ -1,0 +1,214 @@
+"""Causes that lie in the job's pool: it isn't there, wants no nodes, couldn't get them, or is still getting them.
+
+Where slots are free these are told, but not as the cause of anything.
+"""
+
+from shared.domain.amounts import amount
+from shared.domain.evidence import ENDING, Evidence, Finding
+from shared.domain.pool_settings import Problem
+from shared.domain.pools import Pool, PoolFacts
+from shared.domain.resize_advice import resize_words
+from shared.domain.resize_errors import ResizeError
+
+
+def missing(e: Evidence) -> Finding | None:
+    """Only where Batch said so: a pool that just isn't known may be new."""
+    if not e.pool_gone or e.job.state in ENDING or e.deleted:
+        return None
+    name = e.job.pool_id
+    return Finding(
+        "poolMissing",
+        e.severity,
+        f"There is no pool '{name}'" if name else "The job has no pool",
+        f"The job names the pool '{name}', which doesn't exist: its tasks have nowhere to run."
+        if name
+        else "Batch tells no pool for the job: its tasks have nowhere to run.",
+        "Create the pool under this id, or disable the job, give it another pool and enable it again."
+        if name
+        else "Disable the job, give it a pool and enable it again.",
+        {"poolId": name},
+    )
+
+
+def deleting(e: Evidence) -> Finding | None:
+    if e.pool is None or e.pool.facts.state != "deleting" or e.pool_gone:
+        return None
+    facts = e.pool.facts
+    return Finding(
+        "poolDeleting",
+        e.severity,
+        f"The pool '{facts.id}' is being deleted",
+        "It gives up its nodes and starts no tasks any more.",
+        "Disable the job, give it another pool, and enable it again.",
+        {"poolId": facts.id, "nodes": facts.nodes},
+        facts.state_transition_time,
+    )
+
+
+def autoscale_failed(e: Evidence) -> Finding | None:
+    scale = e.pool.facts.auto_scale if e.pool else None
+    if e.pool is None or scale is None or scale.error is None:
+        return None
+    return Finding(
+        "autoScaleFailed",
+        e.growth_severity,
+        "The pool's autoscale formula can't be evaluated",
+        f"The last evaluation failed{_with(scale.error)}. So the pool '{e.pool.facts.id}' stays as large as it is: "
+        f"{amount(e.pool.facts.nodes, 'node')}.",
+        "Correct the formula; Batch evaluates one without enabling it (az batch pool autoscale evaluate).",
+        {
+            "poolId": e.pool.facts.id,
+            "code": scale.error.code,
+            "message": scale.error.message,
+            "nodes": e.pool.facts.nodes,
+            "target": _target(e.pool.facts),
+        },
+        scale.evaluated_at,
+    )
+
+
+def no_target(e: Evidence) -> Finding | None:
+    """The pool is to have no nodes; one that is on the way there may have some yet."""
+    if e.pool is None or e.pool.facts.state != "active" or _target(e.pool.facts) != 0:
+        return None
+    if e.able or e.is_unseen:
+        return None
+    facts = e.pool.facts
+    scale = facts.auto_scale
+    if scale and scale.error:  # which is the cause, and told
+        return None
+    return Finding(
+        "poolTargetZero",
+        e.pool_severity,
+        f"The pool '{facts.id}' is to have no nodes",
+        "Its targets are 0 dedicated and 0 spot nodes"
+        + (", as its autoscale formula says." if scale else ", and it doesn't scale by itself."),
+        "See why the formula gives no nodes while tasks wait: $PendingTasks counts them, and what it knows is some "
+        "minutes old. A target of 0 stays until the next evaluation."
+        if scale
+        else "Resize the pool, or let it scale by itself (autoscale).",
+        {
+            "poolId": facts.id,
+            "nodes": facts.nodes,
+            "autoScale": scale is not None,
+            "evaluatedAt": scale.evaluated_at if scale else None,
+            "results": scale.results if scale else None,
+        },
+        scale.evaluated_at if scale else facts.allocation_state_transition_time,
+    )
+
+
+def resize_failed(e: Evidence) -> Finding | None:
+    """The last attempt ended with an error and the pool is smaller than it should be."""
+    error = _current(e.pool)
+    if e.pool is None or error is None or not _lacks(e.pool.facts):
+        return None
+    means, advice = resize_words(error.code)
+    facts = e.pool.facts
+    return Finding(
+        "resizeFailed",
+        e.growth_severity,
+        means.rstrip("."),
+        f"The last resize of the pool '{facts.id}' {_ended(error)}. It has {_have(facts)}.",
+        advice,
+        {
+            "poolId": facts.id,
+            "code": error.code,
+            "message": error.message,
+            "dedicatedNodes": facts.dedicated.current,
+            "targetDedicatedNodes": facts.dedicated.target,
+            "spotNodes": facts.spot.current,
+            "targetSpotNodes": facts.spot.target,
+        },
+        error.ended_at,
+    )
+
+
+def resizing(e: Evidence) -> Finding | None:
+    """Nodes are on their way, or going."""
+    if e.pool is None or e.pool.facts.allocation_state not in {"resizing", "stopping"}:
+        return None
+    facts = e.pool.facts
+    if facts.state != "active" or not (_lacks(facts) or not (e.able or e.is_unseen)):
+        return None
+    word = "being resized" if facts.allocation_state == "resizing" else "ending a resize"
+    return Finding(
+        "poolResizing",
+        e.pool_severity,
+        f"The pool '{facts.id}' is {word}",
+        f"It has {_have(facts)}; tasks start when nodes have come and started.",
+        "Wait: nodes mostly take some minutes. A resize that takes much longer ends with an error that says why.",
+        {
+            "poolId": facts.id,
+            "allocationState": facts.allocation_state,
+            "nodes": facts.nodes,
+            "target": _target(facts),
+        },
+        facts.allocation_state_transition_time,
+    )
+
+
+def no_nodes(e: Evidence) -> Finding | None:
+    """The pool has none, though it should and nothing is known to go on or to have gone wrong."""
+    if e.pool is None or e.pool.facts.nodes or e.states.total() or not _target(e.pool.facts):
+        return None
+    if e.pool.facts.allocation_state != "steady" or _current(e.pool):
+        return None
+    facts = e.pool.facts
+    return Finding(
+        "poolEmpty",
+        e.pool_severity,
+        f"The pool '{facts.id}' has no nodes",
+        f"It has {_have(facts)}, though it isn't being resized and tells no error.",
+        "Resize the pool again.",
+        {"poolId": facts.id, "nodes": 0, "target": _target(facts)},
+        facts.allocation_state_transition_time,
+    )
+
+
+def stale_error(e: Evidence) -> Finding | None:
+    """An error that isn't told of the last attempt any more explains nothing now; it is told as past."""
+    stale = e.pool.errors[0] if e.pool and e.pool.errors else None  # current ones come before
+    if e.pool is None or stale is None or stale.is_current or not e.waits:
+        return None
+    return Finding(
+        "resizeFailedBefore",
+        "info",
+        "An earlier resize failed",
+        f"A resize of the pool '{e.pool.facts.id}' {_ended(stale)}. Batch doesn't tell it "
+        "of the last attempt any more.",
+        "Nothing is to be done about it now.",
+        {"poolId": e.pool.facts.id, "code": stale.code, "message": stale.message, "lastSeen": stale.last_seen},
+        stale.ended_at,
+    )
+
+
+def _current(pool: Pool | None) -> ResizeError | None:
+    return next((error for error in pool.errors if error.is_current), None) if pool else None
+
+
+def _ended(error: ResizeError) -> str:
+    return f"ended{_with(error)}"
+
+
+def _with(error: ResizeError | Problem) -> str:
+    """The code and the message of an error, as far as the service told any."""
+    message = error.message.rstrip(".")
+    told = ": ".join(part for part in (error.code, message) if part)
+    return f" with {'' if error.code or not told else 'an error: '}{told or 'an error that has no name'}"
+
+
+def _target(facts: PoolFacts) -> int | None:
+    """All nodes that are to be, None where the service doesn't tell."""
+    targets = [size.target for size in (facts.dedicated, facts.spot) if size.target is not None]
+    return sum(targets) if targets else None
+
+
+def _lacks(facts: PoolFacts) -> bool:
+    return any(size.target is not None and size.current < size.target for size in (facts.dedicated, facts.spot))
+
+
+def _have(facts: PoolFacts) -> str:
+    kinds = (("dedicated", facts.dedicated), ("spot", facts.spot))
+    told = [f"{size.current:,} of {size.target:,} {name} nodes" for name, size in kinds if size.target]
+    return " and ".join(told) or amount(facts.nodes, "node")

@@ -1,0 +1,159 @@
+"""Causes that lie in what else runs on the job's pool: all slots are in use, and others come first.
+
+Source: "Jobs and tasks in Azure Batch". Of jobs on the same pool those of a higher priority come first and those of
+the same one have an equal chance, so where a job stands is a range. What runs goes on, unless its job lets itself be
+preempted.
+"""
+
+from datetime import timedelta
+
+from shared.domain.amounts import amount, are
+from shared.domain.evidence import Evidence, Finding, Rival, Value
+
+_FAR = timedelta(days=365)
+
+
+def higher_priority(e: Evidence) -> Finding | None:
+    """Jobs of a higher priority have tasks waiting for the same slots."""
+    ahead = _ahead(e)
+    if not ahead or not _is_full(e):
+        return None
+    ahead = sorted(ahead, key=lambda rival: (-rival.waiting_slots, rival.id))
+    tasks, most = sum(rival.counts.active for rival in ahead), max(rival.priority for rival in ahead)
+    one = len(ahead) == 1
+    return Finding(
+        "higherPriorityJobs",
+        e.pool_severity,
+        f"{'A job' if one else 'Jobs'} of higher priority {'goes' if one else 'go'} first",
+        f"{amount(tasks, 'task')} of {amount(len(ahead), 'job')} with a priority of up to {most} {_wait(tasks)} for "
+        f"the same pool; this job has {e.job.priority or 0}. {_position(e)}",
+        "Raise this job's priority, lower that of the others, make the pool larger, or use another pool.",
+        {
+            "priority": e.job.priority or 0,
+            "highestPriority": most,
+            "jobs": tuple(f"{rival.id} ({rival.priority}): {rival.counts.active}" for rival in ahead[:5]),
+            "otherJobs": max(len(ahead) - 5, 0),
+            **_numbers(e),
+        },
+    )
+
+
+def slots_busy(e: Evidence) -> Finding | None:
+    """Every node that may get tasks is full, or has too little room for one, of those looked at."""
+    if not _is_full(e) or e.pool is None or e.pool.picture is None:
+        return None
+    summary, free = e.pool.picture.summary, e.free
+    others = min(sum(rival.running_slots for rival in e.rivals), summary.used)  # counts of jobs are of other moments
+    facts = e.pool.facts
+    evidence: dict[str, Value] = {"poolId": facts.id, "slots": summary.slots, "usedSlots": summary.used}
+    return Finding(
+        "slotsBusy",
+        e.pool_severity,
+        f"No node of the pool '{facts.id}' has room for {_which(e)}"
+        if free
+        else f"All slots of the pool '{facts.id}' are busy",
+        f"{summary.used:,} of {amount(summary.slots, 'slot')} are in use, {others:,} of them by other jobs. "
+        f"{_scattered(e)}{_position(e)}",
+        "Wait, make the pool larger, or use another pool."
+        + ("" if facts.slots_per_node > 1 else " With more taskSlotsPerNode a node runs several small tasks."),
+        {**evidence, "freeSlots": free, "slotsOfOtherJobs": others, **_numbers(e)},
+    )
+
+
+def _scattered(e: Evidence) -> str:
+    """On slots that are free and don't do."""
+    if not e.free or e.waiting is None:
+        return ""
+    others = "" if e.lacks_room else "Whether one that wasn't looked at requires fewer isn't known. "
+    return f"{are(e.free, 'slot')} free, but on no node the {e.waiting.least_slots} that a task requires. {others}"
+
+
+def _which(e: Evidence) -> str:
+    return "one of its tasks" if e.lacks_room or not e.waiting else f"the first {e.waiting.looked:,} of its tasks"
+
+
+def room(e: Evidence) -> Finding | None:
+    """There is room, and nothing that would keep tasks from using it: said where nothing else was found."""
+    if not e.waits or e.pool is None or e.pool.picture is None or not e.able or e.lacks_room is not False:
+        return None
+    return Finding(
+        "slotsFree",
+        "info",
+        "Slots are free for its waiting tasks",
+        f"{are(e.free, 'slot')} free in the pool '{e.pool.facts.id}', and nothing was found that keeps tasks "
+        "from starting there.",
+        "Batch mostly starts tasks within seconds; look again in a minute.",
+        {"poolId": e.pool.facts.id, "freeSlots": e.free, "waitingTasks": e.waits},
+    )
+
+
+def _is_full(e: Evidence) -> bool:
+    """True where tasks wait, some node may get tasks, and none has room for the least of those that were looked at."""
+    if not e.waits or e.pool is None or e.pool.picture is None or not e.able or e.lacks_room is False:
+        return False
+    return not e.free or (
+        e.waiting is not None and bool(e.nodes) and e.waiting.least_slots <= e.pool.facts.slots_per_node
+    )
+
+
+def _ahead(e: Evidence) -> list[Rival]:
+    return [rival for rival in e.rivals if rival.competes and rival.priority > (e.job.priority or 0)]
+
+
+def _equal(e: Evidence) -> list[Rival]:
+    return [rival for rival in e.rivals if rival.competes and rival.priority == (e.job.priority or 0)]
+
+
+def _tasks(rivals: list[Rival]) -> int:
+    return sum(rival.counts.active for rival in rivals)
+
+
+def _position(e: Evidence) -> str:
+    least, equal = _tasks(_ahead(e)), _tasks(_equal(e))
+    others = f"{amount(least, 'task')} of other jobs come" if least else "No task of another job comes"
+    place = f"{others} before its own"
+    if equal:
+        place += f", and {amount(equal, 'task')} of the same priority may"
+    soon = _time_for(e, least + 1)
+    if soon is not None:
+        return f"{place}; as tasks ended lately, its next may start in about {_words(soon)}."
+    if e.per_minute is None:
+        return f"{place}. How fast tasks ended lately isn't known, so when it is its turn can't be told."
+    if not e.per_minute:
+        return f"{place}. No task ended lately, so when it is its turn can't be told."
+    return f"{place}; as tasks ended lately, it would take more than a year until its next may start."
+
+
+def _numbers(e: Evidence) -> dict[str, Value]:
+    ahead, equal = _ahead(e), _equal(e)
+    return {
+        "waitingTasks": e.waits,
+        "waitingSlots": e.waiting_slots,
+        "tasksAhead": _tasks(ahead),
+        "slotsAhead": sum(rival.waiting_slots for rival in ahead),
+        "tasksOfSamePriority": _tasks(equal),
+        "slotsOfSamePriority": sum(rival.waiting_slots for rival in equal),
+        "tasksEndedPerMinute": e.per_minute,
+        "estimatedWait": _time_for(e, _tasks(ahead) + 1),
+        "estimatedWaitOfLast": _time_for(e, _tasks(ahead) + _tasks(equal) + e.waits),
+    }
+
+
+def _time_for(e: Evidence, tasks: int) -> timedelta | None:
+    """How long it takes until so many tasks have ended, each making room for another, as they ended lately."""
+    if not e.per_minute:
+        return None
+    minutes = tasks / e.per_minute
+    return timedelta(seconds=round(minutes * 60)) if minutes < _FAR.total_seconds() / 60 else None
+
+
+def _words(span: timedelta) -> str:
+    seconds = span.total_seconds()
+    for size, unit in ((86_400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return amount(round(seconds / size), unit)
+    return amount(round(seconds), "second")
+
+
+def _wait(tasks: int) -> str:
+    return "waits" if tasks == 1 else "wait"

@@ -1,0 +1,122 @@
+"""Opens what services are made of: the clock, the accounts, and a store for each kind of row.
+
+Clients are opened once per process, inside the running loop, and closed again where not all of them open.
+"""
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from azure.core.credentials_async import AsyncTokenCredential
+
+from shared.clock import Clock, SteppedClock, SystemClock
+from shared.services.taken_in import TakenIn
+from shared.settings import Settings
+from shared.stores.batch import BatchAccount
+from shared.stores.batch_pools import ToldNodes
+from shared.stores.history import HistoryStore
+from shared.stores.jobs import JobStore
+from shared.stores.monitoring import MonitoringStore
+from shared.stores.nodes import NodeStore
+from shared.stores.operations import OperationStore
+from shared.stores.pool_history import PoolHistoryStore
+from shared.stores.pools import PoolStore
+from shared.stores.read_plans import ReadPlanStore
+from shared.stores.rounds import RoundStore
+from shared.stores.schedules import ScheduleStore
+from shared.stores.stepped_time import SteppedTime
+from shared.stores.tables import Tables
+from shared.stores.task_cache import TaskCache
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Settings and clock, the accounts to watch, and a store for each kind of row."""
+
+    settings: Settings
+    clock: Clock
+    tables: Tables
+    sources: list[BatchAccount]
+    told_nodes: ToldNodes
+    cache: TaskCache
+    jobs: JobStore
+    rounds: RoundStore
+    history: HistoryStore
+    plans: ReadPlanStore
+    monitoring: MonitoringStore
+    operations: OperationStore
+    pools: PoolStore
+    pool_history: PoolHistoryStore
+    nodes: NodeStore
+    schedules: ScheduleStore
+    taken_in: TakenIn
+    credential: AsyncTokenCredential | None
+
+
+async def open_parts(settings: Settings) -> Parts:
+    """Raises StorageError, with nothing left open."""
+    clock = _clock(settings)
+    async with AsyncExitStack() as opened:  # closed again unless all of it opens: the next caller opens anew
+        credential = _credential(settings)
+        if credential:
+            opened.push_async_callback(credential.close)
+        tables = _tables(settings, credential)
+        opened.push_async_callback(tables.close)
+        await tables.create()
+        opened.pop_all()
+    return Parts(
+        settings=settings,
+        clock=clock,
+        tables=tables,
+        sources=_sources(settings, credential),
+        told_nodes=ToldNodes(),
+        cache=TaskCache(tables),
+        jobs=JobStore(tables),
+        rounds=RoundStore(tables),
+        history=HistoryStore(tables),
+        plans=ReadPlanStore(tables),
+        monitoring=MonitoringStore(tables),
+        operations=OperationStore(tables),
+        pools=PoolStore(tables),
+        pool_history=PoolHistoryStore(tables),
+        nodes=NodeStore(tables),
+        schedules=ScheduleStore(tables),
+        taken_in=TakenIn.of(tables),
+        credential=credential,
+    )
+
+
+def _clock(settings: Settings) -> Clock:
+    if settings.clock_url is None:
+        return SystemClock()
+    return SteppedClock(SteppedTime(settings.clock_url).fetch)
+
+
+def _credential(settings: Settings) -> AsyncTokenCredential | None:
+    """The app's identity, where anything in Azure needs it; it keeps real time whatever the clock says."""
+    in_reach = settings.connection_string and not settings.telemetry_endpoint
+    if in_reach and all(account.is_local for account in settings.accounts):
+        return None
+    from azure.identity.aio import DefaultAzureCredential  # slow to load, and of no use on a laptop
+
+    return DefaultAzureCredential()
+
+
+def _tables(settings: Settings, credential: AsyncTokenCredential | None) -> Tables:
+    return Tables.connect(
+        connection_string=settings.connection_string,
+        endpoint=settings.table_endpoint,
+        credential=credential,
+        prefix=settings.table_prefix,
+    )
+
+
+def _sources(settings: Settings, credential: AsyncTokenCredential | None) -> list[BatchAccount]:
+    return [
+        BatchAccount.connect(
+            account,
+            key=settings.keys.get(account.name),
+            credential=credential,
+            calls_per_minute=settings.calls_per_minute,
+        )
+        for account in settings.accounts
+    ]

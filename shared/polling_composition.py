@@ -1,0 +1,76 @@
+"""Puts together what polls: of each account its rounds over jobs, pools and schedules, and its queued reads."""
+
+from shared.parts import Parts
+from shared.services.job_records import JobRecords
+from shared.services.long_reads import LongReads
+from shared.services.polling import Polling
+from shared.services.pool_records import PoolRecords
+from shared.services.pool_rounds import PoolRounds
+from shared.services.queued_jobs import QueuedJobs
+from shared.services.rounds import AccountRounds, RoundRules
+from shared.services.schedule_rounds import ScheduleRounds
+from shared.services.task_poll import TaskPoll
+from shared.stores.batch import BatchAccount
+from shared.stores.batch_pools import BatchPools
+from shared.stores.batch_schedules import BatchSchedules
+
+
+def polling_of(parts: Parts, records: JobRecords) -> Polling:
+    """The polls of all watched accounts."""
+    settings, clock, rounds, monitoring = parts.settings, parts.clock, parts.rounds, parts.monitoring
+    task_poll = TaskPoll(
+        parts.cache, records, parts.plans, overlap=settings.overlap, full_read_age=settings.full_read_age
+    )
+    long_reads = LongReads(parts.cache, records, parts.plans, task_poll)
+    return Polling(
+        {source.account.id: _account_rounds(parts, records, task_poll, source) for source in parts.sources},
+        queued={
+            source.account.id: QueuedJobs(
+                source, long_reads=long_reads, rounds=rounds, monitoring=monitoring, clock=clock
+            )
+            for source in parts.sources
+        },
+        operations=parts.operations,
+        monitoring=monitoring,
+        clock=clock,
+        interval=settings.poll_interval,
+        budget=settings.tick_budget,
+    )
+
+
+def _account_rounds(parts: Parts, records: JobRecords, task_poll: TaskPoll, source: BatchAccount) -> AccountRounds:
+    settings = parts.settings
+    return AccountRounds(
+        source,
+        records=records,
+        rounds=parts.rounds,
+        monitoring=parts.monitoring,
+        task_poll=task_poll,
+        clock=parts.clock,
+        rules=RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon),
+        pools=_pool_rounds(parts, source),
+        schedules=_schedule_rounds(parts, source),
+    )
+
+
+def _pool_rounds(parts: Parts, source: BatchAccount) -> PoolRounds:
+    return PoolRounds(
+        BatchPools(source, parts.told_nodes),
+        pools=parts.pools,
+        records=PoolRecords(parts.pools, parts.pool_history, parts.settings.history_retention),
+        nodes=parts.nodes,
+        clock=parts.clock,
+        overlap=parts.settings.overlap,
+        full_list_interval=parts.settings.full_list_interval,
+    )
+
+
+def _schedule_rounds(parts: Parts, source: BatchAccount) -> ScheduleRounds:
+    settings = parts.settings
+    return ScheduleRounds(
+        BatchSchedules(source),
+        parts.schedules,
+        parts.clock,
+        idle=settings.full_list_interval,
+        horizon=settings.job_horizon,
+    )

@@ -1,0 +1,107 @@
+"""Answers about Batch's events and how they came in, from what is stored."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import chain
+
+from shared.clock import Clock
+from shared.domain.accounts import Account
+from shared.domain.batch_events import BatchEvent
+from shared.domain.event_lists import EventFilter, Position, last_minute_of, position_of
+from shared.domain.event_marks import marks_wanted
+from shared.domain.rejects import Reject
+from shared.domain.sweeps import IngestionReport, LaneSweep
+from shared.services.registry import found
+from shared.services.taken_in import UNREAD_TELEMETRY, TakenIn, telemetry_lane
+
+_MOST_LOOKED_AT = 20_000  # events and passed rows for one page, so that a rare one is looked for in several
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """Some events, the latest first; `more` is where the next page begins, None after the last."""
+
+    events: Sequence[BatchEvent]
+    more: Position | None
+
+
+class EventQueries:
+    """`accounts` by id; `container` is where logs are read from, None where that isn't configured."""
+
+    def __init__(
+        self,
+        accounts: Mapping[str, Account],
+        stores: TakenIn,
+        *,
+        clock: Clock,
+        container: str | None,
+        retention: timedelta,
+    ) -> None:
+        self._accounts = accounts
+        self._events, self._entries, self._rejects = stores.events, stores.entries, stores.rejects
+        self._totals = stores.totals
+        self._clock = clock
+        self._container = container
+        self._retention = retention
+
+    async def events(self, account_id: str, wanted: EventFilter, *, after: Position | None, most: int) -> EventPage:
+        """At most so many events that pass a filter, the latest first; a page may be short and another follow.
+
+        Raises NotFoundError, StorageError.
+        """
+        account = found(self._accounts, account_id)
+        oldest = await self._clock.now() - self._retention
+        first, last = wanted.minutes(oldest)
+        shown: list[BatchEvent] = []
+        looked_at = 0
+        async for minute, some, passed in self._minutes(account.key, first, min(last, last_minute_of(after)), wanted):
+            passing = [event for event in some if wanted.wants(event) and (after is None or position_of(event) < after)]
+            shown += sorted(passing, key=position_of, reverse=True)
+            looked_at += len(some) + passed
+            if len(shown) > most:
+                return EventPage(shown[:most], position_of(shown[most - 1]))
+            if looked_at > _MOST_LOOKED_AT and minute > first:
+                return EventPage(shown, Position.before_minute(minute))
+        return EventPage(shown, None)
+
+    async def _minutes(
+        self, account_key: str, first: int, last: int, wanted: EventFilter
+    ) -> AsyncIterator[tuple[int, Sequence[BatchEvent], int]]:
+        """Minutes whose events may pass, the latest first, and how many rows were passed over, up to which minute."""
+        marks = marks_wanted(wanted)
+        if not marks:
+            async for minute, some in self._events.minutes(account_key, first, last):
+                yield minute, some, 0
+            return
+        async for stretch in self._events.stretches(account_key, first, last, marks):
+            if not stretch.is_wanted:
+                yield stretch.first, (), stretch.rows
+                continue
+            async for minute, some in self._events.minutes(account_key, stretch.first, stretch.last):
+                yield minute, some, 0
+
+    async def ingestion(self, account_id: str) -> IngestionReport:
+        """Raises NotFoundError, StorageError."""
+        account = found(self._accounts, account_id)
+        head = await self._events.load_head(account.key)
+        logs, telemetry = [await self._entries.load_sweep(lane) for lane in (account.key, telemetry_lane(account.key))]
+        totals = await self._totals.load(account.key)
+        return IngestionReport(account.id, self._container, logs, head.totals, telemetry, totals)
+
+    async def all_ingestion(self) -> list[IngestionReport]:
+        """Of every account that is watched, by id; none where nothing is configured. Raises StorageError."""
+        return [await self.ingestion(name) for name in sorted(self._accounts)] if self._container else []
+
+    async def unread_telemetry(self) -> LaneSweep | None:
+        """Telemetry that isn't read, as nobody knows whose it is, as of the last news. Raises StorageError."""
+        return await self._entries.load_sweep(UNREAD_TELEMETRY) if self._container else None
+
+    async def rejects(self, account_id: str, *, after: str, most: int) -> list[Reject]:
+        """At most so many units that were refused, of logs and telemetry, of the newest blobs first.
+
+        Raises NotFoundError, StorageError.
+        """
+        key = found(self._accounts, account_id).key
+        both = [await self._rejects.load(lane, after, most) for lane in (key, telemetry_lane(key))]
+        return sorted(chain.from_iterable(both), key=lambda reject: reject.key)[:most]

@@ -1,0 +1,219 @@
+"""Why a job doesn't run: gathers what is stored and what Batch can be asked, and lets the rules conclude."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.domain.amounts import amount
+from shared.domain.evidence import Evidence, Rival, Waiting
+from shared.domain.explanation import Explanation, explain
+from shared.domain.job_rules import JobRules
+from shared.domain.jobs import COMPLETED
+from shared.domain.keys import key_of
+from shared.domain.nodes import Node
+from shared.domain.outlook import outlook_of
+from shared.domain.pool_rate import ended_per_minute
+from shared.domain.reports import JobReport, PoolReport
+from shared.domain.task_filters import TaskFilter
+from shared.domain.task_lists import TaskList
+from shared.domain.tasks import ACTIVE
+from shared.errors import NotFoundError
+from shared.services.live_evidence import Live, LiveEvidence
+from shared.services.pool_queries import PoolQueries
+from shared.services.queries import Queries
+from shared.services.registry import found
+from shared.services.task_queries import TaskQueries
+from shared.stores.batch import BatchAccount
+
+_LOOKED_AT, _MOST_LOOKED_AT = 100, 10_000
+_LATELY = timedelta(hours=1)
+_UNSURE = ("stale", "catchingUp")
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationReport:
+    """An explanation, as of the oldest part of what is stored that it rests on, and what couldn't be found out."""
+
+    job: JobReport
+    as_of: datetime | None
+    explanation: Explanation
+    unknown: tuple[str, ...]
+
+
+class Explanations:
+    """`sources` by account id."""
+
+    def __init__(  # noqa: PLR0917 - what it gathers from
+        self,
+        sources: Mapping[str, BatchAccount],
+        queries: Queries,
+        tasks: TaskQueries,
+        pools: PoolQueries,
+        live: LiveEvidence,
+        clock: Clock,
+    ) -> None:
+        self._sources = sources
+        self._queries = queries
+        self._tasks = tasks
+        self._pools = pools
+        self._live = live
+        self._clock = clock
+
+    async def explain(self, account_id: str, job_id: str) -> ExplanationReport:
+        """Raises NotFoundError."""
+        source = found(self._sources, account_id)
+        report = await self._queries.job(account_id, job_id)
+
+        async def knows_pool(pool_id: str | None) -> bool:
+            return await self._pool(account_id, pool_id) is not None
+
+        live, jobs = await asyncio.gather(
+            self._live.gather(source, report, knows_pool=knows_pool), self._jobs(account_id, report)
+        )
+        facts = live.facts or report.job.facts
+        pool = await self._pool(account_id, facts.pool_id)
+        sharing = [job for job in jobs if _shares(job, facts.pool_id) and job.job.key != report.job.key]
+        others = [job for job in sharing if not job.job.deleted]
+        now = await self._clock.now()
+        evidence = _evidence(report, pool, others, live, now=now)
+        evidence = replace(evidence, per_minute=ended_per_minute([report, *sharing], now))
+        evidence = replace(evidence, waiting=await self._waiting(report, evidence))
+        evidence = replace(evidence, nodes=await self._nodes(account_id, evidence))
+        used = [job for job in others if _counts(job, now)]
+        unknown = (*live.unknown, *_unsure(report, pool, used), *_without_pool(report, pool, live))
+        unknown += await self._why_unread(account_id, evidence)
+        return ExplanationReport(report, _as_of(report, pool, used), explain(evidence), unknown)
+
+    async def _pool(self, account_id: str, pool_id: str | None) -> PoolReport | None:
+        try:
+            return await self._pools.pool(account_id, pool_id) if pool_id else None
+        except NotFoundError:
+            return None
+
+    async def _why_unread(self, account_id: str, evidence: Evidence) -> tuple[str, ...]:
+        """Why a pool that may be there isn't stored, as far as its account's last round over pools tells."""
+        if evidence.pool or evidence.pool_gone or evidence.deleted or not evidence.job.pool_id:
+            return ()
+        problem = await self._pools.problem(account_id)
+        return (f"When pools were polled last, this went wrong: {problem}",) if problem else ()
+
+    async def _jobs(self, account_id: str, report: JobReport) -> list[JobReport]:
+        """All jobs of the account, where the job has tasks that may compete with theirs."""
+        picture = report.job.picture
+        return await self._queries.jobs(account_id) if picture and picture.counts.active else []
+
+    async def _waiting(self, report: JobReport, evidence: Evidence) -> Waiting | None:
+        """The slots of the first waiting tasks; of more where these may not fit into what is free, or on any node."""
+        if not evidence.waits or evidence.deleted:
+            return None
+        found = await self._slots_of_first(_LOOKED_AT, report)
+        if found and _may_not_fit(found, evidence) and found.looked < evidence.waits:
+            return await self._slots_of_first(_MOST_LOOKED_AT, report)
+        return found
+
+    async def _slots_of_first(self, most: int, report: JobReport) -> Waiting | None:
+        listed = TaskList(most, TaskFilter(state=ACTIVE))
+        slots: list[int] = []
+        async with aclosing(self._tasks.tasks(report.account.id, report.job.facts.id, listed)) as batches:
+            async for batch in batches:
+                slots += [task.slots for task in batch]
+        return Waiting(len(slots), min(slots), max(slots)) if slots else None
+
+    async def _nodes(self, account_id: str, evidence: Evidence) -> tuple[Node, ...]:
+        """The pool's nodes, where numbers don't say all: some take no tasks, or it matters which have how much room."""
+        pool = evidence.pool
+        if pool is None or pool.picture is None or not evidence.waits:
+            return ()
+        summary = pool.picture.summary
+        is_plain = summary.free + summary.used == summary.slots and evidence.able == summary.total
+        needs_room = evidence.waiting is not None and evidence.waiting.least_slots > 1
+        if is_plain and not needs_room and evidence.preparation is None:
+            return ()
+        try:
+            return tuple(report.node for report in await self._pools.nodes(account_id, pool.facts.id))
+        except NotFoundError:  # it was deleted meanwhile
+            return ()
+
+
+def _may_not_fit(waiting: Waiting, evidence: Evidence) -> bool:
+    most = evidence.pool.facts.slots_per_node if evidence.pool else waiting.least_slots
+    return waiting.least_slots > (1 if evidence.free else most)
+
+
+def _evidence(
+    report: JobReport, pool: PoolReport | None, others: Sequence[JobReport], live: Live, *, now: datetime
+) -> Evidence:
+    facts = live.facts or report.job.facts
+    outlook = outlook_of(report.job, report.verdict)
+    return Evidence(
+        now=now,
+        job=facts,
+        rules=facts.rules or JobRules(),
+        deleted=report.job.deleted or live.gone,
+        counts=report.job.picture.counts if report.job.picture else None,
+        waiting_slots=outlook.insight.active_slots if outlook else None,
+        pool=pool.pool if pool else None,
+        pool_gone=live.pool_gone,
+        rivals=tuple(rival for job in others if (rival := _rival(job))),
+        dependencies=live.dependencies,
+        preparation=live.preparation,
+    )
+
+
+def _shares(report: JobReport, pool_id: str | None) -> bool:
+    return bool(pool_id) and key_of(report.job.facts.pool_id or "") == key_of(pool_id or "")
+
+
+def _lately(report: JobReport, now: datetime) -> bool:
+    """True where tasks may have ended within the time that tells how fast they do."""
+    facts = report.job.facts
+    return facts.state != COMPLETED or now - facts.state_transition_time < _LATELY
+
+
+def _counts(report: JobReport, now: datetime) -> bool:
+    """True where an explanation rests on what is known of another job, which may change; be it not read yet."""
+    return _lately(report, now) and not report.job.sealed
+
+
+def _rival(report: JobReport) -> Rival | None:
+    """None for a job without tasks that run or wait."""
+    picture, facts = report.job.picture, report.job.facts
+    if picture is None or facts.state == COMPLETED or picture.counts.completed == picture.counts.total:
+        return None
+    counts, outlook = picture.counts, outlook_of(report.job, report.verdict)
+    return Rival(
+        id=facts.id,
+        priority=facts.priority or 0,
+        state=facts.state,
+        rules=facts.rules or JobRules(),
+        counts=counts,
+        running_slots=outlook.insight.running_slots if outlook else counts.running + counts.preparing,
+        waiting_slots=outlook.insight.active_slots if outlook else counts.active,
+    )
+
+
+def _as_of(report: JobReport, pool: PoolReport | None, others: Sequence[JobReport]) -> datetime | None:
+    moments = [each.verdict.as_of for each in (report, *([pool] if pool else ()), *others)]
+    return min((moment for moment in moments if moment), default=None)
+
+
+def _unsure(report: JobReport, pool: PoolReport | None, others: Sequence[JobReport]) -> Iterator[str]:
+    """What of all that is stored isn't up to date."""
+    if report.verdict.level in _UNSURE:
+        yield f"The counts of its tasks aren't up to date. {report.verdict.reason}"
+    if pool and pool.verdict.level in _UNSURE:
+        yield f"What is known of the pool '{pool.pool.facts.id}' isn't up to date. {pool.verdict.reason}"
+    unsure = [other for other in others if other.verdict.level in _UNSURE]
+    if unsure:
+        more = f" and of {amount(len(unsure) - 1, 'other job')}" if len(unsure) > 1 else ""
+        first, reason = unsure[0].job.facts.id, unsure[0].verdict.reason
+        yield f"What is known of the job '{first}'{more} on the same pool isn't up to date. {reason}"
+
+
+def _without_pool(report: JobReport, pool: PoolReport | None, live: Live) -> Iterator[str]:
+    name = (live.facts or report.job.facts).pool_id
+    if pool is None and live.pool_gone is None and name and not report.job.deleted:
+        yield f"Nothing is known of the pool '{name}' yet."

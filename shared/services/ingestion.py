@@ -1,0 +1,88 @@
+"""What the app takes in from blobs: sweeps over the containers of all kinds, and blobs that are announced.
+
+It never fails a tick: what goes wrong is told in the log and in the answers of the API, and the next sweep tries again.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from shared.clock import Clock
+from shared.domain.accounts import Account
+from shared.domain.telemetry.labels import PathPattern
+from shared.errors import BatchscopeError
+from shared.services.blob_reader import BlobReader
+from shared.services.blob_sweep import BlobSweep
+from shared.services.event_intake import EventIntake
+from shared.services.taken_in import UNREAD_TELEMETRY, TakenIn
+from shared.services.telemetry_intake import TelemetryIntake
+
+if TYPE_CHECKING:  # its library is slow to load, and of no use where no storage is configured
+    from shared.stores.blobs import BlobContainer
+
+_LOG = logging.getLogger(__name__)
+_ANNOUNCED = timedelta(seconds=60)
+
+
+def event_sweep(
+    container: "BlobContainer",
+    accounts: Collection[Account],
+    stores: TakenIn,
+    *,
+    hint: Callable[[str, Collection[str]], None],
+    clock: Clock,
+    retention: timedelta,
+) -> BlobSweep:
+    """The sweep over Batch's resource logs; `hint` is told of jobs in which something happened."""
+    intake = EventIntake(accounts, stores.events, hint=hint, clock=clock)
+    reader = BlobReader(
+        container, intake, entries=stores.entries, places=stores.places, rejects=stores.rejects, clock=clock
+    )
+    return BlobSweep(reader, stores.entries, clock, retention=retention)
+
+
+def telemetry_sweep(
+    container: "BlobContainer",
+    accounts: Collection[Account],
+    stores: TakenIn,
+    *,
+    pattern: PathPattern,
+    clock: Clock,
+    retention: timedelta,
+) -> BlobSweep:
+    """The sweep over what nodes write; `pattern` tells whose a blob is."""
+    intake = TelemetryIntake(
+        accounts, pattern, stores.telemetry, stores.node_index, stores.totals, clock=clock, retention=retention
+    )
+    reader = BlobReader(
+        container, intake, entries=stores.entries, places=stores.places, rejects=stores.rejects, clock=clock
+    )
+    return BlobSweep(reader, stores.entries, clock, retention=retention, unread=UNREAD_TELEMETRY)
+
+
+class Ingestion:
+    """`sweeps` by the names of their containers; none where no storage is configured."""
+
+    def __init__(self, sweeps: Mapping[str, BlobSweep], *, budget: timedelta) -> None:
+        self._sweeps = sweeps
+        self._budget = budget
+
+    async def sweep(self) -> None:
+        """Sweeps over all containers, side by side."""
+        await asyncio.gather(*(self._sweep(name, one) for name, one in self._sweeps.items()))
+
+    async def announced(self, path: str) -> None:
+        """A blob `container/name` that is new. Raises BlobError, StorageError: it is announced again then."""
+        container, _, name = path.partition("/")
+        if container in self._sweeps:
+            await self._sweeps[container].announced(name, _ANNOUNCED)
+
+    async def _sweep(self, name: str, sweep: BlobSweep) -> None:
+        try:
+            await sweep.run(self._budget)
+        except BatchscopeError as error:
+            _LOG.warning("The sweep over %s failed: %s", name, error)
+        except Exception:  # a defect here mustn't end the tick
+            _LOG.exception("The sweep over %s broke", name)

@@ -1,0 +1,113 @@
+"""What a task's node measured while the task ran: the node's series, clipped to the run that is stored.
+
+Blobs that name the task count alone. Otherwise it is what the node measured, of which other tasks may have their part.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from shared.clock import Clock
+from shared.domain.keys import key_of
+from shared.domain.reports import JobReport
+from shared.domain.stamps import to_milliseconds
+from shared.domain.tasks import Task
+from shared.domain.telemetry.asked import Asked
+from shared.domain.telemetry.ranges import Range
+from shared.domain.telemetry.task_runs import Stay, TaskRun, Tie, attempts_of, run_of, tie_of
+from shared.errors import NotFoundError
+from shared.services.node_sessions import NodeSession
+from shared.services.node_sharing import NodeSharing, Sharing
+from shared.services.queries import Queries
+from shared.services.task_queries import TaskQueries
+from shared.services.telemetry_queries import NodeTelemetry, TelemetryQueries
+
+_NOT_BEGUN = "The task hasn't begun to run."
+_NO_NODE = "It isn't known on which node the task ran."
+_OTHER_TIME = "The task didn't run in the time that is asked for."
+_PAST = "The task ran before the time of which telemetry is kept."
+_OF_OTHERS = "The telemetry of the node in that time names other tasks only."
+_NOTHING = "The node sent nothing of that kind in that time."
+
+type _Sessions = dict[str, Collection[NodeSession]]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTelemetry:
+    """As the stored task tells as of `as_of`; `attempts` are those that blobs name.
+
+    `reason` is a sentence where nothing is shown. `telemetry` is None where there is no range that could be.
+    """
+
+    as_of: datetime | None
+    run: TaskRun | None
+    tie: Tie | None = None
+    attempts: Sequence[str] = ()
+    sharing: Sharing | None = None
+    telemetry: NodeTelemetry | None = None
+    reason: str | None = None
+
+
+class TaskTelemetryQueries:
+    def __init__(
+        self, queries: Queries, tasks: TaskQueries, sharing: NodeSharing, telemetry: TelemetryQueries, clock: Clock
+    ) -> None:
+        self._queries = queries
+        self._tasks = tasks
+        self._sharing = sharing
+        self._telemetry = telemetry
+        self._clock = clock
+
+    async def of_task(self, account_id: str, job_id: str, task_id: str, asked: Asked) -> TaskTelemetry:
+        """Raises NotFoundError where no read has seen the task; HistoryRangeError, CacheConflictError, StorageError."""
+        report = await self._queries.job(account_id, job_id)
+        task = await self._tasks.task(account_id, job_id, key_of(task_id))
+        if task is None:
+            raise NotFoundError("task", task_id, f" in the job '{report.job.facts.id}', as far as it was read")
+        await self._telemetry.require_sense(asked)
+        run = run_of(task)
+        told = TaskTelemetry(report.verdict.as_of, run)
+        if run is None:
+            return replace(told, reason=_NOT_BEGUN)
+        if not run.node:
+            return replace(told, reason=_NO_NODE)
+        return await self._of_run(told, report, task, run, asked)
+
+    async def _of_run(
+        self, told: TaskTelemetry, report: JobReport, task: Task, run: TaskRun, asked: Asked
+    ) -> TaskTelemetry:
+        now = await self._clock.now()
+        stay = Stay(task.node, task.start, to_milliseconds(run.end or max(now, run.start)))
+        told = replace(told, sharing=await self._sharing.of(report.account, report.job, task, stay))
+        since, end = run.clipped(asked.since, asked.until, now)
+        if since >= end:
+            return replace(told, reason=_OTHER_TIME)
+        if since >= now:  # by a node's clock that is ahead
+            return replace(told, reason=_NOTHING)
+        clipped = replace(asked, since=since, until=end)
+        wanted = await self._telemetry.range_of(clipped)
+        if wanted.since >= wanted.until:
+            return replace(told, reason=_PAST)
+        found = await self._telemetry.sessions.find(report.account.key, run.pool, run.node, wanted.hours)
+        return await self._shown(told, _tied(found, report.job.facts.id, task.id), wanted, clipped)
+
+    async def _shown(
+        self, told: TaskTelemetry, tied: Mapping[Tie | None, _Sessions], wanted: Range, asked: Asked
+    ) -> TaskTelemetry:
+        """What the task's own blobs hold, or else the node's."""
+        for tie in Tie:
+            some = tied.get(tie, {})
+            telemetry = await self._telemetry.of_sessions(some, wanted, asked)
+            if telemetry.rollups:
+                attempts = attempts_of(session.whose for sessions in some.values() for session in sessions)
+                return replace(told, tie=tie, attempts=attempts, telemetry=telemetry)
+        return replace(told, telemetry=telemetry, reason=_OF_OTHERS if tied.keys() == {None} else _NOTHING)
+
+
+def _tied(found: _Sessions, job: str, task: str) -> dict[Tie | None, _Sessions]:
+    """Sessions by partition, by how they belong to a task."""
+    tied: dict[Tie | None, dict[str, list[NodeSession]]] = {}
+    for partition, sessions in found.items():
+        for session in sessions:
+            tied.setdefault(tie_of(session.whose, job, task), {}).setdefault(partition, []).append(session)
+    return {tie: dict(some) for tie, some in tied.items()}

@@ -1,0 +1,200 @@
+"""Telemetry of nodes as a kind of blobs: each incarnation has a partition of its own, where its rollups count once.
+
+What must be remembered from one piece to the next stands there, too, and moves with the place. The index of nodes is
+written before: what is counted can always be found.
+"""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+
+from shared.clock import Clock
+from shared.domain.accounts import Account
+from shared.domain.keys import partition_of
+from shared.domain.telemetry.bounds import WINDOW
+from shared.domain.telemetry.chunks import HOURS_A_DAY
+from shared.domain.telemetry.intake import Window
+from shared.domain.telemetry.labels import Identity, PathPattern
+from shared.domain.telemetry.likes import Likes
+from shared.domain.telemetry_totals import REASONS, TelemetryTotals
+from shared.errors import BatchscopeError
+from shared.services.blob_intake import Contribution, Piece
+from shared.services.taken_in import telemetry_lane
+from shared.services.telemetry_steps import Context, Steps, read_steps
+from shared.stores.node_index import NodeIndex
+from shared.stores.places import PlaceKey
+from shared.stores.telemetry import (
+    STATE,
+    BlobState,
+    TelemetryStore,
+    chunk_rows,
+    identity_of,
+    place_key,
+    session_row,
+    state_row,
+)
+from shared.stores.telemetry_totals import TelemetryTotalsStore
+from shared.stores.unit_writes import Etags
+
+_AHEAD = timedelta(hours=1)  # that a node's clock may be
+_ACCOUNT, _SEVERAL = "account", 2
+_MOST_STATES, _LARGE = 500, 1 << 15  # blobs of which a process remembers the state, and bytes of one
+_MOST_TOLD = 100_000  # rows of the index that a process remembers
+type _Indexed = tuple[str, int, int]
+"""Partition, session and day, of which the index has a row."""
+
+
+class TelemetryIntake:
+    """`pattern` tells whose a blob is from its name; samples older than `retention` aren't taken."""
+
+    def __init__(
+        self,
+        accounts: Collection[Account],
+        pattern: PathPattern,
+        telemetry: TelemetryStore,
+        index: NodeIndex,
+        totals: TelemetryTotalsStore,
+        *,
+        clock: Clock,
+        retention: timedelta,
+    ) -> None:
+        self._accounts = accounts
+        self._pattern = pattern
+        self._telemetry = telemetry
+        self._index = index
+        self._totals = totals
+        self._clock = clock
+        self._retention = retention
+        self._told: set[_Indexed] = set()
+        self._counted: dict[str, TelemetryTotals] = {}
+        self._likes = Likes()
+        self._states: dict[str, BlobState] = {}
+
+    @property
+    def window(self) -> int:
+        return WINDOW
+
+    @property
+    def lanes(self) -> Collection[str]:
+        return [telemetry_lane(account.key) for account in self._accounts]
+
+    def lane_of(self, blob_name: str) -> str | None:
+        """That of the watched account which the name tells; of the only one, where it tells none."""
+        found = self._accounts_of(blob_name)
+        return telemetry_lane(found[0].key) if len(found) == 1 else None
+
+    def why_unread(self, blob_name: str) -> str | None:
+        """Where the name fits several watched accounts; one that names others is no concern."""
+        found = self._accounts_of(blob_name)
+        if len(found) < _SEVERAL:
+            return None
+        return f"TELEMETRY_PATH finds no {{account}} in it, and it may be of {len(found)} that are watched"
+
+    def place_key(self, lane: str, incarnation: str) -> PlaceKey:
+        return place_key(partition_in(lane, incarnation))
+
+    @property
+    def resumes(self) -> bool:
+        """What is behind a damaged stream or a line without an end can't be told from it."""
+        return False
+
+    def pass_over(self, lane: str, size: int) -> None:
+        self._count(lane, TelemetryTotals(bytes=size))
+
+    async def take(self, piece: Piece) -> Contribution:
+        """As many units as fit into a transaction. Raises StorageError."""
+        partition = piece.key.partition
+        state = await self._state(piece)
+        context = await self._context(piece, state)
+        read = await asyncio.to_thread(read_steps, piece, context)  # some megabytes take a while
+        if not read.consumed:
+            return Contribution(0)
+        told = await self._indexed(piece, read)
+        left_out = state.left_out.plus(read.left_out)
+        rows = [
+            state_row(partition, state, read.packed, left_out),
+            *(session_row(partition, session) for session in read.sessions.values()),
+            *chunk_rows(partition, piece.offset, read.chunks),
+        ]
+
+        def stored(etags: Etags) -> None:
+            if len(self._told) > _MOST_TOLD:
+                self._told.clear()
+            self._told |= told
+            self._count(piece.lane, _totals_of(read))
+            self._remember(partition, BlobState(read.packed, left_out, etags[STATE]))
+
+        return Contribution(read.consumed, read.units, rows, read.refused, skipping=read.skipping, stored=stored)
+
+    async def tell(self, lane: str) -> None:
+        """Adds to the account's totals; what couldn't be added is tried again with what comes next."""
+        counted = self._counted.pop(lane, None)
+        if counted is None:
+            return
+        try:
+            await self._totals.add(account_in(lane), counted, await self._clock.now())
+        except BatchscopeError:
+            self._count(lane, counted)
+            raise
+
+    def _count(self, lane: str, more: TelemetryTotals) -> None:
+        self._counted[lane] = self._counted.get(lane, TelemetryTotals()).plus(more)
+
+    def _accounts_of(self, blob_name: str) -> Sequence[Account]:
+        """Watched accounts that the blob may be of."""
+        named = self._pattern.labels(blob_name).get(_ACCOUNT)
+        return [one for one in self._accounts if named is None or named.lower() in (one.name.lower(), one.id.lower())]
+
+    async def _state(self, piece: Piece) -> BlobState:
+        """What the piece before left, whose transaction wrote it with the place; there is none before the first."""
+        if not piece.offset:
+            return BlobState()
+        partition = piece.key.partition
+        return self._states.pop(partition, None) or await self._telemetry.load_state(partition)
+
+    def _remember(self, partition: str, state: BlobState) -> None:
+        """What the next piece begins with; a transaction fails if another host has written another since."""
+        if len(state.packed) <= _LARGE:
+            if len(self._states) >= _MOST_STATES:
+                self._states.clear()
+            self._states[partition] = state
+
+    async def _context(self, piece: Piece, state: BlobState) -> Context:
+        now = await self._clock.now()
+        window = Window(now - self._retention, now + _AHEAD)
+        return Context(self._pattern.identity(piece.entry.name), window, state.packed, self._likes)
+
+    async def _indexed(self, piece: Piece, read: Steps) -> set[_Indexed]:
+        """Notes whose sessions have something on which days, as far as that may be new.
+
+        A session that has samples is its node's for good: whatever names another node begins another session.
+        """
+        partition = piece.key.partition
+        wanted = {(partition, chunk.session, chunk.block // HOURS_A_DAY) for chunk in read.chunks}
+        new = sorted(wanted - self._told)
+        nodes = await self._nodes(partition, read, {number for _, number, _ in new})
+        account_key, incarnation = account_in(piece.lane), piece.entry.incarnation
+        for _, number, day in new:
+            await self._index.save(account_key, nodes[number], incarnation, number, [day])
+        return wanted
+
+    async def _nodes(self, partition: str, read: Steps, numbers: set[int]) -> dict[int, str]:
+        """Whose the sessions are, from what was read or else from what is stored."""
+        found = {number: identity_of(session) for number, session in read.sessions.items()}
+        if not numbers <= found.keys():
+            found = await self._telemetry.load_sessions(partition) | found
+        return {number: found.get(number, Identity()).node for number in numbers}
+
+
+def _totals_of(read: Steps) -> TelemetryTotals:
+    counts = read.left_out
+    left_out = {name: getattr(counts, name) for name in REASONS} | {"unknown": sum(counts.unknown.values())}
+    return TelemetryTotals(None, read.consumed, counts.records, read.samples, counts.refused, left_out)
+
+
+def account_in(lane: str) -> str:
+    return lane.removesuffix(telemetry_lane(""))
+
+
+def partition_in(lane: str, incarnation: str) -> str:
+    return partition_of(account_in(lane), incarnation)

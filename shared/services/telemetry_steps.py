@@ -1,0 +1,152 @@
+"""A piece of a blob as what one transaction can hold of it: as many units as there is room for.
+
+A unit that alone has no room is refused, as no agent writes such a one: it would be many thousands of minutes of
+series, or many days, in one go. Of text a unit is a line.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from shared.domain.rejects import Refusal, Refusals
+from shared.domain.telemetry.blob_state import State
+from shared.domain.telemetry.bounds import STEP
+from shared.domain.telemetry.chunks import Chunk, chunks_of
+from shared.domain.telemetry.compression import Form
+from shared.domain.telemetry.decoding import Decoder, Step
+from shared.domain.telemetry.frames import form_at
+from shared.domain.telemetry.intake import Intake, Window
+from shared.domain.telemetry.labels import Identity
+from shared.domain.telemetry.left_out import LeftOut, left_out
+from shared.domain.telemetry.likes import Likes
+from shared.domain.telemetry.metrics import Rejected
+from shared.domain.telemetry.sessions import Session
+from shared.domain.telemetry.taken import Taken
+from shared.services.blob_intake import Piece
+
+_ENOUGH_CELLS, _MOST_CELLS = 28_000, 32_000  # minutes of series: 55 bytes each at worst, a third more on the wire
+_ENOUGH_ROWS, _MOST_ROWS = 40, 90
+_AT_ONCE = 60_000  # values that are rolled up together: few make many rollups that are merged, many take memory
+_VALUES = 4  # that a minute of a series has, or more; where most have fewer, half a piece is read once more
+_ENOUGH_MISTAKES = 10_000  # some tenths of a second of work, from few bytes where these were compressed
+_MOST_ROW, _MOST_BYTES = 800_000, 2_200_000  # a row holds a MiB, a transaction four, of which base64 takes its third
+_TOO_MUCH = "It tells of more hours, series or nodes at once than there is room for."
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What else a reading depends on: the blob's labels, the times to take, and the state before the piece.
+
+    `likes` may be those of other blobs.
+    """
+
+    identity: Identity
+    window: Window
+    packed: bytes
+    likes: Likes = field(default_factory=Likes)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What the first `consumed` bytes of a piece come to, and the packed state behind them."""
+
+    consumed: int = 0
+    packed: bytes = b""
+    units: int = 0
+    samples: int = 0
+    refused: Refusals = field(default_factory=Refusals)
+    sessions: Mapping[int, Session] = field(default_factory=dict)
+    left_out: LeftOut = field(default_factory=LeftOut)
+    skipping: bool = False
+    chunks: Sequence[Chunk] = ()
+    ends: Sequence[int] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether one transaction holds it; `chunks` know best how many minutes of series there are."""
+        sizes = [len(self.packed), *(sum(map(len, chunk.columns.values())) for chunk in self.chunks)]
+        facts = sum(len(str(session)) for session in self.sessions.values())
+        is_small = max(sizes) <= _MOST_ROW and sum(sizes) + facts <= _MOST_BYTES
+        return is_small and len(self.sessions) + len(self.chunks) <= _MOST_ROWS
+
+
+def read_steps(piece: Piece, context: Context) -> Steps:
+    """Some units, the first at least, if it is whole. Raises ValueError where the state is of another program."""
+    size, until = STEP, None
+    found, cells = _read(piece, context, size, until)
+    while cells > _MOST_CELLS or not found.fits:
+        if len(found.ends) > 1:
+            until = found.ends[len(found.ends) // 2 - 1]
+        elif 1 < found.ends[0] <= size and form_at(piece.body, 0) is Form.TEXT:
+            size, until = found.ends[0] // 2, None
+        else:
+            return _refused(piece, context, found)
+        found, cells = _read(piece, context, size, until)
+    return found
+
+
+def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple[Steps, int]:
+    """Reads until there is enough, or up to a place where a unit ends; also how many minutes of series that is.
+
+    Text is read so many bytes at a time.
+    """
+    state = State.unpack(context.packed) if context.packed else None
+    intake = Intake(context.identity, context.window, state, likes=context.likes)
+    taken, ends, refused, mistakes, skipping = Taken(piece.offset), list[int](), Refusals(), 0, False
+    for step in Decoder(together=True, size=size).steps(piece.body, piece.offset, is_last=piece.is_last):
+        intake.gather(step, taken)
+        _refuse(refused, step)
+        mistakes += len(step.rejected) + step.unlisted
+        ends.append(step.end - piece.offset)
+        skipping = step.is_refused
+        if intake.gathered_values >= min(_AT_ONCE, _VALUES * (_MOST_CELLS - taken.cells)):
+            intake.sum_up(taken)
+        if skipping or mistakes >= _ENOUGH_MISTAKES or _is_enough(taken) or ends[-1] == until:
+            break
+    consumed = len(piece.body) if skipping else ends[-1] if ends else 0
+    found = replace(_summed_up(intake, taken, refused), consumed=consumed, skipping=skipping, ends=ends)
+    return found, taken.cells
+
+
+def _summed_up(intake: Intake, taken: Taken, refused: Refusals) -> Steps:
+    """What units come to that were gathered, wherever they end."""
+    intake.sum_up(taken)
+    return Steps(
+        packed=intake.state.pack(),
+        units=taken.records + refused.count,
+        samples=sum(one.count for some in taken.rollups.values() for cells in some.values() for one in cells.values()),
+        refused=refused,
+        sessions=taken.sessions,
+        left_out=left_out(taken, refused.count),
+        chunks=[chunk for number, some in sorted(taken.rollups.items()) for chunk in chunks_of(number, some)],
+    )
+
+
+def _is_enough(taken: Taken) -> bool:
+    return taken.cells >= _ENOUGH_CELLS or len(taken.sessions) + len(taken.hours) >= _ENOUGH_ROWS
+
+
+def _refuse(refused: Refusals, step: Step) -> None:
+    """Adds one for each place in the blob: of what is wrong within a frame the first, and how much more there is.
+
+    Without a sample, as a part of a secret has no looks.
+    """
+    by_start: dict[int, list[Rejected]] = {}
+    for one in step.rejected:
+        by_start.setdefault(one.start, []).append(one)
+    for start, some in by_start.items():
+        refused.add(Refusal(start, some[0].position, _reason(some), b""))
+    refused.count += step.unlisted
+
+
+def _reason(some: Sequence[Rejected]) -> str:
+    sentence = some[0].reason[:1].upper() + some[0].reason[1:]
+    more = f"; and {len(some) - 1} more in this unit" if len(some) > 1 else ""
+    return f"{sentence}{more}."
+
+
+def _refused(piece: Piece, context: Context, found: Steps) -> Steps:
+    """The first unit as one that there is no room for; reading goes on behind it, knowing what was known before."""
+    refused = Refusals(1, [Refusal(piece.offset, 0, _TOO_MUCH, b"")])
+    counts = replace(LeftOut(), refused=1)
+    packed = context.packed or State().pack()
+    return Steps(found.consumed, packed, 1, refused=refused, left_out=counts, skipping=found.skipping)

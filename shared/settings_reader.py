@@ -1,0 +1,166 @@
+"""How single settings are read from the environment: each by what it may be, with a sentence where it isn't.
+
+What settings there are, and what they mean, is in `settings`.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+
+from shared.domain.accounts import Account, is_account_name, is_loopback, parse_accounts
+from shared.domain.storage_texts import is_base64, is_connection_string, is_https
+from shared.domain.telemetry.labels import PathPattern
+
+_TELEMETRY = "TELEMETRY_STORAGE"
+RESOURCE_LOGS = "insights-logs-servicelog"
+_STORAGE = "AzureWebJobsStorage"
+
+
+class SettingsReader:
+    """Reads one setting after another and remembers every problem instead of stopping at the first."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self.problems: list[str] = []
+
+    def text(self, name: str) -> str:
+        return self._environment.get(name, "").strip()
+
+    def duration(self, name: str, default: float, unit: timedelta, *, low: float, high: float) -> timedelta:
+        text = self.text(name)
+        try:
+            value = float(text) if text else default
+        except ValueError:
+            value = float("nan")
+        if not low <= value <= high:
+            self.problems.append(f"{name}: '{text}' is not a number from {low:g} to {high:g}")
+            value = default
+        return value * unit
+
+    def count(self, name: str, default: int, *, low: int, high: int) -> int:
+        text = self.text(name) or str(default)
+        if not text.isdecimal() or not low <= int(text) <= high:
+            self.problems.append(f"{name}: '{text}' is not a whole number from {low} to {high}")
+            return default
+        return int(text)
+
+    def accounts(self) -> tuple[Account, ...]:
+        text = self.text("BATCH_ACCOUNTS")
+        if not text:
+            self.problems.append(
+                "BATCH_ACCOUNTS is missing: list the Batch accounts to watch, like https://NAME.REGION.batch.azure.com"
+            )
+        accounts, problems = parse_accounts(text)
+        self.problems.extend(problems)
+        if text and not accounts and not problems:
+            self.problems.append(
+                f"BATCH_ACCOUNTS: '{text}' names no account; write https://NAME.REGION.batch.azure.com"
+            )
+        return accounts
+
+    def keys(self, accounts: tuple[Account, ...]) -> dict[str, str]:
+        """Keys by account name. No problem repeats what may be a key."""
+        keys: dict[str, str] = {}
+        before = len(self.problems)
+        local = {account.name for account in accounts if account.is_local}
+        for place, entry in enumerate(self.text("BATCH_ACCOUNT_KEYS").replace(",", " ").split(), 1):
+            name, _, key = entry.partition("=")
+            if not is_account_name(name) or not key.strip("="):
+                self.problems.append(f"BATCH_ACCOUNT_KEYS: entry {place} is not of the form NAME=KEY")
+            elif name.lower() not in local:
+                self.problems.append(
+                    f"BATCH_ACCOUNT_KEYS: '{name}' is not one of the accounts on this machine;"
+                    " keys are used there only, accounts in Azure take a managed identity"
+                )
+            elif not is_base64(key):
+                self.problems.append(f"BATCH_ACCOUNT_KEYS: the key of '{name}' is not base64")
+            else:
+                keys[name.lower()] = key
+        if len(self.problems) == before:
+            self.problems.extend(
+                f"BATCH_ACCOUNT_KEYS: '{name}' has no key: accounts on this machine need one, like {name}=KEY"
+                for name in sorted(local - keys.keys())
+            )
+        return keys
+
+    def storage(self) -> tuple[str | None, str | None]:
+        """The connection string or the table endpoint of the host's storage."""
+        if text := self.text(_STORAGE):
+            if not is_connection_string(text):
+                self.problems.append(
+                    f"{_STORAGE}: this is not a connection string of a storage account"
+                    " (it has AccountName=…;AccountKey=… and, for tables elsewhere, TableEndpoint=…)"
+                )
+            return text, None
+        if endpoint := self.text(f"{_STORAGE}__tableServiceUri"):
+            if not is_https(endpoint):
+                self.problems.append(f"{_STORAGE}__tableServiceUri is not an https address")
+            return None, endpoint
+        if account := self.text(f"{_STORAGE}__accountName"):
+            return None, f"https://{account}.table.core.windows.net"
+        self.problems.append(
+            f"{_STORAGE} is missing: give a connection string, or {_STORAGE}__accountName to use a managed identity"
+        )
+        return None, None
+
+    def telemetry_storage(self) -> tuple[str | None, str | None]:
+        """The connection string or the blob endpoint of the storage that nodes and Batch write to, if there is one."""
+        if text := self.text(_TELEMETRY):
+            if not is_connection_string(text):
+                self.problems.append(f"{_TELEMETRY}: this is not a connection string of a storage account")
+            return text, None
+        endpoint = self.text(f"{_TELEMETRY}__blobServiceUri") or None
+        if endpoint and not is_https(endpoint):
+            self.problems.append(f"{_TELEMETRY}__blobServiceUri is not an https address")
+        return None, endpoint
+
+    def container(self, name: str, default: str) -> str:
+        text = self.text(name) or default
+        if re.fullmatch(r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*", text):
+            return text
+        self.problems.append(f"{name}: '{text}' is not a container's name: 3 to 63 of a-z, 0-9 and single hyphens")
+        return default
+
+    def telemetry_container(self) -> str:
+        """Another than that of Batch's logs, whose blobs would be taken for telemetry."""
+        name = self.container("TELEMETRY_CONTAINER", "telemetry")
+        if name == (self.text("RESOURCE_LOG_CONTAINER") or RESOURCE_LOGS):
+            self.problems.append(f"TELEMETRY_CONTAINER: '{name}' is the container of Batch's resource logs")
+        return name
+
+    def path(self, name: str, default: str) -> str:
+        text = self.text(name) or default
+        try:
+            PathPattern(text)
+        except ValueError as error:
+            self.problems.append(f"{name}: {error}")
+            return default
+        return text
+
+    def clock_url(self) -> str | None:
+        url = self.text("CLOCK_URL") or None
+        if url and not is_loopback(url):
+            self.problems.append(f"CLOCK_URL: '{url}' is not on this machine; a stepped clock is for tests only")
+            return None
+        return url
+
+    def schedule(self, name: str, default: str) -> str:
+        """Six fields of NCRONTAB; a wrong one would keep the whole app from starting, so it is left out and named."""
+        text = self.text(name) or default
+        if re.fullmatch(r"[\d*/,A-Za-z-]+( +[\d*/,A-Za-z-]+){5}", text):
+            return text
+        self.problems.append(f"{name}: '{text}' is not six fields of NCRONTAB, like {default}")
+        return default
+
+    def is_local(self) -> bool:
+        """Azure is never local, whatever else somebody sets there."""
+        in_azure = self.text("WEBSITE_INSTANCE_ID") or self.text("WEBSITE_SITE_NAME")
+        return self.text("AZURE_FUNCTIONS_ENVIRONMENT").lower() == "development" and not in_azure
+
+    def table_prefix(self) -> str:
+        prefix = self.text("TABLE_PREFIX")
+        if prefix and not re.fullmatch("[A-Za-z][A-Za-z0-9]{0,39}", prefix):
+            self.problems.append(
+                f"TABLE_PREFIX: '{prefix}' is not up to 40 letters and digits, beginning with a letter"
+            )
+        return prefix

@@ -1,0 +1,210 @@
+"""Reads of one Batch account what isn't stored and explains why tasks wait. Each is bounded, and it only ever reads."""
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from azure.batch.models import BatchJob
+from msgspec import Struct
+from msgspec.json import Decoder
+
+from shared.domain.dependencies import Standing, WaitingTask
+from shared.domain.evidence import Preparation
+from shared.domain.exit_conditions import ExitConditions, ExitRange
+from shared.domain.jobs import JobFacts
+from shared.domain.keys import key_of
+from shared.domain.redaction import redacted
+from shared.domain.stamps import from_milliseconds, parse_milliseconds
+from shared.errors import BatchAnswerError, BatchMissingError
+from shared.stores.batch import API_VERSION, PAGE, BatchAccount
+from shared.stores.batch_pool_rows import Rows, Trouble
+from shared.stores.batch_rows import JOB_FIELDS, NONSENSE, job_of
+
+MOST_WAITING = 100
+_MOST_PAGES = 3  # filtered pages may be short, or empty
+_MOST_STATUSES = _MOST_PAGES * PAGE
+_PREPARATION = "jobPreparationTask"
+_STANDINGS: dict[str, Standing] = {"active": "waiting", "preparing": "running", "running": "running"}
+
+
+class _Range(Struct):
+    start: int
+    end: int
+
+
+class _DependsOn(Struct, rename="camel"):
+    task_ids: list[str] | None = None
+    task_id_ranges: list[_Range] | None = None
+
+
+class _Waiting(Struct, rename="camel"):
+    id: str
+    depends_on: _DependsOn | None = None
+
+
+class _Options(Struct, rename="camel"):
+    dependency_action: str | None = None
+
+
+class _Code(Struct, rename="camel"):
+    code: int
+    exit_options: _Options | None = None
+
+
+class _CodeRange(Struct, rename="camel"):
+    start: int
+    end: int
+    exit_options: _Options | None = None
+
+
+class _Conditions(Struct, rename="camel"):
+    exit_codes: list[_Code] | None = None
+    exit_code_ranges: list[_CodeRange] | None = None
+    pre_processing_error: _Options | None = None
+    file_upload_error: _Options | None = None
+    default: _Options | None = None
+
+
+class _Run(Struct, rename="camel"):
+    result: str | None = None
+    end_time: str | None = None
+    exit_code: int | None = None
+    failure_info: Trouble | None = None
+
+
+class _Task(Struct, rename="camel"):
+    state: str | None = None
+    execution_info: _Run | None = None
+    exit_conditions: _Conditions | None = None
+
+
+class _Side(Struct, rename="camel"):
+    node_id: str
+    job_preparation_task_execution_info: _Run | None = None
+
+
+_WAITING, _TASK, _SIDES = Decoder(Rows[_Waiting]), Decoder(_Task), Decoder(Rows[_Side])
+_JOB = Decoder(dict[str, Any])
+
+
+class BatchEvidence:
+    """One account's; `source` counts the calls, and its cap holds."""
+
+    def __init__(self, source: BatchAccount) -> None:
+        self._source = source
+
+    async def fetch_job(self, job_id: str) -> tuple[JobFacts, bool]:
+        """One job, and whether it has a job preparation task. Raises BatchMissingError, BatchError."""
+        url = _url(f"/jobs/{quote(job_id, safe='')}", {"$select": ",".join((*JOB_FIELDS, _PREPARATION))})
+        found = await self._read(_JOB, url, f"get the job '{job_id}'")
+        try:
+            return job_of(BatchJob(found)), bool(found.get(_PREPARATION))
+        except (*NONSENSE, AttributeError) as error:  # the SDK's model gives None for what isn't there
+            raise BatchAnswerError(f"{self._source.account.endpoint} sent a job that makes no sense.") from error
+
+    async def fetch_waiting(self, job_id: str) -> tuple[list[WaitingTask], bool]:
+        """The first MOST_WAITING waiting tasks with what they depend on; whether these are all. Raises BatchError."""
+        query = {"$filter": "state eq 'active'", "$select": "id,dependsOn", "maxresults": str(MOST_WAITING)}
+        url = _url(f"/jobs/{quote(job_id, safe='')}/tasks", query)
+        found, whole = await self._list(_WAITING, url, f"list the waiting tasks of '{job_id}'", most=MOST_WAITING)
+        return list(map(_waiting, found)), whole
+
+    async def fetch_standing(self, job_id: str, task_id: str) -> Standing:
+        """Where a task leaves those that depend on it; `missing` is a 404. Raises BatchError."""
+        path = f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
+        query = {"$select": "id,state,executionInfo,exitConditions"}
+        try:
+            return _standing(await self._read(_TASK, _url(path, query), f"get the task '{task_id}' of '{job_id}'"))
+        except BatchMissingError:
+            return "missing"
+
+    async def fetch_preparation(self, job_id: str) -> tuple[Preparation, bool]:
+        """How a job's preparation went on the first nodes, of a job that has one; whether these are all.
+
+        Raises BatchError.
+        """
+        path = f"/jobs/{quote(job_id, safe='')}/jobpreparationandreleasetaskstatus"
+        query = {"$select": "nodeId,jobPreparationTaskExecutionInfo", "maxresults": str(PAGE)}
+        intent = f"list the preparation tasks of '{job_id}'"
+        found, whole = await self._list(_SIDES, _url(path, query), intent, most=_MOST_STATUSES)
+        return _preparation(found), whole
+
+    async def _list[T](self, decoder: Decoder[Rows[T]], url: str, intent: str, *, most: int) -> tuple[list[T], bool]:
+        """The first rows of a list, `most` and those of _MOST_PAGES pages at the most; whether these are all."""
+        link: str | None = url
+        found: list[T] = []
+        for _ in range(_MOST_PAGES):
+            if link is None or len(found) >= most:
+                break
+            page = await self._read(decoder, link, intent)
+            found += page.value
+            link = page.link
+        return found[:most], link is None and len(found) <= most
+
+    async def _read[T](self, decoder: Decoder[T], url: str, intent: str) -> T:
+        body, _ = await self._source.read(url, intent)
+        try:
+            return decoder.decode(body)
+        except NONSENSE as error:
+            why = f"an answer that makes no sense to the request to {intent}: {type(error).__name__}"
+            raise BatchAnswerError(f"{self._source.account.endpoint} sent {why}") from error
+
+
+def _url(path: str, query: dict[str, str]) -> str:
+    return f"{path}?{urlencode({'api-version': API_VERSION, **query}, quote_via=quote)}"
+
+
+def _waiting(row: _Waiting) -> WaitingTask:
+    on = row.depends_on or _DependsOn()
+    ranges = tuple((each.start, each.end) for each in on.task_id_ranges or ())
+    return WaitingTask(row.id, tuple(on.task_ids or ()), ranges)
+
+
+def _standing(task: _Task) -> Standing:
+    run, state = task.execution_info or _Run(), (task.state or "").lower()
+    if state != "completed":
+        return _STANDINGS.get(state, "unknown")
+    if (run.result or "").lower() != "failure":
+        return "satisfied"
+    conditions, failure = _conditions(task.exit_conditions or _Conditions()), run.failure_info or Trouble()
+    return "satisfied" if conditions.failure_satisfies(run.exit_code, failure.code or "") else "failed"
+
+
+def _conditions(found: _Conditions) -> ExitConditions:
+    return ExitConditions(
+        codes={each.code: _action(each.exit_options) for each in found.exit_codes or ()},
+        ranges=tuple(
+            ExitRange(each.start, each.end, _action(each.exit_options)) for each in found.exit_code_ranges or ()
+        ),
+        pre_processing_error=_action(found.pre_processing_error),
+        file_upload_error=_action(found.file_upload_error),
+        default=_action(found.default),
+    )
+
+
+def _action(options: _Options | None) -> str | None:
+    return options.dependency_action.lower() if options and options.dependency_action else None
+
+
+def _preparation(rows: list[_Side]) -> Preparation:
+    runs = [(row.node_id, row.job_preparation_task_execution_info) for row in rows]
+    failed = [(node, run) for node, run in runs if run and (run.result or "").lower() == "failure"]
+    return Preparation(
+        nodes=len(rows),
+        succeeded=sum((run.result or "").lower() == "success" for _, run in runs if run),
+        failed_nodes=frozenset(key_of(node) for node, _ in failed),
+        failures=tuple(Counter(_word(run) for _, run in failed).most_common()),
+        since=min((_time(run.end_time) for _, run in failed if run.end_time), default=None),
+    )
+
+
+def _word(run: _Run) -> str:
+    failure = run.failure_info or Trouble()
+    told = ": ".join(part for part in (failure.code, redacted(failure.message or "").rstrip(".")) if part)
+    code = f" with exit code {run.exit_code}" if run.exit_code is not None else ""
+    return f"The preparation task failed{code}{f': {told}' if told else ''}."
+
+
+def _time(text: str) -> datetime:
+    return from_milliseconds(parse_milliseconds(text))

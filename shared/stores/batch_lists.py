@@ -1,0 +1,61 @@
+"""Lists and single things of one Batch account, past the SDK's models: pages are followed, requests are counted."""
+
+from collections.abc import Callable
+from datetime import datetime
+from urllib.parse import quote, urlencode
+
+from shared.errors import BatchAnswerError
+from shared.stores.batch import API_VERSION, PAGE, BatchAccount
+from shared.stores.batch_rows import NONSENSE
+
+_MOST_PAGES = 1000
+
+
+class BatchLists:
+    """`calls` counts the requests sent through this, which `source` counts, too."""
+
+    def __init__(self, source: BatchAccount) -> None:
+        self.source = source
+        self.account = source.account
+        self.calls = 0
+
+    async def pages[T](
+        self, url: str, intent: str, parse: Callable[[bytes], tuple[T, str | None]]
+    ) -> tuple[list[T], list[datetime | None]]:
+        """The pages of a list with their dates; short and empty ones are normal. Raises BatchError."""
+        found: list[T] = []
+        dates: list[datetime | None] = []
+        link: str | None = url
+        while link:
+            if len(found) == _MOST_PAGES:
+                raise BatchAnswerError(f"{self.account.endpoint} sent more than {_MOST_PAGES} pages to {intent}.")
+            body, date = await self._read(link, intent)
+            page, link = self._parsed(parse, body, intent)
+            found.append(page)
+            dates.append(date)
+        return found, dates
+
+    async def one[T](self, url: str, intent: str, parse: Callable[[bytes], T]) -> T:
+        """One thing. Raises BatchMissingError where there is none, BatchError."""
+        body, _ = await self._read(url, intent)
+        return self._parsed(parse, body, intent)
+
+    async def _read(self, url: str, intent: str) -> tuple[bytes, datetime | None]:
+        self.calls += 1
+        return await self.source.read(url, intent)
+
+    def _parsed[T](self, parse: Callable[[bytes], T], body: bytes, intent: str) -> T:
+        try:
+            return parse(body)
+        except NONSENSE as error:
+            raise BatchAnswerError(
+                f"{self.account.endpoint} sent an answer that makes no sense to the request to {intent}: {error!r}"
+            ) from error
+
+
+def query_of(fields: tuple[str, ...], condition: str | None = None, *, page: bool = True) -> str:
+    """The query of a request for some properties (none: all), of a `page` of a list that may be filtered, or of one."""
+    chosen = {"$select": ",".join(fields)} if fields else {}
+    size = {"maxresults": str(PAGE)} if page else {}
+    filtered = {"$filter": condition} if condition else {}
+    return urlencode({"api-version": API_VERSION, **size, **chosen, **filtered}, quote_via=quote)

@@ -1,0 +1,183 @@
+"""The table `events`: a partition an account, so that one transaction can tell a repeat from news.
+
+The row `!` holds the totals and is written with every step: two hosts that read two blobs of one account meet there.
+The rows `c<minute>~…` hold the events of a minute each, packed, the latest minute first; `o<incarnation>` is the place
+in a blob (shared/stores/places.py).
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.domain.batch_events import BatchEvent, minute_of
+from shared.domain.blobs import name_key
+from shared.domain.event_chunks import by_minute, chunks_of, events_of
+from shared.domain.event_marks import Stretch, may_have
+from shared.domain.sweeps import Totals
+from shared.stores.places import PlaceKey
+from shared.stores.tables import (
+    Row,
+    Tables,
+    delete_rows,
+    json_columns,
+    json_of,
+    load_range,
+    load_row,
+    translated,
+    whole,
+    with_etag,
+)
+from shared.stores.unit_writes import Operation, written
+
+TABLE = "events"
+_HEAD = "!"
+_LATEST = 0xFFFFFFFF
+_AFTER = "~~"  # behind all keys of a minute
+_ROWS_AT_ONCE = 50  # of some 50 KB at most
+_MARKS_AT_ONCE = 250  # rows of some 200 bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The totals of an account, as they were loaded."""
+
+    totals: Totals
+    etag: str | None
+
+
+class EventStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables[TABLE]
+
+    async def load_head(self, account_key: str) -> Head:
+        row = await load_row(self._table, account_key, _HEAD)
+        return Head(_totals(row), row["etag"]) if row else Head(Totals(), None)
+
+    async def load_identities(self, account_key: str, first: int, last: int) -> list[tuple[int, bytes]]:
+        """The identities of events from one minute to another, both included, by the minute."""
+        return [(_minute(row), row["ids"]) async for row in self._rows(account_key, first, last, ["RowKey", "ids"])]
+
+    async def minutes(self, account_key: str, first: int, last: int) -> AsyncIterator[tuple[int, list[BatchEvent]]]:
+        """The events from one minute to another, both included, by the minute, the latest first."""
+        minute, found = last, list[BatchEvent]()
+        async for row in self._rows(account_key, first, last):
+            if found and _minute(row) != minute:
+                yield minute, found
+                found = []
+            minute = _minute(row)
+            found += events_of(row["ids"], json_of(row, "events"))
+        if found:
+            yield minute, found
+
+    async def stretches(
+        self, account_key: str, first: int, last: int, marks: frozenset[bytes]
+    ) -> AsyncIterator[Stretch]:
+        """All minutes with rows, the latest first: those that may have events with all marks, and those between."""
+        before: Stretch | None = None
+        async for minute in self._marked(account_key, first, last, marks):
+            joined = before.joined(minute) if before else minute
+            if before and not joined:
+                yield before
+            before = joined or minute
+        if before:
+            yield before
+
+    async def delete_before(self, account_key: str, moment: datetime) -> int:
+        """Deletes the events of minutes that were over by then; gives how many rows. Raises StorageError."""
+        rows = [row["RowKey"] async for row in self._rows(account_key, 0, minute_of(moment) - 1, ["RowKey"])]
+        await delete_rows(self._table, account_key, rows)
+        return len(rows)
+
+    async def forget(self, account_key: str, names: Sequence[str]) -> None:
+        """Deletes the places in all incarnations of blobs. Raises StorageError."""
+        for name in names:
+            first = place_key(account_key, name_key(name)).row
+            rows = await load_range(self._table, account_key, first, first + _AFTER)
+            await delete_rows(self._table, account_key, rows)
+
+    async def _marked(self, account_key: str, first: int, last: int, marks: frozenset[bytes]) -> AsyncIterator[Stretch]:
+        """Minute by minute."""
+        before: Stretch | None = None
+        async for row in self._rows(account_key, first, last, ["RowKey", "marks"], _MARKS_AT_ONCE):
+            minute, is_wanted = _minute(row), may_have(row.get("marks"), marks)
+            if before and before.first == minute:
+                before = Stretch(minute, minute, before.rows + 1, before.is_wanted or is_wanted)
+                continue
+            if before:
+                yield before
+            before = Stretch(minute, minute, 1, is_wanted)
+        if before:
+            yield before
+
+    async def _rows(
+        self,
+        account_key: str,
+        first: int,
+        last: int,
+        select: list[str] | None = None,
+        at_once: int | None = None,
+    ) -> AsyncIterator[Row]:
+        with translated("read events"):
+            found = self._table.query_entities(
+                "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
+                parameters={"partition": account_key, "first": _key(last), "last": _key(first) + _AFTER},
+                select=select,
+                results_per_page=at_once if select else _ROWS_AT_ONCE,
+            )
+            async for row in found:
+                yield with_etag(row)
+
+
+def place_key(account_key: str, incarnation: str) -> PlaceKey:
+    return PlaceKey(TABLE, account_key, f"o{incarnation}")
+
+
+def head_row(account_key: str, before: Head, totals: Totals) -> Operation:
+    row: Row = {
+        "PartitionKey": account_key,
+        "RowKey": _HEAD,
+        "units": whole(totals.units),
+        "stored": whole(totals.stored),
+        "repeats": whole(totals.repeats),
+        "refused": whole(totals.refused),
+        "bytes": whole(totals.bytes),
+        "latest": totals.latest,
+    }
+    return written({name: value for name, value in row.items() if value is not None}, before.etag)
+
+
+def chunk_rows(account_key: str, source: str, events: Sequence[BatchEvent]) -> list[Operation]:
+    """Rows for events; `source` names the step that they come from, and no other step."""
+    return [
+        written(
+            {
+                "PartitionKey": account_key,
+                "RowKey": f"{_key(minute)}~{source}~{number}",
+                "ids": identities,
+                "marks": marks,
+                **json_columns("events", values),
+            },
+            None,
+        )
+        for minute, some in by_minute(events).items()
+        for number, (identities, marks, values) in enumerate(chunks_of(some))
+    ]
+
+
+def _key(minute: int) -> str:
+    return f"c{_LATEST - minute:08x}"
+
+
+def _minute(row: Row) -> int:
+    return _LATEST - int(row["RowKey"][1:9], 16)
+
+
+def _totals(row: Row) -> Totals:
+    return Totals(
+        units=row["units"],
+        stored=row["stored"],
+        repeats=row["repeats"],
+        refused=row["refused"],
+        bytes=row["bytes"],
+        latest=row.get("latest"),
+    )

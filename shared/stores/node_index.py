@@ -1,0 +1,97 @@
+"""The table `nodeindex`: on which days which sessions of which blobs hold telemetry of a node; a partition an account.
+
+A row is written before what it points to, so that nothing is ever out of reach; and it may point to nothing, where a
+host died in between, or to a session that turned out to be another node's. Who reads it looks at the session, too.
+`hours` says that hours may stand beside minutes, and is likewise written before; `rolled`, that no minutes are left.
+"""
+
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import batched
+from typing import Any
+
+from azure.data.tables import UpdateMode
+
+from shared.domain.blobs import name_key
+from shared.domain.keys import SEPARATOR
+from shared.stores.tables import MOST_OPERATIONS, Row, Tables, delete_rows, load_range, translated
+
+_AFTER = "~~"
+_HOURS, _ROLLED = "hours", "rolled"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A day since 1970 on which a session of an incarnation holds something; `row` is the key.
+
+    `has_hours` where it may hold hours, `is_rolled` where it holds nothing else.
+    """
+
+    row: str
+    day: int
+    incarnation: str
+    session: int
+    has_hours: bool = False
+    is_rolled: bool = False
+
+
+class NodeIndex:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["nodeindex"]
+
+    async def save(self, account_key: str, node: str, incarnation: str, session: int, days: Collection[int]) -> None:
+        """`node` may be empty, where nothing tells whose a session is. Raises StorageError."""
+        for day in days:
+            key = f"{_node(node)}{SEPARATOR}{day:05x}{SEPARATOR}{incarnation}{SEPARATOR}{session:06x}"
+            row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: False}
+            with translated("note where a node's telemetry is"):
+                await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
+
+    async def load(self, account_key: str, node: str, first: int, last: int) -> list[Held]:
+        """What is held of a node from one day to another, both included."""
+        begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
+        rows = await load_range(self._table, account_key, begin, end + _AFTER)
+        return [_held(row) for row in rows.values()]
+
+    async def load_before(self, account_key: str, day: int) -> list[Held]:
+        """What is held of all nodes of days before one."""
+        return [held async for held in self._all(account_key) if held.day < day]
+
+    async def load_unrolled_before(self, account_key: str, day: int) -> list[Held]:
+        """That of it which may have minutes."""
+        return [held async for held in self._all(account_key) if held.day < day and not held.is_rolled]
+
+    async def note(self, account_key: str, some: Iterable[Held], *, rolled: bool) -> None:
+        """Notes that there may be hours, or also that no minutes are left. Raises StorageError."""
+        for batch in batched(some, MOST_OPERATIONS, strict=False):
+            rows: list[Row] = [
+                {"PartitionKey": account_key, "RowKey": held.row, _HOURS: True, _ROLLED: rolled} for held in batch
+            ]
+            with translated("note where a node's hours are"):
+                await self._table.submit_transaction([("upsert", row, {"mode": UpdateMode.MERGE}) for row in rows])
+
+    async def delete(self, account_key: str, some: Collection[Held]) -> None:
+        """Raises StorageError if another deletes them, too."""
+        await delete_rows(self._table, account_key, [held.row for held in some])
+
+    async def _all(self, account_key: str) -> AsyncIterator[Held]:
+        """One at a time: an account has a row for each node, blob and day."""
+        with translated("read where telemetry is"):
+            found = self._table.query_entities(
+                "PartitionKey eq @partition",
+                parameters={"partition": account_key},
+                select=["RowKey", _HOURS, _ROLLED],
+            )
+            async for row in found:
+                yield _held(row)
+
+
+def _node(node: str) -> str:
+    """A key for a name, which records may have of any length."""
+    return name_key(node.lower())
+
+
+def _held(row: Mapping[str, Any]) -> Held:
+    _, day, incarnation, session = row["RowKey"].split(SEPARATOR)
+    is_rolled, has_hours = bool(row.get(_ROLLED)), bool(row.get(_HOURS))
+    return Held(row["RowKey"], int(day, 16), incarnation, int(session, 16), has_hours, is_rolled)

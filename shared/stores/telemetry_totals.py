@@ -1,0 +1,54 @@
+"""The row `!` in a partition of its own of the table `telemetry`: what was taken in of an account.
+
+Steps of many blobs can't count there in their own transactions; so hosts add to it what they counted, afterwards.
+"""
+
+from datetime import datetime
+
+from shared.domain.keys import partition_of
+from shared.domain.telemetry_totals import TelemetryTotals
+from shared.errors import CacheConflictError
+from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, save_row
+
+_ROW = "!"
+_TRIES = 5
+
+
+class TelemetryTotalsStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["telemetry"]
+
+    async def load(self, account_key: str) -> TelemetryTotals:
+        row = await load_row(self._table, _partition(account_key), _ROW)
+        return _totals(row) if row else TelemetryTotals()
+
+    async def add(self, account_key: str, more: TelemetryTotals, now: datetime) -> None:
+        """Raises CacheConflictError where others are faster again and again, StorageError."""
+        for _ in range(_TRIES - 1):
+            try:
+                await self._add(account_key, more, now)
+            except CacheConflictError:
+                continue
+            return
+        await self._add(account_key, more, now)
+
+    async def _add(self, account_key: str, more: TelemetryTotals, now: datetime) -> None:
+        row = await load_row(self._table, _partition(account_key), _ROW)
+        sums = (_totals(row) if row else TelemetryTotals(since=now)).plus(more)
+        told: Row = {
+            "PartitionKey": _partition(account_key),
+            "RowKey": _ROW,
+            "since": sums.since,
+            "totals": f"{sums.bytes} {sums.records} {sums.samples} {sums.refused}",
+            **json_columns("leftOut", dict(sums.left_out)),
+        }
+        await save_row(self._table, told, row["etag"] if row else None)
+
+
+def _totals(row: Row) -> TelemetryTotals:
+    taken, records, samples, refused = map(int, row["totals"].split())
+    return TelemetryTotals(row["since"], taken, records, samples, refused, json_of(row, "leftOut"))
+
+
+def _partition(account_key: str) -> str:
+    return partition_of(account_key, "totals")

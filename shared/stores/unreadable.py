@@ -1,0 +1,78 @@
+"""Rows that this version can't read: damaged ones, and those of a version that is newer.
+
+One of them spoils no other: whoever loads a partition goes on with the rest and gets the bad ones beside it. Nothing is
+written over them but under the ETag that they had, and then only what Batch was asked for anew.
+"""
+
+import logging
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from shared.domain.reports import UnreadableRow
+from shared.errors import StorageError, UnreadableError
+from shared.stores.tables import Row
+
+_LOG = logging.getLogger(__name__)
+# What reading a row raises that isn't what it ought to be; msgspec's and orjson's errors are ValueErrors.
+_NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, StopIteration, zlib.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A row that makes no sense, and why."""
+
+    row: Row
+    why: str
+
+    @property
+    def id(self) -> str:
+        """Of what the row is about; its key where it doesn't say so."""
+        return _id(self.row)
+
+    @property
+    def key(self) -> str:
+        return str(self.row["RowKey"])
+
+    @property
+    def etag(self) -> str:
+        return str(self.row["etag"])
+
+
+def told_of(
+    unreadable: Mapping[str, Unreadable], failures: Mapping[str, str] = MappingProxyType({})
+) -> tuple[UnreadableRow, ...]:
+    """What a list says of them, in key order; `failures` are why what rows are about couldn't be read anew, by key."""
+    reasons = {key: dict.fromkeys((row.why, failures.get(key, row.why))) for key, row in unreadable.items()}
+    return tuple(UnreadableRow(row.id, " ".join(reasons[key])) for key, row in sorted(unreadable.items()))
+
+
+def warn_of(account_key: str, unreadable: Iterable[Unreadable]) -> None:
+    """For polls, which find a bad row once or a few times: a reader may meet it at every request."""
+    for row in unreadable:
+        _LOG.warning("In %s: %s", account_key, row.why)
+
+
+def read[T](row: Row, what: str, parse: Callable[[Row], T]) -> T:
+    """A row as it is `parse`d; `what` it is about is named in the error. Raises UnreadableError."""
+    try:
+        return parse(row)
+    except _NONSENSE as error:
+        why = str(error) or type(error).__name__
+        raise UnreadableError(f"The {what} '{_id(row)}' can't be read: {why}") from error
+
+
+def told_apart[T](rows: Iterable[Row], parse: Callable[[Row], T]) -> tuple[dict[str, T], dict[str, Unreadable]]:
+    """What rows hold by row key, and those that `parse` can't read."""
+    found, unreadable = dict[str, T](), dict[str, Unreadable]()
+    for row in rows:
+        try:
+            found[row["RowKey"]] = parse(row)
+        except StorageError as error:
+            unreadable[row["RowKey"]] = Unreadable(row, str(error))
+    return found, unreadable
+
+
+def _id(row: Row) -> str:
+    return str(row.get("id") or row["RowKey"])

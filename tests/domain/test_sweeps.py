@@ -1,0 +1,64 @@
+"""When the coming in of events is a problem, and how that is said."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.domain.sweeps import IngestionReport, LaneSweep, Totals
+
+NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
+WELL = LaneSweep(NOW - timedelta(minutes=1), blobs=3)
+LATE = NOW - timedelta(minutes=11)
+FAR = replace(WELL, behind_blobs=2, behind_bytes=9_000_000, behind_since=LATE)
+
+
+def problem(sweep: LaneSweep | None) -> str | None:
+    return IngestionReport("demo", "logs", sweep, Totals()).problem(NOW)
+
+
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        None,
+        WELL,
+        replace(FAR, behind_since=NOW - timedelta(minutes=9)),
+        replace(FAR, behind_bytes=200),
+        replace(WELL, at=LATE, blobs=0),
+    ],
+    ids=["never looked at", "all read", "behind for a while", "half a record at the end", "no logs are left"],
+)
+def test_it_is_no_problem(sweep: LaneSweep | None) -> None:
+    assert problem(sweep) is None
+
+
+@pytest.mark.parametrize(
+    ("sweep", "sentence"),
+    [
+        (replace(WELL, at=LATE), "the logs weren't looked at since 2026-11-21 19:49:00 UTC."),
+        (FAR, "9000000 bytes of 2 logs are unread, some since 2026-11-21 19:49:00 UTC."),
+        (replace(WELL, problems=("a.json: It is gone.",)), "a.json: It is gone."),
+        (
+            replace(WELL, problems=("a.json: It is gone.", "b.json: It is gone.")),
+            "a.json: It is gone. (Logs that can't be read: 2.)",
+        ),
+    ],
+    ids=["no sweep for long", "far behind", "a log that can't be read", "two of them"],
+)
+def test_it_is_a_problem_told_in_a_sentence(sweep: LaneSweep, sentence: str) -> None:
+    assert problem(sweep) == sentence
+
+
+def test_telemetry_that_waits_is_a_problem_beyond_what_each_blob_may_have_of_a_unit() -> None:
+    def told(sweep: LaneSweep | None) -> str | None:
+        return IngestionReport("demo", "logs", WELL, Totals(), sweep).telemetry_problem(NOW)
+
+    assert told(None) is None
+    assert told(WELL) is None
+    assert told(replace(FAR, behind_blobs=2, behind_bytes=2 * 64 * 1024)) is None
+    assert told(replace(FAR, behind_blobs=2, behind_bytes=2 * 64 * 1024 + 1)) == (
+        "131073 bytes of 2 blobs are unread, some since 2026-11-21 19:49:00 UTC."
+    )
+    assert told(replace(WELL, at=LATE)) == "the blobs weren't looked at since 2026-11-21 19:49:00 UTC."
+    broken = replace(WELL, problems=("a: It is gone.", "b: It is gone."))
+    assert told(broken) == "a: It is gone. (Blobs that can't be read: 2.)"

@@ -1,0 +1,151 @@
+"""What a node measured in the API's JSON, for the canned server: two hours by the minute, with a gap, and counters."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+GIB = 2**30
+MINUTES = 120
+GAP = range(60, 70)
+OFTEN = 12  # values a minute
+LEFT_OUT = {
+    "records": 14_201,
+    "refused": 3,
+    "withoutTime": 0,
+    "outOfWindow": 0,
+    "ofTooManyNodes": 0,
+    "unreadFields": 812,
+    "beyondLimit": 0,
+    "late": 0,
+    "noNumbers": 0,
+    "unknown": {},
+}
+FACTS: dict[str, Any] = {
+    "cpuModel": "",
+    "cpuCount": None,
+    "vmSize": "",
+    "region": "",
+    "zone": "",
+    "priority": "",
+    "imageOffer": "",
+    "imageSku": "",
+    "bootedAt": None,
+    "allocatedAt": None,
+    "disks": [],
+}
+
+
+def telemetry(series: list[dict[str, Any]], *, end: datetime, **changes: Any) -> dict[str, Any]:
+    """Some series up to a moment."""
+    return {
+        "from": text(end - timedelta(minutes=MINUTES)),
+        "to": text(end),
+        "step": "PT1M",
+        "hourly": [],
+        "leftOut": LEFT_OUT,
+        "facts": FACTS,
+        "value": series,
+    } | changes
+
+
+def machine(end: datetime) -> list[dict[str, Any]]:
+    """A processor that is busy by the share of the minutes gone, memory, a disk in two parts, networks and disks."""
+    used = {"system.memory.state": "used"}
+    disks = [("sda", 60), ("sda1", 60), ("loop0", 600)]
+    return [
+        gauge("system.cpu.utilization", end, lambda at: 1 - at / MINUTES, {"cpu.mode": "idle"}, spread=0.1),
+        gauge("system.memory.usage", end, lambda at: at / MINUTES * 8 * GIB, used),
+        gauge("system.memory.limit", end, lambda _: 16 * GIB),
+        *(
+            counter("system.disk.io", end, growth * 2**20, {"disk.io.direction": way, "system.device": disk})
+            for disk, growth in disks
+            for way in ("read", "write")
+        ),
+        counter("system.network.io", end, 60 * 2**20, network("eth0", "receive")),
+        counter("system.network.io", end, 600 * 2**20, network("lo", "receive")),
+        *filesystem("/", "ext4", 0.25, end),
+        *filesystem("/mnt/batch", "ext4", 0.75, end),
+        *filesystem("/run", "tmpfs", 0.99, end),
+    ]
+
+
+def cores(end: datetime, number: int) -> list[dict[str, Any]]:
+    """The rest of each core: the higher its number, the busier it is."""
+    return [
+        gauge(
+            "system.cpu.utilization",
+            end,
+            lambda _, core=core: 1 - core / number,
+            {"cpu.mode": "idle", "cpu.logical_number": str(core)},
+        )
+        for core in range(number)
+    ]
+
+
+def graphics(end: datetime) -> list[dict[str, Any]]:
+    return [
+        gauge("hw.gpu.utilization", end, lambda _: 0.5, {"hw.type": "gpu", "hw.id": gpu, "hw.gpu.task": "general"})
+        for gpu in ("0", "1")
+    ] + [gauge("hw.temperature", end, lambda _: 70, {"hw.type": "gpu", "hw.id": "0"})]
+
+
+def network(name: str, way: str) -> dict[str, str]:
+    return {"network.interface.name": name, "network.io.direction": way}
+
+
+def filesystem(mount: str, kind: str, share: float, end: datetime) -> list[dict[str, Any]]:
+    where = {"system.filesystem.mountpoint": mount, "system.filesystem.type": kind}
+    size = 128 * GIB
+    return [
+        gauge("system.filesystem.usage", end, lambda _: share * size, where | {"system.filesystem.state": "used"}),
+        gauge("system.filesystem.limit", end, lambda _: size, where),
+    ]
+
+
+def gauge(
+    name: str, end: datetime, value: Any, attributes: dict[str, str] | None = None, *, spread: float = 0
+) -> dict[str, Any]:
+    """`value` of the number of a minute; `spread` is how far the lowest and the highest are from it."""
+    points = [
+        {
+            "time": text(end - timedelta(minutes=MINUTES - at)),
+            "count": OFTEN,
+            "min": value(at) - spread,
+            "max": value(at) + spread,
+            "sum": value(at) * OFTEN,
+            "last": value(at),
+        }
+        for at in range(MINUTES)
+        if at not in GAP
+    ]
+    return {"name": name, "attributes": attributes or {}, "unit": "1", "kind": "gauge", "points": points}
+
+
+def counter(name: str, end: datetime, growth: float, attributes: dict[str, str]) -> dict[str, Any]:
+    """It grows as much each minute; the last one has half of its readings, as it isn't over yet."""
+    points = [
+        {
+            "time": text(end - timedelta(minutes=MINUTES - at)),
+            "count": OFTEN // 2 if at == MINUTES - 1 else OFTEN,
+            "min": 0,
+            "max": growth / 30,
+            "sum": growth / 2 if at == MINUTES - 1 else growth,
+            "last": growth / 60,
+        }
+        for at in range(MINUTES)
+        if at not in GAP
+    ]
+    return {"name": name, "attributes": attributes, "unit": "By", "kind": "counter", "points": points}
+
+
+def point(time: datetime, growth: float, *, seconds: int = 3600) -> dict[str, Any]:
+    """Of a counter that grows evenly."""
+    rate = growth / seconds
+    return {"time": text(time), "count": seconds, "min": rate / 2, "max": rate * 2, "sum": growth, "last": rate}
+
+
+def this_minute() -> datetime:
+    return datetime.now(UTC).replace(second=0, microsecond=0)
+
+
+def text(time: datetime) -> str:
+    return time.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,144 @@
+"""A task's telemetry through the app: what its node measured while it ran, and nothing of before and after."""
+
+import os
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from azure.storage.blob.aio import BlobServiceClient, ContainerClient
+
+from local.azurite import StorageAddresses
+from local.batch_emulator.stamps import stamp
+from shared.services import node_sharing
+from tests.emulator.staging import add_job, add_pool, add_tasks
+from tests.functions.conftest import World
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+MINUTE = timedelta(minutes=1)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def container(azurite: StorageAddresses) -> AsyncIterator[ContainerClient]:
+    async with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
+        opened = service.get_container_client(os.environ["TELEMETRY_CONTAINER"])
+        if not await opened.exists():
+            await opened.create_container()
+        yield opened
+
+
+def now(world: World) -> datetime:
+    return datetime.fromisoformat(stamp(world.emulator.clock.now))
+
+
+def used(value: int, at: datetime, tags: str = "") -> str:
+    return f"mem{tags} used={value}i {int(at.timestamp()) * 10**9}\n"
+
+
+async def staged(world: World, day: int) -> dict[str, Any]:
+    """Two jobs on one node of two slots: `first` ran for 200 s, `second` beside it goes on, `third` waits.
+
+    Each test has a day of its own, as all have the same node.
+    """
+    await world.poll()  # finds that the jobs of other tests are gone
+    world.advance(day * 86_400)
+    await add_pool(world.batch, nodes=1)
+    for job in ("alpha", "beta"):
+        await add_job(world.batch, job)
+    world.advance(600)
+    await add_tasks(world.batch, 1, job="alpha", command="sleep 200", prefix="first")
+    await add_tasks(world.batch, 1, job="beta", command="sleep 10000", prefix="second")
+    world.advance(900)
+    await add_tasks(world.batch, 2, job="alpha", command="sleep 20000", prefix="third")
+    world.advance(60)
+    await world.poll()
+    return {task["id"]: task for job in ("alpha", "beta")
+            for task in (await world.get(f"accounts/demo/jobs/{job}/tasks")).body["value"]}  # fmt: skip
+
+
+async def written(world: World, container: ContainerClient, task: dict[str, Any], text: str, name: str = "a") -> None:
+    """To a blob of the task's node, which the app then reads."""
+    path = f"accounts/demo/pools/{task['poolId']}/nodes/{task['nodeId']}/{name}.json"
+    blob = container.get_blob_client(path)
+    await blob.create_append_blob()
+    await blob.append_block(text.encode())
+    await world.app.fire("tick")
+
+
+def sums(body: dict[str, Any]) -> list[float]:
+    return [point["sum"] for series in body["telemetry"]["value"] for point in series["points"]]
+
+
+async def test_a_task_shows_what_its_node_measured_while_it_ran(world: World, container: ContainerClient) -> None:
+    tasks = await staged(world, 1)
+    first, second = (
+        next(task for name, task in tasks.items() if name.startswith(part)) for part in ("first", "second")
+    )
+    begin, end = (datetime.fromisoformat(first[name]) for name in ("startTime", "endTime"))
+    text = "".join(
+        used(value, at) for value, at in ((1, begin - 5 * MINUTE), (2, begin), (4, end), (8, end + 5 * MINUTE))
+    )
+    await written(world, container, first, text)
+    query = f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry"
+    shown = (await world.get(f"{query}?step=PT1M&name=system.memory")).body
+    assert (shown["basis"], shown["reason"], shown["attempts"]) == ("node", None, [])
+    assert (shown["startTime"], shown["endTime"], shown["earlierRuns"]) == (first["startTime"], first["endTime"], 0)
+    assert (shown["nodeId"], shown["poolId"]) == (first["nodeId"], first["poolId"])
+    assert sums(shown) == [2, 4]
+    assert shown["sharing"] == {"otherTasks": 1, "complete": True}
+    until = (begin + MINUTE).isoformat().replace("+00:00", "Z")
+    assert sums((await world.get(f"{query}?step=PT1M&to={until}")).body) == [2]
+    other = (await world.get(f"accounts/demo/jobs/beta/tasks/{second['id']}/telemetry?step=PT1M")).body
+    assert (other["endTime"], sums(other)) == (None, [2, 4, 8])
+    assert other["sharing"]["otherTasks"] == 2  # the first, and of the two later ones that which has a slot
+    table = (await world.get(f"{query}?format=csv")).body.splitlines()
+    assert (len(table), table[0].split(",")[0]) == (3, "time")
+
+
+async def test_of_a_job_with_very_many_tasks_those_next_to_the_task_are_looked_through(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = await staged(world, 4)
+    first = next(name for name in tasks if name.startswith("first"))
+    for most, is_complete in ((2, False), (3, True)):
+        monkeypatch.setattr(node_sharing, "_MOST_TASKS", most)
+        shown = (await world.get(f"accounts/demo/jobs/alpha/tasks/{first}/telemetry")).body
+        assert shown["sharing"] == {"otherTasks": 1, "complete": is_complete}
+
+
+async def test_blobs_that_name_a_task_count_alone(world: World, container: ContainerClient) -> None:
+    tasks = await staged(world, 2)
+    first = next(task for name, task in tasks.items() if name.startswith("first"))
+    begin = datetime.fromisoformat(first["startTime"])
+    own, other = (f",node_id={first['nodeId']},job_id=ALPHA,task_id={name}" for name in (first["id"], "another"))
+    await written(world, container, first, used(1, begin, other), "of-another")
+    query = f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry?step=PT1H"
+    told = (await world.get(query)).body
+    assert (told["basis"], told["reason"]) == (
+        None, "The telemetry of the node in that time names other tasks only.",
+    )  # fmt: skip
+    await written(world, container, first, used(2, begin), "of-the-node")
+    assert sums((await world.get(query)).body) == [2]
+    await written(world, container, first, used(4, begin, f"{own},task_attempt=1"), "of-the-task")
+    shown = (await world.get(query)).body
+    assert (shown["basis"], shown["attempts"], sums(shown)) == ("task", ["1"], [4])
+
+
+async def test_where_nothing_is_shown_a_sentence_says_why(world: World) -> None:
+    tasks = await staged(world, 3)
+    first = next(task for name, task in tasks.items() if name.startswith("first"))
+    waiting = next(task for name, task in tasks.items() if task["state"] == "active")
+    told = (await world.get(f"accounts/demo/jobs/alpha/tasks/{waiting['id']}/telemetry")).body
+    assert (told["reason"], told["telemetry"], told["nodeId"]) == ("The task hasn't begun to run.", None, None)
+    query = f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry"
+    told = (await world.get(query)).body
+    assert (told["reason"], told["telemetry"]["value"]) == (
+        "The node sent nothing of that kind in that time.", [],
+    )  # fmt: skip
+    told = (await world.get(f"{query}?to=2020-01-01T00:00:00Z")).body
+    assert (told["reason"], told["telemetry"]) == ("The task didn't run in the time that is asked for.", None)
+    assert (await world.get(f"{query}?to=2020-01-01T00:00:00Z&format=csv")).body.count("\n") == 1
+    for asked in ("name=system.mem", "step=PT1S", "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", "series=cpu"):
+        assert (await world.get(f"{query}?{asked}")).status == 400, asked
+    assert (await world.get("accounts/demo/jobs/alpha/tasks/none/telemetry")).status == 404

@@ -1,0 +1,157 @@
+"""A container that a test writes logs to, and as many hosts as it likes that take them in."""
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Self
+
+from azure.core import MatchConditions
+from azure.core.exceptions import HttpResponseError
+from azure.storage.blob.aio import BlobClient, BlobServiceClient
+
+from shared.domain.accounts import Account
+from shared.domain.batch_events import BatchEvent
+from shared.domain.rejects import Reject
+from shared.services.blob_reader import BlobReader
+from shared.services.blob_sweep import BlobSweep
+from shared.services.event_intake import EventIntake
+from shared.stores.blob_entries import BlobEntryStore
+from shared.stores.blobs import BlobContainer
+from shared.stores.events import EventStore
+from shared.stores.places import PlaceStore
+from shared.stores.rejects import RejectStore
+from shared.stores.tables import Tables
+
+ACCOUNT = Account("demo", "demo", "demo", None, "http://127.0.0.1:1")
+NOON = datetime(2026, 8, 6, 12, tzinfo=UTC)
+RESOURCE = "/SUBSCRIPTIONS/S/RESOURCEGROUPS/RG/PROVIDERS/MICROSOFT.BATCH/BATCHACCOUNTS/DEMO"
+_LONG = timedelta(minutes=1)
+
+
+def blob_name(hour: int = 12, account: str = "DEMO") -> str:
+    path = RESOURCE.replace("/DEMO", f"/{account}")
+    return f"resourceId={path}/y=2026/m=08/d=06/h={hour:02d}/m=00/PT1H.json"
+
+
+def record(task: str, at: datetime = NOON, **more: Any) -> bytes:
+    """The line of a task that started."""
+    properties = {"jobId": "job", "id": task, "nodeInfo": {"poolId": "pool", "nodeId": "n1"}}
+    told = {"time": f"{at:%Y-%m-%dT%H:%M:%S}.0000000Z", "resourceId": RESOURCE, "operationName": "TaskStartEvent"}
+    return json.dumps({**told, "properties": properties, **more}).encode() + b"\n"
+
+
+class TestClock:
+    """Time as a test has it."""
+
+    __test__ = False
+
+    def __init__(self) -> None:
+        self.time = max(datetime.now(UTC), NOON + timedelta(days=1))
+
+    async def now(self) -> datetime:
+        return self.time
+
+
+class DiedError(BaseException):
+    """The host is no more."""
+
+
+class Mortal:
+    """Lets a host die at one of its calls to tables from now on, before or after it took effect."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._send, self.calls, self.dies_at, self.committed = tables._transport.send, 0, 0, False
+        self.methods: list[str] = []
+        tables._transport.send = self._mortal  # type: ignore[method-assign]
+
+    def arm(self, dies_at: int, *, committed: bool) -> None:
+        self.calls, self.dies_at, self.committed = 0, dies_at, committed
+
+    async def _mortal(self, request: Any, **options: Any) -> Any:
+        self.calls += 1
+        self.methods.append(request.method)
+        dies = self.dies_at and self.calls >= self.dies_at
+        if dies and not (self.committed and self.calls == self.dies_at):
+            raise DiedError
+        answer = await self._send(request, **options)
+        if dies:
+            raise DiedError
+        return answer
+
+
+@dataclass
+class Host:
+    """One host's way to storage."""
+
+    tables: Tables
+    container: BlobContainer
+    sweep: BlobSweep
+    events: EventStore
+    hinted: set[str] = field(default_factory=set)
+
+    async def run(self) -> None:
+        await self.sweep.run(_LONG)
+
+
+class Rig:
+    def __init__(self, connection_string: str, prefix: str) -> None:
+        self._string, self._prefix = connection_string, prefix
+        self._stack = AsyncExitStack()
+        self.clock = TestClock()
+        self.accounts: Sequence[Account] = (ACCOUNT,)
+        self.retention = timedelta(days=90)
+
+    async def __aenter__(self) -> Self:
+        service = await self._stack.enter_async_context(BlobServiceClient.from_connection_string(self._string))
+        self._client = service.get_container_client(self._prefix)
+        await self._client.create_container()
+        self.tables = await self._open()
+        await self.tables.create()
+        self.store, self.rejects = EventStore(self.tables), RejectStore(self.tables)
+        self.entries = BlobEntryStore(self.tables)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def _open(self) -> Tables:
+        tables = Tables.connect(connection_string=self._string, endpoint=None, credential=None, prefix=self._prefix)
+        self._stack.push_async_callback(tables.close)
+        return tables
+
+    async def host(self, intake: Callable[[EventIntake], Any] = lambda one: one) -> Host:
+        """A host that remembers nothing."""
+        tables = await self._open()
+        container = BlobContainer.connect(self._prefix, connection_string=self._string, endpoint=None, credential=None)
+        self._stack.push_async_callback(container.close)
+        events, entries, hinted = EventStore(tables), BlobEntryStore(tables), set[str]()
+        kind = intake(EventIntake(self.accounts, events, hint=lambda _, jobs: hinted.update(jobs), clock=self.clock))
+        reader = BlobReader(
+            container, kind, entries=entries, places=PlaceStore(tables), rejects=RejectStore(tables), clock=self.clock
+        )
+        sweep = BlobSweep(reader, entries, self.clock, retention=self.retention)
+        return Host(tables, container, sweep, events, hinted)
+
+    def blob(self, name: str | None = None) -> BlobClient:
+        return self._client.get_blob_client(name or blob_name())
+
+    async def append(self, *lines: bytes, name: str | None = None) -> None:
+        """Appends in one block to a blob, which is made if it isn't there."""
+        blob = self.blob(name)
+        try:
+            await blob.create_append_blob(match_condition=MatchConditions.IfMissing)
+        except HttpResponseError as error:
+            if error.status_code not in (409, 412):
+                raise
+        await blob.append_block(b"".join(lines))
+
+    async def events(self) -> list[BatchEvent]:
+        return [event async for _, some in self.store.minutes("demo", 0, 0xFFFFFFFE) for event in some]
+
+    async def tasks(self) -> list[str]:
+        return sorted(str(event.task) for event in await self.events())
+
+    async def refused(self) -> list[Reject]:
+        return await self.rejects.load("demo", "", 1000)

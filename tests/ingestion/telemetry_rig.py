@@ -1,0 +1,99 @@
+"""A container that nodes write telemetry to, and hosts that take it in."""
+
+from datetime import datetime, timedelta
+from typing import Any, override
+
+from shared.domain.stamps import to_milliseconds
+from shared.domain.telemetry.asked import Asked
+from shared.domain.telemetry.labels import PathPattern
+from shared.domain.telemetry.rollups import Rollups
+from shared.services.blob_reader import BlobReader
+from shared.services.blob_sweep import BlobSweep
+from shared.services.taken_in import UNREAD_TELEMETRY, TakenIn
+from shared.services.telemetry_intake import TelemetryIntake
+from shared.services.telemetry_queries import TelemetryQueries
+from shared.stores.blobs import BlobContainer
+from shared.stores.places import PlaceStore
+from shared.stores.pools import PoolStore
+from tests.ingestion.rig import NOON, Host, Rig
+
+PATTERN = "accounts/{account}/pools/{pool}/nodes/{node}/**/*"
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+WEEK = timedelta(days=7)
+
+
+def blob_of(node: str, number: int = 0, *, account: str = "demo", pool: str = "pool") -> str:
+    return f"accounts/{account}/pools/{pool}/nodes/{node}/vm_perf_metrics.{number}.json"
+
+
+def used(value: int, at: datetime = NOON) -> bytes:
+    """A line that says how many bytes of memory are in use."""
+    return f"mem used={value}i {to_milliseconds(at) * 1_000_000}\n".encode()
+
+
+def received(value: int, at: datetime = NOON) -> bytes:
+    """A line that says how many bytes were received since the node began."""
+    return f"net,interface=eth0 bytes_recv={value}i {to_milliseconds(at) * 1_000_000}\n".encode()
+
+
+class TelemetryRig(Rig):
+    def __init__(self, connection_string: str, prefix: str) -> None:
+        super().__init__(connection_string, prefix)
+        self.clock.time = NOON + HOUR
+
+    @override
+    async def host(self, intake: Any = lambda one: one) -> Host:
+        tables = await self._open()
+        container = BlobContainer.connect(self._prefix, connection_string=self._string, endpoint=None, credential=None)
+        self._stack.push_async_callback(container.close)
+        stores = TakenIn.of(tables)
+        kind = TelemetryIntake(
+            self.accounts,
+            PathPattern(PATTERN),
+            stores.telemetry,
+            stores.node_index,
+            stores.totals,
+            clock=self.clock,
+            retention=WEEK,
+        )
+        reader = BlobReader(
+            container,
+            intake(kind),
+            entries=stores.entries,
+            places=PlaceStore(tables),
+            rejects=stores.rejects,
+            clock=self.clock,
+        )
+        return Host(
+            tables,
+            container,
+            BlobSweep(reader, stores.entries, self.clock, retention=WEEK, unread=UNREAD_TELEMETRY),
+            stores.events,
+        )
+
+    @property
+    def queries(self) -> TelemetryQueries:
+        return self.queries_of(WEEK)
+
+    def queries_of(self, minutes: timedelta, stores: TakenIn | None = None) -> TelemetryQueries:
+        """With minutes kept for some time, and hours for 90 days."""
+        return TelemetryQueries(
+            {account.id: account for account in self.accounts},
+            stores or TakenIn.of(self.tables),
+            PoolStore(self.tables),
+            clock=self.clock,
+            minutes=minutes,
+            hours=90 * DAY,
+        )
+
+    async def rollups(self, node: str, *, account: str = "demo", name: str | None = None) -> Rollups:
+        """All of a node, by minute since 1970."""
+        found = await self.queries.of_node(account, "pool", node, Asked(since=NOON - DAY, name=name, step=MINUTE))
+        return found.rollups
+
+    async def sums(self, node: str, *, account: str = "demo", name: str | None = None) -> dict[str, list[float]]:
+        """The sums of each series' minutes, in their order, by its name."""
+        found = await self.rollups(node, account=account, name=name)
+        return {series.name: [one.sum for _, one in sorted(minutes.items())] for series, minutes in found.items()}

@@ -1,0 +1,146 @@
+"""Pages of events: each event on one of them, the latest first, whatever is looked for; and sweeps that fail."""
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from azure.data.tables import UpdateMode
+
+from shared.domain import event_marks
+from shared.domain.batch_events import BatchEvent
+from shared.domain.event_lists import EventFilter, Position
+from shared.errors import BlobError, NotFoundError
+from shared.services import event_queries
+from shared.services.event_queries import EventQueries
+from shared.services.ingestion import Ingestion
+from shared.services.taken_in import TakenIn
+from shared.stores import events
+from tests.ingestion.rig import ACCOUNT, NOON, Rig, record
+
+SECOND = timedelta(seconds=1)
+
+
+def queries(rig: Rig, retention: timedelta = timedelta(days=36_500)) -> EventQueries:
+    return EventQueries(
+        {"demo": ACCOUNT}, TakenIn.of(rig.tables), clock=rig.clock, container="logs", retention=retention
+    )
+
+
+async def listed(rig: Rig, wanted: EventFilter, most: int) -> tuple[list[tuple[str, datetime]], int]:
+    """Tasks and times on all pages, and how many pages those were."""
+    found, after, pages = list[tuple[str, datetime]](), None, 0
+    while pages == 0 or after:
+        page = await queries(rig).events("demo", wanted, after=after, most=most)
+        assert len(page.events) <= most
+        found += [(str(event.task), event.at) for event in page.events]
+        after = Position.parse(page.more.text) if page.more else None
+        pages += 1
+        assert pages < 100
+    return found, pages
+
+
+@pytest.mark.parametrize("most", [1, 3, 7, 1000])
+async def test_each_event_is_on_one_page_the_latest_first(rig: Rig, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_queries, "_MOST_LOOKED_AT", 4)
+    times = [NOON + at * SECOND for at in (0, 0, 0, 1, 59, 60, 61, 61, 180, 3600)]
+    await rig.append(*(record(f"t{number}", at) for number, at in enumerate(times)))
+    await (await rig.host()).run()
+    found, _ = await listed(rig, EventFilter(), most)
+    assert sorted(found) == sorted((f"t{number}", at) for number, at in enumerate(times))
+    assert [at for _, at in found] == sorted(times, reverse=True)
+    rare, pages = await listed(rig, EventFilter(task="T0"), most)
+    assert rare == [("t0", NOON)]
+    assert pages > 1
+    part, _ = await listed(rig, EventFilter(since=times[4], until=times[6]), most)
+    assert part == [("t5", times[5]), ("t4", times[4])]
+
+
+async def test_what_is_past_its_time_is_not_shown_though_it_is_still_there(rig: Rig) -> None:
+    rig.clock.time = NOON + timedelta(days=1)
+    await rig.append(record("old", NOON - timedelta(days=3)), record("new"))
+    await (await rig.host()).run()
+    page = await queries(rig, timedelta(days=2)).events("demo", EventFilter(), after=None, most=10)
+    assert [event.task for event in page.events] == ["new"]
+
+
+async def test_of_an_account_that_is_not_watched_nothing_is_told(rig: Rig) -> None:
+    with pytest.raises(NotFoundError):
+        await queries(rig).events("other", EventFilter(), after=None, most=10)
+    (report,) = await queries(rig).all_ingestion()
+    assert (report.sweep, report.totals.units) == (None, 0)
+
+
+@pytest.mark.parametrize("error", [BlobError("It is gone."), RuntimeError("a defect")])
+async def test_a_sweep_that_fails_ends_no_tick(rig: Rig, error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    host = await rig.host()
+
+    async def failing(budget: timedelta) -> None:
+        raise error
+
+    host.sweep.run = failing  # type: ignore[method-assign]
+    ingestion = Ingestion({"logs": host.sweep}, budget=SECOND)
+    await ingestion.sweep()
+    assert "The sweep over logs" in caplog.text
+    await ingestion.announced("elsewhere/blob")
+
+
+def of_job(name: str, task: str, at: datetime) -> bytes:
+    place = {"poolId": f"pool-{name}", "nodeId": f"node-{name}"}
+    return record(task, at, properties={"jobId": name, "id": task, "nodeInfo": place, "note": task * 40})
+
+
+@pytest.mark.parametrize("most", [2, 1000])
+async def test_a_filter_finds_the_same_whether_rows_have_marks_or_not(
+    rig: Rig, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_queries, "_MOST_LOOKED_AT", 5)
+    monkeypatch.setattr(events, "_MARKS_AT_ONCE", 3)
+    monkeypatch.setattr(event_marks, "_MOST_ROWS", 2)
+    told = [(f"t{at}", NOON + at * 20 * SECOND, "ab"[at % 7 == 0 or at > 20]) for at in range(27)]
+    for half in (told[::2], told[1::2]):  # so that minutes have two rows
+        await rig.append(*(of_job(job, task, at) for task, at, job in half))
+        await (await rig.host()).run()
+    for filters in (EventFilter(job="B"), EventFilter(node="node-a", kind="taskstartevent"), EventFilter(pool="none")):
+        wanted = sorted(((task, at) for task, at, job in told if filters.wants(event_of(job))), key=lambda one: one[1])
+        assert (await listed(rig, filters, most))[0] == wanted[::-1], filters
+    await without_marks(rig)
+    assert len((await listed(rig, EventFilter(job="b"), most))[0]) == [job for _, _, job in told].count("b")
+
+
+async def test_rows_without_the_job_are_passed_over(rig: Rig) -> None:
+    minutes = 60
+    some = [
+        of_job("large", f"t{at}-{number}", NOON + at * 60 * SECOND) for at in range(minutes) for number in range(40)
+    ]
+    await rig.append(*some, of_job("rare", "found", NOON + 30 * 60 * SECOND))
+    await (await rig.host()).run()
+    read: list[int] = []
+    send = rig.tables._transport.send
+
+    async def counted(request: Any, **options: Any) -> Any:
+        answer = await send(request, **options)
+        await answer.load_body()
+        read.append(len(answer.body()))
+        return answer
+
+    rig.tables._transport.send = counted  # type: ignore[method-assign]
+    assert [task for task, _ in (await listed(rig, EventFilter(job="rare"), 10))[0]] == ["found"]
+    with_marks, calls = sum(read), len(read)
+    read.clear()
+    assert [task for task, _ in (await listed(rig, EventFilter(task="found"), 10))[0]] == ["found"]
+    assert calls == 2
+    assert with_marks < sum(read) / 5, (with_marks, sum(read))
+
+
+def event_of(job: str) -> BatchEvent:
+    return BatchEvent(NOON, "TaskStartEvent", job, "t", f"pool-{job}", f"node-{job}", {}, b"")
+
+
+async def without_marks(rig: Rig) -> None:
+    """Makes rows what they were before there were marks."""
+    table = rig.tables["events"]
+    async for row in table.query_entities("RowKey ge 'c' and RowKey lt 'd'"):
+        row.pop("marks")
+        await table.update_entity(row, mode=UpdateMode.REPLACE)

@@ -1,0 +1,58 @@
+"""The judge of what stands beside jobs: what can be held against the truth, and when a thing is as it should be."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from local.prove.exactness.beside import Beside, judge_beside, unsettled_beside
+
+_PAUSE = datetime(2026, 1, 5, 8, tzinfo=UTC)
+_TRUTH = {"pool one": ("One", {"nodes": "2", "slots": "4"}), "nodes one": ("One", {"a": '["idle"]'})}
+
+
+def _pool(**changed: Any) -> Beside:
+    told = {
+        "kind": "pool", "id": "One", "level": "exact", "as_of": _PAUSE, "reason": "so",
+        "figures": (("nodes", "2"), ("slots", "4")),
+    }  # fmt: skip
+    return Beside(**{**told, **changed})
+
+
+def _nodes(**changed: Any) -> Beside:
+    return _pool(kind="nodes", figures=(("a", '["idle"]'),), **changed)
+
+
+def test_what_is_right_is_compared_and_nothing_is_said_of_it() -> None:
+    found = judge_beside([_pool(), _nodes()], _TRUTH, _PAUSE)
+    assert (found.compared, found.wrong) == (2, ())
+    assert unsettled_beside([_pool(), _nodes()], _TRUTH) == {}
+
+
+@pytest.mark.parametrize(
+    ("thing", "said"),
+    [
+        (_pool(figures=(("nodes", "3"), ("slots", "4"))), "nodes 3, in truth 2"),
+        (_pool(figures=(("nodes", "2"),)), "slots None, in truth 4"),
+        (_pool(kind="nodes", figures=(("a", '["idle"]'), ("b", '["idle"]'))), 'b ["idle"], in truth None'),
+        (_pool(id="Two"), "there is none"),
+        (_pool(id="ONE"), "shown as ONE, in truth One"),
+    ],
+)
+def test_each_difference_is_told(thing: Beside, said: str) -> None:
+    assert said in judge_beside([thing], _TRUTH, _PAUSE).wrong[0]
+    assert said in unsettled_beside([thing], _TRUTH)[thing.key]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"as_of": _PAUSE - timedelta(seconds=1)}, {"as_of": None}, {"level": "stale"}, {"level": "unverified"}]
+)
+def test_what_is_not_claimed_of_the_pause_is_not_judged(changed: dict[str, Any]) -> None:
+    assert judge_beside([_pool(figures=(), **changed)], _TRUTH, _PAUSE).compared == 0
+
+
+def test_what_is_not_shown_or_not_sure_is_not_settled() -> None:
+    flaws = unsettled_beside([_pool(level="stale", reason="It failed.")], _TRUTH)
+    assert flaws.keys() == {"pool one", "nodes one"}
+    assert "right, but stale" in flaws["pool one"]
+    assert "not shown" in flaws["nodes one"]

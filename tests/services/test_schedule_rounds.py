@@ -1,0 +1,381 @@
+"""Looks at job schedules: what they claim is true whatever happens meanwhile, and they cost what they need."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.schedule_rounds import ScheduleRound
+from shared.errors import BatchAnswerError, BatchThrottledError, StorageError
+from tests.services.memory_tables import Fault
+from tests.services.process import ACCOUNT
+from tests.services.schedule_world import NONSENSE, ScheduleWorld
+
+NAMES = ("Alpha", "Beta")
+
+
+@pytest.fixture
+def world() -> Iterator[ScheduleWorld]:
+    made = ScheduleWorld()
+    yield made
+    made.close()
+
+
+changes = st.tuples(st.sampled_from(["run", "disable", "modify", "delete"]), st.sampled_from(NAMES))
+faults = st.none() | st.builds(Fault, call=st.integers(1, 6), committed=st.booleans(), kills=st.booleans())
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("change"), changes),
+        st.tuples(st.just("look"), st.integers(0, 1), st.sampled_from([0.0, 3.0]), changes, faults),
+        st.tuples(st.just("both"), st.sampled_from([0.5, 4.0]), st.sampled_from([0.5, 4.0]), changes, faults),
+        st.tuples(st.just("wait"), st.sampled_from([5.0, 1000.0])),
+    ),
+    max_size=12,
+)
+
+
+def change(world: ScheduleWorld, how: tuple[str, str]) -> None:
+    """What doesn't exist comes into being; else it changes there and back in turns."""
+    kind, name = how
+    facts = world.service.there.get(name.lower())
+    if facts is None:
+        world.create(name)
+    elif kind == "delete":
+        world.delete(name)
+    elif kind == "run":
+        world.change(name, recent_job=f"{name}:job-{1 + (facts.jobs_made or 0) % 2}")
+    elif kind == "modify":
+        world.change(name, last_modified=world.now())
+    else:
+        world.change(name, state="active" if facts.state == "disabled" else "disabled")
+
+
+def take(world: ScheduleWorld, step: tuple[Any, ...]) -> None:
+    match step:
+        case ("change", how):
+            change(world, how)
+        case ("look", who, takes, how, fault):
+            if takes:
+                world.later(takes * 0.8, lambda: change(world, how))
+            world.look((who, takes), fault=fault)
+        case ("both", first, second, how, fault):
+            world.later(first * 0.4, lambda: change(world, how))
+            world.later(second * 0.7, lambda: change(world, how))
+            world.look((0, first), (1, second), fault=fault)
+        case ("wait", seconds):
+            world.wait(seconds)
+
+
+def play(world: ScheduleWorld, script: list[tuple[Any, ...]]) -> None:
+    for name in NAMES:
+        world.create(name)
+    for step in script:
+        take(world, step)
+        world.wait(2)
+    world.wait(1000)
+    world.look((0, 0.0), thorough=True)
+
+
+@given(steps)
+def test_what_is_claimed_of_schedules_is_true_whatever_happens(script: list[tuple[Any, ...]]) -> None:
+    world = ScheduleWorld()
+    try:
+        play(world, script)
+        known = world.known()
+        there = {key: schedule for key, schedule in known.schedules.items() if not schedule.deleted}
+        assert {key: schedule.facts for key, schedule in there.items()} == world.service.there
+        assert not any(schedule.wants_specification for schedule in there.values())
+        assert known.last
+        assert {known.last.as_of_schedule(schedule) for schedule in there.values()} <= {known.last.as_of}
+    finally:
+        world.close()
+
+
+def _seen_by(last: ScheduleRound, _schedule: Any) -> Any:
+    return last.as_of
+
+
+def test_a_row_that_is_taken_to_be_as_of_any_later_list_is_noticed(
+    world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ScheduleRound, "as_of_schedule", _seen_by)
+    with pytest.raises(AssertionError):
+        _an_older_list_is_written_after_a_later_one(world)
+
+
+def test_an_older_list_that_is_written_after_a_later_one_is_told_as_what_it_is(world: ScheduleWorld) -> None:
+    _an_older_list_is_written_after_a_later_one(world)
+    known = world.known()
+    assert known.last
+    assert known.last.as_of_schedule(known.schedules["alpha"]) < (known.last.as_of or world.now())
+    world.wait(60)
+    world.look((1, 0.0))
+    assert world.known().schedules["alpha"].facts.state == "active"
+
+
+def _an_older_list_is_written_after_a_later_one(world: ScheduleWorld) -> None:
+    """By the later one it is as it was stored before, so that needn't write its row."""
+    world.create("Alpha")
+    world.look()
+    world.wait(60)
+    world.change("Alpha", state="disabled")
+    world.later(6, lambda: world.change("Alpha", state="active"))
+    world.later(7, lambda: world.look_beside(1))
+    world.look((0, 10.0))
+
+
+def test_an_account_without_schedules_is_asked_every_quarter_of_an_hour_and_costs_nothing_in_between(
+    world: ScheduleWorld,
+) -> None:
+    asked = []
+    for _ in range(31):
+        asked.append(world.look())
+        if not asked[-1]:
+            assert world.table_calls <= 2  # once: what the first look left is read
+        world.wait(60)
+    assert [minute for minute, requests in enumerate(asked) if requests] == [0, 15, 30]
+    world.look()
+    assert world.table_calls <= 2
+    world.look()
+    assert world.table_calls == 0
+
+
+def test_a_job_of_an_unknown_schedule_calls_for_a_look_once(world: ScheduleWorld) -> None:
+    for _ in range(2):
+        world.look()
+        world.wait(60)
+    world.create("Alpha", "completed")
+    world.heard = {"alpha", "past"}
+    assert world.look() == ["list", "specifications"]
+    world.wait(60)
+    assert world.look() == []
+    world.processes[0] = world.started()
+    assert world.look() == ["list"]  # of the past one
+    assert world.look() == []
+    world.heard = {"alpha"}
+    world.processes[0] = world.started()
+    assert world.look() == []
+
+
+def test_schedules_that_do_not_change_cost_a_request_and_one_row_a_round(world: ScheduleWorld) -> None:
+    world.create("Alpha")
+    world.look()
+    for _ in range(3):
+        world.wait(60)
+        world.storage.writes.clear()
+        assert world.look() == ["list"]
+        assert world.storage.writes == ["accounts"]
+        assert world.table_calls == 2
+
+
+def test_schedules_are_read_from_storage_now_and_then_whoever_looked_last(world: ScheduleWorld) -> None:
+    world.create("Alpha")
+    costs = []
+    for _ in range(31):
+        world.look()
+        costs.append(world.table_calls)
+        world.wait(60)
+    assert [minute for minute, calls in enumerate(costs) if calls != 2] == [0, 15, 30]
+
+
+def test_schedules_are_read_from_storage_where_another_process_looked_last(world: ScheduleWorld) -> None:
+    world.create("Alpha")
+    world.look()
+    world.change("Alpha", recent_job="Alpha:job-1")
+    world.wait(60)
+    world.look((1, 0.0))
+    world.wait(60)
+    world.look()
+    assert world.table_calls == 3
+    assert world.known().schedules["alpha"].facts.recent_job == "Alpha:job-1"
+
+
+def test_completed_schedules_are_looked_at_now_and_then_and_old_ones_never_taken_in(world: ScheduleWorld) -> None:
+    world.create("Old", "completed")
+    world.wait(8 * 86_400)
+    world.create("New", "completed")
+    assert world.look() == ["list", "specifications"]
+    assert world.known().schedules.keys() == {"new"}
+    world.wait(60)
+    assert world.look() == []
+    world.delete("New")
+    world.wait(900)
+    assert world.look() == ["list", "get New"]
+    assert world.known().schedules["new"].deleted
+    world.wait(900)
+    assert world.look() == ["list"]
+
+
+@pytest.mark.parametrize("request_", ["list", "specifications", "get Alpha"])
+def test_a_failure_is_told_of_the_schedules_that_it_concerns(world: ScheduleWorld, request_: str) -> None:
+    for name in NAMES:
+        world.create(name)
+    world.look()
+    world.wait(60)
+    if request_ == "specifications":
+        world.change("Alpha", last_modified=world.now())
+    elif request_ != "list":
+        world.delete("Alpha")
+    world.service.refusals[request_] = BatchAnswerError("It broke.")
+    world.look()
+    known = world.known()
+    assert known.last
+    assert not known.schedules["alpha"].deleted
+    failures = {key: known.last.failure_of(schedule) for key, schedule in known.schedules.items()}
+    assert failures == {"alpha": "It broke.", "beta": "It broke." if request_ == "list" else None}
+    world.service.refusals.clear()
+    world.wait(60)
+    world.look()
+    known = world.known()
+    assert known.last
+    assert known.last.problem is None
+    assert known.schedules["alpha"].deleted == (request_ == "get Alpha")
+
+
+def test_throttling_is_handed_on_and_asks_nothing_more(world: ScheduleWorld) -> None:
+    for name in NAMES:
+        world.create(name)
+    world.look()
+    for name in NAMES:
+        world.delete(name)
+    world.create("Gamma")
+    throttled = BatchThrottledError("http://x", timedelta(seconds=7), status=429)
+    world.service.refusals["get Alpha"] = throttled
+    world.wait(60)
+    process = world.processes[0]
+    process.batch.requests.clear()
+    end = world.run_of(0)
+    assert (end.throttled, end.problem) == (
+        throttled,
+        "Job schedules: 1 job schedule couldn't be read; its verdict says why.",
+    )
+    assert process.batch.requests == ["list", "get Alpha"]
+    assert [schedule.deleted for schedule in world.known().schedules.values()] == [False] * 3
+
+
+def test_a_schedule_that_is_made_anew_under_its_id_is_another_one(world: ScheduleWorld) -> None:
+    world.create("Alpha")
+    world.change("Alpha", recent_job="Alpha:job-7")
+    world.look()
+    world.wait(60)
+    world.delete("Alpha")
+    world.look()
+    world.wait(60)
+    world.create("ALPHA")
+    world.look(thorough=True)
+    (schedule,) = world.known().schedules.values()
+    assert (schedule.facts.id, schedule.facts.jobs_made, schedule.deleted) == ("ALPHA", 0, False)
+    assert schedule.baseline
+    assert schedule.baseline.since == schedule.facts.creation_time
+
+
+def spoil(world: ScheduleWorld, key: str) -> None:
+    """Makes nonsense of a schedule's row."""
+    places = world.storage.rows["jobschedules"]
+    place = next(place for place, (row, _) in places.items() if row["RowKey"] == key)
+    row, etag = places[place]
+    places[place] = ({**row, "schedule0": b"nonsense"}, etag)
+
+
+def test_a_row_that_makes_no_sense_is_one_failure_and_written_anew(world: ScheduleWorld) -> None:
+    for name in NAMES:
+        world.create(name)
+    world.look()
+    spoil(world, "alpha")
+    assert world.known().schedules.keys() == {"beta"}
+    assert "The job schedule 'Alpha' can't be read" in world.known().unreadable["alpha"].why
+    with pytest.raises(StorageError, match="The job schedule 'Alpha' can't be read"):
+        world.run(world.started().store.load(ACCOUNT.key, "Alpha"))
+    world.processes[0] = world.started()
+    world.wait(60)
+    assert world.look() == ["list", "specifications"]
+    known = world.known()
+    assert known.last
+    assert known.last.failures.keys() == {"alpha"}
+    assert known.schedules.keys() == {"alpha", "beta"}
+    world.wait(60)
+    assert world.run_of(0).problem is None
+
+
+def test_a_row_that_makes_no_sense_goes_where_there_is_nothing_in_its_place(world: ScheduleWorld) -> None:
+    world.create("Alpha", "completed")
+    world.look()
+    spoil(world, "alpha")
+    world.delete("Alpha")
+    world.processes[0] = world.started()
+    assert world.look(thorough=True) == ["list", "get Alpha"]
+    assert world.storage.rows["jobschedules"] == {}
+    world.wait(60)
+    assert world.look() == ["list"]
+    world.wait(60)
+    assert world.look() == []
+
+
+def test_a_row_that_makes_no_sense_is_written_anew_however_long_ago_its_schedule_completed(
+    world: ScheduleWorld,
+) -> None:
+    world.create("Alpha", "completed")
+    world.look()
+    spoil(world, "alpha")
+    world.wait(8 * 86_400)
+    world.processes[0] = world.started()
+    world.look(thorough=True)
+    assert world.known().schedules.keys() == {"alpha"}
+
+
+def test_a_specification_that_makes_no_sense_is_asked_for_once_and_fails_nothing(world: ScheduleWorld) -> None:
+    world.service.nonsense = {"alpha"}
+    for name in NAMES:
+        world.create(name, "completed")
+    assert world.look() == ["list", "specifications"]
+    known = world.known()
+    assert known.last
+    assert known.last.problem is None
+    alpha = known.schedules["alpha"]
+    assert (alpha.specification, alpha.unspecified, known.schedules["beta"].unspecified) == (None, NONSENSE, None)
+    for _ in range(3):
+        world.wait(60)
+        assert world.look() == []
+    world.service.nonsense = set()
+    world.change("Alpha", last_modified=world.now())
+    assert world.look(thorough=True) == ["list", "specifications"]
+    alpha = world.known().schedules["alpha"]
+    assert (alpha.specification is None, alpha.unspecified) == (False, None)
+
+
+def test_a_job_of_a_schedule_that_is_never_taken_in_calls_for_one_look(world: ScheduleWorld) -> None:
+    world.create("Old", "completed")
+    world.wait(8 * 86_400)
+    world.heard = {"old"}
+    asked = []
+    for _ in range(60):
+        asked += world.look()
+        world.wait(60)
+    assert asked == ["list"] * 5  # one every quarter of an hour, and one for the job
+
+
+@pytest.mark.parametrize(("seconds", "was_due"), [(-1, True), (1, False)])
+def test_for_which_run_the_first_counted_job_was_made_is_noted_while_that_is_known(
+    world: ScheduleWorld, seconds: int, *, was_due: bool
+) -> None:
+    world.create("Alpha")
+    due = world.now() + timedelta(minutes=1)
+    world.change("Alpha", last_modified=world.now() + timedelta(seconds=1), next_run_time=due)
+    world.change("Alpha", recent_job="Alpha:job-7")
+    world.look()
+    world.wait(60)
+    world.change("Alpha", recent_job="Alpha:job-8", next_run_time=due + timedelta(minutes=1))
+    world.look()
+    baseline = world.known().schedules["alpha"].baseline
+    assert baseline
+    assert (baseline.made, baseline.next_was_due) == (7, None)
+    world.jobs = {"alpha:JOB-8": due + timedelta(seconds=seconds)}
+    world.look()
+    world.jobs = {}
+    world.look()
+    baseline = world.known().schedules["alpha"].baseline
+    assert baseline
+    assert baseline.next_was_due == was_due

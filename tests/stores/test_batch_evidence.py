@@ -1,0 +1,36 @@
+"""What explains why tasks wait, as the service sends it: lists go on over pages, up to a bound."""
+
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from shared.stores.batch import BatchAccount
+from shared.stores.batch_evidence import BatchEvidence
+from tests.stores.test_batch_pools import body
+from tests.stores.test_failing_batch import Service, account, service
+
+__all__ = ["account", "service"]
+
+
+def status(number: int) -> dict[str, Any]:
+    """Preparation failed on the last node of every page."""
+    result = "failure" if number % 2 else "success"
+    return {"nodeId": f"tvm-{number}", "jobPreparationTaskExecutionInfo": {"result": result, "exitCode": number % 2}}
+
+
+@pytest.mark.parametrize(("pages", "read"), [(1, 1), (3, 3), (4, 3)])
+async def test_preparation_is_read_from_as_many_nodes_as_three_pages_show(
+    service: Service, account: BatchAccount, pages: int, read: int
+) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        first, link = 2 * service.requests - 2, f"{account.account.endpoint}/{service.requests}"
+        rows = [status(first), status(first + 1)]
+        return web.Response(body=body(*rows, link=link if service.requests < pages else None))
+
+    service.answer = answer
+    found, whole = await BatchEvidence(account).fetch_preparation("job")
+    assert (service.requests, whole) == (read, pages == read)
+    assert (found.nodes, found.succeeded) == (2 * read, read)
+    assert found.failed_nodes == {f"tvm-{2 * page + 1}" for page in range(read)}
+    assert found.failures == (("The preparation task failed with exit code 1.", read),)

@@ -1,0 +1,39 @@
+"""Blobs and logs beyond two gigabytes: what counts their bytes has more than 32 bits."""
+
+from datetime import UTC, datetime
+
+from shared.domain.blobs import Entry, Place
+from shared.domain.rejects import Refusal
+from shared.domain.sweeps import LaneSweep, Totals
+from shared.stores.blob_entries import BlobEntryStore
+from shared.stores.events import TABLE, EventStore, head_row, place_key
+from shared.stores.places import PlaceStore
+from shared.stores.rejects import RejectStore
+from shared.stores.tables import Tables
+from shared.stores.unit_writes import write_at_once
+
+NOON = datetime(2026, 8, 6, 12, tzinfo=UTC)
+FAR = 5 << 30
+
+
+async def test_a_place_far_into_a_blob_is_kept(tables: Tables, partition: str) -> None:
+    places, key = PlaceStore(tables), place_key(partition, "incarnation")
+    stored, _ = await places.advance(key, await places.load(key), Place(1 << 30), ())
+    stored, _ = await places.advance(key, stored, Place(FAR, units=FAR, refused=FAR), ())
+    assert await places.load(key) == stored
+    assert stored.place == Place(FAR, units=FAR, refused=FAR)
+
+
+async def test_totals_of_very_many_bytes_are_kept(tables: Tables, partition: str) -> None:
+    store, totals = EventStore(tables), Totals(units=FAR, stored=FAR, repeats=FAR, refused=FAR, bytes=FAR, latest=NOON)
+    await write_at_once(tables[TABLE], [head_row(partition, await store.load_head(partition), totals)])
+    assert (await store.load_head(partition)).totals == totals
+
+
+async def test_what_is_bad_or_behind_far_into_a_blob_is_told(tables: Tables, partition: str) -> None:
+    rejects, entries = RejectStore(tables), BlobEntryStore(tables)
+    refusal, sweep = Refusal(FAR, 3, "It isn't JSON.", b"x"), LaneSweep(NOON, 1, behind_blobs=1, behind_bytes=FAR)
+    await rejects.save(partition, Entry("blob", NOON, NOON), [refusal], NOON)
+    await entries.save_sweep(partition, sweep)
+    assert [one.refusal for one in await rejects.load(partition, "", 10)] == [refusal]
+    assert await entries.load_sweep(partition) == sweep

@@ -1,0 +1,21 @@
+"""How long rejects are kept, and in which order."""
+
+from datetime import UTC, datetime, timedelta
+
+from shared.domain.blobs import Entry
+from shared.domain.rejects import Refusal
+from shared.stores.rejects import RejectStore
+from shared.stores.tables import Tables
+
+NOON = datetime(2026, 8, 6, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+async def test_a_reject_is_kept_from_when_it_was_noted_however_old_its_blob_is(tables: Tables, partition: str) -> None:
+    store = RejectStore(tables)
+    for days in (1, 20):
+        await store.save(partition, Entry("blob", NOON, NOON), [Refusal(days, 0, "It is bad.", b"")], NOON + days * DAY)
+    assert await store.delete_before(partition, NOON + 10 * DAY) == 1
+    assert [one.refusal.offset for one in await store.load(partition, "", 10)] == [20]
+    assert await store.delete_before(partition, NOON + 21 * DAY) == 1
+    assert await store.load(partition, "", 10) == []

@@ -1,0 +1,49 @@
+// What is watched, how its jobs are doing, and how sure that is.
+
+import { useContext, useEffect } from "preact/hooks";
+import { AccountTile } from "./AccountTile";
+import { Feed, fits, useFeed, type Asked } from "./feed";
+import { FilterBar } from "./FilterBar";
+import { addressOf, jobsQuery, readFilters, type Filters } from "./filters";
+import { JobList } from "./JobList";
+import { Going } from "./Link";
+import { ListBody } from "./ListBody";
+import type { Job } from "./model";
+import { Shell } from "./Shell";
+
+const JOBS = new Feed<Job>("jobs");
+
+export function JobsPage() {
+  const filters = readFilters();
+  const go = useContext(Going);
+  const asked: Asked = { account: filters.account, query: jobsQuery(filters) };
+  const reading = useFeed(JOBS, asked);
+  useEffect(() => {
+    document.title = "Batchscope";
+  }, []);
+  const choose = (change: Partial<Filters>) =>
+    go(addressOf({ ...filters, ...change }), "prefix" in change ? "replace" : "push");
+  return (
+    <Shell tab="jobs" account={filters.account} reading={reading} retry={() => JOBS.refresh()}>
+      <ListBody reading={reading}>
+        {(picture) => (
+          <>
+            <section class="tiles" aria-label="Accounts">
+              {picture.accounts.map((account) => (
+                <AccountTile
+                  key={account.id}
+                  account={account}
+                  single={picture.accounts.length === 1}
+                  filters={filters}
+                  choose={choose}
+                />
+              ))}
+            </section>
+            <FilterBar accounts={picture.accounts} filters={filters} choose={choose} />
+            <JobList picture={picture} filters={filters} fitting={fits(picture, asked)} choose={choose} />
+          </>
+        )}
+      </ListBody>
+    </Shell>
+  );
+}

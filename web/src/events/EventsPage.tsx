@@ -1,0 +1,66 @@
+// What Batch logged of an account's pools and tasks: the latest first, older ones on demand, new ones by themselves.
+
+import { useEffect } from "preact/hooks";
+import { useWatched } from "../job/watching";
+import { Link } from "../Link";
+import type { Account, Page } from "../model";
+import { Outside } from "../Outside";
+import { Shell } from "../Shell";
+import { EventFeed } from "./EventFeed";
+import { addressOfEvents, EVERY_EVENT, readEventFilters, type EventFilters } from "./filters";
+import { IngestionLine } from "./IngestionLine";
+
+const EVERY_MS = 10_000;
+
+export function EventsPage() {
+  const filters = readEventFilters();
+  const { value, failure, retry } = useWatched<Page<Account>>({ path: "/api/accounts", every: EVERY_MS });
+  const accounts = value?.value ?? [];
+  const account = filters.account ? accounts.find(({ id }) => id === filters.account) : accounts[0];
+  useEffect(() => {
+    document.title = "Events · Batchscope";
+  }, []);
+  return (
+    <Shell tab="events" account={filters.account} reading={{ value: value && value.value, failure }} retry={retry}>
+      {!value && !failure && <p class="empty">Loading…</p>}
+      {accounts.length > 1 && <Accounts accounts={accounts} chosen={account?.id} filters={filters} />}
+      {account && <IngestionLine key={account.id} account={account.id} />}
+      {account && <EventFeed filters={{ ...filters, account: account.id }} />}
+      {value && !account && <NoAccount some={accounts.length > 0} />}
+    </Shell>
+  );
+}
+
+interface AccountsProps {
+  accounts: Account[];
+  chosen: string | undefined;
+  filters: EventFilters;
+}
+
+/** Each account has a log of its own. */
+function Accounts({ accounts, chosen, filters }: AccountsProps) {
+  return (
+    <nav class="choices accounts" aria-label="Account">
+      {accounts.map(({ id }) => (
+        <Link key={id} to={addressOfEvents({ ...filters, account: id })} current={id === chosen}>
+          <Outside text={id} />
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function NoAccount({ some }: { some: boolean }) {
+  return (
+    <div class="empty" data-testid="no-accounts">
+      <h2>{some ? "No such account is watched" : "No accounts are configured"}</h2>
+      {some ? (
+        <Link to={addressOfEvents(EVERY_EVENT)}>Show all events</Link>
+      ) : (
+        <p>
+          Name the Batch accounts to watch in the setting <code>BATCH_ACCOUNTS</code>; their events appear here.
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+// How events of an account come in, in a line; and plainly where they come in late, or not at all.
+
+import { Age } from "../Banner";
+import { serverClock, useTick } from "../clock";
+import { useWatched } from "../job/watching";
+import { Outside } from "../Outside";
+import { count, plural, span } from "../words";
+import { pathOfAccount } from "./filters";
+import type { Ingestion } from "./model";
+
+const EVERY_MS = 10_000;
+const LATE_MS = 10 * 60_000;
+const UNITS = ["kB", "MB", "GB"];
+
+export function IngestionLine({ account }: { account: string }) {
+  const { value, failure } = useWatched<Ingestion>({ path: pathOfAccount(account, "ingestion"), every: EVERY_MS });
+  if (failure?.message != null && !value) {
+    return (
+      <p class="ingestion bad" data-testid="ingestion">
+        How events come in isn't known: <Outside text={failure.message} />
+      </p>
+    );
+  }
+  return value ? <Told account={account} told={value} /> : <p class="ingestion">How events come in is being read.</p>;
+}
+
+function Told({ account, told }: { account: string; told: Ingestion }) {
+  if (!told.container) {
+    return (
+      <p class="ingestion" data-testid="ingestion">
+        No new events are read: name the storage account with Batch's resource logs in the setting{" "}
+        <code>TELEMETRY_STORAGE</code>.
+      </p>
+    );
+  }
+  return (
+    <>
+      <p class="ingestion" data-testid="ingestion">
+        {plural(told.events, "event")} so far, from {plural(told.blobs, "log")} looked at{" "}
+        <Age at={told.sweptAt} none="not yet" />
+        {told.latestEvent && (
+          <>
+            ; the latest was logged <Age at={told.latestEvent} />
+          </>
+        )}
+        {told.repeats > 0 && `; ${plural(told.repeats, "repeat")} left out`}.
+      </p>
+      <Trouble account={account} told={told} />
+    </>
+  );
+}
+
+function Trouble({ account, told }: { account: string; told: Ingestion }) {
+  useTick();
+  const { sweptAt, behindSince, problems, refused } = told;
+  const age = (at: string | null) => (at ? serverClock.now() - Date.parse(at) : 0);
+  const late = age(behindSince) > LATE_MS;
+  const asleep = told.blobs > 0 && age(sweptAt) > LATE_MS;
+  if (!told.behindBytes && !asleep && !problems.length && !refused) return null;
+  return (
+    <ul class="ingestion-trouble" data-testid="ingestion-trouble">
+      {asleep && <li class="bad">No log was looked at for {span(age(sweptAt))}: newer events are missing.</li>}
+      {told.behindBytes > 0 && (
+        <li class={late ? "bad" : ""}>
+          {size(told.behindBytes)} of {plural(told.behindBlobs, "log")}{" "}
+          {told.behindBytes === 1 ? "isn't" : "aren't"} read yet
+          {late && `, since ${span(age(behindSince))}: some events are missing`}.
+        </li>
+      )}
+      {refused > 0 && (
+        <li>
+          {plural(refused, "record")} couldn't be read;{" "}
+          <a href={`${pathOfAccount(account, "rejects")}?format=csv&maxpagesize=1000`} download="rejects.csv">
+            which and why
+          </a>
+          .
+        </li>
+      )}
+      {problems.map((problem) => (
+        <li key={problem} class="bad">
+          <Outside text={problem} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** "13 bytes", "1.2 MB". */
+function size(bytes: number): string {
+  if (bytes < 1000) return plural(bytes, "byte");
+  const power = Math.min(Math.floor(Math.log10(bytes) / 3), UNITS.length);
+  const value = bytes / 1000 ** power;
+  return `${value < 10 ? value.toFixed(1) : count(Math.round(value))} ${UNITS[power - 1]}`;
+}

@@ -1,0 +1,47 @@
+// The latest few events of one thing, on its page: nothing at all where there are none.
+
+import { useSeen, useWatched } from "../job/watching";
+import { Link } from "../Link";
+import type { Page } from "../model";
+import { Problem } from "../Problem";
+import { EventList, type Subject } from "./EventList";
+import { addressOfEvents, pathOfEvents } from "./filters";
+import type { EventLine } from "./model";
+
+const EVERY_MS = 30_000;
+const ROWS = 6;
+
+interface LatestProps {
+  account: string;
+  of: Subject;
+  /** In a panel it has no frame of its own. */
+  framed?: boolean;
+}
+
+export function LatestEvents({ account, of, framed = true }: LatestProps) {
+  const { ref, seen } = useSeen();
+  const path = pathOfEvents({ account, ...of }, { rows: ROWS });
+  const { value, failure, retry } = useWatched<Page<EventLine>>({ path, every: EVERY_MS, seen });
+  const events = value?.value ?? [];
+  const shown = events.length > 0 || failure?.message != null;
+  const kind = shown && framed ? "part-of-job card" : "";
+  return (
+    <section ref={ref} class={`latest-events ${kind}`} aria-label={shown ? "Events" : undefined} data-section="events">
+      {shown && (
+        <>
+          <header>
+            {framed ? <h3>Events</h3> : <h4>Events</h4>}
+            <p class="note">the latest</p>
+            <div class="actions">
+              <Link to={addressOfEvents({ account, ...of })}>All events</Link>
+            </div>
+          </header>
+          {failure?.message != null && (
+            <Problem failure={failure} retry={retry} name="events" of="Events" />
+          )}
+          <EventList account={account} events={events} subject={of} />
+        </>
+      )}
+    </section>
+  );
+}

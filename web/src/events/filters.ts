@@ -1,0 +1,76 @@
+// Which events are listed, kept in the page's address so that a view can be shared and reloaded.
+
+import { addressOfList } from "../places";
+
+/** "" stands for everything; `from` and `to` are times with a zone, of which `from` is included and `to` isn't. */
+export interface EventFilters {
+  account: string;
+  kind: string;
+  job: string;
+  task: string;
+  pool: string;
+  node: string;
+  from: string;
+  to: string;
+}
+
+export const EVERY_EVENT: EventFilters = {
+  account: "",
+  kind: "",
+  job: "",
+  task: "",
+  pool: "",
+  node: "",
+  from: "",
+  to: "",
+};
+const ROWS_OF_PAGE = 50;
+/** As many as the server puts into one table. */
+export const ROWS_OF_CSV = 1000;
+
+export function readEventFilters(): EventFilters {
+  const query = new URLSearchParams(location.search);
+  const keys = Object.keys(EVERY_EVENT) as (keyof EventFilters)[];
+  return Object.fromEntries(keys.map((key) => [key, query.get(key) ?? ""])) as unknown as EventFilters;
+}
+
+export function addressOfEvents(filters: Partial<EventFilters>): string {
+  return addressOfList("events", { ...filters });
+}
+
+export function isFiltered({ account: _, ...others }: EventFilters): boolean {
+  return Object.values(others).some(Boolean);
+}
+
+/** The API's address of something of an account, as "events". */
+export function pathOfAccount(account: string, part: string): string {
+  return `/api/accounts/${encodeURIComponent(account)}/${part}`;
+}
+
+/** `rows` is how many a page or the table has. */
+interface Extent {
+  format?: "json" | "csv";
+  rows?: number;
+}
+
+/** The API's address of a list of events, as pages of JSON or as one table. */
+export function pathOfEvents(
+  { account, ...others }: Partial<EventFilters> & { account: string },
+  { format = "json", rows = format === "csv" ? ROWS_OF_CSV : ROWS_OF_PAGE }: Extent = {},
+): string {
+  const query = new URLSearchParams({ ...(format === "csv" && { format }), maxpagesize: String(rows) });
+  for (const [key, value] of Object.entries(others)) if (value) query.set(key, value);
+  return `${pathOfAccount(account, "events")}?${query}`;
+}
+
+/** A time with a zone as a field of the page shows it, in the reader's own zone; "" where it is none. */
+export function localOf(time: string): string {
+  const at = new Date(time);
+  if (!time || Number.isNaN(at.getTime())) return "";
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** The other way round. */
+export function timeOf(local: string): string {
+  return local ? new Date(local).toISOString().replace(".000Z", "Z") : "";
+}

@@ -1,0 +1,154 @@
+// What was read of a list of events: it grows at its head as events are logged, and at its end as older ones are asked
+// for. What is listed once stays where it is among the others.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ownPath, Reader } from "../api";
+import type { Page } from "../model";
+import { failureOf, Poller, type Failure } from "../poller";
+import type { EventLine } from "./model";
+
+const EVERY_MS = 5_000;
+/** How long what is at hand is taken to lead up to a head that shares nothing with it, as few can pass it meanwhile. */
+const SOON_MS = 60_000;
+const MOST_ROWS = 2_000;
+const PAGES_AT_ONCE = 10;
+
+/** `next` is where older ones are, null behind the last. */
+export interface Log {
+  rows: EventLine[];
+  next: string | null;
+}
+
+type Read = (path: string) => Promise<Page<EventLine>>;
+
+/** The log with a newer head. Where too much has passed to tell what is between, it begins anew at the head. */
+export async function withHead(log: Log | null, path: string, read: Read, soon: boolean): Promise<Log> {
+  const known = new Set(log?.rows.map(({ id }) => id));
+  const head: EventLine[] = [];
+  let next: string | null = path;
+  for (let pages = 0; next && pages < PAGES_AT_ONCE; pages++) {
+    const page = await read(next);
+    head.push(...page.value);
+    next = linkOf(page);
+    const joined = page.value.some(({ id }) => known.has(id)) || (next !== null && soon && !page.value.length);
+    if (log && joined) return joinedTo(log, head);
+    if (!log && head.length) break;
+  }
+  return { rows: head, next };
+}
+
+/** The log with at least one older event, where some pages tell of one. */
+export async function withOlder(log: Log, read: Read): Promise<Log> {
+  let { next } = log;
+  for (let pages = 0; next && pages < PAGES_AT_ONCE; pages++) {
+    const page = await read(next);
+    next = linkOf(page);
+    if (page.value.length) return { rows: [...log.rows, ...without(page.value, log.rows)], next };
+  }
+  return { rows: log.rows, next };
+}
+
+function joinedTo(log: Log, head: EventLine[]): Log {
+  return { rows: [...head, ...without(log.rows, head)], next: log.next };
+}
+
+function without(rows: EventLine[], others: EventLine[]): EventLine[] {
+  const ids = new Set(others.map(({ id }) => id));
+  return rows.filter(({ id }) => !ids.has(id));
+}
+
+function linkOf({ nextLink }: Page<EventLine>): string | null {
+  return nextLink ? ownPath(nextLink) : null;
+}
+
+interface Kept {
+  value: Log | null;
+  failure: Failure | null;
+  /** True while older ones are read. */
+  older: boolean;
+}
+
+const NOTHING: Kept = { value: null, failure: null, older: false };
+
+/** Reads one list over and over; `isRead` tells whether somebody reads it, so that it mustn't begin anew. */
+class LogReader {
+  #reader = new Reader();
+  #stopped = new AbortController();
+  #asOf = 0;
+  #kept = NOTHING;
+  #poller: Poller<Log>;
+
+  constructor(
+    private readonly path: string,
+    private readonly isRead: () => boolean,
+    private readonly show: (kept: Kept) => void,
+  ) {
+    const read = (signal: AbortSignal) => this.#readHead(signal);
+    this.#poller = new Poller(read, () => EVERY_MS, ({ failure }) => this.#change({ failure }));
+  }
+
+  /** Starts, and returns what stops it. */
+  start(): () => void {
+    const stop = this.#poller.start();
+    return () => (stop(), this.#stopped.abort());
+  }
+
+  refresh(): void {
+    this.#poller.refresh();
+  }
+
+  async older(): Promise<void> {
+    const before = this.#kept.value;
+    if (!before || this.#kept.older) return;
+    this.#change({ older: true });
+    try {
+      const grown = await withOlder(before, (path) => new Reader().read(path, this.#stopped.signal));
+      const newer = without(this.#kept.value?.rows ?? [], grown.rows); // which came meanwhile
+      this.#change({ value: { rows: [...newer, ...grown.rows], next: grown.next }, failure: null, older: false });
+    } catch (error) {
+      this.#change({ failure: failureOf(error, Date.now()), older: false });
+    }
+  }
+
+  async #readHead(signal: AbortSignal): Promise<Log> {
+    const before = this.#kept.value;
+    const anew = before && before.rows.length > MOST_ROWS && !this.isRead();
+    const read: Read = (path) => this.#reader.read(path, signal);
+    const soon = Date.now() - this.#asOf < SOON_MS;
+    const now = await withHead(anew ? null : before, this.path, read, soon);
+    this.#reader.endRound();
+    if (before && this.#kept.value !== before) return before; // older ones came meanwhile; the next turn joins them
+    this.#asOf = Date.now();
+    if (!signal.aborted && !unchanged(before, now)) this.#kept = { ...this.#kept, value: now };
+    return now;
+  }
+
+  #change(news: Partial<Kept>): void {
+    this.#kept = { ...this.#kept, ...news };
+    if (!this.#stopped.signal.aborted) this.show(this.#kept);
+  }
+}
+
+export interface WatchedLog extends Kept {
+  readOlder: () => void;
+  retry: () => void;
+}
+
+/** Watches the list at a path; what is shown is never of another. */
+export function useLog(path: string, isRead: () => boolean): WatchedLog {
+  const [shown, show] = useState({ path, kept: NOTHING });
+  const reader = useRef<LogReader>(null);
+  useEffect(() => {
+    reader.current = new LogReader(path, isRead, (kept) => show({ path, kept }));
+    return reader.current.start();
+  }, [path]);
+  return {
+    ...(shown.path === path ? shown.kept : NOTHING),
+    readOlder: () => void reader.current?.older(),
+    retry: () => reader.current?.refresh(),
+  };
+}
+
+function unchanged(before: Log | null, now: Log): before is Log {
+  return before?.rows.length === now.rows.length && before.rows.every(({ id }, index) => id === now.rows[index]?.id);
+}

@@ -1,0 +1,74 @@
+// A pool's history as a table, for those who can't see the chart or want the numbers. It is made when it is opened.
+
+import { useState } from "preact/hooks";
+import { exactMoment } from "../job/scales";
+import { count, rate } from "../words";
+import type { PoolHistory, PoolPoint } from "./model";
+import { targetOf } from "./PoolHistorySection";
+import { inWords } from "./words";
+
+const NUMBERS = ["Nodes to be", "Slots used", "Cores busy", "Tasks", "Interruptions"];
+
+export function PoolHistoryTable({ history }: { history: PoolHistory }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details class="as-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>The same as a table</summary>
+      {open && (
+        <div class="scroll" tabIndex={0} role="region" aria-label="History as a table">
+          <table class="plain">
+            <thead>
+              <tr>
+                <th scope="col">Step ends</th>
+                <th scope="col">Nodes</th>
+                {NUMBERS.map((name) => (
+                  <th key={name} scope="col" class="number">
+                    {name}
+                  </th>
+                ))}
+                <th scope="col">Exact</th>
+              </tr>
+            </thead>
+            <tbody>
+              {history.value.toReversed().map((point) => (
+                <Row key={point.time} point={point} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </details>
+  );
+}
+
+function Row({ point }: { point: PoolPoint }) {
+  const { time, nodeCounts, slots, cores, tasks, preempted, exact } = point;
+  const target = targetOf(point);
+  const numbers = [
+    target === null ? "–" : count(target),
+    slots ? `${count(slots.used)} of ${count(slots.total)}` : "–",
+    cores ? `${rate(cores.busy)} of ${count(cores.total)}` : "–",
+    tasks === null ? "–" : count(tasks),
+    preempted === null ? "–" : count(preempted),
+  ];
+  return (
+    <tr>
+      <th scope="row">{exactMoment(Date.parse(time))}</th>
+      {nodeCounts ? (
+        <>
+          <td>{inWords(nodeCounts) || "none"}</td>
+          {numbers.map((number, index) => (
+            <td key={NUMBERS[index]} class="number">
+              {number}
+            </td>
+          ))}
+        </>
+      ) : (
+        <td class="gone" colSpan={NUMBERS.length + 1}>
+          not polled
+        </td>
+      )}
+      <td>{nodeCounts ? (exact ? "yes" : "not confirmed") : ""}</td>
+    </tr>
+  );
+}

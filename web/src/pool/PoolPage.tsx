@@ -1,0 +1,65 @@
+// One pool: what it is and how it does, its nodes one by one, and how it came to be so.
+
+import { useContext } from "preact/hooks";
+import { rangeFor } from "../job/view";
+import { useWatched } from "../job/watching";
+import { Crumbs, usePageOf } from "../Crumbs";
+import { LatestEvents } from "../events/LatestEvents";
+import { Going } from "../Link";
+import { NotThere, Top } from "../OnePage";
+import { POLL_MS } from "../poller";
+import { Shell } from "../Shell";
+import type { Pool } from "./model";
+import { NodePanel } from "./NodePanel";
+import { NodeSections } from "./NodeSection";
+import { PoolHistorySection } from "./PoolHistorySection";
+import { PoolSetup } from "./PoolSetup";
+import { PoolTop } from "./PoolTop";
+import { addressOfPool, pathOfPool, readPoolView } from "./view";
+
+interface PoolPageProps {
+  account: string;
+  id: string;
+  /** The list as it was left. */
+  back: string;
+}
+
+export function PoolPage({ account, id, back }: PoolPageProps) {
+  const view = readPoolView(account, id);
+  const watched = useWatched<Pool>({ path: pathOfPool(view), every: POLL_MS });
+  const go = useContext(Going);
+  usePageOf(id, back);
+  const { value: pool, failure } = watched;
+  const gone = failure?.status === 404 && !pool;
+  const created = pool ? Date.parse(pool.creationTime) : -Infinity;
+  const range = view.range ?? (pool || failure ? rangeFor(pool) : null);
+  const open = (node: string) => go(addressOfPool({ ...view, node }));
+  const close = () => go(addressOfPool({ ...view, node: "", charts: "" }), "back");
+  return (
+    <Shell tab="pools" account={account} back={back} reading={watched} tells retry={watched.retry}>
+      <Crumbs tab="pools" account={account} id={id} name="pool" />
+      {gone ? (
+        <>
+          <NotThere name="pool" back={back} message={failure.message ?? ""} />
+          <PoolHistorySection key="gone" view={view} range={range} created={created} gone />
+        </>
+      ) : (
+        <>
+          <Top watched={watched} name="pool">
+            {(read) => <PoolTop pool={read} />}
+          </Top>
+          <NodeSections
+            view={view}
+            counts={pool?.nodeCounts ?? null}
+            flapping={pool?.flappingNodes ?? null}
+            open={open}
+          />
+          <PoolHistorySection view={view} range={range} created={created} />
+          <LatestEvents account={account} of={{ pool: id }} />
+          {pool && <PoolSetup pool={pool} />}
+        </>
+      )}
+      {view.node && <NodePanel key={view.node} view={view} close={close} />}
+    </Shell>
+  );
+}

@@ -1,0 +1,158 @@
+// How a pool is set up to scale and to prepare its nodes: the formula with its last evaluation, the start task.
+
+import type { ComponentChildren } from "preact";
+import { Age } from "../Banner";
+import { Words } from "../job/Fields";
+import { Outside, OutsideLines } from "../Outside";
+import { count, seconds } from "../words";
+import { exactMoment, parseDuration } from "../job/scales";
+import { useSeen, useWatched } from "../job/watching";
+import type { Page } from "../model";
+import type { AutoScale, Evaluation, Pool, StartTask } from "./model";
+import { pathOfPool } from "./view";
+
+const RUNS_EVERY_MS = 15_000;
+
+export function PoolSetup({ pool }: { pool: Pool }) {
+  return (
+    <div class="setup">
+      <Part title="Autoscale" name="autoscale">
+        {pool.autoScale ? <Scaling scale={pool.autoScale} pool={pool} /> : <p class="soft">The pool is resized by hand.</p>}
+      </Part>
+      <Part title="Start task" name="start-task">
+        {pool.startTask ? <Start task={pool.startTask} /> : <p class="soft">Nodes run none.</p>}
+      </Part>
+    </div>
+  );
+}
+
+function Part({ title, name, children }: { title: string; name: string; children: ComponentChildren }) {
+  return (
+    <section class="part-of-job card" aria-labelledby={`title-${name}`} data-section={name}>
+      <header>
+        <h3 id={`title-${name}`}>{title}</h3>
+      </header>
+      <div class="inside">{children}</div>
+    </section>
+  );
+}
+
+function Scaling({ scale, pool }: { scale: AutoScale; pool: Pool }) {
+  const interval = scale.evaluationInterval && parseDuration(scale.evaluationInterval) / 1000;
+  return (
+    <>
+      <p class="soft">
+        Evaluated {interval ? `every ${seconds(interval)}, last ` : "last "}
+        <Age at={scale.lastEvaluation} none="at an unknown time" />
+      </p>
+      {scale.error && (
+        <p class="bad">
+          <strong>
+            <Outside text={scale.error.code} />
+          </strong>{" "}
+          <Outside text={scale.error.message} />
+        </p>
+      )}
+      {scale.formula && (
+        <pre aria-label="Formula" tabIndex={0}>
+          <OutsideLines text={scale.formula} />
+        </pre>
+      )}
+      {scale.results && (
+        <>
+          <h4>What the last evaluation gave</h4>
+          <ul class="results">
+            {resultsOf(scale.results).map((each) => (
+              <li key={each}>
+                <code>
+                  <Outside text={each} />
+                </code>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <AutoscaleRuns pool={pool} />
+    </>
+  );
+}
+
+/** The latest evaluations that polls saw; one that failed says why. */
+function AutoscaleRuns({ pool: { account, id: pool } }: { pool: Pool }) {
+  const { ref, seen } = useSeen();
+  const { value, failure } = useWatched<Page<Evaluation>>({
+    path: pathOfPool({ account, pool }, "autoscaleruns"),
+    every: RUNS_EVERY_MS,
+    seen,
+  });
+  return (
+    <section ref={ref} aria-label="Evaluations">
+      <h4>Evaluations that polls saw</h4>
+      {failure && !value && <p class="bad">{failure.message === null ? "The server doesn't answer." : <Outside text={failure.message} />}</p>}
+      {value && !value.value.length && <p class="soft">None yet.</p>}
+      {value && value.value.length > 0 && (
+        <ol class="runs scroll" tabIndex={0} data-testid="autoscale-runs">
+          {value.value.map(({ timestamp, results, error }) => (
+            <li key={timestamp}>
+              <time dateTime={timestamp}>{exactMoment(Date.parse(timestamp))}</time>
+              {error ? (
+                <span class="bad">
+                  <Outside text={`${error.code}: ${error.message}`} />
+                </span>
+              ) : (
+                <span>
+                  <Outside text={resultsOf(results ?? "").join(", ") || "no results"} />
+                </span>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+/** "$TargetDedicatedNodes=8;pending=8" as its parts. */
+function resultsOf(results: string): string[] {
+  return results
+    .split(";")
+    .map((each) => each.trim())
+    .filter(Boolean);
+}
+
+function Start({ task }: { task: StartTask }) {
+  const environment = Object.entries(task.environment);
+  return (
+    <>
+      <p class="soft">
+        {task.waitForSuccess ? "Nodes run no task before it succeeded" : "Nodes don't wait for it to succeed"},{" "}
+        {retriesOf(task)}
+      </p>
+      <pre aria-label="Command line" tabIndex={0}>
+        <Words text={task.commandLine} />
+      </pre>
+      {environment.length > 0 && (
+        <>
+          <h4>Environment</h4>
+          <ul class="results">
+            {environment.map(([name, value]) => (
+              <li key={name}>
+                <code>
+                  <Outside text={name} />
+                </code>{" "}
+                = <Words text={value} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
+/** The service writes -1 where there is no limit. */
+function retriesOf({ maxTaskRetryCount: most }: StartTask): string {
+  if (most < 0) return "with retries without a limit";
+  if (most === 0) return "without retries";
+  return most === 1 ? "with 1 retry at most" : `with ${count(most)} retries at most`;
+}

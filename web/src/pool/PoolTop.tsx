@@ -1,0 +1,147 @@
+// A pool at a glance: its state and sizes, its nodes by state, how much of them is in use, and what is wrong.
+
+import { Age } from "../Banner";
+import { Link } from "../Link";
+import { Outside } from "../Outside";
+import { addressOfList } from "../places";
+import { Badge } from "../Verdict";
+import { count, plural, rate, share } from "../words";
+import type { Pool, Size } from "./model";
+import { Interrupted } from "./Interrupted";
+import { sumOf } from "./kinds";
+import { NodeBar, NodeLegend } from "./NodeBar";
+import { TimeInState } from "./NodeTable";
+import { Lead } from "./PoolsTile";
+import { troublesOf, type Trouble } from "./trouble";
+import { restOfSlots } from "./words";
+
+export function PoolTop({ pool }: { pool: Pool }) {
+  return (
+    <section class="tile job-top pool-top" aria-label="The pool" data-pool={pool.id}>
+      <Facts pool={pool} />
+      <Troubles troubles={troublesOf(pool)} />
+      <Numbers pool={pool} />
+      <NodeBar counts={pool.nodeCounts} />
+      {pool.nodeCounts ? (
+        <NodeLegend counts={pool.nodeCounts} />
+      ) : (
+        <p class="node-legend">Its nodes weren't read yet.</p>
+      )}
+      {pool.interruptions && (pool.spot.current + (pool.spot.target ?? 0) > 0 || pool.interruptions.total > 0) && (
+        <p class="pools-line" data-testid="interruptions">
+          Spot: <Interrupted found={pool.interruptions} />.
+        </p>
+      )}
+      <p class="sure">
+        <Badge verdict={pool.verdict} />
+        <span>
+          <Outside text={pool.verdict.reason} />
+        </span>
+        <span class="checked">
+          as of <Age at={pool.verdict.asOf} none="never" />, checked <Age at={pool.verdict.checkedAt} />
+        </span>
+      </p>
+    </section>
+  );
+}
+
+function Facts({ pool }: { pool: Pool }) {
+  return (
+    <ul class="facts">
+      <li class="state" data-pool-state={pool.allocationState ?? ""} data-testid="allocation">
+        {pool.allocationState ? (
+          <>
+            <Outside text={pool.allocationState} /> for <TimeInState since={pool.allocationStateTransitionTime} />
+          </>
+        ) : (
+          "allocation unknown"
+        )}
+      </li>
+      <li data-testid="pool-state">
+        pool <Outside text={pool.state} />
+        {pool.state !== "active" && (
+          <>
+            {" "}
+            for <TimeInState since={pool.stateTransitionTime} />
+          </>
+        )}
+      </li>
+      <li>
+        <Outside text={pool.vmSize} />
+      </li>
+      <li>{plural(pool.taskSlotsPerNode, "slot")} a node</li>
+      <li>
+        account <Outside text={pool.account} />
+      </li>
+      <li>
+        <Link to={addressOfList("jobs", { account: pool.account, poolId: pool.id })}>its jobs</Link>
+      </li>
+      <li>
+        created <Age at={pool.creationTime} />
+      </li>
+      {pool.displayName && pool.displayName !== pool.id && (
+        <li class="called">
+          <Outside text={pool.displayName} />
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** In the words of Batch, with their ages; what an earlier resize failed of is told apart. */
+function Troubles({ troubles }: { troubles: Trouble[] }) {
+  if (!troubles.length) return null;
+  return (
+    <ul class="pool-troubles" data-testid="troubles">
+      {troubles.map(({ text, detail, stale, at }, index) => (
+        <li key={index} data-stale={stale}>
+          <strong>
+            <Outside text={text} />
+          </strong>
+          {at && (
+            <small>
+              {stale ? " stale: last told " : " "}
+              <Age at={at} />
+            </small>
+          )}
+          {detail && (
+            <span class="detail">
+              <Outside text={detail} />
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Numbers({ pool }: { pool: Pool }) {
+  const { nodeCounts, cores, slots, dedicated, spot } = pool;
+  const nodes = nodeCounts ? sumOf(nodeCounts) : null;
+  const busy = cores && `of ${count(cores.total)}${cores.total ? `, ${share(cores.busy, cores.total)}` : ""}`;
+  return (
+    <dl class="numbers of-pools of-pool">
+      <Lead name="Nodes" value={nodes === null ? null : count(nodes)} detail={targetsOf(dedicated, spot)} />
+      <Lead
+        name="Cores busy"
+        value={cores && rate(cores.busy)}
+        detail={busy ?? (nodeCounts ? "the cores of its VM size aren't known" : "")}
+      />
+      <Lead name="Slots used" value={slots && count(slots.used)} detail={slots ? restOfSlots(slots) : ""} />
+      <Lead name="Running tasks" value={pool.runningTasks === null ? null : count(pool.runningTasks)} />
+    </dl>
+  );
+}
+
+/** "10 of 12 dedicated, 4 spot": what the service says there are and are to be. */
+function targetsOf(dedicated: Size, spot: Size): string {
+  const told = ([["dedicated", dedicated], ["spot", spot]] as const).filter(
+    ([, { current, target }]) => current || target,
+  );
+  const words = told.map(([name, { current, target }]) =>
+    target === null || target === current ? `${count(current)} ${name}` : `${count(current)} → ${count(target)} ${name}`,
+  );
+  const unknown = dedicated.target === null || spot.target === null;
+  if (!words.length) return unknown ? "target not known" : "its target is none";
+  return words.join(", ") + (unknown ? "; target not known" : "");
+}

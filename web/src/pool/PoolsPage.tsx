@@ -1,0 +1,55 @@
+// The pools that are watched: which have trouble, how their nodes fare, and how busy they are.
+
+import { useContext, useEffect } from "preact/hooks";
+import { Feed, fits, isCounted, useFeed, type Asked } from "../feed";
+import { Going } from "../Link";
+import { ListBody } from "../ListBody";
+import { Shell } from "../Shell";
+import { addressOfPools, readPoolFilters, type PoolFilters } from "./filters";
+import type { Pool } from "./model";
+import { PoolFilterBar } from "./PoolFilterBar";
+import { PoolList } from "./PoolList";
+import { PoolsTile } from "./PoolsTile";
+import { switchedOff } from "./trouble";
+
+/** All pools are read and filtered here: there are never as many as there are jobs. */
+const ALL = "?maxpagesize=1000";
+const POOLS = new Feed<Pool>("pools");
+
+export function PoolsPage() {
+  const filters = readPoolFilters();
+  const go = useContext(Going);
+  const asked: Asked = { account: filters.account, query: ALL };
+  const reading = useFeed(POOLS, asked);
+  useEffect(() => {
+    document.title = "Pools · Batchscope";
+  }, []);
+  const choose = (change: Partial<PoolFilters>) => go(addressOfPools({ ...filters, ...change }), "replace");
+  return (
+    <Shell tab="pools" account={filters.account} reading={reading} retry={() => POOLS.refresh()}>
+      <ListBody reading={reading}>
+        {(picture) => (
+          <>
+            <section class="tiles" aria-label="Accounts">
+              {picture.accounts.map((account) => (
+                <PoolsTile
+                  key={account.id}
+                  account={account}
+                  single={picture.accounts.length === 1}
+                  filters={filters}
+                />
+              ))}
+            </section>
+            <PoolFilterBar
+              pools={isCounted(picture, asked, ({ pools }) => pools !== null) ? picture.rows : null}
+              filters={filters}
+              off={switchedOff(picture.accounts)}
+              choose={choose}
+            />
+            <PoolList picture={picture} filters={filters} fitting={fits(picture, asked)} />
+          </>
+        )}
+      </ListBody>
+    </Shell>
+  );
+}

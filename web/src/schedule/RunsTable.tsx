@@ -1,0 +1,83 @@
+// The latest jobs of a schedule, each with how long it took and its tasks; on a narrow screen each row becomes a card.
+
+import { Age } from "../Banner";
+import { addressOfJob } from "../job/view";
+import { Link } from "../Link";
+import { Outside } from "../Outside";
+import { Figure, StateBar } from "../StateBar";
+import { seconds } from "../words";
+import type { Run, WholeSchedule } from "./model";
+
+const COLUMNS: [title: string, kind?: string][] = [
+  ["Job"],
+  ["State"],
+  ["Made"],
+  ["Took", "number"],
+  ["Tasks", "wide"],
+  ["Succeeded", "number"],
+  ["Failed", "number"],
+  ["Total", "number"],
+];
+
+export function RunsTable({ schedule: { recentJobs, account } }: { schedule: WholeSchedule }) {
+  if (!recentJobs.length) return <p class="nothing">It has made no job that is known here.</p>;
+  return (
+    <table class="runs-table" role="table" data-testid="runs">
+      <thead role="rowgroup">
+        <tr role="row">
+          {COLUMNS.map(([title, kind]) => (
+            <th key={title} role="columnheader" scope="col" class={kind}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {recentJobs.map((run) => (
+          <RunRow key={`${run.id} ${run.creationTime}`} run={run} account={account} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function RunRow({ run, account }: { run: Run; account: string }) {
+  const counts = run.taskCounts;
+  const state = run.deleted ? "deleted" : run.state;
+  const took = run.endTime && (Date.parse(run.endTime) - Date.parse(run.creationTime)) / 1000;
+  return (
+    <tr role="row" data-run={run.id}>
+      <th role="rowheader" scope="row" class="run-id">
+        <Link to={addressOfJob(account, run.id)}>
+          <Outside text={run.id} />
+        </Link>
+      </th>
+      <td role="cell" class="state" data-job-state={state}>
+        {state}
+      </td>
+      <td role="cell">
+        <span class="label">made </span>
+        <Age at={run.creationTime} />
+      </td>
+      <td role="cell" class="number" data-empty={!took}>
+        <span class="label">took </span>
+        {took ? seconds(Math.max(took, 0)) : <span class="zero">–</span>}
+      </td>
+      <td role="cell" class="wide">
+        <StateBar counts={counts} />
+      </td>
+      <td role="cell" class="number">
+        <span class="label">succeeded </span>
+        <Figure value={counts?.succeeded} />
+      </td>
+      <td role="cell" class="number" data-count="failed" data-zero={!counts?.failed}>
+        <span class="label">failed </span>
+        <Figure value={counts?.failed} />
+      </td>
+      <td role="cell" class="number">
+        <span class="label">of </span>
+        <Figure value={counts?.total} />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,205 @@
+// The schedules as a table; on a narrow screen each row becomes a card (roles are spelled out because CSS would drop them).
+
+import { Age } from "../Banner";
+import type { Picture } from "../feed";
+import { addressOfJob } from "../job/view";
+import { Link } from "../Link";
+import { Outside, visible } from "../Outside";
+import { Problems } from "../Problem";
+import { addressOfOne } from "../places";
+import { Unknown } from "../Unknown";
+import { Figure, StateBar } from "../StateBar";
+import { Badge } from "../Verdict";
+import { count } from "../words";
+import { addressOfSchedules, EVERY_SCHEDULE, passes, type ScheduleFilters } from "./filters";
+import { byUrgency, type Missed, type Schedule } from "./model";
+import { rhythmOf, Until } from "./times";
+
+interface ScheduleListProps {
+  picture: Picture<Schedule>;
+  filters: ScheduleFilters;
+  /** Whether the picture answers what is asked. */
+  fitting: boolean;
+}
+
+export function ScheduleList({ picture, filters, fitting }: ScheduleListProps) {
+  const schedules = picture.rows.filter((schedule) => passes(schedule, filters)).sort(byUrgency);
+  const many = picture.accounts.length > 1 && !filters.account;
+  return (
+    <section class="jobs schedules" aria-label="Schedules">
+      <Problems problems={picture.problems} />
+      {schedules.length ? (
+        <ScheduleTable schedules={schedules} many={many} />
+      ) : (
+        !picture.problems.length && <NoSchedules picture={picture} filters={filters} fitting={fitting} />
+      )}
+      {picture.more && <p class="rest">There are more schedules than this page reads; choose an account.</p>}
+    </section>
+  );
+}
+
+function NoSchedules({ picture, filters, fitting }: ScheduleListProps) {
+  const accounts = picture.accounts.filter(({ id }) => !filters.account || id === filters.account);
+  const filtered = filters.state || filters.missed || filters.prefix;
+  const reasons = accounts.flatMap(({ name, schedules, schedulesReason: reason }): [string, string][] =>
+    !schedules && reason ? [[name, reason]] : [],
+  );
+  if (accounts.length && !fitting) return <p class="empty">Loading…</p>;
+  if (reasons.length) return <Unknown title="Job schedules can't be listed" reasons={reasons} />;
+  const waiting = accounts.some(({ enabled, schedules }) => enabled && !schedules);
+  const title = !accounts.length ? "No such account is watched" : filtered ? "No schedule matches" : "No job schedules";
+  return (
+    <div class="empty" data-testid="no-schedules">
+      <h2>{waiting && !filtered ? "No job schedules yet" : title}</h2>
+      {filtered || !accounts.length ? (
+        <Link to={addressOfSchedules(EVERY_SCHEDULE)}>Show all schedules</Link>
+      ) : (
+        <p>
+          {waiting
+            ? "They weren't listed yet: the first one of an account appears with its first job, or within some minutes."
+            : "The first one of an account appears here with its first job, or some minutes after it was added."}
+        </p>
+      )}
+    </div>
+  );
+}
+
+const COLUMNS: [string, string][] = [
+  ["Schedule", ""],
+  ["State", ""],
+  ["Runs", ""],
+  ["Next run", "number"],
+  ["Recent job", ""],
+  ["Active jobs", "number"],
+  ["Tasks of its jobs", "wide"],
+  ["Running", "number"],
+  ["Runs made", "number"],
+  ["Missed", "number"],
+  ["Facts are", ""],
+  ["Checked", "number"],
+];
+
+function ScheduleTable({ schedules, many }: { schedules: Schedule[]; many: boolean }) {
+  return (
+    <table role="table" data-testid="schedules">
+      <thead role="rowgroup">
+        <tr role="row">
+          {COLUMNS.map(([title, kind]) => (
+            <th key={title} role="columnheader" scope="col" class={kind}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {schedules.map((schedule) => (
+          <ScheduleRow key={`${schedule.account} ${schedule.id} ${schedule.creationTime}`} {...{ schedule, many }} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function ScheduleRow({ schedule, many }: { schedule: Schedule; many: boolean }) {
+  const { totals } = schedule;
+  return (
+    <tr role="row" data-schedule={schedule.id} data-account={schedule.account}>
+      <th role="rowheader" scope="row" class="id">
+        <Link to={addressOfOne("schedules", schedule.account, schedule.id)} class="open">
+          <Outside text={schedule.id} />
+        </Link>
+        <Aside schedule={schedule} many={many} />
+      </th>
+      <td role="cell" class="state" data-job-state={schedule.state}>
+        {schedule.state}
+      </td>
+      <td role="cell" class="rhythm">
+        {rhythmOf(schedule)}
+      </td>
+      <td role="cell" class="number next" data-next>
+        <span class="label">Next run</span>
+        <Until at={schedule.nextRunTime} />
+      </td>
+      <td role="cell" class="recent-job">
+        <RecentJob schedule={schedule} />
+      </td>
+      <td role="cell" class="number" data-figure="active jobs">
+        <span class="label">Active jobs</span>
+        <Figure value={totals.activeJobs} />
+      </td>
+      <td role="cell" class="wide">
+        <StateBar counts={totals.taskCounts} />
+      </td>
+      <td role="cell" class="number" data-figure="running">
+        <span class="label">Running tasks</span>
+        <Figure value={totals.taskCounts.running} />
+      </td>
+      <td role="cell" class="number" data-figure="made">
+        <span class="label">Runs made</span>
+        <Figure value={schedule.runs.total ?? undefined} />
+      </td>
+      <td role="cell" class="number" data-figure="missed">
+        <span class="label">Missed</span>
+        <MissedRuns missed={schedule.missedRuns} />
+      </td>
+      <td role="cell" class="verdict">
+        <Badge verdict={schedule.verdict} />
+      </td>
+      <td role="cell" class="number age">
+        <span class="label">checked </span>
+        <Age at={schedule.verdict.checkedAt} none="–" />
+      </td>
+    </tr>
+  );
+}
+
+function Aside({ schedule, many }: { schedule: Schedule; many: boolean }) {
+  const named = schedule.displayName && schedule.displayName !== schedule.id ? schedule.displayName : "";
+  const parts = [many ? schedule.account : "", named].filter(Boolean);
+  if (!parts.length) return null;
+  return (
+    <small class="aside" title={visible(parts.join(" · "))}>
+      {parts.map((part) => (
+        <span key={part}>
+          <Outside text={part} />
+        </span>
+      ))}
+    </small>
+  );
+}
+
+/** By what tells it from the schedule's other jobs: its id begins with the schedule's. */
+function RecentJob({ schedule }: { schedule: Schedule }) {
+  const recent = schedule.recentJob;
+  if (!recent) return <span class="zero">none yet</span>;
+  return (
+    <>
+      <Link to={addressOfJob(schedule.account, recent.id)}>
+        <Outside text={recent.id.slice(recent.id.lastIndexOf(":") + 1)} />
+      </Link>{" "}
+      <small>
+        {recent.deleted ? "deleted" : (recent.state ?? "not read yet")}
+        {schedule.lastRunTime && (
+          <>
+            , <Age at={schedule.lastRunTime} />
+          </>
+        )}
+      </small>
+    </>
+  );
+}
+
+export function MissedRuns({ missed }: { missed: Missed }) {
+  if (missed.count === null) {
+    return (
+      <span class="zero" title={missed.basis}>
+        unknown
+      </span>
+    );
+  }
+  return (
+    <span class={missed.count ? "bad" : "zero"} title={missed.basis}>
+      {count(missed.count)}
+    </span>
+  );
+}

@@ -1,0 +1,75 @@
+// One job schedule: when it runs, what its runs came to, the latest of them, and what its jobs are to be like.
+
+import type { ComponentChildren } from "preact";
+import { Crumbs, usePageOf } from "../Crumbs";
+import { Fields } from "../job/Fields";
+import { useWatched } from "../job/watching";
+import { NotThere, Top } from "../OnePage";
+import { visible } from "../Outside";
+import { POLL_MS } from "../poller";
+import { Shell } from "../Shell";
+import type { WholeSchedule } from "./model";
+import { RunsTable } from "./RunsTable";
+import { ScheduleTop } from "./ScheduleTop";
+
+interface SchedulePageProps {
+  account: string;
+  id: string;
+  /** The list as it was left. */
+  back: string;
+}
+
+export function SchedulePage({ account, id, back }: SchedulePageProps) {
+  const path = ["/api/accounts", ...[account, "jobschedules", id].map(encodeURIComponent)].join("/");
+  const watched = useWatched<WholeSchedule>({ path, every: POLL_MS });
+  usePageOf(id, back);
+  const { value, failure } = watched;
+  const gone = failure?.status === 404 && !value;
+  return (
+    <Shell tab="schedules" account={account} back={back} reading={watched} tells retry={watched.retry}>
+      <Crumbs tab="schedules" account={account} id={id} name="schedule" />
+      {gone ? (
+        <NotThere name="schedule" back={back} message={failure.message ?? ""} />
+      ) : (
+        <Top watched={watched} name="schedule">
+          {(schedule) => <Contents schedule={schedule} />}
+        </Top>
+      )}
+    </Shell>
+  );
+}
+
+function Contents({ schedule }: { schedule: WholeSchedule }) {
+  return (
+    <>
+      <ScheduleTop schedule={schedule} />
+      <Part title="Latest jobs" name="runs">
+        <RunsTable schedule={schedule} />
+      </Part>
+      <Part title="What its jobs are to be like" name="specification">
+        <Specification schedule={schedule} />
+      </Part>
+    </>
+  );
+}
+
+function Part({ title, name, children }: { title: string; name: string; children: ComponentChildren }) {
+  return (
+    <section class="part-of-job card" aria-labelledby={`title-${name}`} data-section={name}>
+      <header>
+        <h3 id={`title-${name}`}>{title}</h3>
+      </header>
+      {children}
+    </section>
+  );
+}
+
+function Specification({ schedule }: { schedule: WholeSchedule }) {
+  const { jobSpecification, jobSpecificationProblem, omittedProperties } = schedule;
+  return (
+    <div class="specification">
+      {jobSpecification ? <Fields value={jobSpecification} /> : <p class="soft">{jobSpecificationProblem ?? "It wasn't read yet."}</p>}
+      {omittedProperties.length > 0 && <p class="soft">Not shown: {visible(omittedProperties.join(", "))}.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+// A schedule at a glance: its state and rhythm, its runs in numbers, the tasks of its jobs, and how sure that is.
+
+import { Age } from "../Banner";
+import { Link } from "../Link";
+import { Outside } from "../Outside";
+import { addressOfOne } from "../places";
+import { TimeInState } from "../pool/NodeTable";
+import { Lead } from "../pool/PoolsTile";
+import { StateBar } from "../StateBar";
+import { Badge } from "../Verdict";
+import { count, plural } from "../words";
+import { poolOf, type Schedule, type WholeSchedule } from "./model";
+import { MissedRuns } from "./ScheduleList";
+import { inWords, rhythmOf, Until } from "./times";
+
+export function ScheduleTop({ schedule }: { schedule: WholeSchedule }) {
+  const { totals, verdict } = schedule;
+  return (
+    <section class="tile job-top" aria-label="The schedule" data-schedule={schedule.id}>
+      <Facts schedule={schedule} />
+      <Numbers schedule={schedule} />
+      <StateBar counts={totals.taskCounts} />
+      <p class="tasks-line" data-testid="tasks-line">
+        {inNumbers(schedule)}
+        {totals.asOf && (
+          <>
+            , as of <Age at={totals.asOf} /> or later
+          </>
+        )}
+        {totals.exact ? "" : "; not all of them are exact"}
+      </p>
+      <MissedLine schedule={schedule} />
+      <p class="sure">
+        <Badge verdict={verdict} />
+        <span>
+          <Outside text={verdict.reason} />
+        </span>
+        <span class="checked">
+          as of <Age at={verdict.asOf} none="never" />, checked <Age at={verdict.checkedAt} />
+        </span>
+      </p>
+    </section>
+  );
+}
+
+function inNumbers({ totals: { taskCounts: tasks, unreadJobs, unknownJobs } }: Schedule): string {
+  const told = [
+    `${plural(tasks.total, "task")} of its jobs`,
+    `${count(tasks.running)} running`,
+    `${count(tasks.active)} waiting`,
+    `${count(tasks.failed)} failed`,
+  ];
+  const unread = unreadJobs ? `; ${count(unreadJobs)} of its jobs not read yet` : "";
+  return told.join(", ") + unread + (unknownJobs ? `; ${count(unknownJobs)} not known here` : "");
+}
+
+function Facts({ schedule }: { schedule: WholeSchedule }) {
+  const pool = poolOf(schedule);
+  const { doNotRunUntil, doNotRunAfter, startWindow } = schedule.schedule;
+  const state = schedule.deleted ? "deleted" : schedule.state;
+  return (
+    <ul class="facts">
+      <li class="state" data-job-state={state}>
+        {schedule.deleted ? (
+          <>
+            deleted, as a poll found <Age at={schedule.deletedTime} none="at an unknown time" />,{" "}
+            {schedule.state} before
+          </>
+        ) : (
+          <>
+            {schedule.state} for <TimeInState since={schedule.stateTransitionTime} />
+            {schedule.previousState && `, ${schedule.previousState} before`}
+          </>
+        )}
+      </li>
+      <li data-testid="rhythm">
+        runs {rhythmOf(schedule)}
+        {startWindow && `, within ${inWords(startWindow)} or not at all`}
+      </li>
+      {doNotRunUntil && <li>not before {new Date(doNotRunUntil).toLocaleString()}</li>}
+      {doNotRunAfter && <li>not after {new Date(doNotRunAfter).toLocaleString()}</li>}
+      {pool && (
+        <li>
+          on pool{" "}
+          <Link to={addressOfOne("pools", schedule.account, pool)}>
+            <Outside text={pool} />
+          </Link>
+        </li>
+      )}
+      <li>
+        account <Outside text={schedule.account} />
+      </li>
+      <li>
+        created <Age at={schedule.creationTime} />
+      </li>
+      {schedule.displayName && schedule.displayName !== schedule.id && (
+        <li class="called">
+          <Outside text={schedule.displayName} />
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function Numbers({ schedule }: { schedule: Schedule }) {
+  const { runs, totals, missedRuns: missed } = schedule;
+  const made = runs.total === null ? null : count(runs.total);
+  return (
+    <dl class="numbers of-pools">
+      <div class="lead">
+        <dt>Next run</dt>
+        <dd data-testid="next-run">
+          <Until at={schedule.deleted ? null : schedule.nextRunTime} />
+        </dd>
+        <dd class="detail">
+          last <Age at={schedule.lastRunTime} none={schedule.recentJob ? "not read yet" : "never"} />
+        </dd>
+      </div>
+      <Lead name="Runs made" value={made} detail={`${count(runs.completed)} completed, ${count(runs.deleted)} deleted`} />
+      <div class="lead">
+        <dt>Missed runs</dt>
+        <dd data-testid="missed-runs">
+          <MissedRuns missed={missed} />
+        </dd>
+      </div>
+      <Lead name="Active jobs" value={count(totals.activeJobs)} />
+    </dl>
+  );
+}
+
+function MissedLine({ schedule: { missedRuns: missed } }: { schedule: Schedule }) {
+  return (
+    <p class="missed" data-testid="missed-line">
+      {missed.count === null ? "Missed runs can't be told: " : "Missed runs: "}
+      {missed.basis}
+      {missed.since && (
+        <span class="soft">
+          {" "}
+          That was <Age at={missed.since} />.
+        </span>
+      )}
+    </p>
+  );
+}

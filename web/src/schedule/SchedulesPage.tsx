@@ -1,0 +1,60 @@
+// The job schedules that are watched: when they run next, how their jobs do, and what they missed.
+
+import { useContext, useEffect } from "preact/hooks";
+import { Feed, fits, isCounted, useFeed, type Asked } from "../feed";
+import { Going } from "../Link";
+import { ListBody } from "../ListBody";
+import { Shell } from "../Shell";
+import { addressOfSchedules, readScheduleFilters, type ScheduleFilters } from "./filters";
+import type { Schedule } from "./model";
+import { ScheduleFilterBar } from "./ScheduleFilterBar";
+import { ScheduleList } from "./ScheduleList";
+import { SchedulesTile } from "./SchedulesTile";
+
+/** All are read and filtered here: an account has some hundreds at most. */
+const ALL = "?maxpagesize=1000";
+const SCHEDULES = new Feed<Schedule>("jobschedules");
+
+export function SchedulesPage() {
+  const filters = readScheduleFilters();
+  const go = useContext(Going);
+  const asked: Asked = { account: filters.account, query: ALL };
+  const reading = useFeed(SCHEDULES, asked);
+  useEffect(() => {
+    document.title = "Schedules · Batchscope";
+  }, []);
+  const choose = (change: Partial<ScheduleFilters>) => go(addressOfSchedules({ ...filters, ...change }), "replace");
+  return (
+    <Shell tab="schedules" account={filters.account} reading={reading} retry={() => SCHEDULES.refresh()}>
+      <ListBody reading={reading}>
+        {(picture) => (
+          <>
+            <section class="tiles" aria-label="Accounts">
+              {picture.accounts
+                .filter(({ id }) => !filters.account || id === filters.account)
+                .map((account) => (
+                  <SchedulesTile
+                    key={account.id}
+                    account={account}
+                    schedules={picture.read.includes(account.id) ? rowsOf(account.id, picture.rows) : null}
+                    single={picture.accounts.length === 1}
+                    filters={filters}
+                  />
+                ))}
+            </section>
+            <ScheduleFilterBar
+              schedules={isCounted(picture, asked, ({ schedules }) => schedules !== null) ? picture.rows : null}
+              filters={filters}
+              choose={choose}
+            />
+            <ScheduleList picture={picture} filters={filters} fitting={fits(picture, asked)} />
+          </>
+        )}
+      </ListBody>
+    </Shell>
+  );
+}
+
+function rowsOf(account: string, rows: Schedule[]): Schedule[] {
+  return rows.filter((row) => row.account === account);
+}

@@ -1,0 +1,34 @@
+// Which schedules are listed, kept in the page's address.
+
+import { addressOfList } from "../places";
+import type { Schedule } from "./model";
+
+/** "" stands for everything; `missed` is "yes" where only schedules that missed runs are wanted. */
+export interface ScheduleFilters {
+  account: string;
+  state: string;
+  missed: string;
+  prefix: string;
+}
+
+export const EVERY_SCHEDULE: ScheduleFilters = { account: "", state: "", missed: "", prefix: "" };
+
+export function readScheduleFilters(): ScheduleFilters {
+  const query = new URLSearchParams(location.search);
+  const asked = (name: string) => query.get(name) ?? "";
+  return { account: asked("account"), state: asked("state"), missed: asked("missed"), prefix: asked("prefix") };
+}
+
+export function addressOfSchedules(filters: ScheduleFilters): string {
+  return addressOfList("schedules", { ...filters });
+}
+
+/** Whether a schedule passes every filter. */
+export function passes(schedule: Schedule, filters: ScheduleFilters): boolean {
+  return (
+    (!filters.account || schedule.account === filters.account) &&
+    (!filters.state || schedule.state === filters.state) &&
+    (!filters.missed || Boolean(schedule.missedRuns.count)) &&
+    schedule.id.toLowerCase().startsWith(filters.prefix.toLowerCase())
+  );
+}

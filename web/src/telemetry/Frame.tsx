@@ -1,0 +1,45 @@
+// The part of a panel that shows what was measured: loading, failing and growing old apart from the rest.
+
+import type { ComponentChildren, RefObject } from "preact";
+import type { Watched } from "../job/watching";
+import { Problem } from "../Problem";
+
+interface FrameProps<T> {
+  part: RefObject<HTMLElement | null>;
+  watched: Watched<T>;
+  actions: ComponentChildren;
+  children: (value: T) => ComponentChildren;
+}
+
+export function Frame<T>({ part, watched, actions, children }: FrameProps<T>) {
+  const { value, failure, fresh, retry } = watched;
+  return (
+    <section ref={part} class="telemetry" aria-label="Telemetry" data-section="telemetry">
+      <header>
+        <h4>Telemetry</h4>
+        {actions}
+      </header>
+      {failure && <Problem failure={failure} retry={retry} name="telemetry" of="Telemetry" older={value !== null} />}
+      {value ? (
+        <div class={failure ? "contents outdated" : fresh ? "contents" : "contents waiting"} aria-busy={!fresh}>
+          {children(value)}
+        </div>
+      ) : (
+        !failure && (
+          <p class="loading" role="status">
+            Loading…
+          </p>
+        )
+      )}
+    </section>
+  );
+}
+
+/** All series as a table, and as whose file. */
+export function Csv({ href, of }: { href: string; of: string }) {
+  return (
+    <a class="csv" href={href} download={`${of}-telemetry.csv`} aria-label="Telemetry as CSV">
+      CSV
+    </a>
+  );
+}

@@ -1,0 +1,130 @@
+// What a node measured, as charts: in its panel, over a range that the address keeps.
+
+import { useEffect, useState } from "preact/hooks";
+import { pathOfAccount, pathOfEvents } from "../events/filters";
+import { SPOKEN } from "../job/HistorySection";
+import { beginOf, RANGES, type Range } from "../job/view";
+import { moment } from "../job/scales";
+import { useSeen, useWatched } from "../job/watching";
+import { Link } from "../Link";
+import type { Page } from "../model";
+import { visible } from "../Outside";
+import type { Node } from "../pool/model";
+import { addressOfPool, type PoolView } from "../pool/view";
+import { chartsOf, measuresOf } from "./charts";
+import { CoreMap } from "./CoreMap";
+import { Measured } from "./Measured";
+import { Csv, Frame } from "./Frame";
+import { leftOutInWords } from "./leftOut";
+import type { Telemetry } from "./model";
+import { csvOfNode, EVERY, pathOfNode, spanOf } from "./paths";
+import { pastOf, type LoggedEvent } from "./runs";
+import { RunStrip } from "./RunStrip";
+import { useStep } from "./steps";
+import { measured } from "./units";
+
+const EVENTS_EVERY_MS = 30_000;
+const MOST_EVENTS = 1000;
+
+interface NodeTelemetryProps {
+  view: PoolView;
+  /** Null of one that is gone: what it measured is kept. */
+  node: Node | null;
+}
+
+export function NodeTelemetry({ view, node }: NodeTelemetryProps) {
+  const { ref, seen } = useSeen();
+  const span = spanOf(view.charts);
+  const [told, tell] = useState<Telemetry | null>(null);
+  const step = useStep(span, told);
+  const path = pathOfNode(view, span, step);
+  const watched = useWatched<Telemetry>({ path, subject: span + step, every: EVERY[span], seen });
+  const read = watched.fresh ? watched.value : null;
+  useEffect(() => tell(read), [read]);
+  const actions = (
+    <>
+      <nav class="ranges" aria-label="Range of the charts">
+        {RANGES.map((each) => (
+          <Link key={each} to={addressOfPool({ ...view, charts: each })} current={each === span} how="replace">
+            {SPOKEN[each]}
+          </Link>
+        ))}
+      </nav>
+      <Csv href={csvOfNode(view, span)} of={view.node} />
+    </>
+  );
+  return (
+    <Frame part={ref} watched={watched} actions={actions}>
+      {(telemetry) => <Contents view={view} node={node} span={span} step={step} telemetry={telemetry} />}
+    </Frame>
+  );
+}
+
+interface ContentsProps extends NodeTelemetryProps {
+  span: Range;
+  step: string;
+  telemetry: Telemetry;
+}
+
+function Contents({ view, node, span, step, telemetry }: ContentsProps) {
+  const { account, pool, node: id } = view;
+  const path = pathOfEvents({ account, pool, node: id, from: beginOf(span) }, { rows: MOST_EVENTS });
+  const { value: log } = useWatched<Page<LoggedEvent>>({ path, subject: span, every: EVENTS_EVERY_MS });
+  if (!chartsOf(measuresOf(telemetry)).length) return <Nothing account={account} span={span} telemetry={telemetry} />;
+  const past = pastOf(log?.value ?? []);
+  const oldest = log?.nextLink ? log.value.at(-1) : undefined;
+  const begun = node?.allocationTime ? Date.parse(node.allocationTime) : Infinity;
+  const cores = { path: pathOfNode(view, span, step, "cores"), subject: span + step, every: EVERY[span] };
+  return (
+    <>
+      <Measured
+        telemetry={telemetry}
+        begun={begun}
+        beside={(chart, place) => chart === "cpu" && <CoreMap {...cores} {...place} />}
+        below={(place) => <RunStrip account={account} states={node?.history ?? []} past={past} {...place} />}
+      />
+      {oldest && <p class="soft">Tasks before {moment(Date.parse(oldest.time))} aren't drawn: the log has more than that.</p>}
+    </>
+  );
+}
+
+interface NothingProps {
+  account: string;
+  span: Range;
+  telemetry: Telemetry;
+}
+
+interface Ingestion {
+  container: string | null;
+  telemetry: { blobs: number; behindBytes: number } | null;
+}
+
+/** Why there is nothing, and what to do. */
+function Nothing({ account, span, telemetry }: NothingProps) {
+  const { value } = useWatched<Ingestion>({ path: pathOfAccount(account, "ingestion"), every: EVENTS_EVERY_MS });
+  const leftOut = leftOutInWords(telemetry.leftOut);
+  return (
+    <div class="nothing" data-testid="no-telemetry">
+      <p>
+        {telemetry.value.length
+          ? "The node sent nothing that these charts show."
+          : `The node sent nothing in the last ${SPOKEN[span]}.`}
+      </p>
+      {value && !value.container && (
+        <p>
+          No telemetry is read: name the storage account that nodes write to in the setting <code>TELEMETRY_STORAGE</code>.
+        </p>
+      )}
+      {value?.container && !value.telemetry?.blobs && (
+        <p>
+          Nodes of this account have sent none so far. Let an agent on them, such as Telegraf, append what it measures to
+          blobs of the container <code>telemetry</code>, as the chapter “Telemetry of nodes” of docs/operations.md says.
+        </p>
+      )}
+      {(value?.telemetry?.behindBytes ?? 0) > 0 && (
+        <p>{measured(value?.telemetry?.behindBytes ?? 0, "bytes")} of what nodes sent aren't read yet.</p>
+      )}
+      {leftOut && <p>{visible(leftOut)}</p>}
+    </div>
+  );
+}

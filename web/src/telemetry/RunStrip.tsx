@@ -1,0 +1,163 @@
+// Below the charts of a node and on their time: the states that it was in, the tasks that it ran, and what befell it.
+
+import { useContext } from "preact/hooks";
+import { serverClock } from "../clock";
+import { addressOfJob } from "../job/view";
+import { exactMoment, timeTicks, type Scale } from "../job/scales";
+import { Fills, TimeLabels } from "../job/Axes";
+import { Going } from "../Link";
+import { visible } from "../Outside";
+import { kindOf, stateWords } from "../pool/kinds";
+import type { PastState } from "../pool/model";
+import { NodePatterns } from "../pool/NodeBar";
+import { useTipBeside } from "../Tip";
+import { plural } from "../words";
+import { placesOf, type Time } from "./axis";
+import { CursorLine, LEFT, RIGHT_MARGIN, steering } from "./Chart";
+import type { Place } from "./Charts";
+import { inWords, type Past, type Run } from "./runs";
+
+const STATES = 8;
+const TASKS_AT = STATES + 4;
+const LANE = 9;
+const MARK = 12;
+const AXIS = 22;
+const marksAt = ({ lanes }: Past) => TASKS_AT + lanes * LANE;
+
+interface StripProps extends Place {
+  account: string;
+  /** Latest first. */
+  states: PastState[];
+  past: Past;
+}
+
+/** Where a moment is, within the chart, and how wide a span. */
+interface Scales {
+  time: Time;
+  x: Scale;
+  spanOf: (from: number, to: number) => { x: number; width: number };
+}
+
+export function RunStrip({ account, states, past, time, width, cursor }: StripProps) {
+  const go = useContext(Going);
+  const tip = useTipBeside();
+  const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
+  const scales = scalesOf(time, right);
+  const bottom = marksAt(past) + (past.marks.length ? MARK : 0);
+  const runs = past.runs.filter(({ from, to }) => to > time.from && from < time.to);
+  const { onPointerMove, onPointerLeave } = steering(time, cursor, LEFT, right);
+  return (
+    <figure class="measure run-strip" data-testid="runs">
+      <svg
+        width={width}
+        height={bottom + AXIS}
+        role="img"
+        aria-label={toldOf(past, runs.length)}
+        onPointerMove={onPointerMove}
+        onPointerOver={({ target }) => tip((target as Element).getAttribute("data-words"), target as Element)}
+        onPointerLeave={() => (onPointerLeave(), tip(null))}
+        onClick={({ target }) => {
+          const run = runs[Number((target as Element).getAttribute("data-run-at") ?? -1)];
+          if (run) go(addressOfJob(account, run.job, run.task));
+        }}
+      >
+        <defs>
+          <NodePatterns />
+        </defs>
+        <Fills name="timeline" />
+        <Names lanes={past.lanes} />
+        <States states={states} scales={scales} />
+        <Runs runs={runs} scales={scales} />
+        <Marks past={past} scales={scales} />
+        <g transform={`translate(0 ${bottom})`} aria-hidden="true">
+          <TimeLabels ticks={timeTicks(time.from, time.to, width / 84)} x={scales.x} left={LEFT} right={width} />
+        </g>
+        {cursor.at !== null && <CursorLine at={scales.x(cursor.at + time.step / 2)} bottom={bottom} />}
+      </svg>
+      <Key past={past} />
+    </figure>
+  );
+}
+
+function scalesOf(time: Time, right: number): Scales {
+  const scale = placesOf(time, LEFT, right);
+  const x = (at: number) => scale(Math.max(time.from, Math.min(time.to, at)));
+  return { time, x, spanOf: (from, to) => ({ x: x(from), width: Math.max(1.5, x(to) - x(from) - 0.5) }) };
+}
+
+function Names({ lanes }: { lanes: number }) {
+  return (
+    <g class="axis">
+      <text x={LEFT - 6} y={STATES / 2 + 1} dy="0.32em" text-anchor="end">
+        State
+      </text>
+      <text x={LEFT - 6} y={TASKS_AT + (lanes * LANE) / 2} dy="0.32em" text-anchor="end">
+        Tasks
+      </text>
+    </g>
+  );
+}
+
+function States({ states, scales: { time, spanOf } }: { states: PastState[]; scales: Scales }) {
+  return states.map(({ state, since, until }) => {
+    const from = since ? Date.parse(since) : -Infinity;
+    const to = until ? Date.parse(until) : Infinity;
+    if (!state || to <= time.from || from >= time.to) return null;
+    const words = `${stateWords(state)}${since ? ` since ${exactMoment(from)}` : ""}`;
+    const kind = `node-${kindOf(state)}`;
+    return <rect key={from} data-layer={kind} data-words={words} {...spanOf(from, to)} y={1} height={STATES} rx={2} />;
+  });
+}
+
+function Runs({ runs, scales: { spanOf } }: { runs: Run[]; scales: Scales }) {
+  const now = serverClock.now();
+  return runs.map((run, index) => (
+    <rect
+      key={`${run.job} ${run.task} ${run.from}`}
+      class="run"
+      data-run={run.to === Infinity ? "running" : run.failed ? "failure" : "success"}
+      data-run-at={index}
+      data-words={inWords(run, now)}
+      {...spanOf(run.from, run.to)}
+      y={TASKS_AT + run.lane * LANE}
+      height={LANE - 2}
+      rx={2}
+    />
+  ));
+}
+
+function Marks({ past, scales: { time, x } }: { past: Past; scales: Scales }) {
+  const top = marksAt(past) + 1;
+  return past.marks
+    .filter(({ at }) => at >= time.from && at < time.to)
+    .map(({ at, words }, index) => (
+      <path key={index} class="mark-of-event" data-testid="mark" data-words={words} d={`M${x(at)},${top}l5,9h-10z`} />
+    ));
+}
+
+const RUNS = { succeeded: "task that ended", failed: "task that failed", running: "running" } as const;
+
+function Key({ past }: { past: Past }) {
+  return (
+    <p class="key">
+      {past.runs.length
+        ? Object.entries(RUNS).map(([state, words]) => (
+            <span key={state}>
+              <i class="swatch" data-state={state} aria-hidden="true" /> {words}
+            </span>
+          ))
+        : "Batch logged no tasks of this node in this range."}
+      {past.marks.length > 0 && (
+        <span>
+          <i class="swatch marked" aria-hidden="true" /> failure, or another event
+        </span>
+      )}
+      {past.unshown > 0 && <span>{plural(past.unshown, "run")} beside many others not drawn</span>}
+    </p>
+  );
+}
+
+function toldOf({ marks }: Past, runs: number): string {
+  const marked = marks.length ? `, ${plural(marks.length, "event")} marked` : "";
+  return visible(`The node's states and ${plural(runs, "run")} of tasks${marked}`);
+}

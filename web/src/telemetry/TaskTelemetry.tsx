@@ -1,0 +1,104 @@
+// What its node measured while a task ran, in the task's panel. The node's measures are those of all that it runs.
+
+import { useEffect, useState } from "preact/hooks";
+import { exactMoment } from "../job/scales";
+import { pathOf, type JobView } from "../job/view";
+import { useSeen, useWatched } from "../job/watching";
+import { Link } from "../Link";
+import { Outside } from "../Outside";
+import { addressOfOne } from "../places";
+import { count, seconds } from "../words";
+import { ASKED, chartsOf, measuresOf } from "./charts";
+import type { Span } from "./Chart";
+import { Csv, Frame } from "./Frame";
+import { Measured } from "./Measured";
+import { useStep } from "./steps";
+import type { TaskTelemetry as Told, Telemetry } from "./model";
+
+const EVERY_MS = 30_000;
+/** Of a task that is over: its node may send the last minutes of it still. */
+const RARELY_MS = 300_000;
+
+interface TaskTelemetryProps {
+  view: JobView;
+  task: string;
+}
+
+export function TaskTelemetry({ view, task }: TaskTelemetryProps) {
+  const { ref, seen } = useSeen();
+  const [over, setOver] = useState(false);
+  const path = pathOf(view, "tasks", task, "telemetry");
+  const [told, tell] = useState<Told | null>(null);
+  const step = useStep(task, told?.telemetry);
+  const asked = `${path}?${new URLSearchParams({ ...ASKED, ...(step && { step }) })}`;
+  const watched = useWatched<Told>({ path: asked, every: over ? RARELY_MS : EVERY_MS, seen });
+  useEffect(() => tell(watched.value), [watched.value]);
+  const end = watched.value?.endTime;
+  useEffect(() => setOver(Boolean(end)), [end]);
+  const table = `${path}?${new URLSearchParams({ name: ASKED.name, format: "csv" })}`;
+  return (
+    <Frame part={ref} watched={watched} actions={watched.value?.telemetry && <Csv href={table} of={task} />}>
+      {(told) => <Contents told={told} account={view.account} />}
+    </Frame>
+  );
+}
+
+function Contents({ told, account }: { told: Told; account: string }) {
+  const { telemetry, reason } = told;
+  const run = telemetry && runOf(told, telemetry);
+  const some = telemetry && chartsOf(measuresOf(telemetry)).length > 0;
+  return (
+    <>
+      <Run told={told} account={account} />
+      {some && <Measured telemetry={telemetry} run={run ?? undefined} />}
+      {!some && (
+        <p class="nothing" data-testid="no-telemetry">
+          {reason ? <Outside text={reason} /> : "The node sent nothing that these charts show."}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** As far as it is shown. */
+function runOf({ startTime, endTime }: Told, { from, to }: Telemetry): Span {
+  const [begin, end] = [Date.parse(from), Date.parse(to)];
+  return {
+    from: Math.max(begin, Date.parse(startTime ?? from)),
+    to: Math.max(begin, Math.min(end, Date.parse(endTime ?? to))),
+  };
+}
+
+/** Where and when it ran, and how far the measures are its own. */
+function Run({ told, account }: { told: Told; account: string }) {
+  const { poolId, nodeId, startTime, endTime, earlierRuns, sharing, basis } = told;
+  if (!nodeId || !startTime) return null;
+  const from = Date.parse(startTime);
+  const until = endTime ? `to ${exactMoment(Date.parse(endTime))}, ` : "and goes on";
+  return (
+    <p class="run-of-task soft" data-testid="run">
+      Its {earlierRuns > 0 ? "latest run" : "run"} on node{" "}
+      {poolId ? (
+        <Link to={addressOfOne("pools", account, poolId, { node: nodeId })}>
+          <Outside text={nodeId} />
+        </Link>
+      ) : (
+        <Outside text={nodeId} />
+      )}
+      , from {exactMoment(from)} {until}
+      {endTime && seconds((Date.parse(endTime) - from) / 1000)}.{" "}
+      {basis && (basis === "task" ? "The blobs name this task." : "This is all that the node sent in that time.")}{" "}
+      {sharing && shared(sharing)} {earlierRuns > 0 && earlier(earlierRuns)}
+    </p>
+  );
+}
+
+function shared({ otherTasks, complete }: NonNullable<Told["sharing"]>): string {
+  if (!otherTasks) return complete ? "No other task ran there meanwhile." : "";
+  const number = `${complete ? "" : "at least "}${count(otherTasks)} other ${otherTasks === 1 ? "task" : "tasks"}`;
+  return `The node measures all that it runs: ${number} ran there, too.`;
+}
+
+function earlier(runs: number): string {
+  return `Of ${runs === 1 ? "an earlier run" : `${count(runs)} earlier runs`} nothing is known here.`;
+}
