@@ -83,6 +83,7 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     responses: dict[str, Any] = {str(status): success for status in route.statuses}
     if route.method == "GET":
         responses["304"] = {"description": "Still as the ETag in If-None-Match says."}
+    responses["414"] = {"description": "The host takes no request line of over 8 KiB, and says no more."}
     for status in _refusals(route):
         responses.setdefault(str(status), {"description": HTTPStatus(status).phrase, "content": error})
     return responses

@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import LineTooLong
 
 from local.functions_host.admin import Admin
 from local.functions_host.blob_events import PATH, BlobWebhook
@@ -14,6 +15,34 @@ from local.functions_host.http_calls import HttpCall, HttpFunctions, HttpReply
 from local.functions_host.keys import Keys
 
 _BODY_LIMIT = 100 * 1024 * 1024  # FUNCTIONS_REQUEST_BODY_SIZE_LIMIT's default
+_LINE_LIMIT = 8 * 1024  # Kestrel's MaxRequestLineSize, in bytes
+_HEADERS_LIMIT = 32 * 1024  # Kestrel's MaxRequestHeadersTotalSize, in bytes; here of one header
+
+
+class _Connection(web.RequestHandler):
+    """Refuses what is no request as Kestrel does: with a status alone."""
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        if status != HTTPStatus.BAD_REQUEST or request.writer.output_size > 0:
+            return super().handle_error(request, status, exc, message)
+        if isinstance(exc, LineTooLong):
+            is_line = exc.args[1] == _LINE_LIMIT
+            status = HTTPStatus.REQUEST_URI_TOO_LONG if is_line else HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+        refusal = web.Response(status=status)
+        refusal.force_close()
+        return refusal
+
+
+class _Listener(web.Server):
+    def __call__(self) -> web.RequestHandler:
+        limits = {"max_line_size": _LINE_LIMIT, "max_field_size": _HEADERS_LIMIT}
+        return _Connection(self, loop=asyncio.get_running_loop(), access_log=None, **limits)
 
 
 class HttpServer:
@@ -22,7 +51,7 @@ class HttpServer:
     ) -> None:
         """`stop_limit`: seconds that a stop waits for requests under way."""
         self._functions, self._admin, self._keys, self._webhook = functions, admin, keys, webhook
-        server = web.Server(self._respond, access_log=None, request_factory=self._request)
+        server = _Listener(self._respond, request_factory=self._request)
         # aiohttp waits for its time-out twice, once before it ends the request's body and once after
         self._runner = web.ServerRunner(server, shutdown_timeout=stop_limit / 2)
 

@@ -61,6 +61,15 @@ def test_a_wrong_method_and_an_unknown_path_give_404(host: RunningHost) -> None:
     assert host.call("GET", "/runtime/webhooks/blobs").status == 404
 
 
+def test_a_request_line_or_header_that_is_too_long_is_refused_without_a_body_as_kestrel_does(host: RunningHost) -> None:
+    assert host.call("GET", "/hello?x=" + "a" * 8_100).status == 200
+    line = host.call("GET", "/hello?x=" + "a" * 8_192)
+    assert (line.status, line.text) == (414, "")
+    assert host.call("GET", "/hello", headers={"X-Long": "a" * 32_000}).status == 200
+    header = host.call("GET", "/hello", headers={"X-Long": "a" * 33_000})
+    assert (header.status, header.text) == (431, "")
+
+
 def test_a_response_keeps_its_status_headers_and_cookies(host: RunningHost) -> None:
     answer = host.call("PUT", "/thing")
     headers = {name.lower(): value for name, value in answer.headers}
