@@ -41,8 +41,8 @@ class _Connection(web.RequestHandler):
 
 class _Listener(web.Server):
     def __call__(self) -> web.RequestHandler:
-        limits = {"max_line_size": _LINE_LIMIT, "max_field_size": _HEADERS_LIMIT}
-        return _Connection(self, loop=asyncio.get_running_loop(), access_log=None, **limits)
+        limits: dict[str, Any] = {"max_line_size": _LINE_LIMIT, "max_field_size": _HEADERS_LIMIT, "access_log": None}
+        return _Connection(self, loop=asyncio.get_running_loop(), **limits)
 
 
 class HttpServer:
