@@ -182,8 +182,8 @@ async def test_openapi_tells_every_route_and_parameter(world: World) -> None:
     operations = [operation for path in document["paths"].values() for operation in path.values()]
     assert not any("default" in operation["responses"] for operation in operations)
     poll = document["paths"]["/api/accounts/{account}/poll"]["post"]
-    assert " ".join(sorted(poll["responses"])) == "200 202 400 401 403 404 409 413 429 500 502 503"
-    assert " ".join(sorted(listing["responses"])) == "200 304 400 401 403 404 500 502 503"
+    assert " ".join(sorted(poll["responses"])) == "200 202 400 401 403 404 409 413 414 429 500 502 503"
+    assert " ".join(sorted(listing["responses"])) == "200 304 400 401 403 404 414 500 502 503"
 
 
 async def test_the_document_says_of_a_poll_just_what_is_taken(world: World) -> None:
