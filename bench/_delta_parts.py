@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import inf
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -159,15 +160,15 @@ class Reader:
         self.bytes_read = 0
         self.rows_read = 0
 
-    async def pages(self, since: datetime | None = None) -> None:
-        """Every page received and parsed, nothing kept."""
+    async def pages(self, since: datetime | None = None, *, most: float = inf) -> None:
+        """Every page received and parsed until there were so many tasks, nothing kept."""
         self.bytes_read = self.rows_read = 0
         query = {"api-version": "2025-06-01", "$select": ",".join(TASK_FIELDS), "maxresults": "1000"}
         if since:
             stamp = since.isoformat(timespec="milliseconds").replace("+00:00", "Z")
             query["$filter"] = f"stateTransitionTime ge DateTime'{stamp}'"
         url: str | None = f"/jobs/{self._stack.job}/tasks?{urlencode(query, quote_via=quote)}"
-        while url:
+        while url and self.rows_read < most:
             request = HttpRequest("GET", url, headers={"Accept": "application/json"})
             response = await self.client.send_request(request, stream=True)
             body = await response.read()
