@@ -11,6 +11,8 @@ _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
     "h2{margin-top:2.5rem;font-size:1.1rem}code{font-family:ui-monospace,monospace}table{border-collapse:collapse}"
     "td,th{text-align:left;vertical-align:top;padding:.2rem 1rem .2rem 0}.method{display:inline-block;min-width:4rem}"
+    "h2,td{overflow-wrap:anywhere}"
+    "@media(max-width:40rem){td{display:inline-block}tr,td:last-child{display:block}tr{margin-bottom:.75rem}}"
 )
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 PAGE_POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; frame-ancestors 'none'"

@@ -54,6 +54,13 @@ def test_a_hostile_display_name_is_shown_as_text(stack: RunningStack, page: Page
     assert jobs_of(stack)["hostile"]["displayName"] == HOSTILE
 
 
+def test_the_page_of_the_api_fits_a_narrow_screen(stack: RunningStack, page: Page) -> None:
+    page.set_viewport_size({"width": 380, "height": 800})
+    page.goto(f"{stack.api}/docs")
+    expect(page.get_by_role("heading", name="Types")).to_be_attached()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
 def test_the_real_server_sends_what_the_page_needs(stack: RunningStack, page: Page) -> None:
     """The policy forbids what isn't ours, unchanged lists cost no body, and files with a hash may be kept for ever."""
     statuses: list[int] = []
