@@ -85,7 +85,8 @@ def _insight(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Differenc
     insight, done = told["insight"], [task for task in tasks if task.state == "completed"]
     yield "counts", told["taskCounts"], _counted(tasks)
     timed = [task for task in done if task.started is not None and task.ended is not None]
-    yield from _durations("queueWait", insight, [max(0, (task.started or 0) - task.created) for task in timed])
+    first = [task for task in timed if not any(task.repeats)]
+    yield from _durations("queueWait", insight, [max(0, (task.started or 0) - task.created) for task in first])
     yield from _durations("runTime", insight, [max(0, (task.ended or 0) - (task.started or 0)) for task in timed])
     end = _moment(insight["throughput"]["asOf"]) // 60_000
     minutes = Counter((task.ended or task.moved) // 60_000 for task in done)
@@ -95,7 +96,7 @@ def _insight(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Differenc
     for place, (name, having) in enumerate((("retries", "retriedTasks"), ("requeues", "requeuedTasks"))):
         times = [task.repeats[place] for task in tasks]
         yield name, (insight[name], insight[having]), (sum(times), sum(map(bool, times)))
-    slots = {state: sum(task.slots for task in tasks if task.state == state) for state in ("running", "active")}
+    slots = {state: sum(task.slots for task in tasks if task.state == state) for state in _STATES[:3]}
     yield "slots", insight["slots"], slots
     yield "remaining", insight["estimate"]["remaining"], len(tasks) - len(done)
 

@@ -91,7 +91,7 @@ async def test_tasks_come_in_the_order_of_any_of_their_times(world: World) -> No
 
     values: dict[str, Value] = {
         "runTime": lambda task: span(task, "startTime", "endTime"),
-        "waitTime": lambda task: span(task, "creationTime", "startTime"),
+        "waitTime": lambda task: None if task["retryCount"] else span(task, "creationTime", "startTime"),
         **{name: moment(name) for name in ("startTime", "endTime", "creationTime")},
     }
     for name, value in values.items():

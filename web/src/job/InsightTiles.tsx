@@ -15,8 +15,8 @@ export function InsightTiles({ insight }: { insight: Insight | null }) {
     <dl class="insights" aria-label="Insight">
       <Pace throughput={insight.throughput} />
       <End estimate={insight.estimate} />
-      <Times title="Wait in queue" name="queue-wait" spread={insight.queueWait} />
-      <Times title="Run time" name="run-time" spread={insight.runTime} />
+      <Times title="Wait in queue" name="queue-wait" spread={insight.queueWait} none="No first run has ended yet." />
+      <Times title="Run time" name="run-time" spread={insight.runTime} none="No task has run to its end yet." />
       <Again insight={insight} />
       <Slots insight={insight} />
     </dl>
@@ -90,11 +90,18 @@ function End({ estimate }: { estimate: Estimate | null }) {
   );
 }
 
-function Times({ title, name, spread }: { title: string; name: string; spread: Spread | null }) {
+interface TimesProps {
+  title: string;
+  name: string;
+  spread: Spread | null;
+  none: string;
+}
+
+function Times({ title, name, spread, none }: TimesProps) {
   if (!spread) {
     return (
       <Tile title={title} name={name} lead="–" faint>
-        <dd class="detail">No task has run to its end yet.</dd>
+        <dd class="detail">{none}</dd>
       </Tile>
     );
   }
@@ -128,10 +135,13 @@ function Again({ insight }: { insight: Insight }) {
 }
 
 function Slots({ insight: { slots } }: { insight: Insight }) {
-  const lead = slots ? count(slots.running) : "–";
+  const taken = slots ? slots.running + slots.preparing : 0;
   return (
-    <Tile title="Slots" name="slots" lead={lead} unit={slots ? "in use" : ""} faint={!slots?.running}>
-      <dd class="detail">{slots && `${count(slots.active)} wanted by waiting tasks`}</dd>
+    <Tile title="Slots" name="slots" lead={slots ? count(taken) : "–"} unit={slots ? "in use" : ""} faint={!taken}>
+      <dd class="detail">
+        {slots && slots.preparing > 0 && `${count(slots.preparing)} of them by preparing tasks; `}
+        {slots && `${count(slots.active)} wanted by waiting tasks`}
+      </dd>
     </Tile>
   );
 }
