@@ -46,17 +46,23 @@ function Tile({ title, name, lead, unit, faint = false, children }: TileProps) {
   );
 }
 
+const RECENT_MS = 5 * 60_000;
+
+/** Of a job that isn't looked at any more the last minutes are those before its last look. */
 function Pace({ throughput }: { throughput: Throughput | null }) {
+  useTick();
+  const asOf = Date.parse(throughput?.asOf ?? "");
+  const past = serverClock.now() - asOf > RECENT_MS;
   const minute = throughput?.perMinute;
   const lead = minute?.last5Minutes ?? null;
   const unknown = lead === null;
   return (
     <Tile title="Throughput" name="throughput" lead={rate(lead)} unit={unknown ? "" : "tasks/min"} faint={unknown}>
-      <dd class="detail">in the last 5 minutes</dd>
+      <dd class="detail">{past ? `in the 5 minutes before ${moment(asOf)}` : "in the last 5 minutes"}</dd>
       <Pairs
         pairs={[
-          ["last 15 min", rate(minute?.last15Minutes ?? null)],
-          ["last 60 min", rate(minute?.lastHour ?? null)],
+          [past ? "15 min" : "last 15 min", rate(minute?.last15Minutes ?? null)],
+          [past ? "60 min" : "last 60 min", rate(minute?.lastHour ?? null)],
         ]}
       />
     </Tile>
