@@ -39,9 +39,9 @@ export function useWatched<T>({ path, subject = path, every, seen = true }: Ques
     };
     const show = ({ value, failure }: Reading<T>) =>
       keep((before) => ({ value: value ?? (before.subject === subject ? before.value : null), failure, subject }));
-    const asking = new Poller<T>(read, () => (typeof every === "number" ? every : every(asking.value)), show);
-    poller.current = asking;
-    return asking.start();
+    const rest = () => (typeof every === "number" ? every : every(poller.current?.value ?? null));
+    poller.current = new Poller<T>(read, rest, show);
+    return poller.current.start();
   }, [path, every, seen]);
   return { ...kept, fresh: kept.subject === subject, retry: () => poller.current?.refresh() };
 }
