@@ -131,7 +131,7 @@ def test_addresses_keep_their_place_only() -> None:
         (f'"-e" A={SECRET}', f"-e A={MARK}"),
         (f'-e"A"={SECRET}', f"-eA={MARK}"),
         (f"-e=A={SECRET}", f"-e=A={MARK}"),
-        (f"-e $'A={SECRET}'", f"-e '$A={MARK}'"),
+        (f"-e $'A={SECRET}'", f"-e '$A'={MARK}"),
         (f"-l A={SECRET} --annotation B={SECRET}", f"-l A={MARK} --annotation B={MARK}"),
         (f"-e 'A=it'\\''s {SECRET}' --rm", f"-e A={MARK} --rm"),
         (f'-e "A=abc"{SECRET} --rm', f"-e A={MARK} --rm"),
