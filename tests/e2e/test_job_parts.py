@@ -103,6 +103,12 @@ def test_a_cause_of_failure_filters_the_tasks(page: Page, render: Canned) -> Non
     expect(part(page, "tasks").locator("tr[data-task]")).to_have_count(25)
 
 
+def test_a_task_that_was_ended_is_not_said_to_have_been_ended_by_somebody(page: Page, render: Canned) -> None:
+    render.tasks = [task("long", group="x", failureCode="TaskEnded")]
+    show(page, render)
+    expect(part(page, "tasks").locator("tr[data-task=long]")).to_contain_text("Ended from outside or by its time limit")
+
+
 def test_the_server_orders_and_pages_the_tasks(page: Page, render: Canned) -> None:
     show(page, render)
     rows = part(page, "tasks").locator("tr[data-task]")
