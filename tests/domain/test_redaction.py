@@ -147,7 +147,7 @@ def test_what_is_no_secret_stays(text: str) -> None:
         "net use " * 5_000,
         "setx " * 9_000,
         'password="' + "\\" * 40_000,
-        "-eyJ" * 4_000,
+        "-eyJ" * 20_000,
         "-eyJ" * 5_000 + "12345678." + "-eyJ" * 5_000,
         """password='"'"x""" * 4_000,
         "password=x" + '"' * 40_000,

@@ -150,7 +150,7 @@ def test_options_that_no_shell_could_read_are_not_shown() -> None:
     assert run_options(f"--name b -e 'A={SECRET}") == MARK
 
 
-@pytest.mark.parametrize("text", [" -" + "e" * 8_000 + "!", " -" + "e" * 40_000, "-e A=b " * 5_000])
+@pytest.mark.parametrize("text", [" -" + "e" * 40_000 + "!", " -" + "e" * 40_000, "-e A=b " * 5_000])
 def test_long_options_take_no_longer_than_their_length_warrants(text: str) -> None:
     began = time.process_time()
     run_options(text)
