@@ -25,24 +25,30 @@ class Load:
 
 
 async def load(url: str, *, clients: int, seconds: float, most: int, pid: int) -> Load:
-    """Asks for an address for so long, but no more than `most` times; `{n}` in it is another number every time.
+    """Asks for an address for so long, but no more than `most` times.
+
+    `{n}` in it is another number every time, `{n50}` one of two digits that comes again after fifty questions.
 
     Raises RuntimeError unless all is well.
     """
     took, numbers = list[float](), count(1)
     timeout = aiohttp.ClientTimeout(total=120)
     async with aiohttp.ClientSession(timeout=timeout, headers={"Accept-Encoding": "identity"}) as session:
-        await _ask(session, url.replace("{n}", "0"))
+        await _ask(session, _numbered(url, 0))
         spent, began = cpu_of(pid), time.perf_counter()
 
         async def client() -> None:
             while time.perf_counter() - began < seconds and len(took) < most:
                 start = time.perf_counter()
-                await _ask(session, url.replace("{n}", str(next(numbers))))
+                await _ask(session, _numbered(url, next(numbers)))
                 took.append(time.perf_counter() - start)
 
         await asyncio.gather(*(client() for _ in range(clients)))
         return Load(sorted(took), len(took) / (time.perf_counter() - began), (cpu_of(pid) - spent) / len(took))
+
+
+def _numbered(url: str, number: int) -> str:
+    return url.replace("{n}", str(number)).replace("{n50}", f"{number % 50:02}")
 
 
 async def _ask(session: aiohttp.ClientSession, url: str) -> None:

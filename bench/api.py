@@ -2,8 +2,10 @@
 
 The app runs on the local functions host with real storage; a job of a million tasks was read from the emulator, and
 the account is switched off while answers are measured. Eight clients on loopback ask again as soon as they were
-answered; p50 and p99 are of one client alone. Histories are of another range every time, as answers of the last second
-are given again. The bare host is a second one of the same kind, asked in the same run.
+answered; p50 and p99 are of one client alone. Answers of the last second are given again, but only the latest 32. So a
+job and the list of jobs are asked for in both ways: one address over and over, as by many who look at one page, and
+another of fifty each time, none of which is remembered. Histories are of another range every time. The bare host is a
+second one of the same kind, asked in the same run.
 """
 
 import argparse
@@ -73,6 +75,8 @@ def _questions() -> Iterator[tuple[str, str]]:
     ninety, day = (quote(_ago(days)) for days in (90, 1))
     yield "jobs list", "jobs"
     yield "job", f"jobs/{SMALL}"
+    yield "jobs list, another each time", "jobs?maxpagesize=1{n50}"
+    yield "job, another each time", "jobs/render-0{n50}"
     yield _DAY, f"jobs/{SMALL}/history?from={day}.{{n}}Z"
     yield "history, 90 d", f"jobs/{SMALL}/history?from={ninety}.{{n}}Z"
     yield "failures", f"jobs/{LARGE}/failures"

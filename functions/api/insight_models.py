@@ -52,11 +52,15 @@ class SlotsAnswer(Answer):
     """Slots that tasks in these states require."""
 
     running: int
+    preparing: int
     active: int
 
 
 class InsightAnswer(Answer):
-    """How fast a job's tasks complete, and how long they waited and ran: the latest run of those that completed."""
+    """How fast a job's tasks complete, and how long they waited and ran: the latest run of those that completed.
+
+    Tasks that were retried or requeued are in no `queueWait`.
+    """
 
     throughput: ThroughputAnswer
     estimate: EstimateAnswer
@@ -128,7 +132,9 @@ def insight_answer(outlook: Outlook) -> InsightAnswer:
         retried_tasks=insight.retried_tasks,
         requeues=insight.requeues,
         requeued_tasks=insight.requeued_tasks,
-        slots=SlotsAnswer(running=insight.running_slots, active=insight.active_slots),
+        slots=SlotsAnswer(
+            running=insight.running_slots, preparing=insight.preparing_slots, active=insight.active_slots
+        ),
     )
 
 

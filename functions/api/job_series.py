@@ -40,7 +40,7 @@ class _Insight:
             outlook.estimate.completion,
             told.retries,
             told.requeues,
-            (("running", told.running_slots), ("active", told.active_slots)),
+            (("running", told.running_slots), ("preparing", told.preparing_slots), ("active", told.active_slots)),
         )
 
 

@@ -92,7 +92,7 @@ def _require_order(start: datetime | None, end: datetime) -> None:
             raise BadRequestError(f"The query parameter '{name}' is a time from 1970 to 9998.", target=name)
     if start and start >= end:
         raise BadRequestError(
-            "The query parameter 'from' is a time before 'to', which is now unless given.", target="from"
+            "The query parameter 'from' is a time before 'to' or, where that isn't given, before now.", target="from"
         )
 
 

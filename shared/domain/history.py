@@ -1,7 +1,8 @@
 """Points of a history: which are asked for, and what is known as of each.
 
 A point speaks of the end of its step. It is the last sample there was by then, if that held until then or not much
-longer ago than one step or three polls; else it is a gap, as nobody looked. Nothing is made up between samples.
+longer ago than one step or three polls; else it is a gap, as nobody looked. A sample that can't be read is a gap, too.
+Nothing is made up between samples.
 """
 
 from bisect import bisect_right
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from shared.domain.samples import MINUTES, QUARTERS, Grain, Held, HistoryRetention, Sample, sample_of
+from shared.domain.samples import MINUTES, QUARTERS, Grain, Held, HistoryRetention, Sample
 from shared.domain.stamps import format_stamp, from_milliseconds, to_milliseconds
 from shared.domain.tasks import TaskCounts
 from shared.errors import HistoryRangeError
@@ -127,22 +128,26 @@ def _coarse_enough(since: datetime, until: datetime, now: datetime, *, has_minut
 
 
 type Stored = Sequence[tuple[int, str]]
+type Reading[S] = Callable[[int, str], S | None]
+"""What stands in a slot, by its number and text; None where that can't be read."""
 
 
-def points_of(series: Series, stored: Stored, recent: Sequence[Sample], tolerance: timedelta) -> Iterator[Point]:
+def points_of(
+    series: Series, stored: Stored, recent: Sequence[Sample], tolerance: timedelta, read: Reading[Sample]
+) -> Iterator[Point]:
     """The points of a series; see `samples_at`."""
     lag = tolerance // _MILLISECOND
-    for end, sample in samples_at(series, stored, recent, tolerance, sample_of):
+    for end, sample in samples_at(series, stored, recent, tolerance, read):
         yield _point(end, sample, lag)
 
 
 def samples_at[S: Held](
-    series: Series, stored: Stored, recent: Sequence[S], tolerance: timedelta, parse: Callable[[str], S]
+    series: Series, stored: Stored, recent: Sequence[S], tolerance: timedelta, read: Reading[S]
 ) -> Iterator[tuple[int, S | None]]:
     """The last sample there was by the end of each step, None where it didn't hold that long.
 
-    `stored` are slots of the series' grain and what stands in them, in order, which `parse` reads; `recent` are the
-    samples that came after those, the latest first.
+    `stored` are slots of the series' grain and what stands in them, in order; `recent` are the samples that came after
+    those, the latest first.
     """
     slots, slot_of = [slot for slot, _ in stored], series.grain.slot
     lag = tolerance // _MILLISECOND
@@ -151,7 +156,7 @@ def samples_at[S: Held](
         if recent and recent[-1].at <= end:
             sample = next(sample for sample in recent if sample.at <= end)
         elif place := bisect_right(slots, slot_of(end)):
-            sample = parse(stored[place - 1][1])
+            sample = read(*stored[place - 1])
         yield end, sample if sample and sample.through >= end - lag else None
 
 

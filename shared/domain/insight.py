@@ -15,7 +15,7 @@ from typing import Any
 from shared.domain.columns import DAMAGE, deflated, inflated
 from shared.domain.histograms import Histogram
 
-FORM = 1
+FORM = 2  # that of summaries, whose sum it is: see leaf_summaries
 MINUTES = 75  # an hour, the minute under way, and some that clocks running ahead may add
 MINUTE = 60_000
 
@@ -24,9 +24,10 @@ MINUTE = 60_000
 class Insight:
     """`waits` (start less creation) and `runs` (end less start) are those of the latest run of tasks that completed.
 
-    A task that completed without a start is in neither. `completions` are (minute since 1970, tasks that ended in it)
-    of the newest MINUTES minutes in which any did, in their order. `retried_tasks` are tasks with a retry,
-    `requeued_tasks` with a requeue. Slots are those that running, and active, tasks require.
+    A task that completed without a start is in neither, one that was retried or requeued in `runs` only. `completions`
+    are (minute since 1970, tasks that ended in it) of the newest MINUTES minutes in which any did, in their order.
+    `retried_tasks` are tasks with a retry, `requeued_tasks` with a requeue. Slots are those that running, preparing and
+    active tasks require.
     """
 
     waits: Histogram = field(default_factory=Histogram)
@@ -37,6 +38,7 @@ class Insight:
     requeues: int = 0
     requeued_tasks: int = 0
     running_slots: int = 0
+    preparing_slots: int = 0
     active_slots: int = 0
 
     @classmethod
@@ -89,7 +91,8 @@ class Insight:
 
     def _numbers(self) -> tuple[int, ...]:
         return (
-            self.retries, self.retried_tasks, self.requeues, self.requeued_tasks, self.running_slots, self.active_slots
+            self.retries, self.retried_tasks, self.requeues, self.requeued_tasks,
+            self.running_slots, self.preparing_slots, self.active_slots,
         )  # fmt: skip
 
 

@@ -22,10 +22,10 @@ from shared.domain.insight import MINUTE, Insight, newest
 from shared.domain.lane_counts import histogram_of, minutes_of
 from shared.domain.lanes import Lanes, flags_of
 from shared.domain.leaves import Leaf
-from shared.domain.tasks import ACTIVE, COMPLETED, FAILURE, RESULTS, RUNNING, STATES, Task, TaskCounts
+from shared.domain.tasks import ACTIVE, COMPLETED, FAILURE, PREPARING, RESULTS, RUNNING, STATES, Task, TaskCounts
 from shared.domain.word_column import Words
 
-FORM = 1
+FORM = 2  # 1 had waits of retried tasks and no slots of preparing ones
 MAX_BYTES = 48 * 1024  # of the 64 KiB of a binary property
 _LEAF_GROUPS, _LEAF_NODES = 100, 16
 _IS = [bytes(place == number for place in range(256)) for number in range(max(len(STATES), len(RESULTS)))]
@@ -99,7 +99,7 @@ def _told_by(tasks: Sequence[Task]) -> Insight:
     timed = [task for task in completed if task.creation and task.start and task.end]
     moments = Counter((task.end or task.transition) // MINUTE for task in completed if task.end or task.transition)
     return Insight(
-        Histogram.of(task.start - task.creation for task in timed),
+        Histogram.of(task.start - task.creation for task in timed if not task.ran_before),
         Histogram.of(task.end - task.start for task in timed),
         newest(moments.items()),
     )
@@ -115,7 +115,7 @@ def _insight(columns: _Columns, transitions: Lanes, ends: Lanes, end_flags: int)
     completed = flags_of(_chosen(columns["states"], COMPLETED))
     timed = completed & start_flags & end_flags & creations.signs()[1]
     return Insight(
-        histogram_of(starts - creations, timed),
+        histogram_of(starts - creations, _of_first_runs(columns, timed)),
         histogram_of(ends - starts, timed),
         minutes_of(ends, completed & ends.signs()[1], about=columns["transitions"][0]),
         *_repeats_and_slots(columns),
@@ -125,7 +125,16 @@ def _insight(columns: _Columns, transitions: Lanes, ends: Lanes, end_flags: int)
 def _repeats_and_slots(columns: _Columns) -> tuple[int, ...]:
     """The numbers of an insight, in their order."""
     repeats = (*_repeats(columns["retries"]), *_repeats(columns["requeues"]))
-    return (*repeats, _slots(columns, RUNNING), _slots(columns, ACTIVE))
+    return (*repeats, *(_slots(columns, state) for state in (RUNNING, PREPARING, ACTIVE)))
+
+
+def _of_first_runs(columns: _Columns, flags: int) -> int:
+    """Those of the flags whose tasks ran once: since when a task waited for a later run isn't known."""
+    for column in (columns["retries"], columns["requeues"]):
+        words, of_row = column.coded()
+        if any(words):
+            flags &= flags_of(bytes(map([not word for word in words].__getitem__, of_row)))
+    return flags
 
 
 def _moments(transitions: Lanes, column: Numbers) -> tuple[Lanes, int]:

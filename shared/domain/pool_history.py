@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from shared.domain.history import FIRST, Series, Stored, samples_at
-from shared.domain.pool_samples import PoolNumbers, PoolSample, pool_sample_of
+from shared.domain.history import FIRST, Reading, Series, Stored, samples_at
+from shared.domain.pool_samples import PoolNumbers, PoolSample
 from shared.domain.stamps import from_milliseconds
 
 
@@ -33,12 +33,12 @@ def with_step_before(series: Series) -> Series:
 
 
 def pool_points_of(
-    series: Series, stored: Stored, recent: Sequence[PoolSample], tolerance: timedelta
+    series: Series, stored: Stored, recent: Sequence[PoolSample], tolerance: timedelta, read: Reading[PoolSample]
 ) -> Iterator[PoolPoint]:
     """The points of a series; `stored` and `recent` are those of `with_step_before(series)`."""
     first = series.ends()[:1]
     before: tuple[int, PoolSample | None] | None = None
-    for end, sample in samples_at(with_step_before(series), stored, recent, tolerance, pool_sample_of):
+    for end, sample in samples_at(with_step_before(series), stored, recent, tolerance, read):
         if first and end >= first[0]:
             yield _point(end, sample, before)
         before = end, sample

@@ -16,10 +16,27 @@ _NAME = (
     r"(?i:[_\-. ]?key)"
     rf"|(?:{_START}|(?<=[a-z0-9])(?=K))(?i:key))"
 )
-_VALUE = (
-    rf"(?:{re.escape(MARK)}"
-    r"""|\\+".*?(?:\\+"|\Z)|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?"""  # quoted within quotes, quoted; to the end if open
-    r"""|[^\s;,&"'<>]+)"""
+# A quote that stands where a value may end, for it closes what is around the value: `sh -c 'run --token abc' && …`
+_CLOSES = r"""(?=["'\\]{0,60}(?:[\s,;&|)}\]<>]|\Z))"""
+_DOUBLE = r""""(?:(?s:\\.)|[^"\\])*+"?"""  # to the end where it is open
+_JOINT = r"""'(?:"'"|\\')'"""  # a single quote within single quotes of a shell
+_SINGLE = rf"""'(?:{_JOINT}|\\(?={_JOINT})|(?s:\\.)|[^'\\])*+'?"""
+_PLAIN = (  # a comma ends it only where a list, a JSON object or a sentence goes on behind it
+    r"""(?:\\.|[^\s;,&"'<>\\]|,(?!\s|\Z|\\*["'}\])]|[\w.\-]{1,100}\s{0,9}[=:]))++"""
+)
+
+
+def _quoted_within(name: str) -> str:
+    """What stands in quotes of a shell, or of JSON, within quotes: the same signs open and close it."""
+    return (
+        rf"""(?P<{name}_s>'["'\\]{{1,60}}')(?s:.{{0,4000}}?)(?<!["'\\])(?P={name}_s)(?!["\\])"""
+        rf"""|(?P<{name}_e>\\+["'])(?s:.*?)(?:(?<!\\)(?P={name}_e)|\Z)"""
+    )
+
+
+_VALUE = (  # pieces that stand together, as a shell joins them
+    rf"(?:{re.escape(MARK)}|{_quoted_within('first')}|{_DOUBLE}|{_SINGLE}|{_PLAIN})"
+    rf"""(?:(?!["'\\]{_CLOSES})(?:{_quoted_within("next")}|{_DOUBLE}|{_SINGLE})|(?![)}}\]|]){_PLAIN})*"""
 )
 _LOGIN = (  # programs that take a password behind -p or -P, and those that open archives with one
     r"\b(?:az|docker|podman|nerdctl|buildah|skopeo|helm|oras)\b[^\n|;&]{0,200}?\blogin\b"
@@ -68,7 +85,7 @@ _PATTERNS = (
     (re.compile(r"(?i)(\b[a-z][a-z0-9+.\-]{0,30}://)[^\s/@:\"']*:[^\s/@\"']+@"), rf"\1{MARK}@"),
     (re.compile(r"(?i)(\bhttps?://)(?!\[redacted\]@)[^\s/@:\"'?#]+@"), rf"\1{MARK}@"),
     # a JSON web token; tokens of GitHub, GitLab, Hugging Face, OpenAI and Slack; an account key: 64 bytes in base64
-    (re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]{8,}\.[\w\-]*"), MARK),
+    (re.compile(r"\beyJ[\w\-]{8,4096}+\.[\w\-]{8,}+\.[\w\-]*"), MARK),
     (re.compile(r"\b(?:gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"), MARK),
     (re.compile(r"(?<![\w\-])(?:glpat-|hf_|sk-(?:proj-|ant-)?|xox[abps]-)[A-Za-z0-9_\-]{20,}"), MARK),
     # AWS's key ids; keys of SSH, which aren't secret and tell who may log in

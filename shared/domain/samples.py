@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import NamedTuple, Protocol
 
 from shared.domain.stamps import EPOCH, from_milliseconds, to_milliseconds
-from shared.domain.tasks import TaskCounts
+from shared.domain.tasks import COUNT_FIELDS, TaskCounts
 
 _MINUTE = 60_000  # milliseconds
 _NEVER, _DOUBTED = "-", "?"
@@ -55,8 +55,10 @@ class Sample(NamedTuple):
 
 
 def sample_of(text: str) -> Sample:
-    """The sample that `Sample.text` wrote."""
+    """The sample that `Sample.text` wrote. Raises ValueError where it isn't one."""
     at, through, exact, *counts = text.split(" ")
+    if len(counts) != len(COUNT_FIELDS):
+        raise ValueError(f"it has {len(counts)} counts")
     begun, held = int(at), exact.removesuffix(_DOUBTED)
     exact_through = None if held == _NEVER else begun + int(held)
     return Sample(begun, begun + int(through), exact_through, TaskCounts(*map(int, counts)), held != exact)

@@ -2,12 +2,13 @@
 
 Every task has one position in an order, which changes only if the task does: pages that each begin behind the last
 position of the one before neither repeat nor miss a task. Tasks of which the value isn't known come last, in both
-directions, and equal values in the order of ids. Times are in milliseconds.
+directions, and equal values in the order of ids. Times are in milliseconds. How long a task waited is known of its
+first run only.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from operator import itemgetter, sub
+from operator import itemgetter, not_, sub
 from typing import Any
 
 from shared.domain.keys import key_of
@@ -21,7 +22,7 @@ _FIELDS = {
     "startTime": ("start",),
     "endTime": ("end",),
     "runTime": ("end", "start"),  # the one less the other
-    "waitTime": ("start", "creation"),
+    "waitTime": ("start", "creation", "retries", "requeues"),  # the same, of tasks of which the others are 0
 }
 ORDERS = (BY_ID, *_FIELDS)
 _POSITION = itemgetter(0)
@@ -58,14 +59,14 @@ class TaskOrder:
 
 
 def _values(moments: list[Any]) -> Iterator[int | None]:
-    """Moments, or the differences of two, by place; None where one isn't known."""
+    """Moments, or the differences of two, by place; None where one isn't known, or where what follows isn't 0."""
     if not moments:
         return iter(())
     if len(moments) == 1:
         return (moment or None for moment in moments[0])
-    ends, starts = moments
-    spans = map(sub, ends, starts)
-    return (span if end and start else None for span, end, start in zip(spans, ends, starts, strict=True))
+    ends, starts, *others = moments
+    known = map(all, zip(ends, starts, *(map(not_, other) for other in others), strict=True))
+    return (span if is_known else None for span, is_known in zip(map(sub, ends, starts), known, strict=True))
 
 
 class BestTasks:

@@ -6,7 +6,9 @@ any other text, within a command line say, can't be told from it.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, get_args
 
 import msgspec
@@ -28,11 +30,9 @@ from shared.domain.task_details import (
 )
 
 _USER = re.compile(r"//[^/?#@]*@")
-_VARIABLE = re.compile(  # docker run -e NAME=value, --env "NAME=value", -ite NAME=value; names may hold dots and dashes
-    r"""((?:^|\s)(?:-[a-z]*e|--env|--build-arg|--label)(?:\s*=\s*|\s+|(?=["'\w])))(?:"([^"=]+=)(?:\\.|[^"\\])*"?"""
-    r"""|'([^'=]+=)[^']*'?|([^\s"'=]+=)(?:"(?:\\.|[^"\\])*"?|'[^']*'?|\\.|[^\s"'\\])*)""",
-    re.DOTALL,
-)
+_VARIABLE_FOLLOWS = re.compile(r"-[A-Za-z]*[el]|--(?:env|build-arg|label|annotation)")  # of docker run and its like
+_VARIABLE_WITHIN = re.compile(r"(-[A-Za-z]*?[el]=?|--(?:env|build-arg|label|annotation)=)(.+)", re.DOTALL)
+_UNQUOTED = re.compile(r"[\w@%+=:,./\[\]\-]+", re.ASCII)
 _MOST_OMITTED = 100
 _ANNOTATION = "odata."  # the protocol's own, in every answer
 
@@ -49,8 +49,36 @@ def address(text: str) -> str:
 
 
 def run_options(text: str) -> str:
-    """Options of a container's start, without the values of variables."""
-    return redacted(_VARIABLE.sub(lambda found: f"{found[1]}{found[2] or found[3] or found[4]}{MARK}", text))
+    """Options of a container's start, without the values of variables; nothing where a shell couldn't read them."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return MARK
+    names = _without_values(words)
+    if names == words:
+        return redacted(text)
+    return redacted(" ".join("=".join(map(_quoted, word.split("=", 1))) for word in names))
+
+
+def _quoted(text: str) -> str:
+    return text if _UNQUOTED.fullmatch(text) or not text else shlex.quote(text)
+
+
+def _without_values(words: Sequence[str]) -> list[str]:
+    """The words of a command line, what follows the first `=` of a variable or label left out."""
+    named: list[str] = []
+    for before, word in pairwise(["", *words]):
+        within = _VARIABLE_WITHIN.fullmatch(word)
+        if _VARIABLE_FOLLOWS.fullmatch(before):
+            named.append(_name_of(word))
+        else:
+            named.append(within[1] + _name_of(within[2]) if within else word)
+    return named
+
+
+def _name_of(variable: str) -> str:
+    name, mark, _ = variable.partition("=")
+    return name + (mark and mark + MARK)
 
 
 _RULES: Mapping[type[Shown], Mapping[str, Callable[[str], str]]] = {

@@ -32,6 +32,11 @@ class Task(NamedTuple):
     slots: int = 1
     node: tuple[str, str] = ("", "")
 
+    @property
+    def ran_before(self) -> bool:
+        """True where its latest run isn't its first: since when it waited for that isn't known."""
+        return bool(self.retries or self.requeues)
+
 
 @dataclass(frozen=True, slots=True)
 class TaskCounts:

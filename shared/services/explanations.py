@@ -184,14 +184,15 @@ def _rival(report: JobReport) -> Rival | None:
     if picture is None or facts.state == COMPLETED or picture.counts.completed == picture.counts.total:
         return None
     counts, outlook = picture.counts, outlook_of(report.job, report.verdict)
+    insight = outlook.insight if outlook else None
     return Rival(
         id=facts.id,
         priority=facts.priority or 0,
         state=facts.state,
         rules=facts.rules or JobRules(),
         counts=counts,
-        running_slots=outlook.insight.running_slots if outlook else counts.running + counts.preparing,
-        waiting_slots=outlook.insight.active_slots if outlook else counts.active,
+        running_slots=insight.running_slots + insight.preparing_slots if insight else counts.running + counts.preparing,
+        waiting_slots=insight.active_slots if insight else counts.active,
     )
 
 

@@ -8,10 +8,11 @@ from shared.clock import Clock
 from shared.domain.accounts import Account
 from shared.domain.history import Point, Series, Stored, points_of, series_of
 from shared.domain.keys import key_of
-from shared.domain.samples import HistoryRetention
-from shared.errors import NotFoundError
+from shared.domain.rounds import Round
+from shared.domain.samples import HistoryRetention, Sample, sample_of
+from shared.errors import NotFoundError, UnreadableError
 from shared.services.registry import found
-from shared.stores.history import HistoryStore
+from shared.stores.history import HistoryStore, reading_of
 from shared.stores.jobs import JobStore
 from shared.stores.monitoring import MonitoringStore
 
@@ -62,15 +63,25 @@ class Histories:
         account = found(self._accounts, account_id)
         series = series_of(since, until, step, now=await self._clock.now(), retention=self._retention)
         monitoring, last = await self._monitoring.load_with_round(account.key)
-        job = await self._jobs.load(account.key, job_id)  # before its history, where what stood in the row may be next
+        recent = await self._recent(
+            account, job_id, last
+        )  # before its history, where what stood in the row may be next
         tolerance = series.tolerance(monitoring.interval(self._interval))
         stored = await self._stored(account, job_id, series, tolerance)
-        if job is None and not stored:
+        if recent is None and not stored and not await self._history.knows(account.key, key_of(job_id)):
             raise NotFoundError("job", job_id, f" in the account '{account.id}'")
+        read = reading_of(sample_of, series.grain, f"the job '{job_id}' of {account.id}")
+        return JobHistory(series, tuple(points_of(series, stored, recent or (), tolerance, read)))
+
+    async def _recent(self, account: Account, job_id: str, last: Round | None) -> tuple[Sample, ...] | None:
+        """The samples in a job's row, the latest first: none where it can't be read; None where there is no row."""
+        try:
+            job = await self._jobs.load(account.key, job_id)
+        except UnreadableError:
+            return ()
         if job and last:
             job = job.confirmed(last.confirmations.get(job.key))
-        recent = job.samples[::-1] if job else ()
-        return JobHistory(series, tuple(points_of(series, stored, recent, tolerance)))
+        return job.samples[::-1] if job else None
 
     async def _stored(self, account: Account, job_id: str, series: Series, tolerance: timedelta) -> Stored:
         rows = series.rows(tolerance)

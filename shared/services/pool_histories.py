@@ -9,9 +9,11 @@ from shared.domain.accounts import Account
 from shared.domain.history import Series, Stored, series_of
 from shared.domain.keys import key_of
 from shared.domain.pool_history import PoolPoint, pool_points_of, with_step_before
+from shared.domain.pool_samples import PoolSample, pool_sample_of
 from shared.domain.samples import HistoryRetention
-from shared.errors import NotFoundError
+from shared.errors import NotFoundError, UnreadableError
 from shared.services.registry import found
+from shared.stores.history import reading_of
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.pool_history import PoolHistoryStore
 from shared.stores.pools import PoolStore
@@ -63,13 +65,21 @@ class PoolHistories:
         account = found(self._accounts, account_id)
         series = series_of(since, until, step, now=await self._clock.now(), retention=self._retention)
         monitoring = await self._monitoring.load(account.key)
-        _, pool = await self._pools.load(account.key, pool_id)  # before its history, where its samples may be next
+        recent = await self._recent(account, pool_id)  # before its history, where its samples may be next
         tolerance = series.tolerance(monitoring.interval(self._interval))
         stored = await self._stored(account, pool_id, with_step_before(series), tolerance)
-        if pool is None and not stored:
+        if recent is None and not stored and not await self._history.knows(account.key, key_of(pool_id)):
             raise NotFoundError("pool", pool_id, f" in the account '{account.id}'")
-        recent = pool.samples[::-1] if pool else ()
-        return PoolHistory(series, tuple(pool_points_of(series, stored, recent, tolerance)))
+        read = reading_of(pool_sample_of, series.grain, f"the pool '{pool_id}' of {account.id}")
+        return PoolHistory(series, tuple(pool_points_of(series, stored, recent or (), tolerance, read)))
+
+    async def _recent(self, account: Account, pool_id: str) -> tuple[PoolSample, ...] | None:
+        """The samples in a pool's row, the latest first: none where it can't be read; None where there is no row."""
+        try:
+            _, pool = await self._pools.load(account.key, pool_id)
+        except UnreadableError:
+            return ()
+        return pool.samples[::-1] if pool else None
 
     async def _stored(self, account: Account, pool_id: str, series: Series, tolerance: timedelta) -> Stored:
         rows = series.rows(tolerance)

@@ -4,7 +4,9 @@ Rows of an hour have a column for each minute that something was sampled in, row
 are merged into blindly: what stands where, shared/domain/samples.py decides, and it is the same for every writer.
 """
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import batched, groupby
 from operator import itemgetter
 
@@ -14,8 +16,11 @@ from azure.data.tables.aio import TableClient
 from shared.domain.keys import SEPARATOR, partition_of
 from shared.domain.samples import Columns, Grain
 from shared.stores.tables import LONGEST_KEY, MOST_OPERATIONS, Row, Tables, delete_rows, load_range, translated
+from shared.stores.unreadable import NONSENSE
 
+_LOG = logging.getLogger(__name__)
 _DIGITS = 7  # of the number of a row, in its key
+FIRST_ROW, LAST_ROW = "", "~"  # before and behind the keys of all rows of a history
 
 
 class HistoryStore:
@@ -38,6 +43,11 @@ class HistoryStore:
         if len(partition) > LONGEST_KEY:
             return []
         return slots_of(await load_range(self._table, partition, first, last), grain)
+
+    async def knows(self, account_key: str, job_key: str) -> bool:
+        """Whether there is any row of a job's history; `job_key` may be that of anything that a client sent."""
+        partition = partition_of(account_key, job_key)
+        return await has_rows(self._table, partition, FIRST_ROW, LAST_ROW)
 
     async def delete_before(self, account_key: str, grain: Grain, moment: int) -> int:
         """Deletes the rows of all jobs of an account that were over by then, in milliseconds since 1970; how many.
@@ -70,6 +80,41 @@ async def merge_rows(table: TableClient, rows: Iterable[Row]) -> None:
     for some in batched(operations, MOST_OPERATIONS, strict=False):
         with translated(f"write {table.table_name}"):
             await table.submit_transaction(some)
+
+
+async def has_rows(table: TableClient, partition: str, first: str, last: str) -> bool:
+    """Whether a partition has any row from one key to another. Raises StorageError."""
+    if max(len(partition), len(last)) > LONGEST_KEY:
+        return False
+    with translated(f"read {table.table_name}"):
+        rows = table.query_entities(
+            "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
+            parameters={"partition": partition, "first": first, "last": last},
+            select=["RowKey"],
+            results_per_page=1,
+        )
+        async for _ in rows:
+            return True
+    return False
+
+
+def reading_of[S](parse: Callable[[str], S], grain: Grain, of: str) -> Callable[[int, str], S | None]:
+    """Reads what stands in slots of a history; None where it makes no sense, which is logged once."""
+
+    def read(slot: int, text: str) -> S | None:
+        try:
+            return parse(text)
+        except NONSENSE as error:
+            _warn(of, grain.row(slot), grain.column(slot), str(error) or type(error).__name__)
+            return None
+
+    return read
+
+
+@lru_cache(maxsize=1000)
+def _warn(of: str, row: str, column: str, why: str) -> None:
+    """Once for each cell, as every request may meet it."""
+    _LOG.warning("The history of %s has a gap: %s of the row '%s' can't be read: %s", of, column, row, why)
 
 
 def slots_of(rows: Mapping[str, Row], grain: Grain) -> list[tuple[int, str]]:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 
 from shared.domain.keys import SEPARATOR, partition_of
 from shared.domain.samples import Columns, Grain
-from shared.stores.history import merge_rows, slots_of
+from shared.stores.history import FIRST_ROW, LAST_ROW, has_rows, merge_rows, slots_of
 from shared.stores.tables import LONGEST_KEY, Tables, delete_rows, load_range, translated
 
 
@@ -36,6 +36,11 @@ class PoolHistoryStore:
         if len(last) > LONGEST_KEY:
             return []
         return slots_of(await load_range(self._table, account_key, first, last), grain)
+
+    async def knows(self, account_key: str, pool_key: str) -> bool:
+        """Whether there is any row of a pool's history; `pool_key` may be that of anything that a client sent."""
+        first, last = partition_of(pool_key, FIRST_ROW), partition_of(pool_key, LAST_ROW)
+        return await has_rows(self._table, account_key, first, last)
 
     async def delete_before(self, account_key: str, grain: Grain, moment: int) -> int:
         """Deletes the rows of all pools of an account that were over by then, in milliseconds since 1970; how many.

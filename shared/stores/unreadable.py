@@ -16,7 +16,7 @@ from shared.stores.tables import Row
 
 _LOG = logging.getLogger(__name__)
 # What reading a row raises that isn't what it ought to be; msgspec's and orjson's errors are ValueErrors.
-_NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, StopIteration, zlib.error)
+NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, StopIteration, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def read[T](row: Row, what: str, parse: Callable[[Row], T]) -> T:
     """A row as it is `parse`d; `what` it is about is named in the error. Raises UnreadableError."""
     try:
         return parse(row)
-    except _NONSENSE as error:
+    except NONSENSE as error:
         why = str(error) or type(error).__name__
         raise UnreadableError(f"The {what} '{_id(row)}' can't be read: {why}") from error
 

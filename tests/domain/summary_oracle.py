@@ -20,7 +20,8 @@ def bucket_of(milliseconds: int) -> int:
 def told(rows: Sequence[Task]) -> Insight:
     """The insight into tasks, task by task."""
     timed = [task for task in rows if task.state == 3 and task.creation and task.start and task.end]
-    waits, runs = [max(0, t.start - t.creation) for t in timed], [max(0, t.end - t.start) for t in timed]
+    waits = [max(0, task.start - task.creation) for task in timed if task.retries == task.requeues == 0]
+    runs = [max(0, task.end - task.start) for task in timed]
     moments = [task.end or task.transition for task in rows if task.state == 3]
     minutes = Counter(moment // 60_000 for moment in moments if moment)
     return Insight(
@@ -31,8 +32,7 @@ def told(rows: Sequence[Task]) -> Insight:
         sum(task.retries > 0 for task in rows),
         sum(task.requeues for task in rows),
         sum(task.requeues > 0 for task in rows),
-        sum(task.slots for task in rows if task.state == 2),
-        sum(task.slots for task in rows if task.state == 0),
+        *(sum(task.slots for task in rows if task.state == state) for state in (2, 1, 0)),
     )
 
 

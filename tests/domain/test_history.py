@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.history import Point, Series, points_of, series_of
-from shared.domain.samples import MINUTES, QUARTERS, Columns, Grain, HistoryRetention, Sample, rows_of
+from shared.domain.samples import MINUTES, QUARTERS, Columns, Grain, HistoryRetention, Sample, rows_of, sample_of
 from shared.domain.stamps import format_duration, from_milliseconds, to_milliseconds
 from shared.domain.tasks import TaskCounts
 from shared.errors import HistoryRangeError
@@ -56,6 +56,10 @@ def histories(draw: st.DrawFn) -> list[Sample]:
     return samples
 
 
+def read(_slot: int, text: str) -> Sample | None:
+    return sample_of(text) if text != "nonsense" else None
+
+
 @given(
     histories(),
     st.sampled_from([1, 2, 7, 15, 20, 30, 60, 1440]),
@@ -78,9 +82,18 @@ def test_the_points_are_those_of_a_search_through_all_samples(  # noqa: PLR0917 
             rows[row] = rows.get(row, {}) | columns
     found = stored(rows, series.grain, series.rows(tolerance))
     recent = samples[-2:][::-1]
-    points = list(points_of(series, found, recent, tolerance))
+    points = list(points_of(series, found, recent, tolerance, read))
     assert points == [expected(samples, end, tolerance) for end in series.ends()]
     assert all(series.since < point.time <= min(series.until, NOW) for point in points)
+
+
+def test_a_sample_that_cannot_be_read_is_a_gap_and_no_older_one_stands_in_for_it() -> None:
+    series = Series(NOW - 3 * MINUTE, NOW, MINUTE, NOW)
+    sample = Sample(series.ends()[0] - 1, series.ends()[-1], None, TaskCounts(7))
+    slot = MINUTES.slot(series.ends()[1])
+    cells = [(slot - 1, sample.text()), (slot, "nonsense"), (slot + 1, sample.text())]
+    counts = [point.counts for point in points_of(series, cells, (), 3 * MINUTE, read)]
+    assert counts == [TaskCounts(7), None, TaskCounts(7)]
 
 
 def test_a_series_without_words_is_that_of_the_last_day() -> None:
@@ -116,7 +129,7 @@ def test_a_range_from_the_first_to_the_last_year_has_an_answer() -> None:
     series = series_of(first, last, None, now=NOW, retention=KEPT)
     assert series.rows(series.tolerance(MINUTE))
     assert 400 < len(series.ends()) <= 500
-    assert len(list(points_of(series, [], [], DAY))) == len(series.ends())
+    assert len(list(points_of(series, [], [], DAY, read))) == len(series.ends())
     assert not series_of(None, first, None, now=NOW, retention=KEPT).ends()
     before, after = timezone(10 * HOUR), timezone(-10 * HOUR)
     assert series_of(first.replace(tzinfo=before), last.replace(tzinfo=after), None, now=NOW, retention=KEPT).ends()

@@ -31,8 +31,8 @@ usual_tasks = st.builds(
     end=near,
     exit_code=st.sampled_from((None, 0, 1, 137)),
     failure=st.sampled_from((("", ""), ("usererror", "FailureExitCode"), ("servererror", "DiskFull"))),
-    retries=st.integers(0, 3),
-    requeues=st.integers(0, 2),
+    retries=st.sampled_from((0, 0, 0, 1, 3)),
+    requeues=st.sampled_from((0, 0, 0, 2)),
     slots=st.integers(1, 4),
     node=st.sampled_from((("", ""), ("pool", "n1"), ("pool", "n2"), ("other", "n1"))),
 )
@@ -160,7 +160,18 @@ def test_a_summary_of_long_codes_loses_groups_rather_than_outgrow_its_place() ->
 def test_a_summary_of_another_form_counts_as_none() -> None:
     form, *told = json.loads(inflated(Summary().pack()))
     assert Summary.unpack(deflated(json.dumps([form, *told]).encode())) == Summary()
-    assert Summary.unpack(deflated(json.dumps([form + 1, *told]).encode())) is None
+    for other in (form - 1, form + 1):
+        assert Summary.unpack(deflated(json.dumps([other, *told]).encode())) is None
+
+
+def test_a_task_that_ran_again_tells_how_long_it_ran_and_not_how_long_it_waited() -> None:
+    ten_hours = 36_000_000
+    once = Task("a", 3, 1, creation=BASE, start=BASE + 5_000, end=BASE + 9_000)
+    again = once._replace(id="b", start=BASE + ten_hours, end=BASE + ten_hours + 7_000)
+    for rows in ([once, again._replace(retries=1)], [once, again._replace(requeues=1)]):
+        insight = summary_of(Leaf(rows)).insight
+        assert insight.waits == Histogram.of([5_000])
+        assert insight.runs == Histogram.of([4_000, 7_000])
 
 
 def test_causes_have_keys_of_their_own() -> None:

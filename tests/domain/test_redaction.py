@@ -1,4 +1,5 @@
 import base64
+import shlex
 import time
 
 import pytest
@@ -65,6 +66,21 @@ TEXTS = {
     "a token as a user": "git clone https://{}@github.com/x/y",
     "a key of PGP": "it: -----BEGIN PGP PRIVATE KEY BLOCK-----\n{}\n-----END PGP PRIVATE KEY BLOCK-----",
     "an address with a password": "git clone https://user:{}@example.org/repo.git",
+    "a setting quoted within quotes": "/bin/bash -c " + shlex.quote("export PASSWORD='{}' && run"),
+    "two words quoted within quotes": "/bin/bash -c " + shlex.quote("tool --password 'my {}' --verbose"),
+    "two words quoted within quotes of quotes": "ssh h " + shlex.quote("sh -c " + shlex.quote("DB_PASSWORD='my {}' x")),
+    "quotes that a backslash brings in": "sh -c 'PASSWORD='\\''my {} x'\\'' run'",
+    "a single quote within": "tool --password " + shlex.quote("it's {}") + " --verbose",
+    "a single quote and a space within": "tool --password " + shlex.quote("it' {}") + " --verbose",
+    "a single quote within quotes within quotes": "sh -c " + shlex.quote("A_KEY=" + shlex.quote("it's my {}") + " x"),
+    "a backslash before a single quote": "tool --password " + shlex.quote("\\' {}") + " --verbose",
+    "double quotes within double quotes": 'sh -c "tool --password \\"my {}\\" --verbose"',
+    "an escaped quote in JSON within a text": '"{{\\"key\\":\\"a\\\\\\"b {}\\",\\"o\\":1}}"',
+    "a comma": "tool --password x,{} --verbose",
+    "an escaped space": "DB_PASSWORD=x\\ {} ./run.sh",
+    "an escaped semicolon": "DB_PASSWORD=x\\;{} ./run.sh",
+    "pieces that stand together": "tool --password \"a b\"c'd {}' --verbose",
+    "a line that goes on": 'tool --password "a\\\n{}" --verbose',
 }
 
 
@@ -91,6 +107,11 @@ def test_what_stands_around_a_secret_stays() -> None:
     assert redacted('tool --password "a b" --verbose') == f"tool --password {MARK} --verbose"
     assert redacted('{"password":"a\\"b c","other":1}') == f'{{"password":{MARK},"other":1}}'
     assert redacted("mysql -phunter2 shop | wc -l") == f"mysql -p{MARK} shop | wc -l"
+    assert redacted("sh -c 'run --token abc' && sh -c 'b'") == f"sh -c 'run --token {MARK}' && sh -c 'b'"
+    assert redacted('{"a": "run --token abc", "b": 1}') == f'{{"a": "run --token {MARK}", "b": 1}}'
+    assert redacted("AccountKey=a,Other=b") == f"AccountKey={MARK},Other=b"
+    assert redacted('{"key":12,"other":1}') == f'{{"key":{MARK},"other":1}}'
+    assert redacted("sh -c " + shlex.quote("A_KEY='a b' && run")) == f"sh -c 'A_KEY={MARK} && run'"
 
 
 @pytest.mark.parametrize(
@@ -126,12 +147,24 @@ def test_what_is_no_secret_stays(text: str) -> None:
         "net use " * 5_000,
         "setx " * 9_000,
         'password="' + "\\" * 40_000,
+        "-eyJ" * 20_000,
+        "-eyJ" * 5_000 + "12345678." + "-eyJ" * 5_000,
+        """password='"'"x""" * 4_000,
+        "password=x" + '"' * 40_000,
     ],
 )
 def test_long_text_takes_no_longer_than_its_length_warrants(text: str) -> None:
     began = time.process_time()
     redacted(text)
     assert time.process_time() - began < 2
+
+
+@given(st.text("'\" ,;&$<>!)}b", max_size=6), st.sampled_from(["A_KEY={} run", "run --token {} -x"]), st.integers(0, 2))
+def test_what_a_shell_would_take_for_one_value_is_taken_out_whole(between: str, form: str, depth: int) -> None:
+    text = form.format(shlex.quote(f"zq1{between}zq1"))
+    for _ in range(depth):
+        text = "sh -c " + shlex.quote(text)
+    assert "zq1" not in redacted(text)
 
 
 PARTS = st.sampled_from(

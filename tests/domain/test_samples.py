@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,14 @@ def test_a_sample_is_read_as_it_was_written(begun: int, held: int, exact: int | 
     for doubted in (False, True):
         whole = Sample(begun, begun + held, None if exact is None else begun + exact, of, doubted)
         assert sample_of(whole.text()) == whole
+
+
+@pytest.mark.parametrize(
+    "text", ["", "nonsense", "1 2 -", "1 2 - 3 4 5 6 7", "1 2 - 3 4 5 6 7 8 9", "1 2 3 a b c d e f"]
+)
+def test_what_is_no_whole_sample_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        sample_of(text)
 
 
 def test_a_short_sample_stands_in_its_minute_and_its_quarter() -> None:

@@ -12,7 +12,9 @@ from tests.domain.task_strategies import distinct, tasks_with
 
 moments = st.sampled_from([0, 5, 6, 7, 90])
 ids = st.text("aBc01", min_size=1, max_size=4)
-tasks = tasks_with(id=ids, state=st.integers(0, 3), transition=moments, creation=moments, start=moments, end=moments)
+repeats = st.sampled_from([0, 0, 0, 1])
+times = {"transition": moments, "creation": moments, "start": moments, "end": moments}
+tasks = tasks_with(id=ids, state=st.integers(0, 3), retries=repeats, requeues=repeats, **times)
 many = st.lists(tasks, max_size=40).map(distinct)
 orders = st.builds(TaskOrder, st.sampled_from([name for name in ORDERS if name != BY_ID]), st.booleans())
 
@@ -31,7 +33,8 @@ def value(task: Task, by: str) -> int | None:
         case "runTime":
             return task.end - task.start if task.end and task.start else None
         case _:
-            return task.start - task.creation if task.start and task.creation else None
+            is_known = task.start and task.creation and task.retries == task.requeues == 0
+            return task.start - task.creation if is_known else None
 
 
 def in_order(rows: list[Task], order: TaskOrder) -> list[Task]:

@@ -1,6 +1,7 @@
 """Of a task in full, planted secrets are taken out wherever they stand, and what isn't known isn't let through."""
 
 import json
+import time
 from typing import Any
 
 import msgspec
@@ -119,19 +120,41 @@ def test_addresses_keep_their_place_only() -> None:
         (f'-e "A=my {SECRET}" --rm', f"-e A={MARK} --rm"),
         (f"-e 'A=my {SECRET}' --rm", f"-e A={MARK} --rm"),
         (f"-e A=my\\ {SECRET} --rm", f"-e A={MARK} --rm"),
-        (f'-e A="my \\" {SECRET}', f"-e A={MARK}"),
+        (f'-e A="my \\" {SECRET}" --rm', f"-e A={MARK} --rm"),
         (f'-e A=a"b c"{SECRET} --rm', f"-e A={MARK} --rm"),
         (f"-e spring.mail.user={SECRET} --rm", f"-e spring.mail.user={MARK} --rm"),
         (f"--env A-B:c={SECRET}", f"--env A-B:c={MARK}"),
         (f'-e "a.b=my {SECRET}" --rm', f"-e a.b={MARK} --rm"),
         (f"-ite A={SECRET} --rm", f"-ite A={MARK} --rm"),
         (f"--label mode={SECRET} image", f"--label mode={MARK} image"),
+        (f"'--env=A={SECRET}'", f"--env=A={MARK}"),
+        (f'"-e" A={SECRET}', f"-e A={MARK}"),
+        (f'-e"A"={SECRET}', f"-eA={MARK}"),
+        (f"-e=A={SECRET}", f"-e=A={MARK}"),
+        (f"-e $'A={SECRET}'", f"-e '$A'={MARK}"),
+        (f"-l A={SECRET} --annotation B={SECRET}", f"-l A={MARK} --annotation B={MARK}"),
+        (f"-e 'A=it'\\''s {SECRET}' --rm", f"-e A={MARK} --rm"),
+        (f'-e "A=abc"{SECRET} --rm', f"-e A={MARK} --rm"),
+        (f"-e A=a --name 'b c' --log-opt token='{SECRET} x'", f"-e A={MARK} --name 'b c' --log-opt token={MARK}"),
         ("-e HOME --workdir=/a --name=b", "-e HOME --workdir=/a --name=b"),
         ("--env-file a.env -v /a:/b", "--env-file a.env -v /a:/b"),
+        ("--mount type=bind,src=C:\\a,dst=C:\\b", "--mount type=bind,src=C:\\a,dst=C:\\b"),
     ],
 )
 def test_options_of_a_container_keep_the_names_of_variables_only(given: str, kept: str) -> None:
     assert run_options(given) == kept
+
+
+def test_options_that_no_shell_could_read_are_not_shown() -> None:
+    assert run_options(f'-e A="my \\" {SECRET}') == MARK
+    assert run_options(f"--name b -e 'A={SECRET}") == MARK
+
+
+@pytest.mark.parametrize("text", [" -" + "e" * 40_000 + "!", " -" + "e" * 40_000, "-e A=b " * 5_000])
+def test_long_options_take_no_longer_than_their_length_warrants(text: str) -> None:
+    began = time.process_time()
+    run_options(text)
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(

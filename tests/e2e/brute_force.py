@@ -76,16 +76,26 @@ def differences(stack: Stack, job: str, tasks: list[Listed]) -> list[str]:
         *_insight(told, tasks),
         *_failures(stack.get(f"{path}/failures"), tasks),
         *_list(stack, path, tasks),
+        *_rows(stack, path, tasks),
         *_timeline(stack.get(f"{path}/timeline"), tasks),
     ]
     return [f"{job}: {what} is {shown}, in truth {true}" for what, shown, true in found if shown != true]
+
+
+def history_differences(stack: Stack, job: str, tasks: list[Listed]) -> list[str]:
+    """Where the last point of a job's history isn't what Batch lists; nothing may have moved since then."""
+    points = stack.get(f"/accounts/{stack.account}/jobs/{quote(job)}/history?step=PT1M")["value"]
+    known = [point["taskCounts"] for point in points if point["taskCounts"]]
+    true = _counted(tasks)
+    return [] if known[-1:] == [true] else [f"{job}: its history ends with {known[-1:]}, in truth {true}"]
 
 
 def _insight(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:
     insight, done = told["insight"], [task for task in tasks if task.state == "completed"]
     yield "counts", told["taskCounts"], _counted(tasks)
     timed = [task for task in done if task.started is not None and task.ended is not None]
-    yield from _durations("queueWait", insight, [max(0, (task.started or 0) - task.created) for task in timed])
+    first = [task for task in timed if not any(task.repeats)]
+    yield from _durations("queueWait", insight, [max(0, (task.started or 0) - task.created) for task in first])
     yield from _durations("runTime", insight, [max(0, (task.ended or 0) - (task.started or 0)) for task in timed])
     end = _moment(insight["throughput"]["asOf"]) // 60_000
     minutes = Counter((task.ended or task.moved) // 60_000 for task in done)
@@ -95,7 +105,7 @@ def _insight(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Differenc
     for place, (name, having) in enumerate((("retries", "retriedTasks"), ("requeues", "requeuedTasks"))):
         times = [task.repeats[place] for task in tasks]
         yield name, (insight[name], insight[having]), (sum(times), sum(map(bool, times)))
-    slots = {state: sum(task.slots for task in tasks if task.state == state) for state in ("running", "active")}
+    slots = {state: sum(task.slots for task in tasks if task.state == state) for state in _STATES[:3]}
     yield "slots", insight["slots"], slots
     yield "remaining", insight["estimate"]["remaining"], len(tasks) - len(done)
 
@@ -152,12 +162,46 @@ def _list(stack: Stack, path: str, tasks: list[Listed]) -> Iterator[Difference]:
 
 
 def _paged(stack: Stack, path: str, size: int = 1000) -> list[str]:
-    found, url = [], f"{stack.api}{path}&maxpagesize={size}"
+    return [task["id"] for task in _whole(stack, path, size)]
+
+
+def _whole(stack: Stack, path: str, size: int = 1000) -> list[Any]:
+    found, url = list[Any](), f"{stack.api}{path}&maxpagesize={size}"
     while url:
         page = call("GET", url)
-        found += [task["id"] for task in page["value"]]
+        found += page["value"]
         url = page.get("nextLink")
     return found
+
+
+def _rows(stack: Stack, path: str, tasks: list[Listed]) -> Iterator[Difference]:
+    """Every column of every task."""
+    shown = {row["id"]: row for row in _whole(stack, f"{path}/tasks?orderby=id")}
+    for task in tasks:
+        yield f"the task {task.id}", _read(shown.get(task.id)), task
+
+
+def _read(row: Mapping[str, Any] | None) -> Listed | None:
+    """A row of the task list as if Batch had listed it."""
+    if row is None:
+        return None
+    created, started, ended, moved = (
+        _moment(row[name]) if row[name] else None
+        for name in ("creationTime", "startTime", "endTime", "stateTransitionTime")
+    )
+    return Listed(
+        row["id"],
+        row["state"],
+        row["result"],
+        (row["failureCategory"], row["failureCode"], row["exitCode"]),
+        created or 0,
+        started,
+        ended,
+        moved or 0,
+        (row["retryCount"], row["requeueCount"]),
+        row["requiredSlots"],
+        (row["poolId"], row["nodeId"]),
+    )
 
 
 def _timeline(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:

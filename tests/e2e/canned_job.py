@@ -25,7 +25,7 @@ def insight(**changes: Any) -> dict[str, Any]:
         "retriedTasks": 21,
         "requeues": 4,
         "requeuedTasks": 4,
-        "slots": {"running": 118, "active": 14_211},
+        "slots": {"running": 118, "preparing": 6, "active": 14_211},
     } | changes
 
 

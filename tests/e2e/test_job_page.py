@@ -65,14 +65,38 @@ def test_a_job_that_is_not_there_is_said_in_words(page: Page, render: Canned) ->
     expect(page.locator("tr[data-job=render]")).to_be_visible()
 
 
+def test_a_job_that_is_forgotten_has_its_history_still(page: Page, render: Canned) -> None:
+    page.goto(f"{render.url}/?account=demo&job=gone")
+    expect(page.get_by_test_id("no-such-job")).to_be_visible()
+    expect(part(page, "history").locator("g.known")).to_have_count(2)
+    expect(part(page, "tasks")).to_have_count(0)
+    del render.parts["history"]
+    page.goto(f"{render.url}/?account=demo&job=never")
+    expect(page.get_by_test_id("no-such-job")).to_be_visible()
+    expect(part(page, "history")).to_have_count(0)
+
+
 def test_the_tiles_tell_figures_with_their_error_and_basis(page: Page, render: Canned) -> None:
     show(page, render)
-    expect(page.get_by_test_id("insight-throughput")).to_contain_text("41.2 tasks/min")
+    expect(page.get_by_test_id("insight-throughput")).to_contain_text("41.2 tasks/minin the last 5 minutes")
+    expect(page.get_by_test_id("insight-slots")).to_contain_text(
+        "124 in use6 of them by preparing tasks; 14,211 wanted by waiting tasks"
+    )
     expect(page.get_by_test_id("insight-estimate")).to_contain_text("by the throughput of the last 15 minutes")
     expect(page.get_by_test_id("insight-run-time")).to_contain_text(
         re.compile(r"32 s median.*± 6\.3%.*p99.*6 min 52 s")
     )
     expect(page.get_by_test_id("insight-retries")).to_contain_text("37in 21 tasks; 4 requeues in 4 tasks")
+
+
+def test_the_pace_of_a_job_that_is_over_is_told_as_of_when_it_was(page: Page, render: Canned) -> None:
+    pace = insight()["throughput"] | {"asOf": stamp(7 * 86_400)}
+    render.jobs["demo"] = [job("render", state="completed", insight=insight(throughput=pace))]
+    show(page, render)
+    expect(page.get_by_test_id("insight-throughput")).to_contain_text(
+        re.compile(r"41\.2 tasks/min.*in the 5 minutes before \d+ \w+")
+    )
+    expect(page.get_by_test_id("insight-throughput")).not_to_contain_text("last")
 
 
 def test_an_end_that_is_not_known_says_why(page: Page, render: Canned) -> None:
@@ -81,7 +105,7 @@ def test_an_end_that_is_not_known_says_why(page: Page, render: Canned) -> None:
     render.jobs["demo"] = [job("render", insight=insight(estimate=estimate, queueWait=None))]
     show(page, render)
     expect(page.get_by_test_id("insight-estimate")).to_contain_text(f"Unknown{reason}")
-    expect(page.get_by_test_id("insight-queue-wait")).to_contain_text("No task has run to its end yet.")
+    expect(page.get_by_test_id("insight-queue-wait")).to_contain_text("No first run has ended yet.")
 
 
 def test_a_part_that_fails_spoils_no_other(page: Page, render: Canned) -> None:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.canned_api import Canned
-from tests.e2e.canned_job import aggregated_timeline, history, live_task
+from tests.e2e.canned_job import aggregated_timeline, history, live_task, task
 from tests.e2e.canned_values import job, stamp
 from tests.e2e.job_page import part, show
 
@@ -62,6 +62,19 @@ def test_a_history_is_a_table_too(page: Page, render: Canned) -> None:
     expect(rows).to_have_count(60)
     expect(rows.filter(has_text="not polled")).to_have_count(6)
     expect(rows.filter(has_text="not confirmed")).to_have_count(5)
+    expect(part(page, "history").locator("thead th").nth(1)).to_have_text("As of")
+    texts = rows.first.locator("th, td").all_text_contents()
+    assert texts[0] == texts[1]  # the canned counts are as of the ends of steps
+
+
+def test_how_long_a_task_waited_is_told_of_its_first_run_only(page: Page, render: Canned) -> None:
+    render.tasks = [task("once"), task("twice", retryCount=1), task("again", requeueCount=1)]
+    show(page, render)
+    waited = {
+        name: part(page, "tasks").locator(f"[data-task={name}] td.number").first for name in ("once", "twice", "again")
+    }
+    for name, empty in (("once", "false"), ("twice", "true"), ("again", "true")):
+        expect(waited[name]).to_have_attribute("data-empty", empty)
 
 
 def test_states_are_told_apart_on_the_chart_in_either_scheme(page: Page, render: Canned) -> None:
@@ -88,6 +101,12 @@ def test_a_cause_of_failure_filters_the_tasks(page: Page, render: Canned) -> Non
     expect(page).to_have_url(re.compile("failureGroup=killed"))
     page.get_by_role("link", name="show all causes").click()
     expect(part(page, "tasks").locator("tr[data-task]")).to_have_count(25)
+
+
+def test_a_task_that_was_ended_is_not_said_to_have_been_ended_by_somebody(page: Page, render: Canned) -> None:
+    render.tasks = [task("long", group="x", failureCode="TaskEnded")]
+    show(page, render)
+    expect(part(page, "tasks").locator("tr[data-task=long]")).to_contain_text("Ended from outside or by its time limit")
 
 
 def test_the_server_orders_and_pages_the_tasks(page: Page, render: Canned) -> None:
@@ -158,6 +177,33 @@ def test_too_many_runs_are_drawn_as_columns(page: Page, render: Canned) -> None:
     page.get_by_role("application").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".tip")).to_contain_text(re.compile(r"\d+ tasks, 0 failed · 30 slot-minutes"))
+
+
+def timelines(render: Canned) -> int:
+    return sum("/timeline?" in path for path in render.asked)
+
+
+def test_a_timeline_of_too_many_runs_is_asked_for_rarely(page: Page, render: Canned) -> None:
+    render.parts["timeline"] = aggregated_timeline(steps=24)
+    page.clock.install()
+    show(page, render)
+    page.clock.run_for(2_000)
+    expect(part(page, "timeline").locator("[data-run=busy]")).to_have_count(24 * 6)
+    page.clock.run_for(240_000)
+    assert timelines(render) == 1
+    with page.expect_request(re.compile("/timeline"), timeout=5_000):
+        page.clock.run_for(70_000)
+
+
+def test_a_timeline_of_a_job_that_is_over_is_asked_for_once(page: Page, render: Canned) -> None:
+    verdict = {**job("render")["verdict"], "asOf": stamp(900), "checkedAt": stamp(900)}
+    render.jobs["demo"] = [job("render", state="completed", creationTime=stamp(3 * 3600), verdict=verdict)]
+    page.clock.install()
+    show(page, render)
+    page.clock.run_for(2_000)
+    expect(part(page, "timeline").locator("[data-run]").first).to_be_visible()
+    page.clock.run_for(600_000)
+    assert timelines(render) <= 2  # once more where it is in sight before the job is known
 
 
 def contrast(one: str, other: str) -> float:

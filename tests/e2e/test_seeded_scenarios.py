@@ -9,7 +9,7 @@ from azure.core.credentials import AzureNamedKeyCredential
 
 from local.azurite import StorageAddresses
 from local.prove.counts import Stack, compare
-from tests.e2e.brute_force import differences, listed
+from tests.e2e.brute_force import differences, history_differences, listed
 from tests.e2e.stack import running_stack
 
 
@@ -31,3 +31,6 @@ def test_every_number_is_that_of_batchs_own_list(
         assert any(task.state == "running" for tasks in jobs.values() for task in tasks)
         assert compare(stack) == []
         assert [each for job, tasks in jobs.items() for each in differences(stack, job, tasks)] == []
+        time.sleep(61 - time.time() % 60)  # a point stands for the end of a minute
+        assert stack.poll_all()["status"] == "succeeded"
+        assert [each for job, tasks in jobs.items() for each in history_differences(stack, job, tasks)] == []

@@ -55,6 +55,7 @@ INSIGHT = Insight(
     retries=5,
     requeues=2,
     running_slots=8,
+    preparing_slots=3,
     active_slots=30,
 )
 COUNTS = TaskCounts(active=30, preparing=2, running=8, completed=20, succeeded=19, failed=1)

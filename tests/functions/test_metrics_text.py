@@ -40,6 +40,7 @@ azbatch_job_estimated_completion_timestamp_seconds{account="demo",job="render"} 
 azbatch_job_task_retries{account="demo",job="render"} 5.0
 azbatch_job_task_requeues{account="demo",job="render"} 2.0
 azbatch_job_slots{account="demo",job="render",state="running"} 8.0
+azbatch_job_slots{account="demo",job="render",state="preparing"} 3.0
 azbatch_job_slots{account="demo",job="render",state="active"} 30.0
 azbatch_task_queue_wait_seconds_bucket{account="demo",job="render",le="1.023"} 2.0
 azbatch_task_queue_wait_seconds_bucket{account="demo",job="render",le="4.095"} 3.0

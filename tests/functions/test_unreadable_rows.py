@@ -285,3 +285,42 @@ async def test_damaged_sums_of_tasks_are_left_out_of_answers(world: World, azuri
     assert jobs["fine"]["insight"]
     failures = await world.get("accounts/demo/jobs/odd/failures")
     assert (failures.status, failures.body["groups"]) == (200, [])
+
+
+async def test_cells_of_a_history_that_cannot_be_read_are_gaps_told_once_in_the_log(
+    world: World, azurite: StorageAddresses, caplog: pytest.LogCaptureFixture
+) -> None:
+    def is_history(row: Row) -> bool:
+        return bool(row["PartitionKey"] == "demo~odd" and row["RowKey"].startswith("h"))
+
+    async def known(query: str = "") -> list[Any]:
+        found = await world.get(f"accounts/demo/jobs/odd/history?step=PT1M{query}")
+        assert found.status == 200, found.body
+        return [point for point in found.body["value"] if point["taskCounts"]]
+
+    for number in range(4):
+        await add_tasks(world.batch, 1, job="odd", prefix=f"more-{number}")
+        await tick(world, 60)
+    before = await known()
+    cells = {f"m{minute:02}": "1 2 - 3" for minute in range(60)}
+    await spoil(azurite, "jobhistory", is_history, **cells)
+    end = f"&to={before[-1]['time']}"
+    after = await known(end)
+    assert after
+    assert after == before[-len(after) :]
+    assert len(after) < len(before)
+    told = caplog.text.count("can't be read: it has 1 counts")
+    assert told
+    assert await known(f"{end}&from={before[0]['time']}") == after
+    assert caplog.text.count("can't be read: it has 1 counts") == told
+
+
+async def test_a_job_whose_row_cannot_be_read_has_a_history_still(world: World, azurite: StorageAddresses) -> None:
+    for number in range(4):
+        await add_tasks(world.batch, 1, job="odd", prefix=f"again-{number}")
+        await tick(world, 60)
+    await spoil(azurite, "jobs", is_row("odd"), source="unheard-of")
+    assert (await world.get("accounts/demo/jobs/odd")).status == 502
+    found = await world.get("accounts/demo/jobs/odd/history?step=PT1M")
+    assert found.status == 200
+    assert any(point["taskCounts"] for point in found.body["value"])

@@ -323,6 +323,9 @@ def test_a_deleted_job_has_its_history_when_its_tasks_and_its_row_are_gone(world
     assert not world.storage.rows["tasks"]
     with pytest.raises(NotFoundError):
         world.run(world.started().queries.job("demo", "Render"))
+    plain = world.run(world.started().histories.of_job("demo", "Render"))
+    assert len(plain.points) == 288
+    assert {point.counts for point in plain.points} == {None}
     coarse = [point for point in history(world, minutes=15) if point.counts]
     assert [point.counts for point in coarse] == [job.counts(START + timedelta(minutes=6))]
     assert before[4].counts == job.counts(START + timedelta(minutes=5))
@@ -349,6 +352,19 @@ def test_history_is_kept_for_its_time_and_no_longer(world: World) -> None:
     world.wait(91 * DAY)
     world.run(world.processes[0].housekeeping.run())
     assert not world.storage.rows["jobhistory"]
+
+
+def test_a_job_whose_row_cannot_be_read_has_its_history_but_for_what_stood_there(world: World) -> None:
+    diary = Diary(world)
+    for _ in range(5):
+        change_first(diary)
+        diary.poll()
+    row, _ = world.storage.rows["jobs"]["demo", "render"]
+    row["source"] = "unheard-of"
+    points = history(world)
+    assert [point for point in points if point.counts]
+    for point in points:
+        diary._check_claim(point)
 
 
 def test_an_unknown_job_has_no_history(world: World) -> None:

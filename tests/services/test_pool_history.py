@@ -276,6 +276,8 @@ def test_a_deleted_pool_has_its_history_until_retention_ends(world: PoolWorld) -
     with pytest.raises(HistoryRangeError, match="kept for 7 days"):
         history(world)
     assert any(point.numbers for point in history(world, minutes=15))
+    plain = world.run(world.started().histories.of_pool("demo", "Alpha"))
+    assert {point.numbers for point in plain.points} == {None}
     world.wait(84 * 86_400)
     housekeeping(world)
     assert not world.storage.rows["poolhistory"]

@@ -141,13 +141,12 @@ def counted(rows: Iterable[Task]) -> TaskCounts:
 
 def _moved(row: Task, state: int, stamp: datetime, code: int) -> Task:
     at = milliseconds(stamp)
-    fresh = Task(row.id, state, transition=at, creation=row.creation, slots=row.slots)
+    retries = row.retries + (row.state == COMPLETED != state)
+    fresh = Task(row.id, state, transition=at, creation=row.creation, retries=retries, slots=row.slots)
     if state in (ACTIVE, PREPARING):
         return fresh
     running = fresh._replace(start=at, node=("pool", f"node-{at % 7}"))
     if state == RUNNING:
         return running
     failure = ("userError", "FailureExitCode") if code else ("", "")
-    return running._replace(
-        start=row.start or at, end=at, result=2 if code else 1, exit_code=code, failure=failure, retries=row.retries
-    )
+    return running._replace(start=row.start or at, end=at, result=2 if code else 1, exit_code=code, failure=failure)

@@ -82,3 +82,12 @@ async def test_rows_that_were_over_by_then_are_deleted_those_of_all_jobs_of_the_
     assert await store.delete_before(account, QUARTERS, T0 + 2 * DAY) == 2
     assert await loaded(store, account, QUARTERS) == {}
     assert len(await loaded(store, account, MINUTES)) == 3
+
+
+async def test_whether_there_is_any_history_of_a_job_is_known_of_that_job_alone(tables: Tables, account: str) -> None:
+    store = HistoryStore(tables)
+    assert not await store.knows(account, "job")
+    await store.save(account, "job", rows_of((sample(1),), None, KEPT))
+    assert await store.knows(account, "job")
+    for other in ("jo", "job-2", "n" * 3000):
+        assert not await store.knows(account, other)

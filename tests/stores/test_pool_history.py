@@ -60,8 +60,10 @@ async def test_samples_of_many_pools_come_back_as_they_were_saved(tables: Tables
         found = await loaded(store, account, MINUTES, f"pool-{number}")
         assert found == {1: samples[0], 2: samples[1], 61: samples[1], 121: samples[1], 131: samples[2]}
         assert await loaded(store, account, QUARTERS, f"pool-{number}") == {15: samples[1], 135: samples[2]}
+        assert await store.knows(account, f"pool-{number}")
     for other in ("pool", "pool-", "pool-1~", "x" * 600):
         assert await loaded(store, account, MINUTES, other) == {}
+        assert not await store.knows(account, other)
 
 
 async def test_rows_that_are_over_are_deleted_of_every_pool_and_no_others(tables: Tables, account: str) -> None:

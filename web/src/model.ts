@@ -105,7 +105,7 @@ export interface Insight {
   retriedTasks: number;
   requeues: number;
   requeuedTasks: number;
-  slots: { running: number; active: number } | null;
+  slots: { running: number; preparing: number; active: number } | null;
 }
 
 export interface Page<T> {

@@ -27,7 +27,7 @@ export class Poller<T> {
   #timer: number | undefined;
   #current = new AbortController();
 
-  /** `rest` is how long to wait after a success, in milliseconds; after failures it is longer. */
+  /** `rest` is how long to wait after a success, in milliseconds, or for good; after failures it is longer. */
   constructor(
     private readonly read: (signal: AbortSignal) => Promise<T>,
     private readonly rest: () => number,
@@ -80,7 +80,8 @@ export class Poller<T> {
       if (signal.aborted) return;
       this.#fail(error, began);
     }
-    if (!document.hidden) this.#timer = window.setTimeout(() => this.refresh(), this.#wait());
+    const wait = this.#wait();
+    if (!document.hidden && wait < Infinity) this.#timer = window.setTimeout(() => this.refresh(), wait);
   }
 
   #fail(error: unknown, began: number): void {

@@ -17,6 +17,7 @@ export function HistoryTable({ history }: { history: History }) {
             <thead>
               <tr>
                 <th scope="col">Step ends</th>
+                <th scope="col">As of</th>
                 {TASK_STATES.map((state) => (
                   <th key={state} scope="col" class="number capital">
                     {state}
@@ -29,9 +30,10 @@ export function HistoryTable({ history }: { history: History }) {
               </tr>
             </thead>
             <tbody>
-              {history.value.toReversed().map(({ time, taskCounts, exact }) => (
+              {history.value.toReversed().map(({ time, asOf, taskCounts, exact }) => (
                 <tr key={time}>
                   <th scope="row">{exactMoment(Date.parse(time))}</th>
+                  <td>{asOf && exactMoment(Date.parse(asOf))}</td>
                   {taskCounts ? (
                     [...TASK_STATES, "total" as const].map((state) => (
                       <td key={state} class="number">

@@ -15,8 +15,8 @@ export function InsightTiles({ insight }: { insight: Insight | null }) {
     <dl class="insights" aria-label="Insight">
       <Pace throughput={insight.throughput} />
       <End estimate={insight.estimate} />
-      <Times title="Wait in queue" name="queue-wait" spread={insight.queueWait} />
-      <Times title="Run time" name="run-time" spread={insight.runTime} />
+      <Times title="Wait in queue" name="queue-wait" spread={insight.queueWait} none="No first run has ended yet." />
+      <Times title="Run time" name="run-time" spread={insight.runTime} none="No task has run to its end yet." />
       <Again insight={insight} />
       <Slots insight={insight} />
     </dl>
@@ -46,17 +46,23 @@ function Tile({ title, name, lead, unit, faint = false, children }: TileProps) {
   );
 }
 
+const RECENT_MS = 5 * 60_000;
+
+/** Of a job that isn't looked at any more the last minutes are those before its last look. */
 function Pace({ throughput }: { throughput: Throughput | null }) {
+  useTick();
+  const asOf = Date.parse(throughput?.asOf ?? "");
+  const past = serverClock.now() - asOf > RECENT_MS;
   const minute = throughput?.perMinute;
   const lead = minute?.last5Minutes ?? null;
   const unknown = lead === null;
   return (
     <Tile title="Throughput" name="throughput" lead={rate(lead)} unit={unknown ? "" : "tasks/min"} faint={unknown}>
-      <dd class="detail">in the last 5 minutes</dd>
+      <dd class="detail">{past ? `in the 5 minutes before ${moment(asOf)}` : "in the last 5 minutes"}</dd>
       <Pairs
         pairs={[
-          ["last 15 min", rate(minute?.last15Minutes ?? null)],
-          ["last 60 min", rate(minute?.lastHour ?? null)],
+          [past ? "15 min" : "last 15 min", rate(minute?.last15Minutes ?? null)],
+          [past ? "60 min" : "last 60 min", rate(minute?.lastHour ?? null)],
         ]}
       />
     </Tile>
@@ -90,11 +96,18 @@ function End({ estimate }: { estimate: Estimate | null }) {
   );
 }
 
-function Times({ title, name, spread }: { title: string; name: string; spread: Spread | null }) {
+interface TimesProps {
+  title: string;
+  name: string;
+  spread: Spread | null;
+  none: string;
+}
+
+function Times({ title, name, spread, none }: TimesProps) {
   if (!spread) {
     return (
       <Tile title={title} name={name} lead="–" faint>
-        <dd class="detail">No task has run to its end yet.</dd>
+        <dd class="detail">{none}</dd>
       </Tile>
     );
   }
@@ -128,10 +141,13 @@ function Again({ insight }: { insight: Insight }) {
 }
 
 function Slots({ insight: { slots } }: { insight: Insight }) {
-  const lead = slots ? count(slots.running) : "–";
+  const taken = slots ? slots.running + slots.preparing : 0;
   return (
-    <Tile title="Slots" name="slots" lead={lead} unit={slots ? "in use" : ""} faint={!slots?.running}>
-      <dd class="detail">{slots && `${count(slots.active)} wanted by waiting tasks`}</dd>
+    <Tile title="Slots" name="slots" lead={slots ? count(taken) : "–"} unit={slots ? "in use" : ""} faint={!taken}>
+      <dd class="detail">
+        {slots && slots.preparing > 0 && `${count(slots.preparing)} of them by preparing tasks; `}
+        {slots && `${count(slots.active)} wanted by waiting tasks`}
+      </dd>
     </Tile>
   );
 }

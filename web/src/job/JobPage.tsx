@@ -12,12 +12,13 @@ import { FailureGroups } from "./FailureGroups";
 import { HistorySection } from "./HistorySection";
 import { InsightTiles } from "./InsightTiles";
 import { JobTop } from "./JobTop";
+import type { History } from "./model";
 import { Why } from "./Why";
 import { useWatched } from "./watching";
 import { TaskPanel } from "./TaskPanel";
 import { TaskSection } from "./TaskSection";
 import { TimelineSection } from "./TimelineSection";
-import { addressOfView, pathOf, rangeFor, type JobView } from "./view";
+import { addressOfView, beginOf, pathOf, rangeFor, type JobView } from "./view";
 
 interface JobPageProps {
   view: JobView;
@@ -39,7 +40,10 @@ export function JobPage({ view, back }: JobPageProps) {
     <Shell tab="jobs" account={view.account} back={back} reading={watched} tells retry={watched.retry}>
       <Crumbs tab="jobs" account={view.account} id={view.job} name="job" />
       {gone ? (
-        <NotThere name="job" back={back} message={failure.message ?? ""} />
+        <>
+          <NotThere name="job" back={back} message={failure.message ?? ""} />
+          <Past view={view} />
+        </>
       ) : (
         <>
           <Top watched={watched} name="job">
@@ -52,7 +56,7 @@ export function JobPage({ view, back }: JobPageProps) {
             )}
           </Top>
           <HistorySection view={view} range={range} created={created} />
-          <TimelineSection view={view} range={range} created={created} open={open} />
+          <TimelineSection view={view} range={range} job={job} created={created} open={open} />
           <FailureGroups view={view} open={open} />
           <TaskSection view={view} counts={job?.taskCounts ?? null} open={open} />
           <LatestEvents account={view.account} of={{ job: view.job }} />
@@ -61,4 +65,13 @@ export function JobPage({ view, back }: JobPageProps) {
       {view.task && <TaskPanel key={view.task} view={view} task={view.task} close={close} />}
     </Shell>
   );
+}
+
+const RARELY_MS = 60_000;
+
+/** The history of a job that is forgotten: it is kept longer than the job. */
+function Past({ view }: { view: JobView }) {
+  const path = `${pathOf(view, "history")}?from=${encodeURIComponent(beginOf("90d"))}`;
+  const { value } = useWatched<History>({ path, every: RARELY_MS });
+  return value && <HistorySection view={view} range={view.range ?? "90d"} created={-Infinity} />;
 }

@@ -102,7 +102,7 @@ function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {
       <td role="cell" class="on" title={visible(task.nodeId ?? "")}>
         {task.nodeId && <Outside text={task.nodeId} />}
       </td>
-      <Cell name="waited" value={between(task.creationTime, task.startTime)} />
+      <Cell name="waited" value={waited(task)} />
       <td role="cell" class="began">
         {task.startTime && (
           <time dateTime={task.startTime} title={exactMoment(Date.parse(task.startTime))}>
@@ -123,6 +123,11 @@ function Cell({ name, value }: { name: string; value: string }) {
       {value || <span class="zero">–</span>}
     </td>
   );
+}
+
+/** Of a task that ran before, nobody knows since when it waited for its latest run. */
+function waited(task: Task): string {
+  return task.retryCount || task.requeueCount ? "" : between(task.creationTime, task.startTime);
 }
 
 function between(from: string | null, to: string | null): string {

@@ -1,6 +1,9 @@
 // What ran on which node, when: the section around the timeline's chart.
 
+import { useCallback } from "preact/hooks";
 import { Age } from "../Banner";
+import { serverClock } from "../clock";
+import type { Job } from "../model";
 import { plural } from "../words";
 import type { Timeline } from "./model";
 import { zone } from "./scales";
@@ -10,6 +13,8 @@ import { TimelineChart } from "./TimelineChart";
 import { beginOf, pathOf, type JobView, type Range } from "./view";
 
 const EVERY_MS = 30_000;
+/** Of so many runs that the server takes seconds to read them; also how long a completed job must be left alone. */
+const RARELY_MS = 5 * 60_000;
 /** How far a node's clock may be behind: a run may seem to begin before its job was there. */
 const SKEW_MS = 60_000;
 
@@ -17,15 +22,21 @@ interface TimelineProps {
   view: JobView;
   /** Null until the job tells which one shows most of it. */
   range: Range | null;
+  job: Job | null;
   created: number;
   open: (task: string) => void;
 }
 
-export function TimelineSection({ view, range, created, open }: TimelineProps) {
+export function TimelineSection({ view, range, job, created, open }: TimelineProps) {
   const { ref, seen } = useSeen();
-  const begin = beginOf(range ?? "24h", created - SKEW_MS);
+  const begin = beginOf(range ?? "24h", created - SKEW_MS, RARELY_MS);
   const path = `${pathOf(view, "timeline")}?from=${encodeURIComponent(begin)}`;
-  const watched = useWatched<Timeline>({ path, subject: range ?? "", every: EVERY_MS, seen: seen && range !== null });
+  const over = isOver(job);
+  const every = useCallback(
+    (value: Timeline | null) => (over ? Infinity : value?.aggregated ? RARELY_MS : EVERY_MS),
+    [over],
+  );
+  const watched = useWatched<Timeline>({ path, subject: range ?? "", every, seen: seen && range !== null });
   const timeline = watched.value;
   const note = timeline && (
     <>
@@ -46,6 +57,13 @@ export function TimelineSection({ view, range, created, open }: TimelineProps) {
       }
     </Section>
   );
+}
+
+/** Whether nothing will run any more: the job is gone, or completed and not polled for good. */
+function isOver(job: Job | null): boolean {
+  if (!job || job.deleted) return job !== null;
+  const checked = Date.parse(job.verdict.checkedAt ?? "");
+  return job.state === "completed" && job.verdict.level !== "stale" && serverClock.now() - checked > RARELY_MS;
 }
 
 function inWords({ nodes, otherNodes, aggregated }: Timeline): string {

@@ -14,7 +14,7 @@ const CODES = new Map([
   [EXITED, "the command exited with a failure"],
   ["CommandProgramNotFound", "the program of the command wasn't found"],
   ["CommandLaunchFailed", "the command couldn't be started"],
-  ["TaskEnded", "it was ended by a request"],
+  ["TaskEnded", "ended from outside or by its time limit"],
   ["TaskPreparationError", "the task couldn't be prepared"],
 ]);
 

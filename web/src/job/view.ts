@@ -79,9 +79,13 @@ export function rangeFor(job: Pick<Job, "creationTime" | "state"> | null): Range
   return found;
 }
 
-/** Where a range begins by now, but not before `earliest` (milliseconds since 1970), as a time that the API reads. */
-export function beginOf(range: Range, earliest = -Infinity): string {
-  const { length, grid } = LENGTHS[range];
+/**
+ * Where a range begins by now, but not before `earliest` (milliseconds since 1970), as a time that the API reads. It
+ * moves on once in `least` milliseconds at most.
+ */
+export function beginOf(range: Range, earliest = -Infinity, least = 0): string {
+  const { length } = LENGTHS[range];
+  const grid = Math.max(LENGTHS[range].grid, least);
   const begin = Math.floor((serverClock.now() - length) / grid) * grid;
   return new Date(Math.max(begin, earliest)).toISOString().replace(".000Z", "Z");
 }

@@ -12,11 +12,12 @@ export interface Watched<T> extends Reading<T> {
   retry: () => void;
 }
 
-interface Question {
+interface Question<T> {
   path: string;
   /** What is asked, where the path moves with time; another subject's answer is not shown in place of an error. */
   subject?: string;
-  every: number;
+  /** Milliseconds from an answer to the next question, which may depend on the answer. */
+  every: number | ((value: T | null) => number);
   seen?: boolean;
 }
 
@@ -25,7 +26,7 @@ interface Kept<T> extends Reading<T> {
 }
 
 /** Polls a path while `seen`; a 304 costs no body and keeps the value as it is. */
-export function useWatched<T>({ path, subject = path, every, seen = true }: Question): Watched<T> {
+export function useWatched<T>({ path, subject = path, every, seen = true }: Question<T>): Watched<T> {
   const [kept, keep] = useState<Kept<T>>({ ...NOTHING_YET, subject });
   const reader = useRef(new Reader());
   const poller = useRef<Poller<T>>(null);
@@ -38,7 +39,8 @@ export function useWatched<T>({ path, subject = path, every, seen = true }: Ques
     };
     const show = ({ value, failure }: Reading<T>) =>
       keep((before) => ({ value: value ?? (before.subject === subject ? before.value : null), failure, subject }));
-    poller.current = new Poller(read, () => every, show);
+    const rest = () => (typeof every === "number" ? every : every(poller.current?.value ?? null));
+    poller.current = new Poller<T>(read, rest, show);
     return poller.current.start();
   }, [path, every, seen]);
   return { ...kept, fresh: kept.subject === subject, retry: () => poller.current?.refresh() };
