@@ -63,9 +63,8 @@ class Histories:
         account = found(self._accounts, account_id)
         series = series_of(since, until, step, now=await self._clock.now(), retention=self._retention)
         monitoring, last = await self._monitoring.load_with_round(account.key)
-        recent = await self._recent(
-            account, job_id, last
-        )  # before its history, where what stood in the row may be next
+        # before its history, where what stood in the row may be next
+        recent = await self._recent(account, job_id, last)
         tolerance = series.tolerance(monitoring.interval(self._interval))
         stored = await self._stored(account, job_id, series, tolerance)
         if recent is None and not stored and not await self._history.knows(account.key, key_of(job_id)):
