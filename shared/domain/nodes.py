@@ -133,7 +133,7 @@ class NodeSummary:
 
         Of any other node it may change whether it is to get tasks.
         """
-        return not (self.used or self.tasks) and all(state in _SETTLED for state, _, _ in self.counts)
+        return not (self.used or self.tasks) and are_settled(self.counts)
 
 
 def summary_of(nodes: Iterable[Node], slots_per_node: int) -> NodeSummary:
@@ -152,6 +152,11 @@ def summary_of(nodes: Iterable[Node], slots_per_node: int) -> NodeSummary:
 def ordered(counted: Counter[tuple[str, bool]]) -> NodeCounts:
     """Counts by state and kind in one order, so that equal ones are equal."""
     return tuple((state, dedicated, number) for (state, dedicated), number in sorted(counted.items()) if number)
+
+
+def are_settled(counts: NodeCounts) -> bool:
+    """True where each node is idle or offline."""
+    return all(state in _SETTLED for state, _, _ in counts)
 
 
 def by_state(counts: NodeCounts) -> dict[str, int]:

@@ -1,8 +1,9 @@
 """Reads a pool's nodes: those that changed where that can be exact, else all of them.
 
 A list of changes shows no node that is gone, and no task that began or ended on a node that runs others. So it serves
-for pools where nothing runs, and counts as exact only if both the service's node counts and the size in its list of
-pools are the same; any difference is answered by a list of all nodes at once, which the service calls exact.
+for pools where nothing runs, before and after it, and counts as exact only if both the service's node counts and the
+size in its list of pools are the same; any difference is answered by a list of all nodes at once, which the service
+calls exact.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.domain.interruptions import Tally
-from shared.domain.nodes import Node, NodeCounts, flapping_of, merged, summary_of, tallied
+from shared.domain.nodes import Node, NodeCounts, are_settled, flapping_of, merged, summary_of, tallied
 from shared.domain.pool_rounds import doubt_of
 from shared.domain.pools import NodesPicture, Pool
 from shared.domain.stamps import to_milliseconds
@@ -37,13 +38,14 @@ class NodeReading:
         stored = _of_this_pool(pool, stored)
         if not pool.facts.nodes and not counts:
             return _picture(pool, stored, {}, t0, t0), {}
-        if picture and counts is not None and not pool.wants_all_nodes(t0, self._full_list_interval):
+        may_rest = counts is not None and are_settled(counts)
+        if picture and may_rest and not pool.wants_all_nodes(t0, self._full_list_interval):
             since = picture.as_of - self._overlap
             told = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
             nodes = _merged(pool, stored, told.nodes, t0, whole=False)
             found = _picture(pool, stored, nodes, t0, picture.full_read_at)
             agrees = found.summary.counts == counts and found.summary.total == pool.facts.nodes
-            if agrees and told.pages == 1:
+            if agrees and told.pages == 1 and found.summary.is_settled:
                 return found, nodes
         return await self._read_all(pool, stored, counts, t0)
 

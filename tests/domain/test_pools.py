@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.nodes import NodeSummary
+from shared.domain.pictures import Source
 from shared.domain.pool_rounds import PoolRound, doubt_of, pool_verdict
 from shared.domain.pool_settings import Problem
 from shared.domain.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, first_seen
@@ -134,9 +135,13 @@ def test_all_nodes_are_listed_first_while_tasks_run_and_now_and_then() -> None:
     assert still.wants_all_nodes(NOW + 15 * MINUTE, 15 * MINUTE)
 
 
-def test_only_a_list_of_several_pages_needs_the_counts_to_agree() -> None:
+def test_only_a_list_of_several_pages_needs_the_counts_to_agree_and_nothing_to_run() -> None:
+    still = NodeSummary((("idle", True, 2), ("offline", False, 1)), slots=6, free=4)
     assert doubt_of(SUMMARY, (), pages=1) is None
-    assert doubt_of(SUMMARY, SUMMARY.counts, pages=3) is None
+    assert doubt_of(still, still.counts, pages=3) is None
+    assert "may have changed in between" in (doubt_of(SUMMARY, SUMMARY.counts, pages=3) or "")
+    barred_meanwhile = replace(still, counts=(("idle", True, 2), ("preempted", False, 1)))
+    assert "may have changed in between" in (doubt_of(barred_meanwhile, barred_meanwhile.counts, pages=3) or "")
     assert "node counts differ" in (doubt_of(SUMMARY, (), pages=3) or "")
     assert "nothing is known to compare" in (doubt_of(SUMMARY, None, pages=3) or "")
 
@@ -157,6 +162,14 @@ def test_the_verdict_says_how_sure_the_numbers_are(change: dict[str, object], le
     verdict = pool_verdict(pool, failure=None, now=NOW + timedelta(seconds=20), interval=MINUTE)
     assert (verdict.level, verdict.as_of) == (level, pool.picture.as_of if pool.picture else None)
     assert words in verdict.reason
+
+
+def test_the_verdict_on_a_pool_without_nodes_claims_no_list_of_nodes_and_no_counts() -> None:
+    told: tuple[Source, ...] = ("firstRead", "delta")
+    for source in told:
+        pool = first_seen(facts(), NOW).listed(NodesPicture(NOW, NOW, source, NodeSummary(), "digest"))
+        verdict = pool_verdict(pool, failure=None, now=NOW, interval=MINUTE)
+        assert (verdict.level, verdict.reason) == ("exact", "The service's list of pools shows no nodes in it.")
 
 
 def test_the_verdict_tells_failures_and_accounts_that_are_off() -> None:
