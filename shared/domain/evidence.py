@@ -120,6 +120,15 @@ class Evidence:
         return "limiting" if self.runs else "blocking"
 
     @property
+    def later_severity(self) -> Severity:
+        """That of what comes after dependencies: less where these hold every waiting task of which anything is known.
+
+        A pool that has no nodes may have none for that reason: its formula doesn't count tasks that wait for others.
+        """
+        seem_held = self.dependencies is not None and self.dependencies.seem_all_held
+        return "limiting" if seem_held and self.severity == "blocking" else self.severity
+
+    @property
     def free(self) -> int:
         """Slots that are free on nodes which may get tasks."""
         return self.pool.picture.summary.free if self.pool and self.pool.picture else 0
@@ -173,7 +182,7 @@ class Evidence:
         lacks = self.lacks_room
         if lacks is None and self.severity == "blocking":
             return "limiting"
-        return "info" if lacks is False else self.severity
+        return "info" if lacks is False else self.later_severity
 
     @property
     def growth_severity(self) -> Severity:

@@ -22,6 +22,7 @@ OF_JOB: tuple[Rule, ...] = (why_job.deleted, why_job.expired, why_job.over)
 ON_THE_WAY: tuple[Rule, ...] = (
     why_job.disabled,
     why_dependencies.all_held,
+    why_dependencies.seem_all_held,
     why_pool.missing,
     why_pool.deleting,
     why_job.too_large,

@@ -128,7 +128,7 @@ def too_large(e: Evidence) -> Finding | None:
     title = "Its tasks require" if is_all else "Some of its tasks require"
     return Finding(
         "taskNeedsMoreSlots",
-        e.severity if is_all else "limiting",
+        e.later_severity if is_all else "limiting",
         f"{title} more slots than a node has",
         f"A waiting task requires {e.waiting.most_slots:,} slots; nodes of the pool '{e.pool.facts.id}' have {has:,}, "
         "so it fits nowhere.",

@@ -118,7 +118,7 @@ def _severity(e: Evidence, number: int) -> Severity:
     if e.able:
         return "limiting" if e.pool_severity != "info" and number >= e.able else "info"
     most = max(_count(e, group) for group in _GROUPS)
-    return e.severity if number == most or e.severity == "info" else "limiting"
+    return e.later_severity if number == most or e.severity == "info" else "limiting"
 
 
 def _count(e: Evidence, group: str) -> int:
@@ -151,7 +151,7 @@ def preparation_failed(e: Evidence) -> Finding | None:
     told = found.failures[0][0] if found.failures else ""
     return Finding(
         "preparationFailed",
-        "limiting" if fit else e.severity,
+        "limiting" if fit else e.later_severity,
         "The job preparation task fails" + (" on some nodes" if fit else ""),
         f"It failed on {amount(len(failed), 'node')} of the pool, which take no tasks of this job. "
         f"{f'For it there are {len(fit):,} left' if fit else 'None is left for it'}. {told}".rstrip(),

@@ -18,7 +18,7 @@ def missing(e: Evidence) -> Finding | None:
     name = e.job.pool_id
     return Finding(
         "poolMissing",
-        e.severity,
+        e.later_severity,
         f"There is no pool '{name}'" if name else "The job has no pool",
         f"The job names the pool '{name}', which doesn't exist: its tasks have nowhere to run."
         if name
@@ -36,7 +36,7 @@ def deleting(e: Evidence) -> Finding | None:
     facts = e.pool.facts
     return Finding(
         "poolDeleting",
-        e.severity,
+        e.later_severity,
         f"The pool '{facts.id}' is being deleted",
         "It gives up its nodes and starts no tasks any more.",
         "Disable the job, give it another pool, and enable it again.",
@@ -83,8 +83,8 @@ def no_target(e: Evidence) -> Finding | None:
         f"The pool '{facts.id}' is to have no nodes",
         "Its targets are 0 dedicated and 0 spot nodes"
         + (", as its autoscale formula says." if scale else ", and it doesn't scale by itself."),
-        "See why the formula gives no nodes while tasks wait: $PendingTasks counts them, and what it knows is some "
-        "minutes old. A target of 0 stays until the next evaluation."
+        "See why the formula gives no nodes while tasks wait: $PendingTasks counts them, but for those that wait for "
+        "other tasks, and what it knows is some minutes old. A target of 0 stays until the next evaluation."
         if scale
         else "Resize the pool, or let it scale by itself (autoscale).",
         {

@@ -39,6 +39,7 @@ QUOTA = Problem("AccountCoreQuotaReached", "No cores.")
 SCALE_ERROR = AutoScale("x", error=Problem("InsufficientSampleData", "No samples."))
 RIVAL = Rival("other", 5, "active", JobRules(), TaskCounts(active=7, running=4), 4, 7)
 HELD = Dependencies(10, whole=True, held=10, lost=10, blockers=(Blocker("first", "failed", 10),))
+MOSTLY_HELD = replace(HELD, held=3, lost=3, unsure=7)
 
 
 def pool(*nodes: Node, **changes: Any) -> Pool:
@@ -173,7 +174,27 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "held as far as anybody looked": (
         evidence(BUSY, dependencies=replace(HELD, whole=False)),
-        [("slotsBusy", "blocking"), ("dependenciesFailed", "limiting")],
+        [("dependenciesFailed", "limiting"), ("slotsBusy", "limiting")],
+    ),
+    "held as far as anybody looked, and a pool that was scaled to none for it": (
+        evidence(pool_changes={"dedicated": Size(0, 0), "auto_scale": AutoScale("x")}, dependencies=MOSTLY_HELD),
+        [("dependenciesFailed", "limiting"), ("poolTargetZero", "limiting")],
+    ),
+    "held as far as anybody looked, and a pool that others use": (
+        evidence(BUSY, rivals=(RIVAL,), dependencies=MOSTLY_HELD),
+        [("dependenciesFailed", "limiting"), ("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting")],
+    ),
+    "held as far as anybody looked, and nodes that don't come up": (
+        evidence(FAILED, dependencies=MOSTLY_HELD),
+        [("dependenciesFailed", "limiting"), ("startTaskFailed", "limiting")],
+    ),
+    "some held, some not, and a pool that is scaled to none": (
+        evidence(pool_changes={"dedicated": Size(0, 0)}, dependencies=replace(HELD, held=6, lost=6, unsure=3)),
+        [("poolTargetZero", "blocking"), ("dependenciesFailed", "limiting")],
+    ),
+    "no pool, and held as far as anybody looked": (
+        replace(evidence(dependencies=MOSTLY_HELD), pool=None, pool_gone=True),
+        [("dependenciesFailed", "limiting"), ("poolMissing", "limiting")],
     ),
     "some held of a job that runs on full nodes": (
         evidence(BUSY, counts=TaskCounts(active=10, running=2), dependencies=replace(HELD, held=9, lost=0)),
@@ -322,6 +343,12 @@ def test_an_error_is_told_as_far_as_the_service_named_it(problem: Problem, words
             HELD,
             "Its waiting tasks depend on tasks that failed",
             "All 10 waiting tasks depend",
+            "'first' failed and holds 10 tasks",
+        ),
+        (
+            replace(HELD, whole=False),
+            "The first 10 of its waiting tasks depend on tasks that failed",
+            "All of the first 10 waiting tasks depend",
             "'first' failed and holds 10 tasks",
         ),
         (
