@@ -129,9 +129,25 @@ class Evidence:
         return "limiting" if seem_held and self.severity == "blocking" else self.severity
 
     @property
+    def unfit(self) -> tuple[Node, ...]:
+        """Nodes of the pool on which the job's preparation failed: they take no tasks of it."""
+        failed = self.preparation.failed_nodes if self.preparation else ()
+        return tuple(node for node in self.nodes if node.key in failed)
+
+    @property
+    def fit(self) -> tuple[Node, ...]:
+        """Of the nodes, where they are known, those that may get tasks of this job."""
+        unfit = {node.key for node in self.unfit}
+        return tuple(node for node in self.nodes if node.is_able and node.key not in unfit)
+
+    @property
     def free(self) -> int:
-        """Slots that are free on nodes which may get tasks."""
-        return self.pool.picture.summary.free if self.pool and self.pool.picture else 0
+        """Slots that are free on nodes which may get tasks of this job."""
+        if self.pool is None or self.pool.picture is None:
+            return 0
+        if not self.unfit:
+            return self.pool.picture.summary.free
+        return sum(max(self.pool.facts.slots_per_node - node.slots, 0) for node in self.fit)
 
     @property
     def states(self) -> Counter[str]:
@@ -163,15 +179,17 @@ class Evidence:
     def lacks_room(self) -> bool | None:
         """Whether more room is what waiting tasks need: no node has enough for the least of them.
 
-        False, too, where they fit on no node of the pool at all. None where nobody knows, such as when not all of them
-        were looked at and those that were find no room.
+        False, too, where they fit on no node of the pool at all, or preparation fails on all. None where nobody knows,
+        such as when not all of them were looked at and those that were find no room.
         """
         if self.is_unseen:
             return None
-        if not self.free or not self.able or self.pool is None:
+        if self.pool is None or not self.able:
             return True
+        if not self.free:
+            return bool(self.fit) or not self.unfit
         least, most = self.waiting.least_slots if self.waiting else 1, self.pool.facts.slots_per_node
-        if least == 1 or any(node.is_able and least <= most - node.slots for node in self.nodes):
+        if least == 1 or any(least <= most - node.slots for node in self.fit):
             return False
         is_known = self.waiting is not None and self.waiting.looked >= self.waits and bool(self.nodes)
         return least <= most if is_known else None

@@ -25,7 +25,7 @@ ON_THE_WAY: tuple[Rule, ...] = (
     why_dependencies.seem_all_held,
     why_pool.missing,
     why_pool.deleting,
-    why_job.too_large,
+    why_job.all_too_large,
     why_job.parallel_bound,
     why_nodes.start_task_failed,
     why_nodes.unusable,
@@ -40,6 +40,7 @@ ON_THE_WAY: tuple[Rule, ...] = (
     why_nodes.preparation_failed,
     why_slots.higher_priority,
     why_slots.slots_busy,
+    why_job.some_too_large,
     why_dependencies.some_held,
     why_pool.stale_error,
 )

@@ -142,21 +142,23 @@ def _since(nodes: list[Node]) -> datetime | None:
 
 
 def preparation_failed(e: Evidence) -> Finding | None:
-    """Nodes on which this job's preparation failed take no tasks of it, whatever they do for other jobs."""
-    found = e.preparation
-    failed = [node for node in e.nodes if found and node.key in found.failed_nodes]
+    """Nodes on which this job's preparation failed take no tasks of it, whatever they do for other jobs.
+
+    Beside nodes that do they limit only if they are as many.
+    """
+    found, failed, fit = e.preparation, e.unfit, e.fit
     if found is None or not failed or not e.waits:
         return None
-    fit = [node for node in e.nodes if node.is_able and node.key not in found.failed_nodes]
     told = found.failures[0][0] if found.failures else ""
+    few: Severity = "limiting" if len(failed) >= len(fit) else "info"
     return Finding(
         "preparationFailed",
-        "limiting" if fit else e.later_severity,
+        few if fit else e.later_severity,
         "The job preparation task fails" + (" on some nodes" if fit else ""),
         f"It failed on {amount(len(failed), 'node')} of the pool, which take no tasks of this job. "
         f"{f'For it there are {len(fit):,} left' if fit else 'None is left for it'}. {told}".rstrip(),
-        "See the output of the preparation task on such a node, correct it, and submit the job again; a node takes "
-        "the job's tasks again after it was reimaged.",
+        "See the output of the preparation task on such a node. If the fault is the task's, correct it and submit the "
+        "job again; if it is the node's, reimage that: then it takes the job's tasks again.",
         {
             "failedNodes": len(failed),
             "fitNodes": len(fit),

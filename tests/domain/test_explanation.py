@@ -29,6 +29,7 @@ FACTS = PoolFacts(
     "pool", NOW - 60 * MINUTE, "active", NOW - 60 * MINUTE, "standard_d2s_v5", allocation_state="steady",
     allocation_state_transition_time=NOW, dedicated=Size(2, 2), spot=Size(0, 0), slots_per_node=2,
 )  # fmt: skip
+FULL = tuple(Node(f"full-{number}", "running", slots=2, tasks=2) for number in range(3))
 IDLE, BUSY = Node("idle", "idle"), Node("busy", "running", slots=2, tasks=2)
 FAILED = Node("failed", "starttaskfailed", start=StartRun("completed", "failure", 7))
 LOST = Node("lost", "unusable", errors=(NodeError("DiskFull", "no space"),))
@@ -112,6 +113,17 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         unseen(dedicated=Size(2, 4), resize_errors=(QUOTA,)), [("resizeFailed", "limiting")]
     ),
     "tasks too large": (evidence(IDLE, waiting=Waiting(10, 3, 3)), [("taskNeedsMoreSlots", "blocking")]),
+    "some tasks too large, and full nodes": (
+        evidence(BUSY, waiting=Waiting(10, 1, 3)), [("slotsBusy", "blocking"), ("taskNeedsMoreSlots", "limiting")]
+    ),
+    "some tasks too large of a job that runs on full nodes": (
+        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=Waiting(10, 1, 3)),
+        [("slotsBusy", "limiting"), ("taskNeedsMoreSlots", "limiting")],
+    ),
+    "all tasks too large of a job that runs on full nodes": (
+        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=Waiting(10, 3, 3)),
+        [("taskNeedsMoreSlots", "limiting"), ("slotsBusy", "limiting")],
+    ),
     "some tasks too large": (evidence(IDLE, waiting=Waiting(10, 1, 3)), [("taskNeedsMoreSlots", "limiting")]),
     "start task failed": (evidence(FAILED), [("startTaskFailed", "blocking")]),
     "the most frequent trouble": (
@@ -222,6 +234,27 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "preparation failed somewhere": (
         evidence(IDLE, Node("b", "idle"), preparation=Preparation(2, 1, frozenset({"b"}))),
         [("preparationFailed", "limiting")],
+    ),
+    "preparation failed on a few of many nodes": (
+        evidence(
+            *FULL, IDLE, counts=TaskCounts(active=500, running=6), preparation=Preparation(4, 3, frozenset({"idle"}))
+        ),
+        [("slotsBusy", "limiting"), ("preparationFailed", "info")],
+    ),
+    "preparation failed on a few, and room on others": (
+        evidence(IDLE, *FULL, LOST, preparation=Preparation(4, 3, frozenset({"lost"}))),
+        [("slotsFree", "info"), ("nodesUnusable", "info"), ("preparationFailed", "info")],
+    ),
+    "preparation failed on as many nodes as are full": (
+        evidence(BUSY, IDLE, preparation=Preparation(2, 1, frozenset({"idle"}))),
+        [("slotsBusy", "blocking"), ("preparationFailed", "limiting")],
+    ),
+    "preparation failed everywhere, and a quota": (
+        evidence(
+            IDLE, preparation=Preparation(1, 0, frozenset({"idle"})),
+            pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)},
+        ),
+        [("preparationFailed", "blocking"), ("resizeFailed", "info")],
     ),
     "preparation failed on a node that has left": (
         evidence(IDLE, preparation=Preparation(2, 1, frozenset({"left"}))), [("slotsFree", "info")]
