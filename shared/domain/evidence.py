@@ -12,7 +12,7 @@ from typing import Literal
 from shared.domain.dependencies import Dependencies
 from shared.domain.job_rules import JobRules
 from shared.domain.jobs import COMPLETED, JobFacts
-from shared.domain.nodes import Node
+from shared.domain.nodes import START_TASK_FAILED, Node
 from shared.domain.pools import Pool
 from shared.domain.tasks import TaskCounts
 
@@ -151,9 +151,9 @@ class Evidence:
 
     @property
     def states(self) -> Counter[str]:
-        """Nodes by state, those that may get no tasks as `offline` whatever they still run."""
+        """Nodes by what they come to; by state where they aren't known one by one."""
         if self.nodes:
-            return Counter("offline" if _is_shut(node) else node.state for node in self.nodes)
+            return Counter(map(standing_of, self.nodes))
         found: Counter[str] = Counter()
         if self.pool and self.pool.picture:
             for state, _, number in self.pool.picture.summary.counts:
@@ -208,5 +208,12 @@ class Evidence:
         return "limiting" if self.coming and self.pool_severity == "blocking" else self.pool_severity
 
 
-def _is_shut(node: Node) -> bool:
-    return node.state in {"idle", "running"} and not node.is_able
+def standing_of(node: Node) -> str:
+    """What a node comes to, which mostly is its state.
+
+    One that may get no tasks is `offline` whatever it still runs, one whose start task failed and is tried again isn't
+    starting but failed.
+    """
+    if node.state in {"idle", "running"} and not node.is_able:
+        return "offline"
+    return START_TASK_FAILED if node.is_retried else node.state

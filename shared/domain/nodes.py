@@ -14,6 +14,9 @@ from shared.domain.keys import key_of, keys_of
 from shared.domain.node_records import FLAPS, NO_RECORD, NodeRecord, Stamps, first_record, followed
 
 RUNNING, UNKNOWN = "running", "unknown"
+SUCCESS, FAILURE = "success", "failure"
+START_TASK_FAILED = "starttaskfailed"
+_WAITING_FOR_START = "waitingforstarttask"
 _ABLE = ("idle", RUNNING)
 _SETTLED = ("idle", "offline")  # of idle nodes those that are to get no tasks become offline
 _ENABLED = "enabled"
@@ -34,6 +37,11 @@ class StartRun(NamedTuple):
     category: str = ""
     code: str = ""
     message: str = ""
+
+    @property
+    def has_failed(self) -> bool:
+        """True where it failed and hasn't succeeded since; of a retry under way its number may be all that is told."""
+        return self.result == FAILURE or (self.retries > 0 and self.result != SUCCESS)
 
 
 class NodeError(NamedTuple):
@@ -85,6 +93,11 @@ class Node(NamedTuple):
     def is_able(self) -> bool:
         """True where the service may give it tasks."""
         return self.state in _ABLE and self.scheduling == _ENABLED
+
+    @property
+    def is_retried(self) -> bool:
+        """True while a start task that failed is tried again, which with a maxTaskRetryCount of -1 never ends."""
+        return self.state == _WAITING_FOR_START and self.start is not None and self.start.has_failed
 
     @property
     def stamps(self) -> Stamps:

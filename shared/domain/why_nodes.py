@@ -8,13 +8,13 @@ from collections import Counter
 from datetime import datetime
 
 from shared.domain.amounts import amount
-from shared.domain.evidence import COMING, Evidence, Finding, Severity, Value
+from shared.domain.evidence import COMING, Evidence, Finding, Severity, Value, standing_of
 from shared.domain.node_causes import cause_of
-from shared.domain.nodes import Node
+from shared.domain.nodes import START_TASK_FAILED, Node
 from shared.domain.stamps import from_milliseconds
 
 _GROUPS = {
-    "failed": ("starttaskfailed",),
+    "failed": (START_TASK_FAILED,),
     "unusable": ("unusable", "unknown"),
     "preempted": ("preempted",),
     "shut": ("offline", "deallocating", "deallocated"),
@@ -88,7 +88,7 @@ def _found(e: Evidence, group: str, code: str, title: str, means: str, advice: s
     number, total = _count(e, group), e.states.total()
     if not number:
         return None
-    nodes = [node for node in e.nodes if node.state in _GROUPS[group] or (group == "shut" and not _in_any(node))]
+    nodes = [node for node in e.nodes if standing_of(node) in _GROUPS[group]]
     causes = Counter(_cause(node) for node in nodes)
     told = causes.most_common(1)[0][0] if causes else ""
     evidence: dict[str, Value] = {
@@ -124,11 +124,6 @@ def _severity(e: Evidence, number: int) -> Severity:
 def _count(e: Evidence, group: str) -> int:
     states = e.states
     return sum(states[state] for state in _GROUPS[group])
-
-
-def _in_any(node: Node) -> bool:
-    """False for nodes that would run tasks if they were allowed to."""
-    return node.is_able or any(node.state in states for states in _GROUPS.values())
 
 
 def _cause(node: Node) -> str:

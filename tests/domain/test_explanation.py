@@ -36,6 +36,8 @@ LOST = Node("lost", "unusable", errors=(NodeError("DiskFull", "no space"),))
 GONE = Node("gone", "preempted", dedicated=False)
 SHUT = Node("shut", "idle", scheduling="disabled")
 COMING = Node("coming", "waitingforstarttask")
+RETRIED = Node("retried", "waitingforstarttask", start=StartRun("running", "failure", retries=57))
+LEAVING = Node("leaving", "leavingpool")
 QUOTA = Problem("AccountCoreQuotaReached", "No cores.")
 SCALE_ERROR = AutoScale("x", error=Problem("InsufficientSampleData", "No samples."))
 RIVAL = Rival("other", 5, "active", JobRules(), TaskCounts(active=7, running=4), 4, 7)
@@ -136,6 +138,14 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "as many bad nodes as full ones": (
         evidence(BUSY, LOST), [("slotsBusy", "blocking"), ("nodesUnusable", "limiting")]
+    ),
+    "a start task that failed and is tried again": (evidence(RETRIED), [("startTaskFailed", "blocking")]),
+    "start tasks that fail, and one that just runs": (
+        evidence(RETRIED, FAILED, COMING), [("startTaskFailed", "blocking"), ("nodesStarting", "limiting")]
+    ),
+    "a quota, and start tasks that are tried again": (
+        evidence(RETRIED, pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)}),
+        [("startTaskFailed", "blocking"), ("resizeFailed", "blocking")],
     ),
     "preempted": (evidence(GONE), [("nodesPreempted", "blocking")]),
     "switched off": (evidence(SHUT), [("nodesOffline", "blocking")]),
@@ -412,6 +422,18 @@ def test_dependencies_are_told_in_whole_sentences(found: Dependencies, title: st
 )
 def test_a_few_nodes_are_not_told_as_all_of_the_pool(nodes: tuple[Node, ...], title: str) -> None:
     assert title in {finding.title for finding in explain(evidence(*nodes)).findings}
+
+
+def test_nodes_that_leave_are_no_evidence_of_scheduling_that_is_switched_off() -> None:
+    (finding,) = (f for f in explain(evidence(SHUT, LEAVING)).findings if f.code == "nodesOffline")
+    assert (finding.evidence["affectedNodes"], finding.evidence["examples"]) == (1, ("shut",))
+
+
+def test_a_start_task_that_is_tried_again_is_told_with_its_retries() -> None:
+    (finding,) = explain(evidence(RETRIED)).findings
+    assert finding.title == "The start task fails on the pool's only node"
+    assert "It is being tried again (57 retries so far)." in finding.detail
+    assert "Wait" not in finding.advice
 
 
 def test_tasks_of_one_job_that_waits_alone_are_told_in_the_singular() -> None:
