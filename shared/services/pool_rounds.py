@@ -15,8 +15,8 @@ from typing import Any
 from shared.clock import Clock
 from shared.domain.pools import Pool, PoolFacts, first_seen
 from shared.errors import (
+    BatchError,
     BatchMissingError,
-    BatchRefusedError,
     BatchscopeError,
     BatchThrottledError,
     CacheConflictError,
@@ -117,10 +117,12 @@ class PoolRounds:
             await self._count(this)
 
     async def _count(self, this: PoolsUnderWay) -> None:
-        """The service's node counts. A role that doesn't allow them is noted; all nodes are listed without them."""
+        """The service's node counts. Where they can't be had that is noted, and all nodes are listed without them."""
         try:
             this.counts = await self.source.fetch_node_counts()
-        except BatchRefusedError as error:
+        except BatchThrottledError:
+            raise
+        except BatchError as error:
             this.counts = None
             this.fail(error)
             _LOG.warning("Nodes of the pools of %s can't be counted: %s", self.source.account.id, error)

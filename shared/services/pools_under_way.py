@@ -19,7 +19,7 @@ class PoolsUnderWay:
     `pools` are those there are, as they are known now, `told` those of them that the list showed, or a GET; `stored` is
     what storage holds of them for sure; `reached` are those whose poll ended, well or not, `overtaken` those that
     another process wrote first; `writes` are what is to be written of nodes; `date` is that of the list of pools;
-    `counts` are the service's, None where the app may not ask for them.
+    `counts` are the service's, None where they can't be had.
     """
 
     started: datetime

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from shared.domain.nodes import NodeCounts, merged, summary_of
 from shared.domain.pools import Pool, PoolFacts
 from shared.domain.stamps import to_milliseconds
-from shared.errors import BatchAnswerError, BatchThrottledError
+from shared.errors import BatchAnswerError, BatchError, BatchThrottledError, BatchUnreachableError
 from shared.services.node_reading import NodeReading, NodesRead
 from shared.services.pool_queries import PoolQueries
 from shared.stores.monitoring import MonitoringStore
@@ -409,7 +409,7 @@ def test_a_node_that_is_barred_from_tasks_before_it_is_idle_is_seen_though_its_s
     assert [node.scheduling for _, node in sorted(pools.stored("Alpha").items())] == ["disabled", "enabled"]
 
 
-@pytest.mark.parametrize("request_", ["pools", "nodecounts", "pools/Alpha/nodes"])
+@pytest.mark.parametrize("request_", ["pools", "pools/Alpha/nodes"])
 def test_a_failure_is_told_of_the_pools_that_it_concerns(pools: PoolWorld, request_: str) -> None:
     for name in ("Alpha", "Beta"):
         pool = pools.create(name, 2)
@@ -426,6 +426,23 @@ def test_a_failure_is_told_of_the_pools_that_it_concerns(pools: PoolWorld, reque
     after = pools.known()
     assert after.last
     assert [after.last.failure_of(pool) for pool in after.pools.values()] == [None, None]
+
+
+@pytest.mark.parametrize("error", [BatchAnswerError("It broke."), BatchUnreachableError("http://x", "a timeout")])
+def test_pools_are_read_without_the_counts_where_these_fail(pools: PoolWorld, error: BatchError) -> None:
+    for name in ("Alpha", "Beta"):
+        pools.create(name, 2)
+    asked(pools)
+    pools.service.refusals["nodecounts"] = error
+    assert sorted(asked(pools)) == ["nodecounts", "pools", "pools/Alpha/nodes", "pools/Beta/nodes"]
+    known = pools.known()
+    assert known.last
+    assert known.last.problem == str(error)
+    assert [known.last.failure_of(pool) for pool in known.pools.values()] == [None, None]
+    assert level_of_nodes(pools) == "exact"
+    pools.service.page_size = 1
+    asked(pools)
+    assert level_of_nodes(pools) == "unverified"
 
 
 def test_a_pool_missing_from_the_list_is_kept_unless_it_is_not_found(pools: PoolWorld) -> None:
