@@ -22,14 +22,17 @@ class SizeAnswer(Answer):
 
 
 class CoresAnswer(Answer):
-    """vCPUs of all nodes, and those on which running tasks have slots, by the share of slots that is used."""
+    """vCPUs of all nodes but preempted and deallocated ones, which have no machine; busy ones by the share of slots."""
 
     total: int
     busy: float
 
 
 class SlotsAnswer(Answer):
-    """Task slots of all nodes, those that running tasks use, and those free on nodes that may get tasks."""
+    """Task slots of all nodes, those that running tasks use, and those free on nodes that may get tasks.
+
+    The rest is out of service: on nodes that get no tasks, or are gone for now.
+    """
 
     total: int
     used: int

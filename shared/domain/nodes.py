@@ -19,6 +19,7 @@ START_TASK_FAILED = "starttaskfailed"
 _WAITING_FOR_START = "waitingforstarttask"
 _ABLE = ("idle", RUNNING)
 _SETTLED = ("idle", "offline")  # of idle nodes those that are to get no tasks become offline
+_WITHOUT_MACHINE = ("preempted", "deallocated")
 _ENABLED = "enabled"
 
 type NodeCounts = tuple[tuple[str, bool, int], ...]
@@ -126,8 +127,8 @@ _TOLD = Node._fields.index("recent")  # fields that every list tells
 class NodeSummary:
     """A pool's nodes in a few numbers.
 
-    `slots` are those of all nodes, `free` those of nodes that may get tasks and have room; `used` and `tasks` are the
-    slots and number of the tasks that run.
+    `slots` are those of all nodes, whatever their state, `free` those of nodes that may get tasks and have room; `used`
+    and `tasks` are the slots and number of the tasks that run.
     """
 
     counts: NodeCounts = ()
@@ -139,6 +140,11 @@ class NodeSummary:
     @property
     def total(self) -> int:
         return sum(number for _, _, number in self.counts)
+
+    @property
+    def machines(self) -> int:
+        """Nodes that have a machine: Azure took that of a preempted one, and a deallocated one gave it back."""
+        return sum(number for state, _, number in self.counts if state not in _WITHOUT_MACHINE)
 
     @property
     def is_settled(self) -> bool:

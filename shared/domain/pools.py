@@ -97,7 +97,7 @@ class PoolConfirmation:
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """vCPUs of all nodes of a pool, and those that running tasks have slots on, by the share of slots that is used."""
+    """vCPUs of a pool's nodes that have a machine; those that are busy by the share of slots that is used."""
 
     total: int
     busy: float
@@ -162,7 +162,7 @@ class Pool:
             return None
         summary = self.picture.summary
         busy = vcpus * summary.used / self.facts.slots_per_node
-        return Cores(vcpus * summary.total, round(busy, 3))
+        return Cores(vcpus * summary.machines, round(busy, 3))
 
     def seen(self, facts: PoolFacts, at: datetime) -> "Pool":
         """After the list of pools dated `at` showed it. Another creation time is another pool under the same id."""

@@ -122,6 +122,13 @@ def test_cores_are_those_of_the_size_and_busy_by_the_share_of_slots() -> None:
     assert pool.cores
     assert (pool.cores.total, pool.cores.busy) == (12, 2.0)
     assert replace(pool, facts=replace(facts(), vm_size="standard_unheard")).cores is None
+    assert pool.picture
+    gone = (("deallocated", True, 5), ("preempted", False, 90))
+    with_gone = replace(SUMMARY, counts=(*SUMMARY.counts, *gone), slots=196)
+    again = pool.listed(replace(pool.picture, summary=with_gone))
+    assert again.cores == pool.cores
+    assert again.sample
+    assert again.sample.numbers.cores == (12, 2.0)
     assert first_seen(facts(), NOW).cores is None
 
 

@@ -42,6 +42,11 @@ async def nodes(world: World, pool: str = "pool") -> dict[str, Any]:
     return {node["id"]: node for node in found.body["value"]}
 
 
+def machines_of(states: dict[str, int]) -> int:
+    """Of nodes by state those that have a machine."""
+    return sum(states.values()) - states.get("preempted", 0) - states.get("deallocated", 0)
+
+
 async def differences(world: World) -> list[str]:
     """Where pools, nodes and their times in state aren't what the emulator's own lists would show now."""
     shown, truth = await pools(world), world.emulator.truth()["accounts"]["demo"]["pools"]
@@ -55,7 +60,7 @@ async def differences(world: World) -> list[str]:
             "spot": (pool["spot"]["current"], true["spot"]),
             "slotsUsed": (pool["slots"]["used"], true["slotsUsed"]),
             "slotsTotal": (pool["slots"]["total"], true["slotsTotal"]),
-            "cores": (pool["cores"]["total"], vcpus * sum(true["nodes"].values())),
+            "cores": (pool["cores"]["total"], vcpus * machines_of(true["nodes"])),
             "busy": (pool["cores"]["busy"], vcpus * true["slotsUsed"] / pool["taskSlotsPerNode"]),
         }
         found += [f"{name}.{field}: {ours} for {theirs}" for field, (ours, theirs) in told.items() if ours != theirs]
