@@ -40,7 +40,10 @@ class SlotsAnswer(Answer):
 
 
 class ResizeErrorAnswer(Answer):
-    """An error of a resize; `time` is when that attempt ended. `current`: Batch tells it of the last attempt still."""
+    """An error of a resize; `time` is when the last of `attempts` in a row that polls saw end with it did.
+
+    `current`: Batch tells it of the last attempt still.
+    """
 
     code: str
     message: str
@@ -48,6 +51,7 @@ class ResizeErrorAnswer(Answer):
     current: bool
     first_seen: datetime
     last_seen: datetime
+    attempts: int
 
 
 class ErrorTextAnswer(Answer):
@@ -173,6 +177,7 @@ def _resize_error(error: ResizeError, pool: Pool) -> ResizeErrorAnswer:
         current=error.is_current,
         first_seen=error.first_seen.astimezone(UTC),
         last_seen=(error.last_seen or pool.as_of).astimezone(UTC),
+        attempts=error.attempts,
     )
 
 

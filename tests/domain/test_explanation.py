@@ -323,8 +323,49 @@ def test_a_stale_error_is_told_last_and_as_past() -> None:
     failed = replace(seen.facts, allocation_state_transition_time=NOW + MINUTE)
     both = replace(found, pool=seen.seen(failed, NOW + 2 * MINUTE))
     assert both.pool
-    assert len(both.pool.errors) == 2
+    assert [(error.attempts, error.first_seen) for error in both.pool.errors] == [(2, NOW)]
     assert told(both) == [("resizeFailed", "blocking"), ("slotsBusy", "blocking")]
+
+
+def retried(attempts: int, **changes: Any) -> Pool:
+    """A pool whose resize goes on after so many that timed out."""
+    failed = Problem("AllocationTimedout", "Too slow.")
+    seen = pool(dedicated=Size(0, 2), resize_errors=(failed,))
+    for number in range(1, attempts):
+        at = NOW + number * MINUTE
+        seen = seen.seen(replace(seen.facts, allocation_state_transition_time=at), at)
+    again = replace(seen.facts, resize_errors=(), allocation_state="resizing", **changes)
+    began = NOW + attempts * MINUTE
+    return seen.seen(replace(again, allocation_state_transition_time=began), began)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "words", "which"),
+    [(1, "an attempt", "the attempt before"), (3, "3 attempts", "each of the 3 attempts before")],
+)
+def test_a_resize_that_follows_failed_ones_tells_their_error_and_not_just_to_wait(
+    attempts: int, words: str, which: str
+) -> None:
+    (finding,) = explain(evidence(pool=retried(attempts))).findings
+    assert (finding.code, finding.severity, finding.since) == ("poolResizing", "blocking", NOW)
+    assert finding.title == f"The pool 'pool' is being resized after {words} that failed"
+    assert finding.detail == f"It has 0 of 2 dedicated nodes; {which} ended with AllocationTimedout: Too slow."
+    assert finding.advice == f"It may fail again. {resize_words('AllocationTimedout')[1]}"
+    assert (finding.evidence["code"], finding.evidence["attempts"]) == ("AllocationTimedout", attempts)
+
+
+def test_an_error_of_a_resize_that_was_made_good_is_none_of_the_one_that_goes_on() -> None:
+    well = retried(1)
+    grown = well.seen(replace(well.facts, allocation_state="steady", dedicated=Size(2, 2)), NOW + 5 * MINUTE)
+    facts = replace(grown.facts, allocation_state="resizing", dedicated=Size(2, 4))
+    more = grown.seen(replace(facts, allocation_state_transition_time=NOW + 9 * MINUTE), NOW + 9 * MINUTE)
+    full = replace(more, picture=pool(BUSY, BUSY).picture)
+    assert told(evidence(pool=full)) == [
+        ("poolResizing", "blocking"), ("slotsBusy", "blocking"), ("resizeFailedBefore", "info"),
+    ]  # fmt: skip
+    assert explain(evidence(pool=full)).findings[0].advice.startswith("Wait: ")
+    shrinking = retried(1, dedicated=Size(2, 0))
+    assert told(evidence(pool=shrinking))[-1] == ("resizeFailedBefore", "info")
 
 
 def test_a_place_in_the_queue_is_a_range_and_a_wait_only_where_tasks_ended() -> None:
