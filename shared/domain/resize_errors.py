@@ -58,7 +58,7 @@ class Attempt:
 def errors_after(
     errors: tuple[ResizeError, ...], attempt: Attempt, before: Attempt | None, *, at: datetime, last_looked: datetime
 ) -> tuple[ResizeError, ...]:
-    """Errors after a list of pools told of an attempt: of others it is the error only while these follow each other.
+    """Errors after a list of pools told of an attempt; what attempt after attempt ends with is one and the same.
 
     What isn't told any more is stale from then on. `before` is what the list before told of, None where there was none.
     """
