@@ -106,8 +106,8 @@ class PoolRounds:
             facts.key: known[facts.key].seen(facts, at) if facts.key in known else self._first_seen(this, facts)
             for facts in listed.pools
         }
-        this.told = {facts.key for facts in listed.pools}
-        for key in sorted(known.keys() - this.told)[:_LOOK_UPS]:
+        this.told, this.nonsense = {facts.key for facts in listed.pools}, listed.nonsense
+        for key in sorted(known.keys() - this.told - this.nonsense.keys())[:_LOOK_UPS]:
             if this.may_go_on():
                 await self._guarded(this, key, self._look_up(this, known[key]))
         for key in [key for key in this.known.unreadable if key not in this.pools]:

@@ -37,6 +37,7 @@ from tests.services.virtual_time import VirtualLoop
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
 OVERLAP = timedelta(seconds=30)
 SLOTS = 4
+NONSENSE = "What Batch tells of it makes no sense."
 type Nodes = dict[str, Node]
 
 
@@ -76,13 +77,17 @@ class TruePool:
 
 @dataclass(slots=True)
 class PoolService:
-    """`refusals` are what it refuses (request -> error); `page_size` nodes come on a page."""
+    """`refusals` are what it refuses (request -> error); `page_size` nodes come on a page.
+
+    `nonsense` are the keys of pools of which it tells what makes none.
+    """
 
     now: Callable[[], datetime]
     pools: list[TruePool] = field(default_factory=list)
     refusals: dict[str, BatchError] = field(default_factory=dict)
     page_size: int = 1000
     count_lag: timedelta = timedelta()
+    nonsense: set[str] = field(default_factory=set)
 
     def there(self, moment: datetime) -> list[TruePool]:
         return [pool for pool in self.pools if pool.is_there(moment)]
@@ -104,7 +109,8 @@ class FakePools(BatchPools):
     async def fetch_pools(self) -> PoolList:
         facts, moment = await self._served("pools", lambda now: [p.facts(now) for p in self._service.there(now)])
         self.date = moment.replace(microsecond=0)
-        return PoolList(tuple(facts), self.date)
+        told = tuple(each for each in facts if each.key not in self._service.nonsense)
+        return PoolList(told, self.date, {each.key: NONSENSE for each in facts if each not in told})
 
     @override
     async def fetch_pool(self, pool_id: str) -> PoolFacts:

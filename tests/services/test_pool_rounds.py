@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from shared.domain.nodes import NodeCounts, merged, summary_of
 from shared.domain.pools import Pool, PoolFacts
+from shared.domain.reports import UnreadableRow
 from shared.domain.stamps import to_milliseconds
 from shared.errors import BatchAnswerError, BatchError, BatchThrottledError, BatchUnreachableError
 from shared.services.node_reading import NodeReading, NodesRead
@@ -20,7 +21,7 @@ from shared.stores.monitoring import MonitoringStore
 from shared.stores.nodes import NodeStore, StoredNodes
 from shared.stores.pools import PoolStore
 from tests.services.memory_tables import Connection, Fault, MemoryTables
-from tests.services.pool_world import FakePools, PoolWorld, TruePool, as_told
+from tests.services.pool_world import NONSENSE, FakePools, PoolWorld, TruePool, as_told
 from tests.services.process import ACCOUNT, LoopClock
 
 STATES = ("idle", "running", "preempted", "creating")
@@ -341,11 +342,11 @@ def test_what_a_broken_round_leaves_behind_hinders_a_process_once_at_most(
     assert pools.stored("Alpha")["tvm-002"].slots == 2
 
 
-def level_of_nodes(world: PoolWorld) -> str:
-    """How sure a process that remembers nothing says nodes are."""
+def queries(world: PoolWorld) -> PoolQueries:
+    """Those of a process that remembers nothing."""
     tables = MemoryTables(Connection(world.storage))
     accounts, clock = {ACCOUNT.id: ACCOUNT}, LoopClock(world.now)
-    queries = PoolQueries(
+    return PoolQueries(
         accounts,
         PoolStore(tables),
         NodeStore(tables),
@@ -353,7 +354,11 @@ def level_of_nodes(world: PoolWorld) -> str:
         clock=clock,
         interval=timedelta(hours=1),
     )
-    report, _ = world.run(queries.pool_with_nodes(ACCOUNT.id, "Alpha"))
+
+
+def level_of_nodes(world: PoolWorld) -> str:
+    """How sure a process that remembers nothing says nodes are."""
+    report, _ = world.run(queries(world).pool_with_nodes(ACCOUNT.id, "Alpha"))
     return report.verdict.level
 
 
@@ -364,6 +369,7 @@ def test_what_another_process_left_behind_that_died_amid_its_writes_goes_with_th
     pools.change_node(pool, "tvm-001", "running", slots=1)
     asked(pools)
     asked(pools)
+    pools.wait(1)
     pool.now(pools.now(), {"tvm-001": pool.at(pools.now())["tvm-001"]._replace(scheduling="disabled")})
     pools.wait(60)
     pools.poll(1, fault=Fault(5, committed=False, kills=True))
@@ -443,6 +449,32 @@ def test_pools_are_read_without_the_counts_where_these_fail(pools: PoolWorld, er
     pools.service.page_size = 1
     asked(pools)
     assert level_of_nodes(pools) == "unverified"
+
+
+def test_a_pool_of_which_the_list_tells_nonsense_is_stale_alone_and_asked_for_no_further(pools: PoolWorld) -> None:
+    for name in ("Alpha", "Beta"):
+        pools.create(name, 1)
+    asked(pools)
+    asked(pools)
+    pools.create("New", 1)
+    pools.service.nonsense = {"alpha", "new"}
+    for _ in range(2):
+        assert asked(pools) == ["pools", "nodecounts", "pools/Beta/changes"]
+        known = pools.known()
+        assert known.last
+        assert known.last.failures == {"alpha": NONSENSE, "new": NONSENSE}
+        assert {key: known.last.failure_of(pool) for key, pool in known.pools.items()} == {
+            "alpha": NONSENSE,
+            "beta": None,
+        }
+    listed = pools.run(queries(pools).listed_pools(ACCOUNT.id))
+    assert [report.pool.facts.id for report in listed.reports] == ["Alpha", "Beta"]
+    assert listed.unreadable == (UnreadableRow("new", NONSENSE),)
+    pools.service.nonsense = set()
+    asked(pools)
+    after = pools.known()
+    assert after.last
+    assert (after.last.failures, sorted(after.pools)) == ({}, ["alpha", "beta", "new"])
 
 
 def test_a_pool_missing_from_the_list_is_kept_unless_it_is_not_found(pools: PoolWorld) -> None:
