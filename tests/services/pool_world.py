@@ -66,11 +66,19 @@ class TruePool:
     def is_there(self, moment: datetime) -> bool:
         return self.created <= moment and (self.deleted is None or moment < self.deleted)
 
+    def resized(self, moment: datetime) -> datetime:
+        """When nodes came or went the last time."""
+        found, names = self.created, frozenset[str]()
+        for time, nodes in zip(self.times, self.states, strict=True):
+            if time <= moment and nodes.keys() != names:
+                found, names = time, frozenset(nodes)
+        return found
+
     def facts(self, moment: datetime) -> PoolFacts:
         found = self.at(moment).values()
         dedicated = sum(node.dedicated for node in found)
         return PoolFacts(
-            self.id, self.created, "active", self.created, "standard_d4s_v5", "steady", self.created,
+            self.id, self.created, "active", self.created, "standard_d4s_v5", "steady", self.resized(moment),
             Size(dedicated, dedicated), Size(len(found) - dedicated, 0), SLOTS,
         )  # fmt: skip
 

@@ -261,6 +261,19 @@ def test_what_runs_on_nodes_of_several_pages_is_never_sure(pools: PoolWorld) -> 
     assert level_of_nodes(pools) == "exact"
 
 
+def test_a_node_that_came_for_another_and_is_gone_itself_by_then_hides_nothing(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    asked(pools)
+    asked(pools)
+    pools.wait(50)
+    pools.remove_node(pool, "tvm-001")
+    pools.add_node(pool)
+    pools.wait(1)
+    pools.later(3 * 2, partial(pools.remove_node, pool, "tvm-003"))  # after the counts, before the nodes
+    pools.poll(takes=3)
+    assert sorted(pools.stored("Alpha")) == ["tvm-002"]
+
+
 def test_where_tasks_begin_all_nodes_are_listed_at_once(pools: PoolWorld) -> None:
     pool = pools.create("Alpha", 2)
     asked(pools)
