@@ -22,14 +22,17 @@ class SizeAnswer(Answer):
 
 
 class CoresAnswer(Answer):
-    """vCPUs of all nodes, and those on which running tasks have slots, by the share of slots that is used."""
+    """vCPUs of all nodes but preempted and deallocated ones, which have no machine; busy ones by the share of slots."""
 
     total: int
     busy: float
 
 
 class SlotsAnswer(Answer):
-    """Task slots of all nodes, those that running tasks use, and those free on nodes that may get tasks."""
+    """Task slots of all nodes, those that running tasks use, and those free on nodes that may get tasks.
+
+    The rest is out of service: on nodes that get no tasks, or are gone for now.
+    """
 
     total: int
     used: int
@@ -37,7 +40,10 @@ class SlotsAnswer(Answer):
 
 
 class ResizeErrorAnswer(Answer):
-    """An error of a resize; `time` is when that attempt ended. `current`: Batch tells it of the last attempt still."""
+    """An error of a resize; `time` is when the last of `attempts` in a row that polls saw end with it did.
+
+    `current`: Batch tells it of the last attempt still.
+    """
 
     code: str
     message: str
@@ -45,6 +51,7 @@ class ResizeErrorAnswer(Answer):
     current: bool
     first_seen: datetime
     last_seen: datetime
+    attempts: int
 
 
 class ErrorTextAnswer(Answer):
@@ -170,6 +177,7 @@ def _resize_error(error: ResizeError, pool: Pool) -> ResizeErrorAnswer:
         current=error.is_current,
         first_seen=error.first_seen.astimezone(UTC),
         last_seen=(error.last_seen or pool.as_of).astimezone(UTC),
+        attempts=error.attempts,
     )
 
 

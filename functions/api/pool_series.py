@@ -101,7 +101,9 @@ POOL_SERIES = (
     _gauge("azbatch_pool_slots", "Task slots of all nodes of a pool.", lambda _, picture: picture.summary.slots),
     _gauge("azbatch_pool_used_slots", "Task slots that running tasks use.", lambda _, picture: picture.summary.used),
     _gauge(
-        "azbatch_pool_cores", "vCPUs of all nodes of a pool.", lambda pool, _: pool.cores.total if pool.cores else None
+        "azbatch_pool_cores",
+        "vCPUs of a pool's nodes that have a machine.",
+        lambda pool, _: pool.cores.total if pool.cores else None,
     ),
     _gauge(
         "azbatch_pool_busy_cores",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 
 from local.batch_emulator.command_lines import outcome_of
-from local.batch_emulator.entities import Lease, Node, Pool, StartTask
+from local.batch_emulator.entities import Json, Lease, Node, Pool, StartTask
 from local.batch_emulator.failures import exit_failure
 from local.batch_emulator.stage import Stage
 from local.batch_emulator.task_life import TaskLife
@@ -18,6 +18,7 @@ _STARTING = (8.0, 20.0)
 _AWAY = (40.0, 120.0)
 _LEAVING = (2.0, 5.0)
 _RESTARTING = (10.0, 30.0)
+_SHORTEST_TRY = 1.0  # of a start task, which may be tried without end
 
 
 class NodeLife:
@@ -159,24 +160,32 @@ class NodeLife:
             self._stage.tell(node, partial(self._show_ready, node, life))
             return
         node.start_task = StartTask(self._stage.node_now(node))
-        self._note(node)
-        outcome = outcome_of(str(spec["commandLine"]), self._stage.chance)
-        self._stage.agenda.after(outcome.seconds, partial(self._start_task_ended, node, life, outcome.exit_code))
+        self._run_start_task(node, str(spec["commandLine"]))
         if spec.get("waitForSuccess", True):
             self._stage.tell(node, partial(self._show, node, life, "waitingforstarttask"))
         else:
             self._stage.tell(node, partial(self._show_ready, node, life))
+
+    def _run_start_task(self, node: Node, command_line: str) -> None:
+        self._note(node)
+        outcome = outcome_of(command_line, self._stage.chance)
+        ended = partial(self._start_task_ended, node, node.life, outcome.exit_code)
+        self._stage.agenda.after(max(outcome.seconds, _SHORTEST_TRY), ended)
 
     def _start_task_ended(self, node: Node, life: int, exit_code: int) -> None:
         run = node.start_task
         if node.life != life or run is None:
             return
         spec = node.pool.spec.get("startTask") or {}
-        run.state, run.ended, run.exit_code = "completed", self._stage.node_now(node), exit_code
         run.result = "failure" if exit_code else "success"
+        if exit_code and _may_retry(run, spec):
+            run.retries, run.started = run.retries + 1, self._stage.node_now(node)
+            run.last_retry = run.started
+            self._run_start_task(node, str(spec["commandLine"]))
+            return
+        run.state, run.ended, run.exit_code = "completed", self._stage.node_now(node), exit_code
+        run.failure = exit_failure(exit_code) if exit_code else None
         self._note(node)
-        if exit_code:
-            run.failure, run.retries = exit_failure(exit_code), max(0, int(spec.get("maxTaskRetryCount") or 0))
         if not spec.get("waitForSuccess", True):
             return
         show = (
@@ -216,3 +225,9 @@ class NodeLife:
 
     def _note(self, node: Node) -> None:
         self._stage.note(node, node.pool)
+
+
+def _may_retry(run: StartTask, spec: Json) -> bool:
+    """Once more; a maxTaskRetryCount of -1 means without end."""
+    most = int(spec.get("maxTaskRetryCount") or 0)
+    return most < 0 or run.retries < most

@@ -159,9 +159,14 @@ def _recent_tasks(node: Node, url: str) -> list[Json] | None:
 
 
 def _start_task_info(run: StartTask) -> Json:
+    """The exit code and why it failed are told once it has completed, not between two tries."""
     info: Json = {"state": run.state, "startTime": stamp(run.started), "retryCount": run.retries}
+    if run.last_retry is not None:
+        info["lastRetryTime"] = stamp(run.last_retry)
+    if run.result:
+        info["result"] = run.result
     if run.ended is not None:
-        info |= {"endTime": stamp(run.ended), "exitCode": run.exit_code, "result": run.result}
+        info |= {"endTime": stamp(run.ended), "exitCode": run.exit_code}
     if run.failure:
         info["failureInfo"] = failure_json(run.failure)
     return info

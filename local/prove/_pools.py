@@ -11,6 +11,7 @@ _VCPUS = {
     "standard_e8s_v5": 8,
     "standard_hb120rs_v3": 120,
 }
+_NO_MACHINE = {"preempted", "deallocated"}
 
 
 def pool_differences(shown: Mapping[str, Any], truth: Mapping[str, Any]) -> Iterator[str]:
@@ -50,6 +51,6 @@ def true_figures_of(pool: Mapping[str, Any], truth: Mapping[str, Any]) -> dict[s
         "spot": truth["spot"],
         "slots used": truth["slotsUsed"],
         "slots": truth["slotsTotal"],
-        "cores": vcpus * sum(truth["nodes"].values()),
+        "cores": vcpus * sum(number for state, number in truth["nodes"].items() if state not in _NO_MACHINE),
         "busy cores": round(vcpus * truth["slotsUsed"] / pool["taskSlotsPerNode"], 3),
     }

@@ -59,6 +59,11 @@ class Dependencies:
     def all_held(self) -> bool:
         return self.whole and 0 < self.looked == self.held
 
+    @property
+    def seem_all_held(self) -> bool:
+        """True where some are held and none is known not to be, though some are unsure or weren't looked at."""
+        return 0 < self.held == self.looked - self.unsure and not self.all_held
+
 
 def wanted_keys(tasks: Iterable[WaitingTask]) -> dict[str, str]:
     """The first MOST_KEYS tasks that others depend on, their ids by key."""

@@ -12,7 +12,7 @@ from typing import Literal
 from shared.domain.dependencies import Dependencies
 from shared.domain.job_rules import JobRules
 from shared.domain.jobs import COMPLETED, JobFacts
-from shared.domain.nodes import Node
+from shared.domain.nodes import START_TASK_FAILED, Node
 from shared.domain.pools import Pool
 from shared.domain.tasks import TaskCounts
 
@@ -120,15 +120,40 @@ class Evidence:
         return "limiting" if self.runs else "blocking"
 
     @property
+    def later_severity(self) -> Severity:
+        """That of what comes after dependencies: less where these hold every waiting task of which anything is known.
+
+        A pool that has no nodes may have none for that reason: its formula doesn't count tasks that wait for others.
+        """
+        seem_held = self.dependencies is not None and self.dependencies.seem_all_held
+        return "limiting" if seem_held and self.severity == "blocking" else self.severity
+
+    @property
+    def unfit(self) -> tuple[Node, ...]:
+        """Nodes of the pool on which the job's preparation failed: they take no tasks of it."""
+        failed = self.preparation.failed_nodes if self.preparation else ()
+        return tuple(node for node in self.nodes if node.key in failed)
+
+    @property
+    def fit(self) -> tuple[Node, ...]:
+        """Of the nodes, where they are known, those that may get tasks of this job."""
+        unfit = {node.key for node in self.unfit}
+        return tuple(node for node in self.nodes if node.is_able and node.key not in unfit)
+
+    @property
     def free(self) -> int:
-        """Slots that are free on nodes which may get tasks."""
-        return self.pool.picture.summary.free if self.pool and self.pool.picture else 0
+        """Slots that are free on nodes which may get tasks of this job."""
+        if self.pool is None or self.pool.picture is None:
+            return 0
+        if not self.unfit:
+            return self.pool.picture.summary.free
+        return sum(max(self.pool.facts.slots_per_node - node.slots, 0) for node in self.fit)
 
     @property
     def states(self) -> Counter[str]:
-        """Nodes by state, those that may get no tasks as `offline` whatever they still run."""
+        """Nodes by what they come to; by state where they aren't known one by one."""
         if self.nodes:
-            return Counter("offline" if _is_shut(node) else node.state for node in self.nodes)
+            return Counter(map(standing_of, self.nodes))
         found: Counter[str] = Counter()
         if self.pool and self.pool.picture:
             for state, _, number in self.pool.picture.summary.counts:
@@ -154,15 +179,17 @@ class Evidence:
     def lacks_room(self) -> bool | None:
         """Whether more room is what waiting tasks need: no node has enough for the least of them.
 
-        False, too, where they fit on no node of the pool at all. None where nobody knows, such as when not all of them
-        were looked at and those that were find no room.
+        False, too, where they fit on no node of the pool at all, or preparation fails on all. None where nobody knows,
+        such as when not all of them were looked at and those that were find no room.
         """
         if self.is_unseen:
             return None
-        if not self.free or not self.able or self.pool is None:
+        if self.pool is None or not self.able:
             return True
+        if not self.free:
+            return bool(self.fit) or not self.unfit
         least, most = self.waiting.least_slots if self.waiting else 1, self.pool.facts.slots_per_node
-        if least == 1 or any(node.is_able and least <= most - node.slots for node in self.nodes):
+        if least == 1 or any(least <= most - node.slots for node in self.fit):
             return False
         is_known = self.waiting is not None and self.waiting.looked >= self.waits and bool(self.nodes)
         return least <= most if is_known else None
@@ -173,7 +200,7 @@ class Evidence:
         lacks = self.lacks_room
         if lacks is None and self.severity == "blocking":
             return "limiting"
-        return "info" if lacks is False else self.severity
+        return "info" if lacks is False else self.later_severity
 
     @property
     def growth_severity(self) -> Severity:
@@ -181,5 +208,12 @@ class Evidence:
         return "limiting" if self.coming and self.pool_severity == "blocking" else self.pool_severity
 
 
-def _is_shut(node: Node) -> bool:
-    return node.state in {"idle", "running"} and not node.is_able
+def standing_of(node: Node) -> str:
+    """What a node comes to, which mostly is its state.
+
+    One that may get no tasks is `offline` whatever it still runs, one whose start task failed and is tried again isn't
+    starting but failed.
+    """
+    if node.state in {"idle", "running"} and not node.is_able:
+        return "offline"
+    return START_TASK_FAILED if node.is_retried else node.state

@@ -22,9 +22,10 @@ OF_JOB: tuple[Rule, ...] = (why_job.deleted, why_job.expired, why_job.over)
 ON_THE_WAY: tuple[Rule, ...] = (
     why_job.disabled,
     why_dependencies.all_held,
+    why_dependencies.seem_all_held,
     why_pool.missing,
     why_pool.deleting,
-    why_job.too_large,
+    why_job.all_too_large,
     why_job.parallel_bound,
     why_nodes.start_task_failed,
     why_nodes.unusable,
@@ -39,6 +40,7 @@ ON_THE_WAY: tuple[Rule, ...] = (
     why_nodes.preparation_failed,
     why_slots.higher_priority,
     why_slots.slots_busy,
+    why_job.some_too_large,
     why_dependencies.some_held,
     why_pool.stale_error,
 )

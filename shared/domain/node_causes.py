@@ -6,11 +6,10 @@ recover; failed packages and containers, full disks are told as errors) and the 
 
 from datetime import datetime
 
-from shared.domain.nodes import Node, NodeError, StartRun
+from shared.domain.nodes import FAILURE, Node, NodeError, StartRun
 from shared.domain.stamps import from_milliseconds
 
 DISK_FULL = "diskfull"
-_FAILURE = "failure"
 _PLAIN = {
     "creating": "The service is allocating the node.",
     "starting": "The service's agent on the node is starting.",
@@ -62,7 +61,7 @@ def _of_able_node(node: Node) -> str | None:
         return f"The node tells errors: {_all_told(node.errors)}."
     if node.scheduling != "enabled" or node.state == "offline":
         return "Scheduling is switched off on the node: it gets no tasks."
-    if node.start and node.start.result == _FAILURE:
+    if node.start and node.start.result == FAILURE:
         return f"{_start_failed(node.start)} The pool doesn't wait for it to succeed."
     return None
 
@@ -70,16 +69,23 @@ def _of_able_node(node: Node) -> str | None:
 def _start_failed(run: StartRun | None) -> str:
     if run is None:
         return "The start task failed."
-    parts = ["The start task failed"]
-    if run.exit_code is not None:
-        parts.append(f" with exit code {run.exit_code}")
-    if run.retries:
-        parts.append(f" after {run.retries} {'retry' if run.retries == 1 else 'retries'}")
+    return _failed(run, f" after {_retries(run)}" if run.retries else "")
+
+
+def _failed(run: StartRun, after: str = "") -> str:
+    code = f" with exit code {run.exit_code}" if run.exit_code is not None else ""
     told = _told(NodeError(run.code, run.message))
-    return "".join(parts) + (f": {told}." if told else ".")
+    return f"The start task failed{code}{after}{f': {told}' if told else ''}."
+
+
+def _retries(run: StartRun) -> str:
+    return f"{run.retries:,} {'retry' if run.retries == 1 else 'retries'}"
 
 
 def _waiting(run: StartRun | None) -> str:
+    """Without times where it is tried again: nodes with the same trouble are told alike."""
+    if run and run.has_failed:
+        return f"{_failed(run)} It is being tried again{f' ({_retries(run)} so far)' if run.retries else ''}."
     if run is None or not run.start:
         return "The node waits for its start task."
     return f"The start task has been running since {from_milliseconds(run.start):%Y-%m-%d %H:%M:%S} UTC."

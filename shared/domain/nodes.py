@@ -14,8 +14,12 @@ from shared.domain.keys import key_of, keys_of
 from shared.domain.node_records import FLAPS, NO_RECORD, NodeRecord, Stamps, first_record, followed
 
 RUNNING, UNKNOWN = "running", "unknown"
+SUCCESS, FAILURE = "success", "failure"
+START_TASK_FAILED = "starttaskfailed"
+_WAITING_FOR_START = "waitingforstarttask"
 _ABLE = ("idle", RUNNING)
 _SETTLED = ("idle", "offline")  # of idle nodes those that are to get no tasks become offline
+_WITHOUT_MACHINE = ("preempted", "deallocated")
 _ENABLED = "enabled"
 
 type NodeCounts = tuple[tuple[str, bool, int], ...]
@@ -34,6 +38,11 @@ class StartRun(NamedTuple):
     category: str = ""
     code: str = ""
     message: str = ""
+
+    @property
+    def has_failed(self) -> bool:
+        """True where it failed and hasn't succeeded since; of a retry under way its number may be all that is told."""
+        return self.result == FAILURE or (self.retries > 0 and self.result != SUCCESS)
 
 
 class NodeError(NamedTuple):
@@ -87,6 +96,11 @@ class Node(NamedTuple):
         return self.state in _ABLE and self.scheduling == _ENABLED
 
     @property
+    def is_retried(self) -> bool:
+        """True while a start task that failed is tried again, which with a maxTaskRetryCount of -1 never ends."""
+        return self.state == _WAITING_FOR_START and self.start is not None and self.start.has_failed
+
+    @property
     def stamps(self) -> Stamps:
         return Stamps(self.state, self.transition, self.booted)
 
@@ -113,8 +127,8 @@ _TOLD = Node._fields.index("recent")  # fields that every list tells
 class NodeSummary:
     """A pool's nodes in a few numbers.
 
-    `slots` are those of all nodes, `free` those of nodes that may get tasks and have room; `used` and `tasks` are the
-    slots and number of the tasks that run.
+    `slots` are those of all nodes, whatever their state, `free` those of nodes that may get tasks and have room; `used`
+    and `tasks` are the slots and number of the tasks that run.
     """
 
     counts: NodeCounts = ()
@@ -128,12 +142,17 @@ class NodeSummary:
         return sum(number for _, _, number in self.counts)
 
     @property
+    def machines(self) -> int:
+        """Nodes that have a machine: Azure took that of a preempted one, and a deallocated one gave it back."""
+        return sum(number for state, _, number in self.counts if state not in _WITHOUT_MACHINE)
+
+    @property
     def is_settled(self) -> bool:
         """True where nothing of a node changes without its state: no tasks run, and each node is idle or offline.
 
         Of any other node it may change whether it is to get tasks.
         """
-        return not (self.used or self.tasks) and all(state in _SETTLED for state, _, _ in self.counts)
+        return not (self.used or self.tasks) and are_settled(self.counts)
 
 
 def summary_of(nodes: Iterable[Node], slots_per_node: int) -> NodeSummary:
@@ -152,6 +171,11 @@ def summary_of(nodes: Iterable[Node], slots_per_node: int) -> NodeSummary:
 def ordered(counted: Counter[tuple[str, bool]]) -> NodeCounts:
     """Counts by state and kind in one order, so that equal ones are equal."""
     return tuple((state, dedicated, number) for (state, dedicated), number in sorted(counted.items()) if number)
+
+
+def are_settled(counts: NodeCounts) -> bool:
+    """True where each node is idle or offline."""
+    return all(state in _SETTLED for state, _, _ in counts)
 
 
 def by_state(counts: NodeCounts) -> dict[str, int]:

@@ -2,7 +2,8 @@
 
 The levels are those of jobs (`shared/domain/verdicts.py`), the ways to them are not: the service promises that a list
 of nodes is exact and that its node counts may be old, so a list of all nodes on one page needs no second opinion, and a
-list of changes needs that of the counts.
+list of changes needs that of the counts. These tell of states and nothing of tasks and slots, so they vouch only for
+nodes of which no more can change.
 """
 
 from collections.abc import Mapping
@@ -67,13 +68,18 @@ class PoolRound:
 def doubt_of(summary: NodeSummary, counts: NodeCounts | None, *, pages: int) -> str | None:
     """Why numbers from a list of all nodes may not be those of one instant; one page is served at one.
 
-    `counts` are the service's, None where they aren't known.
+    `counts` are the service's, None where they aren't known. That they are the same says nothing of nodes that run
+    tasks: of two nodes one may have taken a slot behind its page, and the other have given one up before its own.
     """
-    if pages <= 1 or summary.counts == counts:
+    if pages <= 1:
         return None
     if counts is None:
         return f"Its nodes came on {pages} pages, and nothing is known to compare them with."
-    return f"Its nodes came on {pages} pages and the service's node counts differ: nodes moved meanwhile."
+    if summary.counts != counts:
+        return f"Its nodes came on {pages} pages and the service's node counts differ: nodes moved meanwhile."
+    if not summary.is_settled:
+        return f"Its nodes came on {pages} pages, and what runs on them may have changed in between."
+    return None
 
 
 def pool_verdict(
@@ -103,6 +109,8 @@ def _judged(pool: Pool, *, failure: str | None, age: timedelta, interval: timede
         return "stale", f"Not polled for {in_words(age)}."
     if picture and picture.doubt:
         return "unverified", picture.doubt
+    if picture and not (picture.summary.total or pool.facts.nodes):
+        return "exact", "The service's list of pools shows no nodes in it."
     if picture and picture.source == "delta":
         return "exact", "What changed was listed, and the service's node counts agree."
     return "exact", "All of its nodes were listed."

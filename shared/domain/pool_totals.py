@@ -18,7 +18,7 @@ class PoolTotals:
     """`states` are those of pools, `nodes` those of nodes; `unread` pools are in neither nodes, slots nor cores.
 
     `as_of` is that of the pool known longest ago, None where none was read; `cores` are those of VM sizes that are
-    known, None where there are nodes and all are of others; `unknown_cores` is how many nodes that leaves out.
+    known, None where there are machines and all are of others; `unknown_cores` is how many machines that leaves out.
     """
 
     states: Mapping[str, int]
@@ -48,7 +48,7 @@ def totals_of(pools: Iterable[Pool]) -> PoolTotals:
     summaries = [picture.summary for picture in pictures]
     nodes = by_state(tuple(count for summary in summaries for count in summary.counts))
     cores = [pool.cores for pool in found]
-    unknown = sum(pool.picture.summary.total for pool in found if pool.picture and pool.cores is None)
+    unknown = sum(pool.picture.summary.machines for pool in found if pool.picture and pool.cores is None)
     return PoolTotals(
         states=dict(sorted(Counter(pool.facts.state for pool in found).items())),
         unread=len(found) - len(pictures),

@@ -14,7 +14,7 @@ from shared.domain.nodes import NodeSummary
 from shared.domain.pictures import Source
 from shared.domain.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pool_settings import AutoScale, Evaluation, Problem, StartTask
-from shared.domain.resize_errors import ResizeError, errors_after
+from shared.domain.resize_errors import Attempt, ResizeError, errors_after
 from shared.domain.stamps import to_milliseconds
 from shared.domain.vm_sizes import vcpus_of
 
@@ -60,6 +60,12 @@ class PoolFacts:
         """How many nodes the service says there are."""
         return self.dedicated.current + self.spot.current
 
+    @property
+    def attempt(self) -> Attempt:
+        """The last resize, which may go on."""
+        told = tuple((problem.code, problem.message) for problem in self.resize_errors)
+        return Attempt(self.allocation_state_transition_time, self.allocation_state == "resizing", told)
+
 
 @dataclass(frozen=True, slots=True)
 class NodesPicture:
@@ -97,7 +103,7 @@ class PoolConfirmation:
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """vCPUs of all nodes of a pool, and those that running tasks have slots on, by the share of slots that is used."""
+    """vCPUs of a pool's nodes that have a machine; those that are busy by the share of slots that is used."""
 
     total: int
     busy: float
@@ -162,7 +168,7 @@ class Pool:
             return None
         summary = self.picture.summary
         busy = vcpus * summary.used / self.facts.slots_per_node
-        return Cores(vcpus * summary.total, round(busy, 3))
+        return Cores(vcpus * summary.machines, round(busy, 3))
 
     def seen(self, facts: PoolFacts, at: datetime) -> "Pool":
         """After the list of pools dated `at` showed it. Another creation time is another pool under the same id."""
@@ -170,7 +176,7 @@ class Pool:
             return replace(first_seen(facts, at), ended=self.samples, etag=self.etag)
         if facts == self.facts:
             return self
-        errors = _errors_of(facts, self.errors, at, self.as_of)
+        errors = errors_after(self.errors, facts.attempt, self.facts.attempt, at=at, last_looked=self.as_of)
         told = facts.auto_scale.evaluation if facts.auto_scale else None
         earlier = tuple(one for one in self.all_evaluations if told is None or one.at != told.at)
         kept = earlier[: MOST_EVALUATIONS - (told is not None)]
@@ -237,12 +243,4 @@ class Pool:
 
 def first_seen(facts: PoolFacts, at: datetime) -> Pool:
     """A pool that the list dated `at` showed for the first time."""
-    return Pool(facts, at, _errors_of(facts, (), at, at))
-
-
-def _errors_of(
-    facts: PoolFacts, before: tuple[ResizeError, ...], at: datetime, last_looked: datetime
-) -> tuple[ResizeError, ...]:
-    told = ((problem.code, problem.message) for problem in facts.resize_errors)
-    ended = facts.allocation_state_transition_time
-    return errors_after(before, told, ended=ended, at=at, last_looked=last_looked)
+    return Pool(facts, at, errors_after((), facts.attempt, None, at=at, last_looked=at))

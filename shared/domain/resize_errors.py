@@ -1,7 +1,10 @@
-"""Errors of a pool's resizes: current while the latest list of pools tells them of the same attempt, stale since."""
+"""Errors of a pool's resizes: current while the latest list of pools tells them of the last attempt, stale since.
+
+An error that attempt after attempt ends with is one that lasts, and is as old as when it was first seen.
+"""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 MOST_STALE_ERRORS = 10
@@ -9,10 +12,11 @@ MOST_STALE_ERRORS = 10
 
 @dataclass(frozen=True, slots=True)
 class ResizeError:
-    """An error of a resize; `ended_at` is when the attempt that it belongs to ended, by the service.
+    """An error of a resize; `ended_at` is when the latest attempt that it belongs to ended, by the service.
 
     `first_seen` and `last_seen` are dates of lists of pools; `last_seen` is None while it is current: told by the
-    latest list.
+    latest list. `attempts` are those seen to end with it, `retried_at` is when the one began that followed them. These
+    two aren't part of its repr, of which a pool's version is made: they never change alone.
     """
 
     code: str
@@ -20,28 +24,75 @@ class ResizeError:
     ended_at: datetime | None
     first_seen: datetime
     last_seen: datetime | None = None
+    attempts: int = field(default=1, repr=False)
+    retried_at: datetime | None = field(default=None, repr=False)
 
     @property
     def is_current(self) -> bool:
         return self.last_seen is None
 
+    @property
+    def name(self) -> tuple[str, str]:
+        return self.code, self.message
+
+    def ended_again(self, ended: datetime | None) -> "ResizeError":
+        """The same after the attempt that `ended` then, which may be the one that it is known of."""
+        more = not self.is_current or self.ended_at != ended
+        return replace(self, ended_at=ended, last_seen=None, attempts=self.attempts + more, retried_at=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A resize by a list of pools: codes and messages of its errors, and `since` when it goes on, or is over."""
+
+    since: datetime | None
+    goes_on: bool
+    told: tuple[tuple[str, str], ...]
+
+    @property
+    def began(self) -> datetime | None:
+        """None where it is over."""
+        return self.since if self.goes_on else None
+
 
 def errors_after(
-    before: tuple[ResizeError, ...],
-    told: Iterable[tuple[str, str]],
-    *,
-    ended: datetime | None,
-    at: datetime,
-    last_looked: datetime,
+    errors: tuple[ResizeError, ...], attempt: Attempt, before: Attempt | None, *, at: datetime, last_looked: datetime
 ) -> tuple[ResizeError, ...]:
-    """Errors after a list of pools: what it doesn't tell, or tells of another attempt, is stale from then on.
+    """Errors after a list of pools told of an attempt; what attempt after attempt ends with is one and the same.
 
-    `told` are codes and messages of the attempt that `ended` then.
+    What isn't told any more is stale from then on. `before` is what the list before told of, None where there was none.
     """
-    same = {(e.code, e.message): e for e in before if e.is_current and e.ended_at == ended}
-    current = [same.get(name) or ResizeError(*name, ended, first_seen=at) for name in dict.fromkeys(told)]
-    stale = [
-        replace(error, last_seen=last_looked) if error.is_current else error for error in before if error not in current
+    began = before.began if before else None
+    lasting = {e.name: e for e in errors if e.is_current or (began and e.retried_at == began)}
+    names = dict.fromkeys(attempt.told)
+    current = [
+        lasting[name].ended_again(attempt.since)
+        if name in lasting
+        else ResizeError(*name, attempt.since, first_seen=at)
+        for name in names
     ]
+    left = [error for error in errors if error.name not in names or lasting.get(error.name) is not error]
+    stale = _merged(
+        (replace(e, last_seen=last_looked, retried_at=attempt.began) if e.is_current else e for e in left),
+        attempt.began,
+    )
     stale.sort(key=lambda error: error.last_seen or at, reverse=True)
     return (*current, *stale[:MOST_STALE_ERRORS])
+
+
+def _merged(stale: Iterable[ResizeError], began: datetime | None) -> list[ResizeError]:
+    """One of each code and message, as it was seen last, and one that the attempt which `began` then may end with.
+
+    Copies would push others out.
+    """
+    found: dict[object, ResizeError] = {}
+    for error in stale:
+        kind = error.name, began is not None and error.retried_at == began
+        other = found.get(kind)
+        if other is None:
+            found[kind] = error
+            continue
+        latest = max(other, error, key=lambda each: each.last_seen or each.first_seen)
+        first_seen = min(other.first_seen, error.first_seen)
+        found[kind] = replace(latest, first_seen=first_seen, attempts=other.attempts + error.attempts)
+    return list(found.values())

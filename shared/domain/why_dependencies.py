@@ -12,9 +12,15 @@ def all_held(e: Evidence) -> Finding | None:
     return _held_by(e, e.dependencies, e.severity) if e.dependencies and e.dependencies.all_held else None
 
 
+def seem_all_held(e: Evidence) -> Finding | None:
+    """As far as anybody knows all wait for others. That comes first, though one of which nobody knows may not."""
+    return _held_by(e, e.dependencies, "limiting") if e.dependencies and e.dependencies.seem_all_held else None
+
+
 def some_held(e: Evidence) -> Finding | None:
     """Some wait for others. Those that don't wait for something else, which comes first."""
-    return _held_by(e, e.dependencies, "limiting") if e.dependencies and not e.dependencies.all_held else None
+    found = e.dependencies
+    return _held_by(e, found, "limiting") if found and not (found.all_held or found.seem_all_held) else None
 
 
 def _held_by(e: Evidence, found: Dependencies, severity: Severity) -> Finding | None:
@@ -42,6 +48,8 @@ def _who(found: Dependencies) -> str:
     if found.all_held:
         return "The one waiting task depends" if found.looked == 1 else f"All {found.looked:,} waiting tasks depend"
     looked = f"the {found.looked:,} waiting tasks" if found.whole else f"the first {found.looked:,} waiting tasks"
+    if found.held == found.looked > 1:
+        return f"All of {looked} depend"
     return f"Of {looked} {found.held:,} {'depends' if found.held == 1 else 'depend'}"
 
 
@@ -49,6 +57,8 @@ def _dependency_title(found: Dependencies) -> str:
     whose = "Some of its waiting tasks depend"
     if found.all_held:
         whose = "Its waiting task depends" if found.looked == 1 else "Its waiting tasks depend"
+    elif found.held == found.looked > 1:
+        whose = f"The first {found.looked:,} of its waiting tasks depend"
     return f"{whose} on {'tasks that failed' if found.lost == found.held else 'others that are not done'}"
 
 

@@ -119,7 +119,17 @@ def parallel_bound(e: Evidence) -> Finding | None:
     )
 
 
-def too_large(e: Evidence) -> Finding | None:
+def all_too_large(e: Evidence) -> Finding | None:
+    """No waiting task that was looked at fits on any node: room, or more nodes, would help none."""
+    return _too_large(e) if e.waiting and e.pool and e.waiting.least_slots > e.pool.facts.slots_per_node else None
+
+
+def some_too_large(e: Evidence) -> Finding | None:
+    """Some fit. What those wait for comes first."""
+    return _too_large(e) if e.waiting and e.pool and e.waiting.least_slots <= e.pool.facts.slots_per_node else None
+
+
+def _too_large(e: Evidence) -> Finding | None:
     """Tasks that require more slots than a node has wait for ever."""
     if e.waiting is None or e.pool is None or e.waiting.most_slots <= e.pool.facts.slots_per_node:
         return None
@@ -128,7 +138,7 @@ def too_large(e: Evidence) -> Finding | None:
     title = "Its tasks require" if is_all else "Some of its tasks require"
     return Finding(
         "taskNeedsMoreSlots",
-        e.severity if is_all else "limiting",
+        e.later_severity if is_all else "limiting",
         f"{title} more slots than a node has",
         f"A waiting task requires {e.waiting.most_slots:,} slots; nodes of the pool '{e.pool.facts.id}' have {has:,}, "
         "so it fits nowhere.",

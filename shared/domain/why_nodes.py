@@ -8,13 +8,13 @@ from collections import Counter
 from datetime import datetime
 
 from shared.domain.amounts import amount
-from shared.domain.evidence import COMING, Evidence, Finding, Severity, Value
+from shared.domain.evidence import COMING, Evidence, Finding, Severity, Value, standing_of
 from shared.domain.node_causes import cause_of
-from shared.domain.nodes import Node
+from shared.domain.nodes import START_TASK_FAILED, Node
 from shared.domain.stamps import from_milliseconds
 
 _GROUPS = {
-    "failed": ("starttaskfailed",),
+    "failed": (START_TASK_FAILED,),
     "unusable": ("unusable", "unknown"),
     "preempted": ("preempted",),
     "shut": ("offline", "deallocating", "deallocated"),
@@ -88,7 +88,7 @@ def _found(e: Evidence, group: str, code: str, title: str, means: str, advice: s
     number, total = _count(e, group), e.states.total()
     if not number:
         return None
-    nodes = [node for node in e.nodes if node.state in _GROUPS[group] or (group == "shut" and not _in_any(node))]
+    nodes = [node for node in e.nodes if standing_of(node) in _GROUPS[group]]
     causes = Counter(_cause(node) for node in nodes)
     told = causes.most_common(1)[0][0] if causes else ""
     evidence: dict[str, Value] = {
@@ -118,17 +118,12 @@ def _severity(e: Evidence, number: int) -> Severity:
     if e.able:
         return "limiting" if e.pool_severity != "info" and number >= e.able else "info"
     most = max(_count(e, group) for group in _GROUPS)
-    return e.severity if number == most or e.severity == "info" else "limiting"
+    return e.later_severity if number == most or e.severity == "info" else "limiting"
 
 
 def _count(e: Evidence, group: str) -> int:
     states = e.states
     return sum(states[state] for state in _GROUPS[group])
-
-
-def _in_any(node: Node) -> bool:
-    """False for nodes that would run tasks if they were allowed to."""
-    return node.is_able or any(node.state in states for states in _GROUPS.values())
 
 
 def _cause(node: Node) -> str:
@@ -142,21 +137,23 @@ def _since(nodes: list[Node]) -> datetime | None:
 
 
 def preparation_failed(e: Evidence) -> Finding | None:
-    """Nodes on which this job's preparation failed take no tasks of it, whatever they do for other jobs."""
-    found = e.preparation
-    failed = [node for node in e.nodes if found and node.key in found.failed_nodes]
+    """Nodes on which this job's preparation failed take no tasks of it, whatever they do for other jobs.
+
+    Beside nodes that do they limit only if they are as many.
+    """
+    found, failed, fit = e.preparation, e.unfit, e.fit
     if found is None or not failed or not e.waits:
         return None
-    fit = [node for node in e.nodes if node.is_able and node.key not in found.failed_nodes]
     told = found.failures[0][0] if found.failures else ""
+    few: Severity = "limiting" if len(failed) >= len(fit) else "info"
     return Finding(
         "preparationFailed",
-        "limiting" if fit else e.severity,
+        few if fit else e.later_severity,
         "The job preparation task fails" + (" on some nodes" if fit else ""),
         f"It failed on {amount(len(failed), 'node')} of the pool, which take no tasks of this job. "
         f"{f'For it there are {len(fit):,} left' if fit else 'None is left for it'}. {told}".rstrip(),
-        "See the output of the preparation task on such a node, correct it, and submit the job again; a node takes "
-        "the job's tasks again after it was reimaged.",
+        "See the output of the preparation task on such a node. If the fault is the task's, correct it and submit the "
+        "job again; if it is the node's, reimage that: then it takes the job's tasks again.",
         {
             "failedNodes": len(failed),
             "fitNodes": len(fit),

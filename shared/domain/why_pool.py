@@ -3,6 +3,8 @@
 Where slots are free these are told, but not as the cause of anything.
 """
 
+from dataclasses import replace
+
 from shared.domain.amounts import amount
 from shared.domain.evidence import ENDING, Evidence, Finding
 from shared.domain.pool_settings import Problem
@@ -18,7 +20,7 @@ def missing(e: Evidence) -> Finding | None:
     name = e.job.pool_id
     return Finding(
         "poolMissing",
-        e.severity,
+        e.later_severity,
         f"There is no pool '{name}'" if name else "The job has no pool",
         f"The job names the pool '{name}', which doesn't exist: its tasks have nowhere to run."
         if name
@@ -36,7 +38,7 @@ def deleting(e: Evidence) -> Finding | None:
     facts = e.pool.facts
     return Finding(
         "poolDeleting",
-        e.severity,
+        e.later_severity,
         f"The pool '{facts.id}' is being deleted",
         "It gives up its nodes and starts no tasks any more.",
         "Disable the job, give it another pool, and enable it again.",
@@ -83,8 +85,8 @@ def no_target(e: Evidence) -> Finding | None:
         f"The pool '{facts.id}' is to have no nodes",
         "Its targets are 0 dedicated and 0 spot nodes"
         + (", as its autoscale formula says." if scale else ", and it doesn't scale by itself."),
-        "See why the formula gives no nodes while tasks wait: $PendingTasks counts them, and what it knows is some "
-        "minutes old. A target of 0 stays until the next evaluation."
+        "See why the formula gives no nodes while tasks wait: $PendingTasks counts them, but for those that wait for "
+        "other tasks, and what it knows is some minutes old. A target of 0 stays until the next evaluation."
         if scale
         else "Resize the pool, or let it scale by itself (autoscale).",
         {
@@ -132,7 +134,7 @@ def resizing(e: Evidence) -> Finding | None:
     if facts.state != "active" or not (_lacks(facts) or not (e.able or e.is_unseen)):
         return None
     word = "being resized" if facts.allocation_state == "resizing" else "ending a resize"
-    return Finding(
+    finding = Finding(
         "poolResizing",
         e.pool_severity,
         f"The pool '{facts.id}' is {word}",
@@ -146,6 +148,31 @@ def resizing(e: Evidence) -> Finding | None:
         },
         facts.allocation_state_transition_time,
     )
+    failed = _failed_just_before(e.pool)
+    return _again(finding, failed, facts) if failed else finding
+
+
+def _again(finding: Finding, failed: ResizeError, facts: PoolFacts) -> Finding:
+    """Of an attempt that follows one that failed, nobody knows whether it will do better."""
+    one = failed.attempts == 1
+    attempts = "an attempt" if one else f"{failed.attempts:,} attempts"
+    which = "the attempt before" if one else f"each of the {attempts} before"
+    return replace(
+        finding,
+        title=f"The pool '{facts.id}' is being resized after {attempts} that failed",
+        detail=f"It has {_have(facts)}; {which} {_ended(failed)}.",
+        advice=f"It may fail again. {resize_words(failed.code)[1]}",
+        evidence={**finding.evidence, "code": failed.code, "message": failed.message, "attempts": failed.attempts},
+        since=failed.first_seen,
+    )
+
+
+def _failed_just_before(pool: Pool) -> ResizeError | None:
+    """The error of the attempt before the one that goes on, while nodes are lacking still."""
+    began = pool.facts.attempt.began
+    if began is None or not _lacks(pool.facts):
+        return None
+    return next((error for error in pool.errors if error.retried_at == began), None)
 
 
 def no_nodes(e: Evidence) -> Finding | None:
@@ -170,6 +197,9 @@ def stale_error(e: Evidence) -> Finding | None:
     """An error that isn't told of the last attempt any more explains nothing now; it is told as past."""
     stale = e.pool.errors[0] if e.pool and e.pool.errors else None  # current ones come before
     if e.pool is None or stale is None or stale.is_current or not e.waits:
+        return None
+    failed = _failed_just_before(e.pool)
+    if failed and failed.retried_at == stale.retried_at:  # which is told with the attempt that goes on
         return None
     return Finding(
         "resizeFailedBefore",

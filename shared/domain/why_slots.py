@@ -49,15 +49,20 @@ def slots_busy(e: Evidence) -> Finding | None:
     return Finding(
         "slotsBusy",
         e.pool_severity,
-        f"No node of the pool '{facts.id}' has room for {_which(e)}"
-        if free
-        else f"All slots of the pool '{facts.id}' are busy",
+        _full_title(e, facts.id),
         f"{summary.used:,} of {amount(summary.slots, 'slot')} are in use, {others:,} of them by other jobs. "
         f"{_scattered(e)}{_position(e)}",
         "Wait, make the pool larger, or use another pool."
         + ("" if facts.slots_per_node > 1 else " With more taskSlotsPerNode a node runs several small tasks."),
         {**evidence, "freeSlots": free, "slotsOfOtherJobs": others, **_numbers(e)},
     )
+
+
+def _full_title(e: Evidence, pool_id: str) -> str:
+    if e.free:
+        return f"No node of the pool '{pool_id}' has room for {_which(e)}"
+    whose = "All slots that the job can use" if e.unfit else "All slots"
+    return f"{whose} {'in' if e.unfit else 'of'} the pool '{pool_id}' are busy"
 
 
 def _scattered(e: Evidence) -> str:

@@ -1,11 +1,13 @@
 """Reads what a job's waiting tasks depend on, and how far those tasks are.
 
 What they depend on comes from Batch, of so many of them; how far others are from the cache. A few of the tasks that
-failed are asked whether that satisfies dependencies all the same, and a few of those that aren't cached whether they
-are there: they may be newer than the cache. Of the others it stays unknown.
+failed are asked whether that satisfies dependencies all the same: if it does of one, it stays unknown of those that
+weren't asked, else they are taken not to, as is the default. And a few of those that aren't cached are asked whether
+they are there, as they may be newer than the cache. Of the others that stays unknown.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from shared.domain.dependencies import Dependencies, Standing, dependencies_of, wanted_keys
 from shared.domain.reports import JobReport
@@ -17,31 +19,45 @@ MOST_ASKED = 3  # of each kind
 _ASKED: tuple[Standing, ...] = ("failed", "missing")
 
 
+class FoundDependencies(NamedTuple):
+    """What holds the waiting tasks.
+
+    Of `unread` others neither the cache knows anything nor anybody was asked; `surmised` are those that failed and are
+    taken to satisfy nobody without having been asked.
+    """
+
+    dependencies: Dependencies
+    unread: int
+    surmised: int
+
+
 class DependencyReading:
     def __init__(self, evidence: BatchEvidence, tasks: TaskQueries) -> None:
         self._evidence = evidence
         self._tasks = tasks
 
-    async def read(self, report: JobReport) -> tuple[Dependencies, int]:
-        """What holds the waiting tasks; of how many others neither the cache knows anything nor anybody was asked.
-
-        Raises BatchError, CacheConflictError.
-        """
+    async def read(self, report: JobReport) -> FoundDependencies:
+        """Raises BatchError, CacheConflictError."""
         job = report.job.facts.id
         waiting, whole = await self._evidence.fetch_waiting(job)
         names = wanted_keys(waiting)
         known = await self._tasks.named(report.account.id, job, names.keys())
         standings = {key: _standing(known.get(key)) for key in names}
-        surmised = dependencies_of(waiting, standings, whole=whole)
-        order = [*(blocker.key for blocker in surmised.blockers), *names]
+        first = dependencies_of(waiting, standings, whole=whole)
+        order = [*(blocker.key for blocker in first.blockers), *names]
         asked = [key for kind in _ASKED for key in _first(order, standings, kind)]
-        if not asked:
-            return surmised, 0
         told = {key: await self._evidence.fetch_standing(job, names[key]) for key in asked}
+        is_lenient = any(told[key] == "satisfied" and standings[key] == "failed" for key in asked)
+        unknown = {"missing", "failed"} if is_lenient else {"missing"}
         settled: dict[str, Standing] = {
-            key: told.get(key, "unknown" if standing in _ASKED else standing) for key, standing in standings.items()
+            key: told.get(key, "unknown" if standing in unknown else standing) for key, standing in standings.items()
         }
-        return dependencies_of(waiting, settled, whole=whole), len(names.keys() - known.keys() - told.keys())
+        left = [standing for key, standing in settled.items() if key not in told]
+        return FoundDependencies(
+            dependencies_of(waiting, settled, whole=whole),
+            unread=len(names.keys() - known.keys() - told.keys()),
+            surmised=left.count("failed"),
+        )
 
 
 def _first(order: Iterable[str], standings: Mapping[str, Standing], kind: Standing) -> list[str]:

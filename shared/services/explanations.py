@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -20,7 +20,7 @@ from shared.domain.reports import JobReport, PoolReport
 from shared.domain.task_filters import TaskFilter
 from shared.domain.task_lists import TaskList
 from shared.domain.tasks import ACTIVE
-from shared.errors import NotFoundError
+from shared.errors import CacheConflictError, NotFoundError, UnreadableError
 from shared.services.live_evidence import Live, LiveEvidence
 from shared.services.pool_queries import PoolQueries
 from shared.services.queries import Queries
@@ -65,33 +65,32 @@ class Explanations:
     async def explain(self, account_id: str, job_id: str) -> ExplanationReport:
         """Raises NotFoundError."""
         source = found(self._sources, account_id)
-        report = await self._queries.job(account_id, job_id)
+        report, unread = await self._queries.job(account_id, job_id), _Unread()
 
         async def knows_pool(pool_id: str | None) -> bool:
-            return await self._pool(account_id, pool_id) is not None
+            return await self._pool(account_id, pool_id, unread) is not None
 
         live, jobs = await asyncio.gather(
             self._live.gather(source, report, knows_pool=knows_pool), self._jobs(account_id, report)
         )
         facts = live.facts or report.job.facts
-        pool = await self._pool(account_id, facts.pool_id)
+        pool = await self._pool(account_id, facts.pool_id, unread)
         sharing = [job for job in jobs if _shares(job, facts.pool_id) and job.job.key != report.job.key]
         others = [job for job in sharing if not job.job.deleted]
         now = await self._clock.now()
         evidence = _evidence(report, pool, others, live, now=now)
         evidence = replace(evidence, per_minute=ended_per_minute([report, *sharing], now))
-        evidence = replace(evidence, waiting=await self._waiting(report, evidence))
-        evidence = replace(evidence, nodes=await self._nodes(account_id, evidence))
+        evidence = replace(evidence, waiting=await self._waiting(report, evidence, unread))
+        evidence = replace(evidence, nodes=await self._nodes(account_id, evidence, unread))
         used = [job for job in others if _counts(job, now)]
-        unknown = (*live.unknown, *_unsure(report, pool, used), *_without_pool(report, pool, live))
+        unknown = (*live.unknown, *unread.told, *_unsure(report, pool, used), *_without_pool(report, pool, live))
         unknown += await self._why_unread(account_id, evidence)
         return ExplanationReport(report, _as_of(report, pool, used), explain(evidence), unknown)
 
-    async def _pool(self, account_id: str, pool_id: str | None) -> PoolReport | None:
-        try:
+    async def _pool(self, account_id: str, pool_id: str | None, unread: "_Unread") -> PoolReport | None:
+        with suppress(NotFoundError), unread.noted("What its pool is like"):
             return await self._pools.pool(account_id, pool_id) if pool_id else None
-        except NotFoundError:
-            return None
+        return None
 
     async def _why_unread(self, account_id: str, evidence: Evidence) -> tuple[str, ...]:
         """Why a pool that may be there isn't stored, as far as its account's last round over pools tells."""
@@ -105,13 +104,15 @@ class Explanations:
         picture = report.job.picture
         return await self._queries.jobs(account_id) if picture and picture.counts.active else []
 
-    async def _waiting(self, report: JobReport, evidence: Evidence) -> Waiting | None:
+    async def _waiting(self, report: JobReport, evidence: Evidence, unread: "_Unread") -> Waiting | None:
         """The slots of the first waiting tasks; of more where these may not fit into what is free, or on any node."""
+        found = None
         if not evidence.waits or evidence.deleted:
-            return None
-        found = await self._slots_of_first(_LOOKED_AT, report)
-        if found and _may_not_fit(found, evidence) and found.looked < evidence.waits:
-            return await self._slots_of_first(_MOST_LOOKED_AT, report)
+            return found
+        with unread.noted("How many slots its waiting tasks require"):
+            found = await self._slots_of_first(_LOOKED_AT, report)
+            if found and _may_not_fit(found, evidence) and found.looked < evidence.waits:
+                found = await self._slots_of_first(_MOST_LOOKED_AT, report)
         return found
 
     async def _slots_of_first(self, most: int, report: JobReport) -> Waiting | None:
@@ -122,7 +123,7 @@ class Explanations:
                 slots += [task.slots for task in batch]
         return Waiting(len(slots), min(slots), max(slots)) if slots else None
 
-    async def _nodes(self, account_id: str, evidence: Evidence) -> tuple[Node, ...]:
+    async def _nodes(self, account_id: str, evidence: Evidence, unread: "_Unread") -> tuple[Node, ...]:
         """The pool's nodes, where numbers don't say all: some take no tasks, or it matters which have how much room."""
         pool = evidence.pool
         if pool is None or pool.picture is None or not evidence.waits:
@@ -132,10 +133,23 @@ class Explanations:
         needs_room = evidence.waiting is not None and evidence.waiting.least_slots > 1
         if is_plain and not needs_room and evidence.preparation is None:
             return ()
-        try:
+        with suppress(NotFoundError), unread.noted("How each of the pool's nodes is"):  # it may be deleted meanwhile
             return tuple(report.node for report in await self._pools.nodes(account_id, pool.facts.id))
-        except NotFoundError:  # it was deleted meanwhile
-            return ()
+        return ()
+
+
+class _Unread:
+    """What is stored and can't be read, a sentence each: the answer comes from the rest."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, None] = {}
+
+    @contextmanager
+    def noted(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (UnreadableError, CacheConflictError) as error:
+            self.told[f"{what} isn't known: {str(error).rstrip('.')}."] = None
 
 
 def _may_not_fit(waiting: Waiting, evidence: Evidence) -> bool:

@@ -151,8 +151,13 @@ class _Asking:
             self.live = replace(self.live, pool_gone=not pool_id)
 
     async def _ask_dependencies(self) -> None:
-        dependencies, unread = await self._dependencies.read(self._report)
+        dependencies, unread, surmised = await self._dependencies.read(self._report)
         self.live = replace(self.live, dependencies=dependencies)
+        if surmised:
+            self.tell(
+                f"{amount(surmised, 'more task')} that others depend on failed, and {MOST_ASKED} were asked whether "
+                "exit conditions let others go on all the same: the rest is taken not to, as is the default"
+            )
         if unread:
             as_of = self._report.verdict.as_of
             self.tell(

@@ -1,8 +1,9 @@
 """Reads a pool's nodes: those that changed where that can be exact, else all of them.
 
 A list of changes shows no node that is gone, and no task that began or ended on a node that runs others. So it serves
-for pools where nothing runs, and counts as exact only if both the service's node counts and the size in its list of
-pools are the same; any difference is answered by a list of all nodes at once, which the service calls exact.
+for pools that weren't resized and where nothing runs, before and after it, and counts as exact only if both the
+service's node counts and the size in its list of pools are the same; any difference is answered by a list of all nodes
+at once, which the service calls exact.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,9 +11,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.domain.interruptions import Tally
-from shared.domain.nodes import Node, NodeCounts, flapping_of, merged, summary_of, tallied
+from shared.domain.nodes import Node, NodeCounts, are_settled, flapping_of, merged, summary_of, tallied
 from shared.domain.pool_rounds import doubt_of
-from shared.domain.pools import NodesPicture, Pool
+from shared.domain.pools import NodesPicture, Pool, PoolFacts
 from shared.domain.stamps import to_milliseconds
 from shared.stores.batch_pools import BatchPools
 from shared.stores.nodes import StoredNodes
@@ -37,15 +38,21 @@ class NodeReading:
         stored = _of_this_pool(pool, stored)
         if not pool.facts.nodes and not counts:
             return _picture(pool, stored, {}, t0, t0), {}
-        if picture and counts is not None and not pool.wants_all_nodes(t0, self._full_list_interval):
-            since = picture.as_of - self._overlap
+        since = picture.as_of - self._overlap if picture else t0
+        if picture and self._may_rest(pool, counts, since, t0):
             told = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
             nodes = _merged(pool, stored, told.nodes, t0, whole=False)
             found = _picture(pool, stored, nodes, t0, picture.full_read_at)
             agrees = found.summary.counts == counts and found.summary.total == pool.facts.nodes
-            if agrees and told.pages == 1:
+            if agrees and told.pages == 1 and found.summary.is_settled:
                 return found, nodes
         return await self._read_all(pool, stored, counts, t0)
+
+    def _may_rest(self, pool: Pool, counts: NodeCounts | None, since: datetime, t0: datetime) -> bool:
+        """True where a list of changes `since` then may do: no node has come or gone, and nothing runs."""
+        if counts is None or not are_settled(counts) or _may_be_resized(pool.facts, since):
+            return False
+        return not pool.wants_all_nodes(t0, self._full_list_interval)
 
     async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
         """All nodes; with their recent tasks now and then only, as these are ten times the rest."""
@@ -55,6 +62,12 @@ class NodeReading:
         nodes = _merged(pool, stored, told.nodes, t0, whole=True)
         full_read_at = t0 if picture is None or is_full else picture.full_read_at
         return _picture(pool, stored, nodes, t0, full_read_at, counts=counts, pages=told.pages), nodes
+
+
+def _may_be_resized(facts: PoolFacts, since: datetime) -> bool:
+    """True where nodes may have come and others gone since then, whatever their number is now."""
+    at = facts.allocation_state_transition_time
+    return facts.allocation_state not in {None, "steady"} or (at is not None and at >= since)
 
 
 def _of_this_pool(pool: Pool, stored: StoredNodes) -> StoredNodes:

@@ -66,7 +66,8 @@ class PoolQueries:
         now = await self._clock.now()
         pools = [known.pools[key] for key in sorted(known.pools)]
         reports = [self._report(account, pool, known.last, monitoring, now) for pool in pools]
-        return Listed(reports, told_of(known.unreadable, known.last.failures if known.last else {}))
+        failures = known.last.failures if known.last else {}
+        return Listed(reports, told_of(known.unreadable, failures, stored=known.pools))
 
     async def pool(self, account_id: str, pool_id: str) -> PoolReport:
         """Raises NotFoundError."""

@@ -15,8 +15,8 @@ from typing import Any
 from shared.clock import Clock
 from shared.domain.pools import Pool, PoolFacts, first_seen
 from shared.errors import (
+    BatchError,
     BatchMissingError,
-    BatchRefusedError,
     BatchscopeError,
     BatchThrottledError,
     CacheConflictError,
@@ -106,8 +106,8 @@ class PoolRounds:
             facts.key: known[facts.key].seen(facts, at) if facts.key in known else self._first_seen(this, facts)
             for facts in listed.pools
         }
-        this.told = {facts.key for facts in listed.pools}
-        for key in sorted(known.keys() - this.told)[:_LOOK_UPS]:
+        this.told, this.nonsense = {facts.key for facts in listed.pools}, listed.nonsense
+        for key in sorted(known.keys() - this.told - this.nonsense.keys())[:_LOOK_UPS]:
             if this.may_go_on():
                 await self._guarded(this, key, self._look_up(this, known[key]))
         for key in [key for key in this.known.unreadable if key not in this.pools]:
@@ -117,10 +117,12 @@ class PoolRounds:
             await self._count(this)
 
     async def _count(self, this: PoolsUnderWay) -> None:
-        """The service's node counts. A role that doesn't allow them is noted; all nodes are listed without them."""
+        """The service's node counts. Where they can't be had that is noted, and all nodes are listed without them."""
         try:
             this.counts = await self.source.fetch_node_counts()
-        except BatchRefusedError as error:
+        except BatchThrottledError:
+            raise
+        except BatchError as error:
             this.counts = None
             this.fail(error)
             _LOG.warning("Nodes of the pools of %s can't be counted: %s", self.source.account.id, error)

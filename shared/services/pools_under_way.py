@@ -16,10 +16,11 @@ from shared.stores.pools import KnownPools
 class PoolsUnderWay:
     """Keys are pool keys. `goes_on` is asked before each pool: False when time is up, or the service throttles.
 
-    `pools` are those there are, as they are known now, `told` those of them that the list showed, or a GET; `stored` is
-    what storage holds of them for sure; `reached` are those whose poll ended, well or not, `overtaken` those that
-    another process wrote first; `writes` are what is to be written of nodes; `date` is that of the list of pools;
-    `counts` are the service's, None where the app may not ask for them.
+    `pools` are those there are, as they are known now, `told` those of them that the list showed, or a GET; `nonsense`
+    says of others why what the list told of them makes no sense; `stored` is what storage holds of pools for sure;
+    `reached` are those whose poll ended, well or not, `overtaken` those that another process wrote first; `writes` are
+    what is to be written of nodes; `date` is that of the list of pools; `counts` are the service's, None where they
+    can't be had.
     """
 
     started: datetime
@@ -30,6 +31,7 @@ class PoolsUnderWay:
     pools: dict[str, Pool] = field(init=False)
     stored: dict[str, Pool] = field(init=False)
     told: set[str] = field(default_factory=set)
+    nonsense: Mapping[str, str] = field(default_factory=dict)
     reached: set[str] = field(default_factory=set)
     failures: dict[str, str] = field(default_factory=dict)
     writes: dict[str, NodesWrite] = field(default_factory=dict)
@@ -76,7 +78,7 @@ class PoolsUnderWay:
         """As its row is to hold it: of a pool that it didn't reach, what the last one said of that stays."""
         last = self.known.last
         told = {key: pool.confirmation() for key, pool in self.stored.items()}
-        there = self.pools.keys() | self.known.unreadable.keys()
+        there = self.pools.keys() | self.known.unreadable.keys() | self.nonsense.keys()
         before = {key: why for key, why in (last.failures if last else {}).items() if key not in self.reached}
         return PoolRound(
             started_at=self.started,
@@ -84,6 +86,6 @@ class PoolsUnderWay:
             reason=self.reason,
             batch_calls=calls,
             confirmations={key: confirmation for key, confirmation in told.items() if confirmation},
-            failures={key: why for key, why in {**before, **self.failures}.items() if key in there},
+            failures={key: why for key, why in {**before, **self.failures, **self.nonsense}.items() if key in there},
             etag=last.etag if last else None,
         )

@@ -56,7 +56,8 @@ class ScheduleQueries:
         """The same, with what can't be read. Raises NotFoundError."""
         account = found(self._accounts, account_id)
         known = await self._schedules.load_all(account.key)
-        unreadable = told_of(known.unreadable, known.last.failures if known.last else {})
+        failures = known.last.failures if known.last else {}
+        unreadable = told_of(known.unreadable, failures, stored=known.schedules)
         if not known.schedules:
             return Listed([], unreadable)
         return Listed(await self._reports(account, known, await self._queries.jobs(account_id)), unreadable)

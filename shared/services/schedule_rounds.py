@@ -110,18 +110,19 @@ class ScheduleRounds:
         this.date = listed.date
         there = {facts.key: facts for facts in listed.schedules}
         this.told |= there.keys()
-        this.failures |= {key: row.why for key, row in this.known.unreadable.items()}
+        this.failures |= {key: row.why for key, row in this.known.unreadable.items()} | dict(listed.nonsense)
         for key, facts in there.items():
             old = this.schedules.get(key)
             if old is not None:
                 this.schedules[key] = old.seen(facts, listed.date, this.before(old))
             elif key in this.known.unreadable or not self._is_past(facts, listed.date):
                 this.schedules[key] = this.first_seen(facts, listed.date)
-        missing = [schedule for key, schedule in sorted(this.schedules.items()) if key not in there]
+        seen = there.keys() | listed.nonsense.keys()
+        missing = [schedule for key, schedule in sorted(this.schedules.items()) if key not in seen]
         for schedule in [schedule for schedule in missing if not schedule.deleted][:_LOOK_UPS]:
             if this.may_go_on():
                 await self._look_up(this, schedule, listed.date)
-        for row in [row for key, row in sorted(this.known.unreadable.items()) if key not in there][:_LOOK_UPS]:
+        for row in [row for key, row in sorted(this.known.unreadable.items()) if key not in seen][:_LOOK_UPS]:
             if this.may_go_on():
                 await self._look_up_unreadable(this, row, listed.date)
 

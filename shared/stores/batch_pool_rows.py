@@ -5,15 +5,18 @@ start task comes whole; its command line is taken, redacted, and the names of it
 secrets whatever they look like, and nothing else of it.
 """
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 from msgspec.json import Decoder
 
 from shared.domain.pool_settings import AutoScale, Problem, StartTask
 from shared.domain.pools import PoolFacts, Size
 from shared.domain.redaction import MARK, redacted
 from shared.domain.stamps import from_milliseconds, parse_milliseconds
+from shared.stores.batch_rows import NONSENSE
 
 POOL_FIELDS = (
     "id", "displayName", "creationTime", "state", "stateTransitionTime", "allocationState",
@@ -78,17 +81,42 @@ class Rows[T](Struct):
     link: str | None = field(default=None, name="odata.nextLink")
 
 
-_POOLS, _POOL = Decoder(Rows[_Pool]), Decoder(_Pool)
+class _Named(Struct):
+    id: str
 
 
-def pools_of(body: bytes) -> tuple[list[PoolFacts], str | None]:
-    """The pools of a page and its next link. Raises one of NONSENSE where it makes no sense, as all here do."""
-    page = _POOLS.decode(body)
-    return [_facts(row) for row in page.value], page.link
+class Page[T](NamedTuple):
+    """The things that a page tells, and of others, by id, why what it tells makes no sense."""
+
+    things: list[T]
+    nonsense: dict[str, str]
+
+
+_ROWS, _NAMED, _POOL = Decoder(Rows[Raw]), Decoder(_Named), Decoder(_Pool)
+
+
+def page_of[T](body: bytes, what: str, parse: Callable[[bytes], T]) -> tuple[Page[T], str | None]:
+    """A page of a list and its next link, row by row: one that makes no sense spoils no other.
+
+    Raises one of NONSENSE where the page itself makes no sense, or a row not even tells its id.
+    """
+    page, found = _ROWS.decode(body), Page[T]([], {})
+    for raw in map(bytes, page.value):
+        try:
+            found.things.append(parse(raw))
+        except NONSENSE as error:
+            name = _NAMED.decode(raw).id
+            found.nonsense[name] = f"What Batch tells of the {what} '{name}' makes no sense: {error!r}"
+    return found, page.link
+
+
+def pools_of(body: bytes) -> tuple[Page[PoolFacts], str | None]:
+    """The pools of a page and its next link. Raises as `page_of` does."""
+    return page_of(body, "pool", pool_of)
 
 
 def pool_of(body: bytes) -> PoolFacts:
-    """One pool as the service sent it."""
+    """One pool as the service sent it. Raises one of NONSENSE where it makes no sense."""
     return _facts(_POOL.decode(body))
 
 

@@ -1,7 +1,7 @@
 """Reads the pools of one Batch account and their nodes, past the SDK's models. It only ever reads."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import quote
 
@@ -18,10 +18,14 @@ from shared.stores.batch_pool_rows import POOL_FIELDS, pool_of, pools_of
 
 @dataclass(frozen=True, slots=True)
 class PoolList:
-    """All pools of an account, and the date of the list's first response: what happened before it is in there."""
+    """All pools of an account, and the date of the list's first response: what happened before it is in there.
+
+    `nonsense` is, by key, why what it tells of others makes no sense.
+    """
 
     pools: tuple[PoolFacts, ...]
     date: datetime
+    nonsense: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +83,10 @@ class BatchPools(BatchLists):
         found, dates = await self.pages(url, "list pools", pools_of)
         if not dates or dates[0] is None:
             raise BatchAnswerError(f"{self.account.endpoint} sent a list of pools that bears no date.")
-        pools = tuple(pool for page in found for pool in page)
+        pools = tuple(pool for page in found for pool in page.things)
+        nonsense = {key_of(name): why for page in found for name, why in page.nonsense.items()}
         self._told.forget_others(self.account.key, {pool.id for pool in pools})
-        return PoolList(pools, dates[0])
+        return PoolList(pools, dates[0], nonsense)
 
     async def fetch_pool(self, pool_id: str) -> PoolFacts:
         """One pool. Raises BatchMissingError where there is none, BatchError."""

@@ -15,7 +15,7 @@ from shared.domain.keys import key_of
 from shared.domain.redaction import redacted
 from shared.domain.schedules import Recurrence, ScheduleFacts
 from shared.domain.task_secrets import let_through
-from shared.stores.batch_pool_rows import Rows, maybe_time, time_of
+from shared.stores.batch_pool_rows import Page, maybe_time, page_of, time_of
 from shared.stores.batch_rows import NONSENSE
 
 SCHEDULE_FIELDS = (
@@ -61,30 +61,33 @@ class _Specified(Struct, rename="camel"):
     job_specification: Any = None
 
 
-_SCHEDULES, _SCHEDULE, _SPECIFIED = Decoder(Rows[_Schedule]), Decoder(_Schedule), Decoder(Rows[_Specified])
+_SCHEDULE, _SPECIFIED = Decoder(_Schedule), Decoder(_Specified)
 
 type Specified = tuple[JobSpecification, tuple[str, ...]] | str
 
 
-def schedules_of(body: bytes) -> tuple[list[ScheduleFacts], str | None]:
-    """The schedules of a page and its next link. Raises one of NONSENSE where it makes no sense, as all here do."""
-    page = _SCHEDULES.decode(body)
-    return [_facts(row) for row in page.value], page.link
+def schedules_of(body: bytes) -> tuple[Page[ScheduleFacts], str | None]:
+    """The schedules of a page and its next link. Raises as `page_of` does."""
+    return page_of(body, "job schedule", schedule_of)
 
 
 def schedule_of(body: bytes) -> ScheduleFacts:
-    """One schedule as the service sent it."""
+    """One schedule as the service sent it. Raises one of NONSENSE where it makes no sense."""
     return _facts(_SCHEDULE.decode(body))
 
 
-def specifications_of(body: bytes) -> tuple[list[tuple[str, datetime, Specified]], str | None]:
+def specifications_of(body: bytes) -> tuple[Page[tuple[str, datetime, Specified]], str | None]:
     """Of each schedule of a page its key, when it was last modified and its specification, and the next link.
 
-    A specification is what may be shown of it with the names of what isn't, or why it can't be told.
+    A specification is what may be shown of it with the names of what isn't, or why it can't be told. Raises as
+    `page_of` does.
     """
-    page = _SPECIFIED.decode(body)
-    told = [(key_of(row.id), time_of(row.last_modified), _specified(row.job_specification)) for row in page.value]
-    return told, page.link
+    return page_of(body, "job schedule", _specification_of)
+
+
+def _specification_of(body: bytes) -> tuple[str, datetime, Specified]:
+    row = _SPECIFIED.decode(body)
+    return key_of(row.id), time_of(row.last_modified), _specified(row.job_specification)
 
 
 def _specified(sent: Any) -> Specified:

@@ -1,10 +1,11 @@
 """Reads the job schedules of one Batch account, past the SDK's models. It only ever reads."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import quote
 
+from shared.domain.keys import key_of
 from shared.domain.schedules import ScheduleFacts
 from shared.errors import BatchAnswerError
 from shared.stores.batch import literal
@@ -21,10 +22,14 @@ from shared.stores.batch_schedule_rows import (
 
 @dataclass(frozen=True, slots=True)
 class ScheduleList:
-    """All job schedules of an account, and the date of the list's first response."""
+    """All job schedules of an account, and the date of the list's first response.
+
+    `nonsense` is, by key, why what it tells of others makes no sense.
+    """
 
     schedules: tuple[ScheduleFacts, ...]
     date: datetime
+    nonsense: Mapping[str, str] = field(default_factory=dict)
 
 
 class BatchSchedules(BatchLists):
@@ -36,7 +41,8 @@ class BatchSchedules(BatchLists):
         found, dates = await self.pages(url, "list job schedules", schedules_of)
         if not dates or dates[0] is None:
             raise BatchAnswerError(f"{self.account.endpoint} sent a list of job schedules that bears no date.")
-        return ScheduleList(tuple(schedule for page in found for schedule in page), dates[0])
+        nonsense = {key_of(name): why for page in found for name, why in page.nonsense.items()}
+        return ScheduleList(tuple(schedule for page in found for schedule in page.things), dates[0], nonsense)
 
     async def fetch_schedule(self, schedule_id: str) -> ScheduleFacts:
         """One job schedule. Raises BatchMissingError where there is none, BatchError."""
@@ -51,4 +57,4 @@ class BatchSchedules(BatchLists):
         condition = f"lastModified ge {literal(modified_since)}"
         url = f"/jobschedules?{query_of(SPECIFICATION_FIELDS, condition)}"
         found, _ = await self.pages(url, "list what job schedules specify", specifications_of)
-        return {(key, modified): told for page in found for key, modified, told in page}
+        return {(key, modified): told for page in found for key, modified, told in page.things}

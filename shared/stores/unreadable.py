@@ -6,7 +6,7 @@ written over them but under the ETag that they had, and then only what Batch was
 
 import logging
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -41,11 +41,21 @@ class Unreadable:
 
 
 def told_of(
-    unreadable: Mapping[str, Unreadable], failures: Mapping[str, str] = MappingProxyType({})
+    unreadable: Mapping[str, Unreadable],
+    failures: Mapping[str, str] = MappingProxyType({}),
+    *,
+    stored: Collection[str] = (),
 ) -> tuple[UnreadableRow, ...]:
-    """What a list says of them, in key order; `failures` are why what rows are about couldn't be read anew, by key."""
-    reasons = {key: dict.fromkeys((row.why, failures.get(key, row.why))) for key, row in unreadable.items()}
-    return tuple(UnreadableRow(row.id, " ".join(reasons[key])) for key, row in sorted(unreadable.items()))
+    """What a list says of them, in key order; `failures` are why what rows are about couldn't be read anew, by key.
+
+    So could not what failures are about that is neither among them nor `stored`: it is told by its key.
+    """
+    told = {
+        key: UnreadableRow(row.id, " ".join(dict.fromkeys((row.why, failures.get(key, row.why)))))
+        for key, row in unreadable.items()
+    }
+    never_read = {key: UnreadableRow(key, why) for key, why in failures.items() if key not in stored}
+    return tuple(row for _, row in sorted({**never_read, **told}.items()))
 
 
 def warn_of(account_key: str, unreadable: Iterable[Unreadable]) -> None:

@@ -41,6 +41,9 @@ def test_what_holds_tasks_is_what_sets_say(
     assert found.held == sum(bool(each - {"unknown"}) for each in open_)
     assert found.unsure == sum(each == {"unknown"} for each in open_)
     assert found.all_held == (whole and bool(tasks) and found.held == len(tasks))
+    may_be_held = bool(tasks) and all(open_) and any(each - {"unknown"} for each in open_)
+    assert (found.all_held or found.seem_all_held) == may_be_held
+    assert not (found.all_held and found.seem_all_held)
     holds = {name: sum(name in names(task) for task in tasks) for name in standings}
     for blocker in found.blockers:
         assert blocker.standing == standings[blocker.key] not in {"satisfied", "unknown"}

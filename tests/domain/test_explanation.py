@@ -29,16 +29,20 @@ FACTS = PoolFacts(
     "pool", NOW - 60 * MINUTE, "active", NOW - 60 * MINUTE, "standard_d2s_v5", allocation_state="steady",
     allocation_state_transition_time=NOW, dedicated=Size(2, 2), spot=Size(0, 0), slots_per_node=2,
 )  # fmt: skip
+FULL = tuple(Node(f"full-{number}", "running", slots=2, tasks=2) for number in range(3))
 IDLE, BUSY = Node("idle", "idle"), Node("busy", "running", slots=2, tasks=2)
 FAILED = Node("failed", "starttaskfailed", start=StartRun("completed", "failure", 7))
 LOST = Node("lost", "unusable", errors=(NodeError("DiskFull", "no space"),))
 GONE = Node("gone", "preempted", dedicated=False)
 SHUT = Node("shut", "idle", scheduling="disabled")
 COMING = Node("coming", "waitingforstarttask")
+RETRIED = Node("retried", "waitingforstarttask", start=StartRun("running", "failure", retries=57))
+LEAVING = Node("leaving", "leavingpool")
 QUOTA = Problem("AccountCoreQuotaReached", "No cores.")
 SCALE_ERROR = AutoScale("x", error=Problem("InsufficientSampleData", "No samples."))
 RIVAL = Rival("other", 5, "active", JobRules(), TaskCounts(active=7, running=4), 4, 7)
 HELD = Dependencies(10, whole=True, held=10, lost=10, blockers=(Blocker("first", "failed", 10),))
+MOSTLY_HELD = replace(HELD, held=3, lost=3, unsure=7)
 
 
 def pool(*nodes: Node, **changes: Any) -> Pool:
@@ -111,6 +115,17 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         unseen(dedicated=Size(2, 4), resize_errors=(QUOTA,)), [("resizeFailed", "limiting")]
     ),
     "tasks too large": (evidence(IDLE, waiting=Waiting(10, 3, 3)), [("taskNeedsMoreSlots", "blocking")]),
+    "some tasks too large, and full nodes": (
+        evidence(BUSY, waiting=Waiting(10, 1, 3)), [("slotsBusy", "blocking"), ("taskNeedsMoreSlots", "limiting")]
+    ),
+    "some tasks too large of a job that runs on full nodes": (
+        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=Waiting(10, 1, 3)),
+        [("slotsBusy", "limiting"), ("taskNeedsMoreSlots", "limiting")],
+    ),
+    "all tasks too large of a job that runs on full nodes": (
+        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=Waiting(10, 3, 3)),
+        [("taskNeedsMoreSlots", "limiting"), ("slotsBusy", "limiting")],
+    ),
     "some tasks too large": (evidence(IDLE, waiting=Waiting(10, 1, 3)), [("taskNeedsMoreSlots", "limiting")]),
     "start task failed": (evidence(FAILED), [("startTaskFailed", "blocking")]),
     "the most frequent trouble": (
@@ -123,6 +138,14 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "as many bad nodes as full ones": (
         evidence(BUSY, LOST), [("slotsBusy", "blocking"), ("nodesUnusable", "limiting")]
+    ),
+    "a start task that failed and is tried again": (evidence(RETRIED), [("startTaskFailed", "blocking")]),
+    "start tasks that fail, and one that just runs": (
+        evidence(RETRIED, FAILED, COMING), [("startTaskFailed", "blocking"), ("nodesStarting", "limiting")]
+    ),
+    "a quota, and start tasks that are tried again": (
+        evidence(RETRIED, pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)}),
+        [("startTaskFailed", "blocking"), ("resizeFailed", "blocking")],
     ),
     "preempted": (evidence(GONE), [("nodesPreempted", "blocking")]),
     "switched off": (evidence(SHUT), [("nodesOffline", "blocking")]),
@@ -173,7 +196,27 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "held as far as anybody looked": (
         evidence(BUSY, dependencies=replace(HELD, whole=False)),
-        [("slotsBusy", "blocking"), ("dependenciesFailed", "limiting")],
+        [("dependenciesFailed", "limiting"), ("slotsBusy", "limiting")],
+    ),
+    "held as far as anybody looked, and a pool that was scaled to none for it": (
+        evidence(pool_changes={"dedicated": Size(0, 0), "auto_scale": AutoScale("x")}, dependencies=MOSTLY_HELD),
+        [("dependenciesFailed", "limiting"), ("poolTargetZero", "limiting")],
+    ),
+    "held as far as anybody looked, and a pool that others use": (
+        evidence(BUSY, rivals=(RIVAL,), dependencies=MOSTLY_HELD),
+        [("dependenciesFailed", "limiting"), ("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting")],
+    ),
+    "held as far as anybody looked, and nodes that don't come up": (
+        evidence(FAILED, dependencies=MOSTLY_HELD),
+        [("dependenciesFailed", "limiting"), ("startTaskFailed", "limiting")],
+    ),
+    "some held, some not, and a pool that is scaled to none": (
+        evidence(pool_changes={"dedicated": Size(0, 0)}, dependencies=replace(HELD, held=6, lost=6, unsure=3)),
+        [("poolTargetZero", "blocking"), ("dependenciesFailed", "limiting")],
+    ),
+    "no pool, and held as far as anybody looked": (
+        replace(evidence(dependencies=MOSTLY_HELD), pool=None, pool_gone=True),
+        [("dependenciesFailed", "limiting"), ("poolMissing", "limiting")],
     ),
     "some held of a job that runs on full nodes": (
         evidence(BUSY, counts=TaskCounts(active=10, running=2), dependencies=replace(HELD, held=9, lost=0)),
@@ -201,6 +244,27 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "preparation failed somewhere": (
         evidence(IDLE, Node("b", "idle"), preparation=Preparation(2, 1, frozenset({"b"}))),
         [("preparationFailed", "limiting")],
+    ),
+    "preparation failed on a few of many nodes": (
+        evidence(
+            *FULL, IDLE, counts=TaskCounts(active=500, running=6), preparation=Preparation(4, 3, frozenset({"idle"}))
+        ),
+        [("slotsBusy", "limiting"), ("preparationFailed", "info")],
+    ),
+    "preparation failed on a few, and room on others": (
+        evidence(IDLE, *FULL, LOST, preparation=Preparation(4, 3, frozenset({"lost"}))),
+        [("slotsFree", "info"), ("nodesUnusable", "info"), ("preparationFailed", "info")],
+    ),
+    "preparation failed on as many nodes as are full": (
+        evidence(BUSY, IDLE, preparation=Preparation(2, 1, frozenset({"idle"}))),
+        [("slotsBusy", "blocking"), ("preparationFailed", "limiting")],
+    ),
+    "preparation failed everywhere, and a quota": (
+        evidence(
+            IDLE, preparation=Preparation(1, 0, frozenset({"idle"})),
+            pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)},
+        ),
+        [("preparationFailed", "blocking"), ("resizeFailed", "info")],
     ),
     "preparation failed on a node that has left": (
         evidence(IDLE, preparation=Preparation(2, 1, frozenset({"left"}))), [("slotsFree", "info")]
@@ -259,8 +323,49 @@ def test_a_stale_error_is_told_last_and_as_past() -> None:
     failed = replace(seen.facts, allocation_state_transition_time=NOW + MINUTE)
     both = replace(found, pool=seen.seen(failed, NOW + 2 * MINUTE))
     assert both.pool
-    assert len(both.pool.errors) == 2
+    assert [(error.attempts, error.first_seen) for error in both.pool.errors] == [(2, NOW)]
     assert told(both) == [("resizeFailed", "blocking"), ("slotsBusy", "blocking")]
+
+
+def retried(attempts: int, **changes: Any) -> Pool:
+    """A pool whose resize goes on after so many that timed out."""
+    failed = Problem("AllocationTimedout", "Too slow.")
+    seen = pool(dedicated=Size(0, 2), resize_errors=(failed,))
+    for number in range(1, attempts):
+        at = NOW + number * MINUTE
+        seen = seen.seen(replace(seen.facts, allocation_state_transition_time=at), at)
+    again = replace(seen.facts, resize_errors=(), allocation_state="resizing", **changes)
+    began = NOW + attempts * MINUTE
+    return seen.seen(replace(again, allocation_state_transition_time=began), began)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "words", "which"),
+    [(1, "an attempt", "the attempt before"), (3, "3 attempts", "each of the 3 attempts before")],
+)
+def test_a_resize_that_follows_failed_ones_tells_their_error_and_not_just_to_wait(
+    attempts: int, words: str, which: str
+) -> None:
+    (finding,) = explain(evidence(pool=retried(attempts))).findings
+    assert (finding.code, finding.severity, finding.since) == ("poolResizing", "blocking", NOW)
+    assert finding.title == f"The pool 'pool' is being resized after {words} that failed"
+    assert finding.detail == f"It has 0 of 2 dedicated nodes; {which} ended with AllocationTimedout: Too slow."
+    assert finding.advice == f"It may fail again. {resize_words('AllocationTimedout')[1]}"
+    assert (finding.evidence["code"], finding.evidence["attempts"]) == ("AllocationTimedout", attempts)
+
+
+def test_an_error_of_a_resize_that_was_made_good_is_none_of_the_one_that_goes_on() -> None:
+    well = retried(1)
+    grown = well.seen(replace(well.facts, allocation_state="steady", dedicated=Size(2, 2)), NOW + 5 * MINUTE)
+    facts = replace(grown.facts, allocation_state="resizing", dedicated=Size(2, 4))
+    more = grown.seen(replace(facts, allocation_state_transition_time=NOW + 9 * MINUTE), NOW + 9 * MINUTE)
+    full = replace(more, picture=pool(BUSY, BUSY).picture)
+    assert told(evidence(pool=full)) == [
+        ("poolResizing", "blocking"), ("slotsBusy", "blocking"), ("resizeFailedBefore", "info"),
+    ]  # fmt: skip
+    assert explain(evidence(pool=full)).findings[0].advice.startswith("Wait: ")
+    shrinking = retried(1, dedicated=Size(2, 0))
+    assert told(evidence(pool=shrinking))[-1] == ("resizeFailedBefore", "info")
 
 
 def test_a_place_in_the_queue_is_a_range_and_a_wait_only_where_tasks_ended() -> None:
@@ -325,6 +430,12 @@ def test_an_error_is_told_as_far_as_the_service_named_it(problem: Problem, words
             "'first' failed and holds 10 tasks",
         ),
         (
+            replace(HELD, whole=False),
+            "The first 10 of its waiting tasks depend on tasks that failed",
+            "All of the first 10 waiting tasks depend",
+            "'first' failed and holds 10 tasks",
+        ),
+        (
             Dependencies(100, whole=False, held=1, blockers=(Blocker("first", "running", 1),)),
             "Some of its waiting tasks depend on others that are not done",
             "Of the first 100 waiting tasks 1 depends",
@@ -352,6 +463,18 @@ def test_dependencies_are_told_in_whole_sentences(found: Dependencies, title: st
 )
 def test_a_few_nodes_are_not_told_as_all_of_the_pool(nodes: tuple[Node, ...], title: str) -> None:
     assert title in {finding.title for finding in explain(evidence(*nodes)).findings}
+
+
+def test_nodes_that_leave_are_no_evidence_of_scheduling_that_is_switched_off() -> None:
+    (finding,) = (f for f in explain(evidence(SHUT, LEAVING)).findings if f.code == "nodesOffline")
+    assert (finding.evidence["affectedNodes"], finding.evidence["examples"]) == (1, ("shut",))
+
+
+def test_a_start_task_that_is_tried_again_is_told_with_its_retries() -> None:
+    (finding,) = explain(evidence(RETRIED)).findings
+    assert finding.title == "The start task fails on the pool's only node"
+    assert "It is being tried again (57 retries so far)." in finding.detail
+    assert "Wait" not in finding.advice
 
 
 def test_tasks_of_one_job_that_waits_alone_are_told_in_the_singular() -> None:

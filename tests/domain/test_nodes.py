@@ -119,6 +119,22 @@ CAUSES = {
     ),
     "unusable without": (Node("n", "unusable"), "can't reach it"),
     "waiting": (Node("n", "waitingforstarttask", start=StartRun("running", start=SINCE)), "since 2026-11-21 11:53:00"),
+    "waiting while it is tried again": (
+        Node("n", "waitingforstarttask", start=StartRun("running", "failure", start=SINCE, retries=57)),
+        "The start task failed. It is being tried again (57 retries so far).",
+    ),
+    "waiting while it is tried again, said why": (
+        Node("n", "waitingforstarttask", start=START._replace(state="running", message="127.", retries=1)),
+        "The start task failed with exit code 127: FailureExitCode: 127. It is being tried again (1 retry so far).",
+    ),
+    "waiting though it succeeded at the second try": (
+        Node("n", "waitingforstarttask", start=StartRun("completed", "success", 0, SINCE, SINCE, 1)),
+        "since 2026-11-21 11:53:00",
+    ),
+    "waiting while it is about to be tried again": (
+        Node("n", "waitingforstarttask", start=StartRun("completed", "failure", 3)),
+        "The start task failed with exit code 3. It is being tried again.",
+    ),
     "waiting, unsaid since when": (Node("n", "waitingforstarttask"), "The node waits for its start task."),
     "preempted": (Node("n", "preempted", dedicated=False), "was preempted"),
     "leaving": (Node("n", "leavingpool"), "leaving the pool"),

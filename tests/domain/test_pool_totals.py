@@ -29,7 +29,9 @@ def pool_of(name: str, size: str, *, state: str = "active", counts: dict[str, in
     return pool.listed(NodesPicture(NOW - timedelta(seconds=nodes), NOW, "firstRead", summary, "digest"))
 
 
-_COUNTS = st.dictionaries(st.sampled_from(("idle", "running", "unusable")), st.integers(1, 5_000), max_size=3)
+_COUNTS = st.dictionaries(
+    st.sampled_from(("idle", "running", "unusable", "preempted", "deallocated")), st.integers(1, 5_000), max_size=3
+)
 _POOLS = st.lists(
     st.builds(
         pool_of,
@@ -40,6 +42,12 @@ _POOLS = st.lists(
     ),
     max_size=8,
 )
+
+
+def machines_of(pool: Pool) -> int:
+    """Nodes that have a machine, of those that were read."""
+    states = by_state(pool.picture.summary.counts) if pool.picture else {}
+    return sum(number for state, number in states.items() if state not in {"preempted", "deallocated"})
 
 
 @given(_POOLS)
@@ -55,14 +63,15 @@ def test_totals_are_the_sums_of_the_pools(pools: list[Pool]) -> None:
         sum(each.free for each in summaries),
     )
     known = [pool for pool in pools if pool.facts.vm_size != SIZES[2]]
-    nodes = sum(pool.picture.summary.total for pool in known if pool.picture)
-    assert nodes + totals.unknown_cores == sum(totals.nodes.values())
+    machines = sum(map(machines_of, known))
+    assert machines + totals.unknown_cores == sum(map(machines_of, pools))
     if totals.cores:
         vcpus = {SIZES[0]: 4, SIZES[1]: 120}
-        expected = sum(vcpus[p.facts.vm_size] * p.picture.summary.total for p in known if p.picture)
-        assert (totals.cores.total, totals.cores.busy) == (expected, expected / 2)
+        expected = sum(vcpus[p.facts.vm_size] * machines_of(p) for p in known)
+        busy = sum(vcpus[p.facts.vm_size] * p.picture.summary.used for p in known if p.picture) / 2
+        assert (totals.cores.total, totals.cores.busy) == (expected, busy)
     else:
-        assert totals.unknown_cores == sum(totals.nodes.values()) > 0
+        assert totals.unknown_cores == sum(map(machines_of, pools)) > 0
 
 
 def test_sums_are_as_of_the_pool_that_was_read_longest_ago() -> None:

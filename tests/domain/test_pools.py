@@ -3,12 +3,15 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
+from typing import NamedTuple
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.nodes import NodeSummary
+from shared.domain.pictures import Source
 from shared.domain.pool_rounds import PoolRound, doubt_of, pool_verdict
 from shared.domain.pool_settings import Problem
 from shared.domain.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, first_seen
@@ -51,11 +54,38 @@ def test_an_error_that_is_not_told_any_more_is_stale_since_it_last_was() -> None
     assert resizing.errors[0].last_seen == NOW + MINUTE
 
 
-def test_the_same_error_of_another_attempt_is_another_one() -> None:
+def test_the_same_error_of_the_next_attempt_is_as_old_as_the_first() -> None:
     pool = first_seen(facts(QUOTA), NOW)
     again = pool.seen(facts(QUOTA, ended=NOW + 9 * MINUTE), NOW + 10 * MINUTE)
+    assert told(again) == [("AccountCoreQuotaReached", True)]
+    resizing = again.seen(facts(ended=NOW + 15 * MINUTE, allocation="resizing"), NOW + 15 * MINUTE)
+    assert told(resizing) == [("AccountCoreQuotaReached", False)]
+    third = resizing.seen(facts(QUOTA, STOPPED, ended=NOW + 29 * MINUTE), NOW + 30 * MINUTE)
+    assert told(third) == [("AccountCoreQuotaReached", True), ("ResizeStopped", True)]
+    assert [(e.first_seen, e.attempts, e.ended_at) for e in third.errors] == [
+        (NOW, 3, NOW + 29 * MINUTE),
+        (NOW + 30 * MINUTE, 1, NOW + 29 * MINUTE),
+    ]
+
+
+def test_an_error_that_comes_back_after_an_attempt_without_it_is_young() -> None:
+    pool = first_seen(facts(QUOTA), NOW)
+    well = pool.seen(facts(ended=NOW + MINUTE), NOW + MINUTE)
+    resizing = well.seen(facts(ended=NOW + 8 * MINUTE, allocation="resizing"), NOW + 8 * MINUTE)
+    again = resizing.seen(facts(QUOTA, ended=NOW + 9 * MINUTE), NOW + 9 * MINUTE)
     assert told(again) == [("AccountCoreQuotaReached", True), ("AccountCoreQuotaReached", False)]
-    assert [error.ended_at for error in again.errors] == [NOW + 9 * MINUTE, NOW]
+    assert [(e.first_seen, e.attempts) for e in again.errors] == [(NOW + 9 * MINUTE, 1), (NOW, 1)]
+    over = again.seen(facts(ended=NOW + 20 * MINUTE), NOW + 20 * MINUTE)
+    assert [(e.first_seen, e.last_seen, e.attempts) for e in over.errors] == [(NOW, NOW + 9 * MINUTE, 2)]
+
+
+def test_an_error_stored_before_attempts_were_counted_is_of_one() -> None:
+    stored = msgspec.to_builtins(first_seen(facts(QUOTA), NOW))
+    for error in stored["errors"]:
+        del error["attempts"], error["retried_at"]
+    pool = msgspec.convert(stored, Pool)
+    assert pool == first_seen(facts(QUOTA), NOW)
+    assert "attempts" not in repr(pool.errors)  # else its version, which confirmations name, would be another one
 
 
 def test_another_pool_under_the_same_id_has_no_past() -> None:
@@ -64,22 +94,71 @@ def test_another_pool_under_the_same_id_has_no_past() -> None:
     assert (other.errors, other.picture, other.etag) == ((), None, "etag")
 
 
-@given(st.lists(st.tuples(st.sets(st.sampled_from([QUOTA, STOPPED])), st.booleans()), max_size=40))
-def test_current_errors_are_those_of_the_last_list_and_stale_ones_are_few(
-    steps: list[tuple[set[Problem], bool]],
+class Listed(NamedTuple):
+    """What a list told of the last resize."""
+
+    at: datetime
+    since: datetime
+    goes_on: bool
+    problems: frozenset[Problem]
+
+
+def lasting(lists: list[Listed], problem: Problem) -> tuple[datetime, int]:
+    """Since when the last list's error was told of each attempt, and of how many: walking back list by list."""
+    latest = lists[-1]
+    first_seen_at, ends, retry = latest.at, {latest.since}, None
+    for before in reversed(lists[:-1]):
+        if before.goes_on and retry in {None, before.since}:
+            retry = before.since
+        elif problem in before.problems:
+            first_seen_at, retry = before.at, None
+            ends.add(before.since)
+        else:
+            break
+    return first_seen_at, len(ends)
+
+
+@given(
+    st.lists(
+        st.tuples(st.frozensets(st.sampled_from([QUOTA, STOPPED])), st.sampled_from(["steady", "resized", "resizing"])),
+        max_size=40,
+    )
+)
+def test_current_errors_are_those_of_the_last_list_and_stale_ones_are_few_and_different(
+    steps: list[tuple[frozenset[Problem], str]],
 ) -> None:
-    pool, at, ended = first_seen(facts(), NOW), NOW, NOW
-    for problems, resized in steps:
-        at += MINUTE
-        ended = at if resized else ended
-        before = [error for error in pool.errors if error.is_current]
-        pool = pool.seen(facts(*problems, ended=ended), at)
-        current = [error for error in pool.errors if error.is_current]
-        assert {(error.code, error.ended_at) for error in current} == {(problem.code, ended) for problem in problems}
-        assert len(pool.errors) - len(current) <= MOST_STALE_ERRORS
+    pool, lists = first_seen(facts(), NOW), [Listed(NOW, NOW, goes_on=False, problems=frozenset())]
+    for problems, what in steps:
+        at, last = lists[-1].at + MINUTE, lists[-1]
+        goes_on = what == "resizing" or (what == "steady" and last.goes_on)
+        told_now = frozenset[Problem]() if goes_on else problems
+        lists.append(Listed(at, last.since if what == "steady" else at, goes_on, told_now))
+        before = {error.code: error for error in pool.errors if error.is_current}
+        state = "resizing" if goes_on else "steady"
+        pool = pool.seen(facts(*told_now, ended=lists[-1].since, allocation=state), at)
+        current = {error.code: error for error in pool.errors if error.is_current}
+        stale = {error.code: error for error in reversed(pool.errors) if not error.is_current}
+        assert len(pool.errors) - len(current) <= len(stale) * (2 if goes_on else 1)
+        for problem in (QUOTA, STOPPED):
+            assert (problem.code in current) == (problem in told_now)
+            if error := current.get(problem.code):
+                assert error.ended_at == lists[-1].since
+                assert (error.first_seen, error.attempts) == lasting(lists, problem)
+            elif error := before.get(problem.code):
+                assert stale[problem.code].ended_at == error.ended_at
+                assert stale[problem.code].first_seen <= error.first_seen
+                assert stale[problem.code].attempts >= error.attempts
+        assert len(stale) <= MOST_STALE_ERRORS
         assert all(error.last_seen >= error.first_seen for error in pool.errors if error.last_seen)
-        gone = [error for error in before if error not in current]
-        assert {(e.code, e.ended_at) for e in gone} <= {(e.code, e.ended_at) for e in pool.errors if not e.is_current}
+
+
+def test_only_so_many_stale_errors_are_kept_the_latest_first() -> None:
+    pool = first_seen(facts(), NOW)
+    for number in range(MOST_STALE_ERRORS + 5):
+        at = NOW + number * MINUTE
+        pool = pool.seen(facts(Problem(f"Code{number:02}", ""), ended=at), at)
+    stale = [error.code for error in pool.errors if not error.is_current]
+    assert stale == [f"Code{number:02}" for number in range(MOST_STALE_ERRORS + 3, 3, -1)]
 
 
 def test_a_confirmation_speaks_of_the_pool_as_it_is_and_never_of_an_older_time() -> None:
@@ -121,6 +200,13 @@ def test_cores_are_those_of_the_size_and_busy_by_the_share_of_slots() -> None:
     assert pool.cores
     assert (pool.cores.total, pool.cores.busy) == (12, 2.0)
     assert replace(pool, facts=replace(facts(), vm_size="standard_unheard")).cores is None
+    assert pool.picture
+    gone = (("deallocated", True, 5), ("preempted", False, 90))
+    with_gone = replace(SUMMARY, counts=(*SUMMARY.counts, *gone), slots=196)
+    again = pool.listed(replace(pool.picture, summary=with_gone))
+    assert again.cores == pool.cores
+    assert again.sample
+    assert again.sample.numbers.cores == (12, 2.0)
     assert first_seen(facts(), NOW).cores is None
 
 
@@ -134,9 +220,13 @@ def test_all_nodes_are_listed_first_while_tasks_run_and_now_and_then() -> None:
     assert still.wants_all_nodes(NOW + 15 * MINUTE, 15 * MINUTE)
 
 
-def test_only_a_list_of_several_pages_needs_the_counts_to_agree() -> None:
+def test_only_a_list_of_several_pages_needs_the_counts_to_agree_and_nothing_to_run() -> None:
+    still = NodeSummary((("idle", True, 2), ("offline", False, 1)), slots=6, free=4)
     assert doubt_of(SUMMARY, (), pages=1) is None
-    assert doubt_of(SUMMARY, SUMMARY.counts, pages=3) is None
+    assert doubt_of(still, still.counts, pages=3) is None
+    assert "may have changed in between" in (doubt_of(SUMMARY, SUMMARY.counts, pages=3) or "")
+    barred_meanwhile = replace(still, counts=(("idle", True, 2), ("preempted", False, 1)))
+    assert "may have changed in between" in (doubt_of(barred_meanwhile, barred_meanwhile.counts, pages=3) or "")
     assert "node counts differ" in (doubt_of(SUMMARY, (), pages=3) or "")
     assert "nothing is known to compare" in (doubt_of(SUMMARY, None, pages=3) or "")
 
@@ -157,6 +247,14 @@ def test_the_verdict_says_how_sure_the_numbers_are(change: dict[str, object], le
     verdict = pool_verdict(pool, failure=None, now=NOW + timedelta(seconds=20), interval=MINUTE)
     assert (verdict.level, verdict.as_of) == (level, pool.picture.as_of if pool.picture else None)
     assert words in verdict.reason
+
+
+def test_the_verdict_on_a_pool_without_nodes_claims_no_list_of_nodes_and_no_counts() -> None:
+    told: tuple[Source, ...] = ("firstRead", "delta")
+    for source in told:
+        pool = first_seen(facts(), NOW).listed(NodesPicture(NOW, NOW, source, NodeSummary(), "digest"))
+        verdict = pool_verdict(pool, failure=None, now=NOW, interval=MINUTE)
+        assert (verdict.level, verdict.reason) == ("exact", "The service's list of pools shows no nodes in it.")
 
 
 def test_the_verdict_tells_failures_and_accounts_that_are_off() -> None:

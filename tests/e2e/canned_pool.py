@@ -55,6 +55,7 @@ def resize_error(code: str = "AccountCoreQuotaReached", *, current: bool = True,
         "current": current,
         "firstSeen": stamp(580),
         "lastSeen": stamp(3 if current else 300),
+        "attempts": 1,
     } | changes
 
 

@@ -35,6 +35,14 @@ def test_a_pool_tells_sizes_states_use_and_problems(page: Page, pools: Canned) -
     expect(row.locator("[data-level]")).to_have_text("exact: All of its nodes were listed.")
 
 
+def test_a_resize_that_failed_again_and_again_is_told_with_its_number_of_attempts(page: Page, pools: Canned) -> None:
+    pools.pools["demo"] = [pool("short", resizeErrors=[resize_error(attempts=3)])]
+    open_list(page, pools)
+    expect(page.locator("tr[data-pool=short] .troubles p")).to_have_text(
+        ["Resize failed 3 times: AccountCoreQuotaReached"]
+    )
+
+
 def test_a_pool_without_nodes_stands_in_line_with_its_name(page: Page, pools: Canned) -> None:
     pools.pools["demo"] = [pool("empty", nodes={}), pool("full")]
     open_list(page, pools)

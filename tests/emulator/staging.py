@@ -4,7 +4,10 @@ from azure.batch import models
 from azure.batch.aio import BatchClient
 
 
-async def add_pool(batch: BatchClient, name: str = "pool", *, nodes: int = 2, spot: int = 0, start: str = "") -> None:
+async def add_pool(
+    batch: BatchClient, name: str = "pool", *, nodes: int = 2, spot: int = 0, start: str = "", tries: int = 0
+) -> None:
+    """`start` is the command line of its start task, which is tried again up to `tries` times, -1: without end."""
     await batch.create_pool(
         models.BatchPoolCreateOptions(
             id=name,
@@ -12,7 +15,7 @@ async def add_pool(batch: BatchClient, name: str = "pool", *, nodes: int = 2, sp
             target_dedicated_nodes=nodes,
             target_low_priority_nodes=spot,
             task_slots_per_node=2,
-            start_task=models.BatchStartTask(command_line=start) if start else None,
+            start_task=models.BatchStartTask(command_line=start, max_task_retry_count=tries) if start else None,
         )
     )
 

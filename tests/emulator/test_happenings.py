@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
+
 from tests.emulator.driver import Driver
 
 _EVERY_FIELD = ("active", "preparing", "running", "completed", "succeeded", "failed", "total")
@@ -143,6 +145,38 @@ async def test_a_broken_start_task_keeps_tasks_waiting(stepped: Driver) -> None:
     assert (first["state"], first["startTaskInfo"]["exitCode"]) == ("starttaskfailed", 9)
     assert (first["startTaskInfo"]["result"], first["startTaskInfo"]["retryCount"]) == ("failure", 1)
     assert (await stepped.task())["state"] == "active"
+
+
+@pytest.mark.parametrize("waits", [True, False], ids=["waited for", "not waited for"])
+async def test_a_start_task_is_tried_as_often_as_it_may_be(stepped: Driver, *, waits: bool) -> None:
+    start = {"commandLine": "/bin/sh -c 'sleep 20; exit 9'", "maxTaskRetryCount": 2, "waitForSuccess": waits}
+    await stepped.add_pool(nodes=1, startTask=start)
+    seen: dict[int, Any] = {}
+    await stepped.advance(15)
+    for _ in range(40):
+        await stepped.advance(5)
+        (node,) = await stepped.rows("/pools/pool/nodes")
+        run = node.get("startTaskInfo") or {"state": "running", "retryCount": 0}
+        if run["state"] == "completed":
+            break
+        seen[run["retryCount"]] = (node["state"], run)
+    assert sorted(seen) == [0, 1, 2]
+    state, again = seen[2]
+    assert state == ("waitingforstarttask" if waits else "idle")
+    assert (again["state"], again["result"], again["lastRetryTime"]) == ("running", "failure", again["startTime"])
+    assert again["startTime"] > seen[1][1]["startTime"]
+    assert not {"endTime", "exitCode", "failureInfo"} & again.keys()
+    assert (node["state"], run["exitCode"], run["retryCount"]) == ("starttaskfailed" if waits else "idle", 9, 2)
+
+
+async def test_a_start_task_without_a_bound_on_its_retries_is_tried_for_ever(stepped: Driver) -> None:
+    start = {"commandLine": "/bin/sh -c 'sleep 0; exit 9'", "maxTaskRetryCount": -1}
+    await stepped.add_pool(nodes=1, startTask=start)
+    await stepped.advance(600)
+    (node,) = await stepped.rows("/pools/pool/nodes")
+    run = node["startTaskInfo"]
+    assert (node["state"], run["state"]) == ("waitingforstarttask", "running")
+    assert 100 < run["retryCount"] < 600
 
 
 async def test_tasks_wait_for_a_pool_that_comes_later(stepped: Driver) -> None:

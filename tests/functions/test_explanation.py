@@ -41,6 +41,23 @@ async def test_a_situation_is_answered_with_its_cause_first(world: World, situat
     assert told["summary"].endswith(f": {first['title'][0].lower()}{first['title'][1:]}.")
 
 
+async def test_a_pool_that_is_resized_again_after_it_failed_tells_what_failed(world: World) -> None:
+    await SITUATIONS["no quota"][0](world)
+    assert (await explained(world))["findings"][0]["code"] == "resizeFailed"
+    for attempts in (1, 2):
+        await world.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=3))
+        world.advance(1)
+        first = (await explained(world))["findings"][0]
+        assert (first["code"], first["severity"]) == ("poolResizing", "blocking")
+        assert (first["evidence"]["code"], first["evidence"]["attempts"]) == ("AccountCoreQuotaReached", attempts)
+        assert "quota" in first["advice"]
+        world.advance(120)
+        await world.app.fire("tick")
+    (error,) = (await world.get("accounts/demo/pools/pool")).body["resizeErrors"]
+    assert (error["code"], error["current"], error["attempts"]) == ("AccountCoreQuotaReached", True, 3)
+    assert error["firstSeen"] < error["time"]
+
+
 async def test_a_job_that_runs_well_has_nothing_that_blocks_it(world: World) -> None:
     await waiting(world, nodes=3, tasks=5)
     world.advance(120)

@@ -81,8 +81,50 @@ async def test_an_explanation_asks_batch_a_few_times_at_most(world: World) -> No
         "GET /jobs/{jobId}/jobpreparationandreleasetaskstatus": 1,
     }
     shown = told["findings"][0]["evidence"]
-    assert (shown["lookedAt"], shown["isAllWaiting"], shown["heldByFailed"], shown["unsure"]) == (100, False, 60, 40)
-    assert told["findings"][0]["detail"].startswith("Of the first 100 waiting tasks 60 depend on tasks that")
+    assert (shown["lookedAt"], shown["isAllWaiting"], shown["heldByFailed"], shown["unsure"]) == (100, False, 100, 0)
+    assert told["findings"][0]["detail"].startswith("All of the first 100 waiting tasks depend on tasks that")
+    (unknown,) = told["unknown"]
+    assert unknown.startswith("2 more tasks that others depend on failed, and 3 were asked whether exit conditions")
+
+
+async def test_failures_that_nobody_asked_about_hold_nothing_for_sure_where_one_of_those_asked_does_not(
+    world: World,
+) -> None:
+    await add_pool(world.batch)
+    await add_job(world, uses_task_dependencies=True)
+    satisfy = models.ExitConditions(default=models.ExitOptions(dependency_action=models.DependencyAction.SATISFY))
+    for number in range(5):
+        lenient = {"exit_conditions": satisfy} if number else {}
+        await add_dependent(world, f"failed-{number}", command="exit 3", **lenient)
+        on = (f"failed-{number}", "endless") if number else (f"failed-{number}",)
+        await add_dependent(world, f"held-{number}", *on)
+    world.advance(200)
+    await world.app.fire("tick")
+    told = await explained(world, poll=False)
+    shown = told["findings"][0]["evidence"]
+    assert (shown["lookedAt"], shown["held"], shown["heldByFailed"]) == (5, 5, 1)
+    assert not any("more task" in sentence for sentence in told["unknown"])
+
+
+@pytest.mark.parametrize(("parents", "severity"), [(10, "blocking"), (1, "limiting")])
+async def test_failed_dependencies_come_before_the_pool_that_was_scaled_to_none_for_them(
+    world: World, parents: int, severity: str
+) -> None:
+    await add_pool(world.batch)
+    await add_job(world, uses_task_dependencies=True)
+    for number in range(parents):
+        await add_dependent(world, f"failed-{number}", command="exit 3")
+    for number in range(10 if parents > 1 else 101):
+        await add_dependent(world, f"held-{number:03}", f"failed-{number % parents}")
+    world.advance(200)
+    formula = models.BatchPoolEnableAutoScaleOptions(auto_scale_formula="$TargetDedicatedNodes = 0;")
+    await world.batch.enable_pool_auto_scale("pool", formula)
+    world.advance(60)
+    told = await explained(world)
+    assert [(found["code"], found["severity"]) for found in told["findings"]] == [
+        ("dependenciesFailed", severity),
+        ("poolTargetZero", severity),
+    ]
 
 
 async def test_tasks_added_since_the_last_poll_are_not_taken_for_missing(world: World) -> None:

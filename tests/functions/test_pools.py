@@ -14,10 +14,11 @@ from local.batch_emulator.entities import Node
 from local.batch_emulator.injection import Fault
 from local.batch_emulator.stamps import stamp
 from shared.domain.vm_sizes import vcpus_of
+from shared.stores.rounds import ROUND_ROW
 from shared.stores.tables import json_columns, json_of
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import Answer, World, begin_anew
-from tests.functions.test_unreadable_rows import opened
+from tests.functions.test_unreadable_rows import opened, rows
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -41,6 +42,11 @@ async def nodes(world: World, pool: str = "pool") -> dict[str, Any]:
     return {node["id"]: node for node in found.body["value"]}
 
 
+def machines_of(states: dict[str, int]) -> int:
+    """Of nodes by state those that have a machine."""
+    return sum(states.values()) - states.get("preempted", 0) - states.get("deallocated", 0)
+
+
 async def differences(world: World) -> list[str]:
     """Where pools, nodes and their times in state aren't what the emulator's own lists would show now."""
     shown, truth = await pools(world), world.emulator.truth()["accounts"]["demo"]["pools"]
@@ -54,7 +60,7 @@ async def differences(world: World) -> list[str]:
             "spot": (pool["spot"]["current"], true["spot"]),
             "slotsUsed": (pool["slots"]["used"], true["slotsUsed"]),
             "slotsTotal": (pool["slots"]["total"], true["slotsTotal"]),
-            "cores": (pool["cores"]["total"], vcpus * sum(true["nodes"].values())),
+            "cores": (pool["cores"]["total"], vcpus * machines_of(true["nodes"])),
             "busy": (pool["cores"]["busy"], vcpus * true["slotsUsed"] / pool["taskSlotsPerNode"]),
         }
         found += [f"{name}.{field}: {ours} for {theirs}" for field, (ours, theirs) in told.items() if ours != theirs]
@@ -160,6 +166,27 @@ async def test_faults_make_numbers_stale_and_the_next_good_poll_right(world: Wor
     assert await differences(world) == []
 
 
+async def test_node_counts_that_fail_spoil_no_pool(world: World) -> None:
+    await add_pool(world.batch, nodes=4)
+    await add_job(world.batch)
+    await add_tasks(world.batch, 60, command="sleep 12")
+    for fault in (
+        Fault(path="/nodecounts", status=500),
+        Fault(path="/nodecounts", reset=True),
+        Fault(path="/nodecounts", truncate=True),
+    ):
+        world.emulator.faults.all.append(fault)
+        world.advance(30)
+        await polled(world)
+        assert (await pools(world))["pool"]["verdict"]["level"] == "exact", fault
+        assert await differences(world) == []
+        assert (await world.get("accounts/demo")).body["poolsReason"].startswith("http"), fault
+        world.emulator.faults.all.clear()
+    world.advance(30)
+    await polled(world)
+    assert (await world.get("accounts/demo")).body["poolsReason"] is None
+
+
 async def test_throttled_pools_leave_the_whole_account_alone_for_a_while(world: World) -> None:
     await add_pool(world.batch)
     await add_job(world.batch)
@@ -257,16 +284,29 @@ async def test_nodes_that_take_the_place_of_others_are_told_from_them(world: Wor
     assert await differences(world) == []
 
 
-async def test_a_quiet_account_costs_three_requests_and_one_write(world: World) -> None:
+async def stored(azurite: StorageAddresses) -> dict[str, str]:
+    """The ETags of all rows that a round over jobs or pools may write."""
+    tables = ("accounts", "pools", "nodes", "poolhistory", "jobs", "jobhistory")
+    found = [(name, await rows(azurite, name, lambda _: True)) for name in tables]
+    return {f"{name}/{key}": etag for name, etags in found for key, etag in etags.items()}
+
+
+async def test_a_quiet_account_costs_three_requests_and_one_written_row_beside_those_of_jobs(
+    world: World, azurite: StorageAddresses
+) -> None:
     await add_pool(world.batch, nodes=3)
     await add_pool(world.batch, "empty", nodes=0)
     world.advance(120)
     await polled(world)
     world.advance(60)
     await polled(world)
+    before = await stored(azurite)
     world.emulator.counters.clear()
     world.advance(60)
     await polled(world)
+    after = await stored(azurite)
+    written = {place.rpartition("/")[2] for place in before.keys() | after if before.get(place) != after.get(place)}
+    assert written == {"pools", ROUND_ROW}
     asked = {route: dict(found) for route, found in world.emulator.counters.items()}
     assert asked == {
         "GET /jobs": {"requests": 1, "items": 0},

@@ -104,6 +104,44 @@ async def test_an_unreadable_pool_spoils_no_other_and_is_read_anew(world: World,
     assert (await world.get("health")).body["problems"] == []
 
 
+async def explained(world: World, job: str) -> tuple[list[str], list[str]]:
+    """The codes of what is found, and what isn't known."""
+    found = await world.get(f"accounts/demo/jobs/{job}/explanation")
+    assert found.status == 200, found.body
+    return [finding["code"] for finding in found.body["findings"]], found.body["unknown"]
+
+
+async def test_a_job_is_explained_from_the_rest_where_its_pool_cannot_be_read(
+    world: World, azurite: StorageAddresses
+) -> None:
+    await add_tasks(world.batch, 9, job="odd", prefix="more", command="sleep 3000")
+    await tick(world)
+    await spoil(azurite, "pools", is_row("odd"), pool0=b"nonsense")
+    codes, unknown = await explained(world, "odd")
+    assert codes == []
+    why, there = sorted(unknown, reverse=True)
+    assert why.startswith("What its pool is like isn't known: The pool 'odd' can't be read: ")
+    assert there == "The pool 'odd' is there, but its nodes weren't read yet."
+    await spoil(azurite, "accounts", is_row("pools"), touched=True)
+    await tick(world)
+    await tick(world)
+    assert await explained(world, "odd") == (["slotsBusy"], [])
+
+
+async def test_a_job_is_explained_from_the_rest_where_its_tasks_cannot_be_read(
+    world: World, azurite: StorageAddresses
+) -> None:
+    def is_leaf(row: Row) -> bool:
+        return "~odd~" in row["PartitionKey"] and row["RowKey"].startswith("s")
+
+    await add_tasks(world.batch, 9, job="odd", prefix="more", command="sleep 3000")
+    await tick(world)
+    await spoil(azurite, "tasks", is_leaf, d0=b"\xffnonsense")
+    codes, (unknown,) = await explained(world, "odd")
+    assert codes == ["slotsBusy"]
+    assert unknown.startswith("How many slots its waiting tasks require isn't known: The task cache can't be read in ")
+
+
 @pytest.mark.parametrize("row", ["pools", "schedules"])
 async def test_an_unreadable_word_of_the_last_look_spoils_no_answer_and_the_next_look_replaces_it(
     world: World, azurite: StorageAddresses, row: str

@@ -107,6 +107,11 @@ async def start_fails(world: World) -> None:
     world.advance(120)
 
 
+async def start_fails_for_ever(world: World) -> None:
+    await waiting(world, nodes=2, start="/bin/sh -c 'sleep 3; exit 7'", tries=-1)
+    world.advance(300)
+
+
 async def until(world: World, state: str) -> None:
     """Until all nodes of the pool are in a state."""
     for _ in range(60):
@@ -227,6 +232,7 @@ SITUATIONS: dict[str, tuple[Stage, str]] = {
     "no quota": (without_quota, "resizeFailed"),
     "busy slots": (busy, "slotsBusy"),
     "a failing start task": (start_fails, "startTaskFailed"),
+    "a start task that fails and is tried again": (start_fails_for_ever, "startTaskFailed"),
     "unusable nodes": (unusable, "nodesUnusable"),
     "preempted nodes": (preempted, "nodesPreempted"),
     "failed dependencies": (dependent, "dependenciesFailed"),

@@ -1,11 +1,13 @@
 """Pools in memory, storage in memory and processes that poll them, in virtual time; and what may be claimed of them.
 
 The check: each node that is stored was so at some instant between the pool's `asOf` and now, none was there all that
-time that isn't stored, and an `exact` summary is that of one instant. Where nothing changed that leaves one answer.
+time that isn't stored, and an `exact` summary is that of one instant, in all of its numbers. Where nothing changed that
+leaves one answer.
 """
 
 import asyncio
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -13,7 +15,7 @@ from typing import Any, override
 
 from shared.domain.keys import key_of
 from shared.domain.node_records import NO_RECORD
-from shared.domain.nodes import Node, NodeCounts, summary_of
+from shared.domain.nodes import Node, NodeCounts, NodeSummary
 from shared.domain.pool_rounds import pool_verdict
 from shared.domain.pools import PoolFacts, Size
 from shared.domain.stamps import to_milliseconds
@@ -35,6 +37,7 @@ from tests.services.virtual_time import VirtualLoop
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
 OVERLAP = timedelta(seconds=30)
 SLOTS = 4
+NONSENSE = "What Batch tells of it makes no sense."
 type Nodes = dict[str, Node]
 
 
@@ -63,24 +66,36 @@ class TruePool:
     def is_there(self, moment: datetime) -> bool:
         return self.created <= moment and (self.deleted is None or moment < self.deleted)
 
+    def resized(self, moment: datetime) -> datetime:
+        """When nodes came or went the last time."""
+        found, names = self.created, frozenset[str]()
+        for time, nodes in zip(self.times, self.states, strict=True):
+            if time <= moment and nodes.keys() != names:
+                found, names = time, frozenset(nodes)
+        return found
+
     def facts(self, moment: datetime) -> PoolFacts:
         found = self.at(moment).values()
         dedicated = sum(node.dedicated for node in found)
         return PoolFacts(
-            self.id, self.created, "active", self.created, "standard_d4s_v5", "steady", self.created,
+            self.id, self.created, "active", self.created, "standard_d4s_v5", "steady", self.resized(moment),
             Size(dedicated, dedicated), Size(len(found) - dedicated, 0), SLOTS,
         )  # fmt: skip
 
 
 @dataclass(slots=True)
 class PoolService:
-    """`refusals` are what it refuses (request -> error); `page_size` nodes come on a page."""
+    """`refusals` are what it refuses (request -> error); `page_size` nodes come on a page.
+
+    `nonsense` are the keys of pools of which it tells what makes none.
+    """
 
     now: Callable[[], datetime]
     pools: list[TruePool] = field(default_factory=list)
     refusals: dict[str, BatchError] = field(default_factory=dict)
     page_size: int = 1000
     count_lag: timedelta = timedelta()
+    nonsense: set[str] = field(default_factory=set)
 
     def there(self, moment: datetime) -> list[TruePool]:
         return [pool for pool in self.pools if pool.is_there(moment)]
@@ -102,7 +117,8 @@ class FakePools(BatchPools):
     async def fetch_pools(self) -> PoolList:
         facts, moment = await self._served("pools", lambda now: [p.facts(now) for p in self._service.there(now)])
         self.date = moment.replace(microsecond=0)
-        return PoolList(tuple(facts), self.date)
+        told = tuple(each for each in facts if each.key not in self._service.nonsense)
+        return PoolList(told, self.date, {each.key: NONSENSE for each in facts if each not in told})
 
     @override
     async def fetch_pool(self, pool_id: str) -> PoolFacts:
@@ -112,7 +128,7 @@ class FakePools(BatchPools):
     async def fetch_node_counts(self) -> dict[str, NodeCounts]:
         def counts(now: datetime) -> dict[str, NodeCounts]:
             then = now - self._service.count_lag
-            return {key_of(p.id): summary_of(p.at(then).values(), SLOTS).counts for p in self._service.there(now)}
+            return {key_of(p.id): true_summary(p.at(then)).counts for p in self._service.there(now)}
 
         return (await self._served("nodecounts", counts))[0]
 
@@ -323,21 +339,33 @@ class PoolWorld:
                     assert pool.picture is not None, f"{key} was polled and isn't known"
                     assert pool.picture.as_of == ended.date, f"{key} was polled and isn't fresh"
 
-    def _check_claim(self, name: str, created: datetime, as_of: datetime, summary: Any) -> None:
+    def _check_claim(self, name: str, created: datetime, as_of: datetime, summary: NodeSummary) -> None:
         true = next(p for p in self.service.pools if key_of(p.id) == key_of(name) and p.created == created)
         if true.deleted is not None:
             return
         instants = true.between(as_of, self.now())
-        assert summary.counts in [summary_of(nodes.values(), SLOTS).counts for nodes in instants], (
-            f"{name} is said to have {summary} as of {as_of}; had {instants}"
-        )
+        true_ones = [true_summary(nodes) for nodes in instants]
+        assert summary in true_ones, f"{name} is said to have {summary} as of {as_of}; had {true_ones}"
         stored = self.stored(name)
-        assert summary_of(stored.values(), SLOTS).total >= 0
         for key in stored.keys() | {key for nodes in instants for key in nodes}:
             possible = [nodes.get(key) for nodes in instants]
             found = stored.get(key)
             found = as_told(found) if found else None
             assert found in possible, f"{key} of {name} is said to be {found} as of {as_of}; was {possible}"
+
+
+def true_summary(nodes: Nodes) -> NodeSummary:
+    """The numbers of nodes, counted otherwise than the app does."""
+    there = list(nodes.values())
+    counted = Counter((node.state, node.dedicated) for node in there)
+    open_ = [node for node in there if node.state in ("idle", "running") and node.scheduling == "enabled"]
+    return NodeSummary(
+        counts=tuple(sorted((*kind, number) for kind, number in counted.items())),
+        slots=SLOTS * len(there),
+        used=sum(node.slots for node in there),
+        free=sum(SLOTS - node.slots for node in open_),
+        tasks=sum(node.tasks for node in there),
+    )
 
 
 def as_told(node: Node) -> Node:

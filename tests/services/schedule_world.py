@@ -27,6 +27,7 @@ from tests.services.virtual_time import VirtualLoop
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
 IDLE, HORIZON = timedelta(minutes=15), timedelta(days=7)
 NONSENSE = "Its job specification makes no sense: ValidationError."
+GARBLED = "What Batch tells of it makes no sense."
 type Truth = dict[str, ScheduleFacts]
 
 
@@ -34,13 +35,14 @@ type Truth = dict[str, ScheduleFacts]
 class ScheduleService:
     """All schedules at every moment at which they changed; `refusals` are what it refuses (request -> error).
 
-    `nonsense` are the keys of schedules whose specification makes none.
+    `nonsense` are the keys of schedules whose specification makes none, `garbled` of those that lists tell so.
     """
 
     now: Callable[[], datetime]
     states: list[tuple[datetime, Truth]] = field(default_factory=lambda: [(START, {})])
     refusals: dict[str, BatchError] = field(default_factory=dict)
     nonsense: set[str] = field(default_factory=set)
+    garbled: set[str] = field(default_factory=set)
 
     @property
     def there(self) -> Truth:
@@ -71,7 +73,9 @@ class FakeSchedules(BatchSchedules):
     @override
     async def fetch_schedules(self) -> ScheduleList:
         found, moment = await self._served("list")
-        return ScheduleList(tuple(found.values()), moment.replace(microsecond=0))
+        told = tuple(facts for key, facts in found.items() if key not in self._service.garbled)
+        garbled = {key: GARBLED for key in found if key in self._service.garbled}
+        return ScheduleList(told, moment.replace(microsecond=0), garbled)
 
     @override
     async def fetch_schedule(self, schedule_id: str) -> ScheduleFacts:

@@ -1,8 +1,9 @@
 """Rounds over pools: what they claim is true whatever happens meanwhile, and bugs that make it untrue are noticed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, override
 
 import pytest
@@ -11,18 +12,19 @@ from hypothesis import strategies as st
 
 from shared.domain.nodes import NodeCounts, merged, summary_of
 from shared.domain.pools import Pool, PoolFacts
+from shared.domain.reports import UnreadableRow
 from shared.domain.stamps import to_milliseconds
-from shared.errors import BatchAnswerError, BatchThrottledError
+from shared.errors import BatchAnswerError, BatchError, BatchThrottledError, BatchUnreachableError
 from shared.services.node_reading import NodeReading, NodesRead
 from shared.services.pool_queries import PoolQueries
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.nodes import NodeStore, StoredNodes
 from shared.stores.pools import PoolStore
 from tests.services.memory_tables import Connection, Fault, MemoryTables
-from tests.services.pool_world import FakePools, PoolWorld, TruePool, as_told
+from tests.services.pool_world import NONSENSE, FakePools, PoolWorld, TruePool, as_told
 from tests.services.process import ACCOUNT, LoopClock
 
-STATES = ("idle", "running", "preempted", "offline")
+STATES = ("idle", "running", "preempted", "creating")
 
 
 @pytest.fixture
@@ -46,15 +48,17 @@ changes = st.tuples(
     st.integers(0, 9),
     st.integers(0, 3),
 )
+moments = st.sampled_from([0.8, 1.3, 2.2, 2.8, 3.2, 4.1])  # in calls: pools at 0.5, counts at 1.5, pages from 2.5 on
+meanwhile = st.lists(st.tuples(moments, changes), max_size=2).map(tuple)
 faults = st.none() | st.builds(Fault, call=st.integers(1, 9), committed=st.booleans(), kills=st.booleans())
 steps = st.lists(
     st.one_of(
         st.tuples(st.just("change"), changes),
-        st.tuples(st.just("poll"), st.integers(0, 1), st.sampled_from([0.0, 3.0]), changes, faults),
-        st.tuples(st.just("both"), st.sampled_from([0.5, 4.0]), st.sampled_from([0.5, 4.0]), changes, faults),
+        st.tuples(st.just("poll"), st.integers(0, 1), st.sampled_from([0.0, 3.0]), meanwhile, faults),
+        st.tuples(st.just("both"), st.sampled_from([0.5, 4.0]), st.sampled_from([0.5, 4.0]), meanwhile, faults),
         st.tuples(st.just("wait"), st.sampled_from([5.0, 60.0, 1000.0])),
         st.tuples(st.just("recreate"), st.integers(0, 2)),
-        st.tuples(st.just("page"), st.sampled_from([2, 1000])),
+        st.tuples(st.just("page"), st.sampled_from([1, 2, 1000])),
     ),
     max_size=14,
 )
@@ -74,7 +78,9 @@ def change(world: PoolWorld, how: tuple[str, int, int, int]) -> None:
     if kind == "swap":
         world.add_node(pool, dedicated=old.dedicated)
     elif kind == "state":
-        world.change_node(pool, name, STATES[state], slots=state if STATES[state] == "running" else 0)
+        resting = "idle" if old.scheduling == "enabled" else "offline"
+        new = resting if STATES[state] == "idle" else STATES[state]
+        world.change_node(pool, name, new, slots=state if new == "running" else 0)
     elif kind == "bar":
         world.bar_node(pool, name)
     elif kind == "slots" and old.state == "running":
@@ -98,12 +104,11 @@ def take(world: PoolWorld, step: tuple[Any, ...]) -> None:
     match step:
         case ("change", how):
             change(world, how)
-        case ("poll", who, takes, how, fault):
-            if takes:
-                world.later(takes * 1.3, lambda: change(world, how))
+        case ("poll", who, takes, changes_, fault):
+            happen(world, changes_ if takes else (), takes)
             world.poll(who, takes=takes, fault=fault)
-        case ("both", first, second, how, fault):
-            world.later(first * 1.7, lambda: change(world, how))
+        case ("both", first, second, changes_, fault):
+            happen(world, changes_, first)
             world.poll_both((first, second), fault)
         case ("wait", seconds):
             world.wait(seconds)
@@ -111,6 +116,12 @@ def take(world: PoolWorld, step: tuple[Any, ...]) -> None:
             recreate(world, which)
         case ("page", size):
             world.service.page_size = size
+
+
+def happen(world: PoolWorld, happenings: tuple[tuple[float, Any], ...], takes: float) -> None:
+    """Changes while the next poll is under way, whose calls take so long; moments are in calls."""
+    for moment, how in happenings:
+        world.later(takes * moment, partial(change, world, how))
 
 
 def recreate(world: PoolWorld, which: int) -> None:
@@ -156,6 +167,24 @@ class CountsUnheard(NodeReading):
         return await super().read(pool, stored, counts, t0)
 
 
+class Doubtless(NodeReading):
+    """Several pages are taken for one."""
+
+    @override
+    async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
+        picture, nodes = await super().read(pool, stored, counts, t0)
+        return replace(picture, doubt=None), nodes
+
+
+class CountsSuffice(NodeReading):
+    """Counts that agree vouch for the slots on several pages, too."""
+
+    @override
+    async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
+        picture, nodes = await super().read(pool, stored, counts, t0)
+        return replace(picture, doubt=None if picture.summary.counts == counts else picture.doubt), nodes
+
+
 async def _changes(reading: NodeReading, pool: Pool, stored: StoredNodes, t0: Any) -> NodesRead:
     """Changes alone, taken for all there is."""
     assert pool.picture
@@ -167,27 +196,90 @@ async def _changes(reading: NodeReading, pool: Pool, stored: StoredNodes, t0: An
     return replace(pool.picture, as_of=t0, source="delta", summary=summary), nodes
 
 
-@pytest.mark.parametrize("bug", [ChangesOnly, CountsUnheard])
-def test_readings_with_a_bug_are_noticed(bug: type[NodeReading]) -> None:
-    def story() -> None:
-        world = PoolWorld(bug)
-        try:
-            alpha, _, _ = (world.create(name, 3) for name in ("Alpha", "Beta", "Gamma"))
-            world.poll()
-            world.wait(60)
-            world.poll()
-            world.wait(60)
-            world.remove_node(alpha, "tvm-001")
-            world.change_node(alpha, "tvm-002", "running", slots=1)
-            world.poll()
-            world.wait(60)
-            world.change_node(alpha, "tvm-002", "running", slots=2)
-            world.poll()
-        finally:
-            world.close()
+def a_node_goes_and_another_takes_a_slot(world: PoolWorld) -> None:
+    alpha, _, _ = (world.create(name, 3) for name in ("Alpha", "Beta", "Gamma"))
+    world.poll()
+    world.wait(60)
+    world.poll()
+    world.wait(60)
+    world.remove_node(alpha, "tvm-001")
+    world.change_node(alpha, "tvm-002", "running", slots=1)
+    world.poll()
+    world.wait(60)
+    world.change_node(alpha, "tvm-002", "running", slots=2)
+    world.poll()
 
+
+def slots_change_between_two_pages(world: PoolWorld) -> None:
+    """A node takes a slot behind its page, another gives one up before its own, and states stay as they are."""
+    alpha = world.create("Alpha", 2)
+    world.service.page_size = 1
+    world.change_node(alpha, "tvm-001", "running", slots=1)
+    world.change_node(alpha, "tvm-002", "running", slots=2)
+    world.poll()
+    world.wait(60)
+    world.later(3 * 2.7, partial(world.change_node, alpha, "tvm-001", "running", slots=2))
+    world.later(3 * 3.2, partial(world.change_node, alpha, "tvm-002", "running", slots=1))
+    world.poll(takes=3)
+
+
+STORIES = (a_node_goes_and_another_takes_a_slot, slots_change_between_two_pages)
+
+
+def played(reading: type[NodeReading], story: Callable[[PoolWorld], None]) -> None:
+    world = PoolWorld(reading)
+    try:
+        story(world)
+    finally:
+        world.close()
+
+
+@pytest.mark.parametrize(
+    ("bug", "story"),
+    [
+        (ChangesOnly, a_node_goes_and_another_takes_a_slot),
+        (CountsUnheard, a_node_goes_and_another_takes_a_slot),
+        (Doubtless, slots_change_between_two_pages),
+        (CountsSuffice, slots_change_between_two_pages),
+    ],
+)
+def test_readings_with_a_bug_are_noticed(bug: type[NodeReading], story: Callable[[PoolWorld], None]) -> None:
     with pytest.raises(AssertionError):
-        story()
+        played(bug, story)
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_nothing_false_is_claimed_where_readings_with_a_bug_do(story: Callable[[PoolWorld], None]) -> None:
+    played(NodeReading, story)
+
+
+def test_what_runs_on_nodes_of_several_pages_is_never_sure(pools: PoolWorld) -> None:
+    slots_change_between_two_pages(pools)
+    assert level_of_nodes(pools) == "unverified"
+    pools.service.page_size = 2
+    asked(pools)
+    assert level_of_nodes(pools) == "exact"
+
+
+def test_a_node_that_came_for_another_and_is_gone_itself_by_then_hides_nothing(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    asked(pools)
+    asked(pools)
+    pools.wait(50)
+    pools.remove_node(pool, "tvm-001")
+    pools.add_node(pool)
+    pools.wait(1)
+    pools.later(3 * 2, partial(pools.remove_node, pool, "tvm-003"))  # after the counts, before the nodes
+    pools.poll(takes=3)
+    assert sorted(pools.stored("Alpha")) == ["tvm-002"]
+
+
+def test_where_tasks_begin_all_nodes_are_listed_at_once(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    asked(pools)
+    assert asked(pools)[-1] == "pools/Alpha/changes"
+    pools.change_node(pool, "tvm-001", "running", slots=1)
+    assert asked(pools) == ["pools", "nodecounts", "pools/Alpha/nodes"]
 
 
 def test_an_unchanged_account_costs_a_request_for_each_pool_with_nodes_two_more_and_one_row(pools: PoolWorld) -> None:
@@ -263,11 +355,11 @@ def test_what_a_broken_round_leaves_behind_hinders_a_process_once_at_most(
     assert pools.stored("Alpha")["tvm-002"].slots == 2
 
 
-def level_of_nodes(world: PoolWorld) -> str:
-    """How sure a process that remembers nothing says nodes are."""
+def queries(world: PoolWorld) -> PoolQueries:
+    """Those of a process that remembers nothing."""
     tables = MemoryTables(Connection(world.storage))
     accounts, clock = {ACCOUNT.id: ACCOUNT}, LoopClock(world.now)
-    queries = PoolQueries(
+    return PoolQueries(
         accounts,
         PoolStore(tables),
         NodeStore(tables),
@@ -275,7 +367,11 @@ def level_of_nodes(world: PoolWorld) -> str:
         clock=clock,
         interval=timedelta(hours=1),
     )
-    report, _ = world.run(queries.pool_with_nodes(ACCOUNT.id, "Alpha"))
+
+
+def level_of_nodes(world: PoolWorld) -> str:
+    """How sure a process that remembers nothing says nodes are."""
+    report, _ = world.run(queries(world).pool_with_nodes(ACCOUNT.id, "Alpha"))
     return report.verdict.level
 
 
@@ -286,6 +382,7 @@ def test_what_another_process_left_behind_that_died_amid_its_writes_goes_with_th
     pools.change_node(pool, "tvm-001", "running", slots=1)
     asked(pools)
     asked(pools)
+    pools.wait(1)
     pool.now(pools.now(), {"tvm-001": pool.at(pools.now())["tvm-001"]._replace(scheduling="disabled")})
     pools.wait(60)
     pools.poll(1, fault=Fault(5, committed=False, kills=True))
@@ -331,7 +428,7 @@ def test_a_node_that_is_barred_from_tasks_before_it_is_idle_is_seen_though_its_s
     assert [node.scheduling for _, node in sorted(pools.stored("Alpha").items())] == ["disabled", "enabled"]
 
 
-@pytest.mark.parametrize("request_", ["pools", "nodecounts", "pools/Alpha/nodes"])
+@pytest.mark.parametrize("request_", ["pools", "pools/Alpha/nodes"])
 def test_a_failure_is_told_of_the_pools_that_it_concerns(pools: PoolWorld, request_: str) -> None:
     for name in ("Alpha", "Beta"):
         pool = pools.create(name, 2)
@@ -348,6 +445,49 @@ def test_a_failure_is_told_of_the_pools_that_it_concerns(pools: PoolWorld, reque
     after = pools.known()
     assert after.last
     assert [after.last.failure_of(pool) for pool in after.pools.values()] == [None, None]
+
+
+@pytest.mark.parametrize("error", [BatchAnswerError("It broke."), BatchUnreachableError("http://x", "a timeout")])
+def test_pools_are_read_without_the_counts_where_these_fail(pools: PoolWorld, error: BatchError) -> None:
+    for name in ("Alpha", "Beta"):
+        pools.create(name, 2)
+    asked(pools)
+    pools.service.refusals["nodecounts"] = error
+    assert sorted(asked(pools)) == ["nodecounts", "pools", "pools/Alpha/nodes", "pools/Beta/nodes"]
+    known = pools.known()
+    assert known.last
+    assert known.last.problem == str(error)
+    assert [known.last.failure_of(pool) for pool in known.pools.values()] == [None, None]
+    assert level_of_nodes(pools) == "exact"
+    pools.service.page_size = 1
+    asked(pools)
+    assert level_of_nodes(pools) == "unverified"
+
+
+def test_a_pool_of_which_the_list_tells_nonsense_is_stale_alone_and_asked_for_no_further(pools: PoolWorld) -> None:
+    for name in ("Alpha", "Beta"):
+        pools.create(name, 1)
+    asked(pools)
+    asked(pools)
+    pools.create("New", 1)
+    pools.service.nonsense = {"alpha", "new"}
+    for _ in range(2):
+        assert asked(pools) == ["pools", "nodecounts", "pools/Beta/changes"]
+        known = pools.known()
+        assert known.last
+        assert known.last.failures == {"alpha": NONSENSE, "new": NONSENSE}
+        assert {key: known.last.failure_of(pool) for key, pool in known.pools.items()} == {
+            "alpha": NONSENSE,
+            "beta": None,
+        }
+    listed = pools.run(queries(pools).listed_pools(ACCOUNT.id))
+    assert [report.pool.facts.id for report in listed.reports] == ["Alpha", "Beta"]
+    assert listed.unreadable == (UnreadableRow("new", NONSENSE),)
+    pools.service.nonsense = set()
+    asked(pools)
+    after = pools.known()
+    assert after.last
+    assert (after.last.failures, sorted(after.pools)) == ({}, ["alpha", "beta", "new"])
 
 
 def test_a_pool_missing_from_the_list_is_kept_unless_it_is_not_found(pools: PoolWorld) -> None:

@@ -12,7 +12,7 @@ from shared.domain.schedule_rounds import ScheduleRound
 from shared.errors import BatchAnswerError, BatchThrottledError, StorageError
 from tests.services.memory_tables import Fault
 from tests.services.process import ACCOUNT
-from tests.services.schedule_world import NONSENSE, ScheduleWorld
+from tests.services.schedule_world import GARBLED, NONSENSE, ScheduleWorld
 
 NAMES = ("Alpha", "Beta")
 
@@ -233,6 +233,31 @@ def test_a_failure_is_told_of_the_schedules_that_it_concerns(world: ScheduleWorl
     assert known.last
     assert known.last.problem is None
     assert known.schedules["alpha"].deleted == (request_ == "get Alpha")
+
+
+def test_a_schedule_of_which_the_list_tells_nonsense_is_stale_alone_and_not_taken_for_deleted(
+    world: ScheduleWorld,
+) -> None:
+    for name in NAMES:
+        world.create(name)
+    world.look()
+    world.create("New")
+    world.service.garbled = {"alpha", "new"}
+    for _ in range(2):
+        world.wait(60)
+        assert "get Alpha" not in world.look()
+        known = world.known()
+        assert known.last
+        assert known.last.failures == {"alpha": GARBLED, "new": GARBLED}
+        assert known.last.failure_of(known.schedules["beta"]) is None
+        assert not known.schedules["alpha"].deleted
+        assert "new" not in known.schedules
+    world.service.garbled = set()
+    world.wait(60)
+    world.look()
+    known = world.known()
+    assert known.last
+    assert (known.last.failures, "new" in known.schedules) == ({}, True)
 
 
 def test_throttling_is_handed_on_and_asks_nothing_more(world: ScheduleWorld) -> None:

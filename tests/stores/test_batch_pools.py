@@ -50,13 +50,13 @@ def test_a_pool_is_read_with_all_that_is_told_of_it() -> None:
 
 
 def test_a_pool_of_which_little_is_told_has_defaults() -> None:
-    (facts,), link = pools_of(body(POOL, link="http://x/y"))
+    ((facts,), _), link = pools_of(body(POOL, link="http://x/y"))
     assert (facts.dedicated, facts.slots_per_node, facts.auto_scale, facts.resize_errors) == (Size(0), 1, None, ())
     assert link == "http://x/y"
 
 
 def test_what_is_told_of_autoscaling_that_is_off_says_nothing() -> None:
-    (facts,), _ = pools_of(body(POOL | {"enableAutoScale": False, "autoScaleFormula": "old"}))
+    ((facts,), _), _ = pools_of(body(POOL | {"enableAutoScale": False, "autoScaleFormula": "old"}))
     assert facts.auto_scale is None
 
 
@@ -72,7 +72,7 @@ def test_a_start_task_is_kept_without_its_secrets() -> None:
         "waitForSuccess": False,
         "maxTaskRetryCount": 2,
     }
-    (facts,), _ = pools_of(body(POOL | {"startTask": task}))
+    ((facts,), _), _ = pools_of(body(POOL | {"startTask": task}))
     assert facts.start_task
     assert facts.start_task.command_line == "run --token [redacted]"
     assert facts.start_task.environment == (
@@ -116,14 +116,35 @@ def test_counts_are_those_of_states_in_the_words_of_node_lists() -> None:
 @pytest.mark.parametrize(
     ("parse", "row"),
     [
-        (pools_of, POOL | {"vmSize": None}), (pools_of, POOL | {"creationTime": "soon"}), (pools_of, {}),
-        (pools_of, POOL | {"currentDedicatedNodes": "many"}), (pools_of, POOL | {"resizeErrors": {}}),
-        (counts_of, {"poolId": 7}), (counts_of, {"poolId": "p", "dedicated": {"idle": "x"}}),
+        (pools_of, {}), (pools_of, POOL | {"id": None}), (pools_of, "Pool-1"), (counts_of, {"poolId": 7}),
+        (counts_of, {"poolId": "p", "dedicated": {"idle": "x"}}),
     ],
 )  # fmt: skip
 def test_rows_that_make_no_sense_are_refused(parse: Callable[[bytes], Any], row: Any) -> None:
     with pytest.raises(NONSENSE):
         parse(body(row))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"vmSize": None}, {"creationTime": "soon"}, {"currentDedicatedNodes": "many"}, {"resizeErrors": {}},
+        {"enableAutoScale": True, "autoScaleRun": {"timestamp": "just now"}},
+    ],
+)  # fmt: skip
+async def test_a_pool_that_makes_no_sense_spoils_no_other(
+    service: Service, account: BatchAccount, wrong: dict[str, Any]
+) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(POOL | wrong | {"id": "Odd"}, POOL))
+
+    service.answer = answer
+    found = await BatchPools(account).fetch_pools()
+    assert [facts.id for facts in found.pools] == ["Pool-1"]
+    assert list(found.nonsense) == ["odd"]
+    assert found.nonsense["odd"].startswith("What Batch tells of the pool 'Odd' makes no sense: ")
+    with pytest.raises(NONSENSE):
+        pool_of(json.dumps(POOL | wrong).encode())
 
 
 @pytest.mark.parametrize(

@@ -44,17 +44,26 @@ def test_a_schedule_is_read_with_all_that_is_told_of_it() -> None:
 
 
 def test_a_schedule_that_was_never_set_to_run_has_neither_rules_nor_runs() -> None:
-    (facts,), link = schedules_of(body(SCHEDULE, link="http://x/y"))
+    ((facts,), _), link = schedules_of(body(SCHEDULE, link="http://x/y"))
     assert (facts.recurrence, facts.recent_job, facts.jobs_made) == (Recurrence(), None, 0)
     assert (facts.is_counting, facts.is_untouched, link) == (False, True, "http://x/y")
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"id": None}, {"state": 1}, {"creationTime": "x"}, {"schedule": []}, {"executionInfo": 1}]
+    "wrong",
+    [{"state": 1}, {"creationTime": "x"}, {"schedule": []}, {"executionInfo": 1}, {"schedule": {"doNotRunUntil": "x"}}],
 )
-def test_schedules_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+def test_a_schedule_that_makes_no_sense_spoils_no_other(wrong: dict[str, Any]) -> None:
+    page, _ = schedules_of(body(SCHEDULE | wrong | {"id": "Odd"}, SCHEDULE))
+    assert [facts.id for facts in page.things] == ["Nightly"]
+    assert list(page.nonsense) == ["Odd"]
     with pytest.raises(NONSENSE):
-        schedules_of(body(SCHEDULE | wrong))
+        schedule_of(json.dumps(SCHEDULE | wrong).encode())
+
+
+def test_schedules_that_do_not_tell_their_ids_are_refused() -> None:
+    with pytest.raises(NONSENSE):
+        schedules_of(body(SCHEDULE | {"id": None}))
 
 
 def test_specifications_are_kept_without_secrets_and_one_that_makes_no_sense_spoils_no_other() -> None:
@@ -76,10 +85,11 @@ def test_specifications_are_kept_without_secrets_and_one_that_makes_no_sense_spo
         "metadata": [{"name": "owner", "value": "hunter2"}],
         "poolInfo": {"autoPoolSpecification": {"poolLifetimeOption": "job", "pool": pool}},
     }
-    told, _ = specifications_of(
+    (told, nonsense), _ = specifications_of(
         body({**SCHEDULE, "jobSpecification": sent}, {**SCHEDULE, "id": "Odd", "jobSpecification": {"priority": []}})
     )
     (key, modified, good), (odd, _, bad) = told
+    assert nonsense == {}
     assert (key, modified, odd) == ("nightly", MOMENT, "odd")
     assert not isinstance(good, str)
     specification, omitted = good

@@ -79,7 +79,7 @@ class Run:
 
 @dataclass(slots=True, eq=False)
 class StartTask:
-    """How the start task went in a node's present life."""
+    """How the start task went in a node's present life; while it is tried again `result` is that of the run before."""
 
     started: int
     state: str = "running"
@@ -88,6 +88,7 @@ class StartTask:
     retries: int = 0
     failure: Failure | None = None
     result: str | None = None
+    last_retry: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

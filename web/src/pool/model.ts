@@ -19,6 +19,8 @@ export interface ResizeError extends ErrorText {
   current: boolean;
   firstSeen: string;
   lastSeen: string;
+  /** How many attempts ended with it since then, as far as polls saw. */
+  attempts: number;
 }
 
 export interface AutoScale {

@@ -36,7 +36,8 @@ export function troublesOf(pool: Pool, off: Off = new Set()): Trouble[] {
     found.push({ text, detail, stale, at });
   const errors = pool.resizeErrors;
   for (const error of errors.filter(({ current }) => current)) {
-    add(`Resize failed: ${error.code}`, error.message, false, error.time ?? error.firstSeen);
+    const times = error.attempts > 1 ? ` ${plural(error.attempts, "time")}` : "";
+    add(`Resize failed${times}: ${error.code}`, error.message, false, error.time ?? error.firstSeen);
   }
   const failed = pool.autoScale?.error;
   if (failed) add(`Autoscale failed: ${failed.code}`, failed.message, false, pool.autoScale?.lastEvaluation ?? null);
