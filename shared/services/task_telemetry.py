@@ -122,8 +122,8 @@ class TaskTelemetryQueries:
         self, told: TaskTelemetry, report: JobReport, task: Task, run: TaskRun, asked: Asked
     ) -> TaskTelemetry:
         now = await self._clock.now()
-        end = to_milliseconds(run.end or max(now, run.start))
-        stay = Stay((run.pool, run.node), to_milliseconds(run.start), end)
+        left = to_milliseconds(run.end or max(now, run.start))
+        stay = Stay((run.pool, run.node), to_milliseconds(run.start), left)
         told = replace(told, sharing=await self._sharing.of(report.account, report.job, task, stay))
         since, end = run.clipped(asked.since, asked.until, now)
         if since >= end:

@@ -64,13 +64,13 @@ def test_a_token_again_and_again_within_something_takes_no_longer_either(start: 
             _read(start + token * (_SIZE // 4 // len(token)), is_last=True)
 
 
-@pytest.mark.parametrize("token", [b"a\n", b"m x=1\n", b'{"name":"m","fields":{}}\n', b"m used=1 1713204200\n"])
+@pytest.mark.parametrize("token", [b"m x=1\n", b'{"name":"m","fields":{}}\n'])
 def test_text_of_very_many_records_takes_bounded_memory_however_it_is_stored(token: bytes) -> None:
-    text = token * (7 * MIB // len(token)) + secrets.token_hex(20_000).encode() + b"\n"
+    text = token * (2 * MIB // len(token)) + secrets.token_hex(32_000).encode() + b"\n"
     stored = zstandard.compress(text)
     assert len(stored) > len(text) / 250
     peak, _ = megabytes(lambda: _read(stored))
-    assert peak < 70
+    assert peak < 30
 
 
 @pytest.mark.parametrize("what", ["name", "tag", "field", "value"])
