@@ -5,6 +5,7 @@ import os
 import secrets
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import unquote_plus
 
 import pytest
 import zstandard
@@ -48,7 +49,8 @@ async def test_samples_before_the_name_of_their_node_are_found_under_it_and_so_a
     await rig.append(frame("batch_agent_data", 0, ONCE, batch_vm_name="tvm-1"), name=name)
     await second.run()
     await rig.append(frame("mem", 1, used=4), name=name)
-    await first.run()
+    for _ in range(2):  # it learns that another host has read on
+        await first.run()
     found = await rig.queries.of_node("demo", "pool", "tvm-1", Asked(since=NOON - 2 * DAY, step=MINUTE))
     assert [one.sum for some in found.rollups.values() for _, one in sorted(some.items())] == [1, 2, 4]
 
@@ -60,6 +62,29 @@ async def test_a_column_as_large_as_a_row_may_have_one_is_read_by_its_name(rig: 
     assert (chunk.session, chunk.block, chunk.columns) == (3, _HOUR, {MEMORY: packed})
     assert await stores.telemetry.days_of("p", 3) == {_HOUR // HOURS_A_DAY}
     assert await stores.telemetry.days_of("p", 4) == set()
+
+
+async def test_series_of_a_nodes_blobs_are_read_side_by_side(rig: TelemetryRig) -> None:
+    for number in range(6):
+        await rig.append(used(3), name=blob_of("n1", number))
+    await (await rig.host()).run()
+    send, under_way, most = rig.tables._transport.send, 0, 0
+
+    async def counted(request: Any, **options: Any) -> Any:
+        nonlocal under_way, most
+        is_of_series = f"ge 'm{_HOUR:06x}'" in unquote_plus(request.url)
+        under_way += is_of_series
+        most = max(most, under_way)
+        try:
+            return await send(request, **options)
+        finally:
+            under_way -= is_of_series
+
+    rig.tables._transport.send = counted  # type: ignore[method-assign]
+    asked = Asked(since=NOON, until=NOON + MINUTE)
+    found = await rig.queries.of_node("demo", "pool", "n1", asked)
+    assert [one.sum for some in found.rollups.values() for one in some.values()] == [18]
+    assert most == 4
 
 
 async def test_what_stands_behind_a_damaged_stream_is_told_as_lost(rig: TelemetryRig) -> None:
@@ -90,7 +115,8 @@ async def test_behind_a_line_that_is_too_long_reading_goes_on(rig: TelemetryRig)
     await rig.append(b"1" * 50_000, name=name)
     await (await rig.host()).run()
     await rig.append(b"1 5\n", used(2, NOON + MINUTE), name=name)
-    await host.run()
+    for _ in range(2):  # it learns that another host has read on
+        await host.run()
     assert await rig.sums("n1") == {MEMORY: [1, 2]}
     (reject,) = await rig.rejects.load(telemetry_lane("demo"), "", 10)
     assert reject.refusal.offset == len(used(1))

@@ -36,9 +36,10 @@ def test_nearly_all_mistakes_stand_where_the_makers_of_line_protocol_say_and_all
     ("text", "position"),
     [
         (b"m", 1), (b"m ", 2), (b"m f", 3), (b"m f=", 4), (b"m f=1x", 5), (b"m f=1 1x", 7), (b"m f=1,", 6), (b",", 0),
-        (b"m,", 2), (b"m,t", 3), (b"m,t=", 4), (b"m,t=1,t=2 f=1", 6), (b"m f=-1u", 6), (b"m f=1e999", 4), (b"m f=1.1.1", 7),
-        (b"m f=99999999999999999999i", 4), (b"m f=1 99999999999999999999", 6), (b'm f="a', 4), (b'm f="\xff"', 5),
-        (b"m\xff f=1", 1), (b"m,t=\xff f=1", 4), (b"m f=1\0", 5), (b"m f=1 5 ?", 7), (b"m\t f=1", 1), (b"m f=tru", 5),
+        (b"m,", 2), (b"m,t", 3), (b"m,t=", 4), (b"m,t=1,t=2 f=1", 6), (b"m f=-1u", 6), (b"m f=1e999", 4),
+        (b"m f=1.1.1", 7), (b"m f=99999999999999999999i", 4), (b"m f=1 99999999999999999999", 6), (b'm f="a', 4),
+        (b'm f="\xff"', 5), (b"m\xff f=1", 1), (b"m,t=\xff f=1", 4), (b"m f=1\0", 5), (b"m f=1 5 ?", 7),
+        (b"m\t f=1", 1), (b"m f=tru", 5),
     ],
 )  # fmt: skip
 def test_a_mistake_stands_at_its_byte(text: bytes, position: int) -> None:
