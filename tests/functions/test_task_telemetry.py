@@ -141,9 +141,9 @@ async def test_runs_before_the_latest_are_those_that_the_log_tells_of(
         await add_tasks(world.batch, 1, job="beta", command="sleep 10000", prefix="requeued")
         world.advance(500)
         options = models.BatchJobDisableOptions(disable_tasks="requeue")
-        await (await world.batch.begin_disable_job("beta", options, polling=False)).wait()
+        await world.batch.begin_disable_job("beta", options)
         world.advance(600)
-        await (await world.batch.begin_enable_job("beta", polling=False)).wait()
+        await world.batch.begin_enable_job("beta")
         world.advance(300)
         await world.poll()
         await writer.flush()
@@ -161,7 +161,7 @@ async def test_runs_before_the_latest_are_those_that_the_log_tells_of(
     assert datetime.fromisoformat(before["startTime"]) + 8 * MINUTE < stopped < now(world) - 14 * MINUTE
     begins = [datetime.fromisoformat(run["startTime"]) + MINUTE for run in (first, second, task)]
     text = "".join(used(value, at) for value, at in zip((1, 2, 4), begins, strict=True))
-    await written(world, container, task, text + used(8, stopped + 5 * MINUTE), "of-all-runs")
+    await written(world, container, task, text + used(8, stopped + 9 * MINUTE), "of-all-runs")
     for run, value in ((0, 4), (1, 2), (2, 1)):
         told = (await world.get(f"{paths['alpha']}&run={run}")).body
         assert (sums(told), told["earlierRuns"]) == ([value], 2 - run)

@@ -28,10 +28,9 @@ def test_of_jobs_that_were_heard_of_only_so_many_are_remembered_until_the_next_r
     for name in ("a", "b", "c"):
         world.create(name, "task")
     polled_for_a_while(world)
-    before = one_round(world)
     account = world.processes[0].rounds.source.account
     for names in ([f"gone-{number}" for number in range(20_000)], ["C"]):
         world.processes[0].polling.hint(account.key, names)
-    assert one_round(world) == before
+    assert one_round(world)[1].startswith("jobs/a/")
     world.processes[0].polling.hint(account.key, ["C"])
     assert one_round(world)[1] == "jobs/c/tasks"

@@ -26,12 +26,13 @@ def earlier_runs(events: Iterable[BatchEvent], latest: TaskRun) -> Sequence[Task
             started.append(_run(event, _time(event, "scheduledTime") or event.at, None))
         elif event.kind in _ENDS and (start := _time(event, "startTime")):
             ended[start] = _run(event, start, _time(event, "endTime") or event.at)
-    for run in (*ended.values(), latest):
+    over = [run for run in ended.values() if latest.start - run.start >= _SAME]
+    for run in (*over, latest):
         same = [one for one in started if _is_on(one, run) and abs(one.start - run.start) <= STARTED_WITHIN]
         if same:
             started.remove(min(same, key=lambda one: abs(one.start - run.start)))
     found, until = list[TaskRun](), latest.start
-    for run in sorted((*ended.values(), *started), key=lambda run: run.start, reverse=True):
+    for run in sorted((*over, *started), key=lambda run: run.start, reverse=True):
         if until - run.start >= _SAME:
             end, earlier = min(run.end or until, until), max(latest.earlier - len(found) - 1, 0)
             found.append(replace(run, end=max(end, run.start), earlier=earlier))

@@ -58,6 +58,12 @@ def test_tries_of_seconds_each_are_told_apart() -> None:
     assert [(start * 60, end * 60) for _, start, end, _ in told(events, latest(9 / 60))] == [(6, 9), (3, 6), (0, 3)]
 
 
+def test_the_end_of_the_latest_run_tells_of_no_other() -> None:
+    events = [event("Start", minutes, scheduledTime=minutes) for minutes in (0, 5, 10)]
+    events += [event("Complete", 15, startTime=10, endTime=15), event("Fail", 15, startTime=10, endTime=15)]
+    assert told(events, latest(10)) == [("n1", 5, 10, 1), ("n1", 0, 5, 0)]
+
+
 def test_what_an_end_tells_counts_and_is_one_run_with_its_start() -> None:
     events = [
         event("Start", 0, "n2"), event("Requeue", 4, "n2", startTime=0.5), event("Start", 7),
