@@ -99,7 +99,8 @@ class Decoder:
             at, size = at + found.taken, self._size if found.taken else _longer(stored, at, size)
 
     def _compressed(self, unit: Unit, offset: int) -> Iterator[Step]:
-        at, bad, size, is_over = 0, 0, self._size, False
+        at, bad, is_over = 0, 0, False
+        size = max(self._size, unit.text.find(b"\n") + 1)  # a batch is a line, and needs no copy
         while not is_over:
             found = self._texts.read(unit.text[at : at + size], ends=at + size >= len(unit.text), is_unit=True)
             is_over = at + found.taken == len(unit.text)
