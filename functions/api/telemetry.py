@@ -99,7 +99,7 @@ class LeftOutAnswer(Answer):
 
     Refused units couldn't be read (see rejects). Records without a time, of times that aren't kept, of too many nodes
     or sessions in one blob, or of measurements that aren't known (`unknown`, by name) are left out whole. Of the others
-    these values are: fields without a series, of series beyond a node's thousand, late readings of counters, no numbers.
+    these values are: fields without a series, of series beyond a node's thousand, late readings, no numbers.
     """
 
     records: int
