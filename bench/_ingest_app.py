@@ -13,18 +13,16 @@ import orjson
 import zstandard
 from line_protocol_parser import parse_line
 
-from shared.domain.telemetry.bounds import WINDOW
-from shared.domain.telemetry.decoding import Decoder, Step
+from shared.domain.telemetry.decoding import Decoder
 from shared.domain.telemetry.intake import Intake, Window
 from shared.domain.telemetry.labels import Identity
 
 _RUNS = 5
-_LITTLE = 1 << 16  # bytes, that what is loaded with the first frame is there
 _TIMES = Window(datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 
 
 def main(scenario: str, file: str) -> None:
-    print(json.dumps({"lines": _lines, "frames": _frames, "memory": _memory}[scenario](Path(file))))
+    print(json.dumps({"lines": _lines, "frames": _frames}[scenario](Path(file))))
 
 
 def _lines(path: Path) -> dict[str, Any]:
@@ -65,34 +63,6 @@ def _frames(path: Path) -> dict[str, Any]:
     return {"count": len(stored), **_side_by_side(ours=ours, rolledUp=rolled_up, other=other)}
 
 
-def _memory(path: Path) -> dict[str, Any]:
-    """Peak megabytes over those of a process that has read a little, for all of a file, read window by window."""
-    _read(path, _LITTLE)
-    before = _peak()
-    records = _read(path, path.stat().st_size)
-    return {"records": records, "peak": _peak() - before}
-
-
-def _read(path: Path, size: int) -> int:
-    intake, decoder, at, records = Intake(Identity(), _TIMES), Decoder(together=True), 0, 0
-    with path.open("rb") as blob:
-        while at < size:
-            blob.seek(at)
-            window = blob.read(min(WINDOW, size - at))
-            end = at
-            for step in decoder.steps(window, at):
-                records += _taken(intake, step)
-                end = step.end
-            if end == at:
-                break
-            at = end
-    return records
-
-
-def _taken(intake: Intake, step: Step) -> int:
-    return intake.take(step).records
-
-
 def _side_by_side(**runs: Callable[[], None]) -> dict[str, float]:
     """Medians of turns in which each runs once, so that what else the machine does befalls all."""
     seconds: dict[str, list[float]] = {name: [] for name in runs}
@@ -106,12 +76,6 @@ def _cpu(run: Callable[[], None]) -> float:
     begin = time.process_time()
     run()
     return time.process_time() - begin
-
-
-def _peak() -> float:
-    """The most megabytes that were resident; of this program alone, where getrusage would tell its parent's, too."""
-    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
 
 
 if __name__ == "__main__":

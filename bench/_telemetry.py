@@ -91,10 +91,10 @@ def _grown(chance: random.Random, counters: list[int], begin: int, names: tuple[
     return dict(zip(names, counters[begin : begin + len(names)], strict=True))
 
 
-def lines(size: int) -> bytes:
+def lines(size: int, *, begin: int = BEGIN) -> bytes:
     """At least so many bytes of line protocol, in nanoseconds, with a host's tag as Telegraf sets it."""
     found, written = [], 0
-    for name, tags, few, time in records():
+    for name, tags, few, time in records(begin=begin):
         fields = {**few, **_MORE.get(name, {})}
         told = "".join(f",{key}={value}" for key, value in {**tags, "host": "tvmps_0a1b2c3d_d"}.items())
         values = ",".join(f"{key}={_written(value)}" for key, value in fields.items())
@@ -117,6 +117,12 @@ def frames(size: int, *, cpus: int = _CPUS, begin: int = BEGIN, aggregates: bool
         written += len(text)
         if written >= size:
             return
+
+
+def shortest_records(count: int = 1_100_000) -> bytes:
+    """A frame that is as large as one may be, of records as short as they may be."""
+    chance = random.Random(count)  # noqa: S311  # made up the same way each time
+    return zstandard.compress(b"".join(b"m x=%d\n" % chance.randrange(10, 100) for _ in range(count)))
 
 
 def _flushes(made: Iterator[Record]) -> Iterator[list[Record]]:

@@ -1,8 +1,9 @@
 """What it costs to take in node telemetry, beside what a user would read it with.
 
 Line protocol beside `line-protocol-parser`, a C library that must not be given what isn't trusted; frames of TES nodes
-beside zstd and `orjson.loads`, read from a real Azurite, decoded, rolled up and stored; peak memory for all of a large
-blob, read window by window. Each in a process of its own; CPU is that process's, and sides take turns.
+beside zstd and `orjson.loads`, read from a real Azurite, decoded, rolled up and stored; peak memory of all that for a
+large blob, and for the shortest records in the largest frames, of four accounts side by side. Each in a process of its
+own; CPU is that process's, and sides take turns.
 """
 
 import argparse
@@ -12,10 +13,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from azure.storage.blob import BlobServiceClient
+
 from bench import _telemetry
+from bench._ingest_memory import blob_of
 from bench._rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.checkout import HERE
@@ -23,20 +28,25 @@ from local.dev.children import Children
 
 _MB = 1_000_000
 _SPEED, _QUICK, _SIZE = 10, 20, 100  # megabytes of text
-_NODES = 16  # that flush between two sweeps
+_NODES, _LANES = 16, 4  # that flush between two sweeps; accounts that are read side by side
+_BLOCK = 4 << 20
+_KEPT = timedelta(days=6)
 _LIBRARY, _USUAL = "line-protocol-parser (C)", "zstd + orjson"
 
 
 def measure(megabytes: int) -> Iterator[dict[str, Any]]:
     """Rows as all benchmarks write them; memory is of so many megabytes of text."""
+    many = megabytes * _MB
     with tempfile.TemporaryDirectory() as folder:
         files = Path(folder)
-        few, many = _SPEED * _MB, megabytes * _MB
+        few = _SPEED * _MB
         lines = _run("lines", _file(files / "few.lines", _telemetry.lines(few)))
         frames = _run("frames", _file(files / "few.frames", b"".join(_telemetry.frames(few))))
-        text = _run("memory", _file(files / "many.lines", _telemetry.lines(many)))
-        packed = _run("memory", _file(files / "many.frames", b"".join(_telemetry.frames(many))))
     stored = _stored(megabytes)
+    begin = int((datetime.now(UTC) - _KEPT).timestamp() * 1000)
+    text = _memory({blob_of(0): _telemetry.lines(many, begin=begin)})
+    packed = _memory({blob_of(0): b"".join(_telemetry.frames(many, begin=begin))})
+    shortest = _memory({blob_of(lane): _telemetry.shortest_records() for lane in range(_LANES)})
     caught, live = stored["catchUp"], stored["live"]
     count = lines["count"]
     yield row("line protocol", count / lines["ours"], "lines/s", other=(count / lines["other"], _LIBRARY), least=0.6)
@@ -45,8 +55,9 @@ def measure(megabytes: int) -> Iterator[dict[str, Any]]:
     backlog = f"all of ingestion, a backlog of {megabytes} MB"
     yield row(backlog, caught["ours"], "s CPU", other=(caught["other"], _USUAL), bar=4)
     yield row("all of ingestion, live", live["ours"], "ms CPU a flush", other=(live["other"], _USUAL))
-    yield row(f"peak memory over the baseline, {megabytes} MB of lines", text["peak"], "MB", bar=150)
-    yield row(f"peak memory over the baseline, {megabytes} MB in frames", packed["peak"], "MB", bar=150)
+    yield row(f"peak memory over the baseline, {megabytes} MB of lines", text, "MB", bar=150)
+    yield row(f"peak memory over the baseline, {megabytes} MB in frames", packed, "MB", bar=150)
+    yield row(f"the same, the shortest records, {_LANES} accounts", shortest, "MB", bar=150)
 
 
 def _file(path: Path, content: bytes) -> Path:
@@ -61,6 +72,28 @@ def _stored(megabytes: int) -> dict[str, Any]:
         storage = StorageAddresses.announced(children.start(program)).connection_string
         told = {"storage": storage, "megabytes": megabytes, "nodes": _NODES}
         return _answered("bench._ingest_stored", json.dumps(told))
+
+
+def _memory(blobs: dict[str, bytes]) -> float:
+    """Megabytes over those of a process that has read a little; storage is Azurite's, in a process of its own, too."""
+    with tempfile.TemporaryDirectory() as logs, Children() as children:
+        program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
+        storage = StorageAddresses.announced(children.start(program)).connection_string
+        little = b"".join(_telemetry.flushes(2, cpus=2, begin=_telemetry.BEGIN))
+        for container, some in (("warm", dict.fromkeys(blobs, little)), ("many", blobs)):
+            _written(storage, container, some)
+        told = {"storage": storage, "warm": "warm", "container": "many", "lanes": len(blobs)}
+        return float(_answered("bench._ingest_memory", json.dumps(told))["peak"])
+
+
+def _written(storage: str, container: str, blobs: dict[str, bytes]) -> None:
+    with BlobServiceClient.from_connection_string(storage) as service:
+        made = service.create_container(container)
+        for name, content in blobs.items():
+            blob = made.get_blob_client(name)
+            blob.create_append_blob()
+            for at in range(0, len(content), _BLOCK):
+                blob.append_block(content[at : at + _BLOCK])
 
 
 def _run(scenario: str, path: Path) -> dict[str, Any]:

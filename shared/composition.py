@@ -49,7 +49,8 @@ def _services(parts: Parts) -> Services:
     pools = PoolQueries(accounts, parts.pools, parts.nodes, monitoring, clock=clock, interval=interval)
     live = LiveEvidence(tasks, monitoring, parts.rounds, clock)
     polling = polling_of(parts, records)
-    telemetry = _telemetry(parts, accounts)
+    telemetry, events = _telemetry(parts, accounts), _events(parts, accounts)
+    sharing = NodeSharing(parts.jobs, walk)
     return Services(
         polling=polling,
         queries=queries,
@@ -64,9 +65,9 @@ def _services(parts: Parts) -> Services:
         registry=Registry(accounts, monitoring, clock, interval=interval),
         housekeeping=_housekeeping(parts, records),
         ingestion=_ingestion(parts, polling),
-        events=_events(parts, accounts),
+        events=events,
         telemetry=telemetry,
-        task_telemetry=TaskTelemetryQueries(queries, tasks, NodeSharing(parts.jobs, walk), telemetry, clock),
+        task_telemetry=TaskTelemetryQueries(queries, tasks, events, sharing, telemetry, clock=clock),
         clock=clock,
         table_writes=lambda: parts.tables.writes,
     )

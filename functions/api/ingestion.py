@@ -28,8 +28,9 @@ class TelemetryIntakeAnswer(Answer):
     """The last look at what nodes write: the same of telemetry as is told of logs, and what came of it.
 
     `asleepBlobs` of the blobs hadn't changed; `latestWrite` is the last one to any. `records` of `bytes` were read
-    since `countedSince` (null before the first); `samples` are the values in series. What a host read that died before
-    it told so isn't counted here, so these are at least so many.
+    since `countedSince` (null before the first); `samples` are the values in series. `lostBytes` more stand behind
+    damaged streams and can't be read, the latest as of `lostAt`. What a host read that died before it told so isn't
+    counted here, so these are at least so many.
     """
 
     swept_at: datetime
@@ -45,6 +46,8 @@ class TelemetryIntakeAnswer(Answer):
     records: int
     samples: int
     refused: int
+    lost_bytes: int
+    lost_at: datetime | None
     left_out: TelemetryLeftOutAnswer
 
 
@@ -75,7 +78,10 @@ class IngestionAnswer(Answer):
 
 
 class RejectAnswer(Answer):
-    """A record that couldn't be read: where it begins in its blob, the byte of it where that shows, why, its start."""
+    """A record that couldn't be read: where it begins in its blob, the byte of it where that shows, why, its start.
+
+    Of a compressed unit the byte is that of its decompressed text, as the reason says.
+    """
 
     blob: str
     offset: int
@@ -149,6 +155,8 @@ def _telemetry(sweep: LaneSweep, totals: TelemetryTotals) -> TelemetryIntakeAnsw
         records=totals.records,
         samples=totals.samples,
         refused=totals.refused,
+        lost_bytes=totals.lost,
+        lost_at=totals.lost_at,
         left_out=TelemetryLeftOutAnswer(**{reason: totals.left_out.get(reason, 0) for reason in REASONS}),
     )
 

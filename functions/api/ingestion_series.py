@@ -86,6 +86,7 @@ INGESTION_SERIES = (
     _of_nodes("azbatch_collector_telemetry_bytes", "Bytes of telemetry that were read.", lambda told: told.bytes),
     _of_nodes("azbatch_collector_telemetry_records", "Records of telemetry.", lambda told: told.records),
     _of_nodes("azbatch_collector_telemetry_samples", "Values that were taken in.", lambda told: told.samples),
+    _of_nodes("azbatch_collector_telemetry_lost_bytes", "Bytes that can't be read.", lambda told: told.lost),
     _of_nodes("azbatch_collector_telemetry_rejects", "Units that couldn't be read.", lambda told: told.refused),
     Counter(
         "azbatch_collector_telemetry_left_out", "Records or values in no series.", ("account", "reason"), _left_out

@@ -1,15 +1,38 @@
 """GET accounts/{account}/jobs/{job}/tasks/{task}/telemetry: what its node measured while a task ran."""
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Meta
 
 from functions.answers import Answer
 from functions.api.telemetry import TelemetryAnswer, TelemetryQuery, telemetry_answer, telemetry_table
 from functions.http import Call, Reply, Routes
 
 if TYPE_CHECKING:  # of no use to a start of the app
+    from shared.domain.telemetry.task_runs import TaskRun
     from shared.services.node_sharing import Sharing
     from shared.services.task_telemetry import TaskTelemetry
+
+
+RunsBack = Annotated[
+    int, Meta(ge=0, le=1000, description="0 is the latest run, 1 the first of `runsBefore`, and so on.")
+]
+
+
+class TaskTelemetryQuery(TelemetryQuery):
+    """The range, the step and which series, as of a node; and which run."""
+
+    run: RunsBack = 0
+
+
+class RunBeforeAnswer(Answer):
+    """A run before the latest; it ended at `endTime` at the latest, as of some only the start is logged."""
+
+    pool_id: str | None
+    node_id: str | None
+    start_time: datetime
+    end_time: datetime
 
 
 class SharingAnswer(Answer):
@@ -20,12 +43,13 @@ class SharingAnswer(Answer):
 
 
 class TaskTelemetryAnswer(Answer):
-    """What the node of a task's latest run measured, from its start to its end.
+    """What the node of a task's latest run, or an earlier one that is asked for, measured from its start to its end.
 
-    `startTime`, `endTime` (null while it runs), pool and node are as of `asOf`; of the `earlierRuns` nothing is shown,
-    as nobody keeps where and when they were. `basis` is `task` where blobs name the task, in `attempts` if they name
-    any, and `node` where all that the node sent is shown; null where nothing is. The node measures all that it runs:
-    `sharing` tells what else that was. `reason` says why nothing is shown, else it is null.
+    `startTime`, `endTime` (null while it runs), pool and node of the run are as of `asOf`. Batch counts so many
+    `earlierRuns` before it; `runsBefore` are those before the latest that stored events tell of. `basis` is `task`
+    where blobs name the task, in `attempts` if they name any, and `node` where all that the node sent is shown;
+    null where nothing is. The node measures all that it runs: `sharing` tells what else that was. `reason` says why
+    nothing is shown, else it is null.
     """
 
     as_of: datetime | None
@@ -34,6 +58,7 @@ class TaskTelemetryAnswer(Answer):
     start_time: datetime | None
     end_time: datetime | None
     earlier_runs: int
+    runs_before: list[RunBeforeAnswer]
     basis: Literal["task", "node"] | None
     attempts: list[str]
     sharing: SharingAnswer | None
@@ -45,13 +70,15 @@ def add_task_telemetry(routes: Routes) -> None:
     @routes.route(
         "GET",
         "accounts/{account}/jobs/{job}/tasks/{task}/telemetry",
-        query=TelemetryQuery,
+        query=TaskTelemetryQuery,
         returns=TaskTelemetryAnswer,
     )
-    async def get_task_telemetry(call: Call[TelemetryQuery, None]) -> TaskTelemetryAnswer | Reply:
+    async def get_task_telemetry(call: Call[TaskTelemetryQuery, None]) -> TaskTelemetryAnswer | Reply:
         """What its node measured while a task ran, and how many other tasks ran there then."""
         services, query, path = await call.services(), call.query, call.path
-        found = await services.task_telemetry.of_task(path["account"], path["job"], path["task"], query.asked)
+        found = await services.task_telemetry.of_task(
+            path["account"], path["job"], path["task"], query.asked, back=query.run
+        )
         return telemetry_table(found.telemetry) if query.format == "csv" else _answer(found)
 
 
@@ -64,11 +91,18 @@ def _answer(found: "TaskTelemetry") -> TaskTelemetryAnswer:
         start_time=run.start if run else None,
         end_time=run.end if run else None,
         earlier_runs=run.earlier if run else 0,
+        runs_before=[_before(one) for one in found.before],
         basis=found.tie.value if found.tie else None,
         attempts=list(found.attempts),
         sharing=_sharing(found.sharing) if found.sharing else None,
         reason=found.reason,
         telemetry=telemetry_answer(found.telemetry) if found.telemetry else None,
+    )
+
+
+def _before(run: "TaskRun") -> RunBeforeAnswer:
+    return RunBeforeAnswer(
+        pool_id=run.pool or None, node_id=run.node or None, start_time=run.start, end_time=run.end or run.start
     )
 
 

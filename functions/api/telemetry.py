@@ -98,8 +98,8 @@ class LeftOutAnswer(Answer):
     """What is in no series, of the whole blobs that have something in the range, in which there are `records`.
 
     Refused units couldn't be read (see rejects). Records without a time, of times that aren't kept, of too many nodes
-    in one blob, or of measurements that aren't known (`unknown`, by name) are left out whole. Of the others these
-    values are: fields without a series, of series beyond a node's thousand, late readings of counters, no numbers.
+    or sessions in one blob, or of measurements that aren't known (`unknown`, by name) are left out whole. Of the others
+    these values are: fields without a series, of series beyond a node's thousand, late readings, no numbers.
     """
 
     records: int

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from shared.domain.batch_events import IDENTITY_BYTES, KINDS, BatchEvent, Json, field_of, parse_stamp
+from shared.domain.redacted_begins import redacted_begin
 from shared.domain.redaction import MARK, is_harmless_word, redacted
 
 _BY_LOWER = {kind.lower(): kind for kind in KINDS}
@@ -22,6 +23,7 @@ _MOST_BYTES = 256 * 1024  # of a record; those of the service have some hundreds
 _DEEPEST = 32
 _MOST_WHOLE = 1 << 63  # rows hold no larger number, nor do the service's 64 bits
 _LONGEST_WORD = 64
+_LONGEST_TEXT = 16 * 1024  # characters of a value that are kept; formulas and their results have some thousands
 _LONGEST_KNOWN = 1000  # characters of texts that are remembered without secrets, as the service says the same a lot
 
 
@@ -110,10 +112,14 @@ def _id(found: object, name: str) -> str | None:
     return text if text and len(text) <= _LONGEST_NAME else None
 
 
-@lru_cache(maxsize=2048)
 def _names_secret(key: str) -> bool:
     """True for what people call a secret, whose value may look like any word."""
-    return len(key) <= _LONGEST_NAME and MARK in redacted(f"{key}=word")
+    return len(key) <= _LONGEST_NAME and _says_secret(key)
+
+
+@lru_cache(maxsize=2048)
+def _says_secret(name: str) -> bool:
+    return MARK in redacted(f"{name}=word")
 
 
 def _shown(text: str) -> str:
@@ -124,8 +130,11 @@ def _shown(text: str) -> str:
 
 
 def _known(text: str) -> str:
-    """The same of one that comes again and again."""
-    return _redacted(text) if len(text) <= _LONGEST_KNOWN else redacted(text)
+    """The same of one that comes again and again, or of the begin of a very long one, which says so."""
+    if len(text) <= _LONGEST_KNOWN:
+        return _redacted(text)
+    begin = redacted_begin(text, _LONGEST_TEXT)
+    return begin if len(text) <= _LONGEST_TEXT else f"{begin}… (cut: it had {len(text):,} characters)"
 
 
 @lru_cache(maxsize=2048)

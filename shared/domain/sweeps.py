@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from shared.domain.telemetry_totals import TelemetryTotals
 
 _LATE = timedelta(minutes=10)
+_RECENT = timedelta(days=1)
 _NOTHING = TelemetryTotals()
 _HALF_A_UNIT = 64 * 1024  # bytes; of a blob: a flush of an agent that hasn't come whole has less
 _HALF_A_RECORD = 1024 * 1024  # bytes; what is cut off at the end of a blob stays unread, and is no more than this
@@ -66,9 +67,16 @@ class IngestionReport:
         return _problem(self.sweep, "logs", now, _HALF_A_RECORD)
 
     def telemetry_problem(self, now: datetime) -> str | None:
-        """The same of telemetry."""
+        """The same of telemetry; also where some of it is lost, for a day after more of it was."""
         halves = _HALF_A_UNIT * self.telemetry.behind_blobs if self.telemetry else 0
-        return _problem(self.telemetry, "blobs", now, halves)
+        return _problem(self.telemetry, "blobs", now, halves) or self._loss(now)
+
+    def _loss(self, now: datetime) -> str | None:
+        lost_at = self.telemetry_totals.lost_at
+        if lost_at is None or now - lost_at > _RECENT:
+            return None
+        lost, since = self.telemetry_totals.lost, _written(lost_at)
+        return f"{lost} bytes stand behind damaged streams and can't be read (see the rejects), the last since {since}."
 
 
 def _problem(sweep: LaneSweep | None, things: str, now: datetime, halves: int) -> str | None:

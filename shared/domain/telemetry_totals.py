@@ -15,6 +15,7 @@ REASONS = (
 class TelemetryTotals:
     """Since `since`, None where nothing was counted yet. `samples` are the values that rollups hold.
 
+    `lost` bytes stand where nothing can be read, more of them as of `lost_at`; they are none of the others.
     At least so much: what a host read that died before it told so is stored and counts in answers, but not here.
     """
 
@@ -24,6 +25,8 @@ class TelemetryTotals:
     samples: int = 0
     refused: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
+    lost: int = 0
+    lost_at: datetime | None = None
 
     def plus(self, other: "TelemetryTotals") -> "TelemetryTotals":
         return TelemetryTotals(
@@ -33,4 +36,6 @@ class TelemetryTotals:
             self.samples + other.samples,
             self.refused + other.refused,
             {name: self.left_out.get(name, 0) + other.left_out.get(name, 0) for name in REASONS},
+            self.lost + other.lost,
+            max((at for at in (self.lost_at, other.lost_at) if at), default=None),
         )

@@ -15,7 +15,7 @@ from shared.domain.batch_events import BatchEvent, minute_of
 from shared.domain.blobs import cut_lines, resume_lines
 from shared.domain.event_chunks import Identities, windows_of
 from shared.domain.event_records import RecordError, parse_event
-from shared.domain.redaction import redacted
+from shared.domain.redacted_begins import redacted_begin
 from shared.domain.rejects import Refusal, Refusals
 from shared.domain.sweeps import Totals
 from shared.services.blob_intake import Contribution, Piece
@@ -25,7 +25,7 @@ from shared.stores.unit_writes import Etags
 
 _ACCOUNT = re.compile(r"/batchaccounts/([a-z0-9]+)/", re.IGNORECASE)
 LARGEST_LINE = 1024 * 1024  # bytes; also the most of a log that is in memory at a time
-_SAMPLE = 200  # characters of a bad line that are kept
+_SAMPLE, _READ = 200, 4096  # characters of a bad line that are kept, and that are looked through for secrets
 _MOST_MINUTES = 80  # in a step, so that all its rows fit into a transaction: few minutes take more than one row
 _ENOUGH_REFUSED = 50_000  # in a step: half a second of work
 _HEAD = "!"
@@ -189,7 +189,7 @@ def _parsed(piece: Piece) -> _Read:
 
 def _sample(content: bytes) -> bytes:
     """The begin of a line; without secrets before it is cut, as a part of one has no looks."""
-    return redacted(content.decode(errors="replace"))[:_SAMPLE].encode()
+    return redacted_begin(content[: 4 * (_READ + 1)].decode(errors="replace"), _READ)[:_SAMPLE].encode()
 
 
 def _added(totals: Totals, read: _Read, fresh: Sequence[BatchEvent]) -> Totals:

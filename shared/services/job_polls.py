@@ -9,6 +9,7 @@ import logging
 from collections.abc import Collection, Coroutine
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from shared.clock import Clock
@@ -30,6 +31,7 @@ from shared.stores.batch import BatchAccount
 _LOG = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 8
 _RECONCILED_AT_ONCE = 2
+_MOST_HINTED = 10_000  # jobs, as nobody polls those of an account that is switched off
 
 
 class JobPolls:
@@ -46,9 +48,11 @@ class JobPolls:
     def hint(self, jobs: Collection[str]) -> None:
         """Something is said to have happened in jobs of these keys: the next round begins with them, and thoroughly.
 
-        What is hinted at is looked at like anything else, and what isn't is looked at as often as ever.
+        What is hinted at is looked at like anything else, and what isn't is looked at as often as ever. So are jobs
+        beyond very many.
         """
-        self._hinted.update(jobs)
+        fresh = (job for job in jobs if job not in self._hinted)
+        self._hinted.update(tuple(islice(fresh, _MOST_HINTED - len(self._hinted))))
 
     async def poll_all(self, this: RoundUnderWay) -> None:
         """Polls live jobs, stalest first, until the deadline; sealed ones, too, where they are asked for by name."""

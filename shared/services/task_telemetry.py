@@ -1,4 +1,6 @@
-"""What a task's node measured while the task ran: the node's series, clipped to the run that is stored.
+"""What a task's node measured while the task ran: the node's series, clipped to a run.
+
+The latest run is the one that is stored; those before it are told by events, as far as these came.
 
 Blobs that name the task count alone. Otherwise it is what the node measured, of which other tasks may have their part.
 """
@@ -8,14 +10,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from shared.clock import Clock
+from shared.domain.batch_events import BatchEvent
+from shared.domain.event_lists import EventFilter
 from shared.domain.keys import key_of
 from shared.domain.reports import JobReport
-from shared.domain.stamps import to_milliseconds
+from shared.domain.stamps import from_milliseconds, to_milliseconds
 from shared.domain.tasks import Task
 from shared.domain.telemetry.asked import Asked
+from shared.domain.telemetry.earlier_runs import STARTED_WITHIN, earlier_runs
 from shared.domain.telemetry.ranges import Range
 from shared.domain.telemetry.task_runs import Stay, TaskRun, Tie, attempts_of, run_of, tie_of
-from shared.errors import NotFoundError
+from shared.errors import HistoryRangeError, NotFoundError
+from shared.services.event_queries import EventQueries
 from shared.services.node_sessions import NodeSession
 from shared.services.node_sharing import NodeSharing, Sharing
 from shared.services.queries import Queries
@@ -28,6 +34,7 @@ _OTHER_TIME = "The task didn't run in the time that is asked for."
 _PAST = "The task ran before the time of which telemetry is kept."
 _OF_OTHERS = "The telemetry of the node in that time names other tasks only."
 _NOTHING = "The node sent nothing of that kind in that time."
+_EVENTS_AT_ONCE, _MOST_PAGES = 1000, 5
 
 type _Sessions = dict[str, Collection[NodeSession]]
 
@@ -36,6 +43,7 @@ type _Sessions = dict[str, Collection[NodeSession]]
 class TaskTelemetry:
     """As the stored task tells as of `as_of`; `attempts` are those that blobs name.
 
+    `run` is the one that is shown; `before` are the runs before the latest that events tell of, the latest first.
     `reason` is a sentence where nothing is shown. `telemetry` is None where there is no range that could be.
     """
 
@@ -46,38 +54,76 @@ class TaskTelemetry:
     sharing: Sharing | None = None
     telemetry: NodeTelemetry | None = None
     reason: str | None = None
+    before: Sequence[TaskRun] = ()
 
 
 class TaskTelemetryQueries:
     def __init__(
-        self, queries: Queries, tasks: TaskQueries, sharing: NodeSharing, telemetry: TelemetryQueries, clock: Clock
+        self,
+        queries: Queries,
+        tasks: TaskQueries,
+        events: EventQueries,
+        sharing: NodeSharing,
+        telemetry: TelemetryQueries,
+        *,
+        clock: Clock,
     ) -> None:
         self._queries = queries
         self._tasks = tasks
+        self._events = events
         self._sharing = sharing
         self._telemetry = telemetry
         self._clock = clock
 
-    async def of_task(self, account_id: str, job_id: str, task_id: str, asked: Asked) -> TaskTelemetry:
-        """Raises NotFoundError where no read has seen the task; HistoryRangeError, CacheConflictError, StorageError."""
+    async def of_task(
+        self, account_id: str, job_id: str, task_id: str, asked: Asked, *, back: int = 0
+    ) -> TaskTelemetry:
+        """Of the latest run, or so many runs `back`.
+
+        Raises NotFoundError where no read has seen the task; HistoryRangeError, CacheConflictError, StorageError.
+        """
         report = await self._queries.job(account_id, job_id)
         task = await self._tasks.task(account_id, job_id, key_of(task_id))
         if task is None:
             raise NotFoundError("task", task_id, f" in the job '{report.job.facts.id}', as far as it was read")
         await self._telemetry.require_sense(asked)
-        run = run_of(task)
-        told = TaskTelemetry(report.verdict.as_of, run)
-        if run is None:
+        told = await self._told(report, task, back)
+        if told.run is None:
             return replace(told, reason=_NOT_BEGUN)
-        if not run.node:
+        if not told.run.node:
             return replace(told, reason=_NO_NODE)
-        return await self._of_run(told, report, task, run, asked)
+        return await self._of_run(told, report, task, told.run, asked)
+
+    async def _told(self, report: JobReport, task: Task, back: int) -> TaskTelemetry:
+        """The runs of a task, and which of them is asked for. Raises HistoryRangeError where that isn't known."""
+        latest = run_of(task)
+        before = await self._before(report, task, latest) if latest and latest.earlier else ()
+        if back > len(before):
+            raise HistoryRangeError(
+                f"Of {len(before)} runs before the latest it is known when they were.", target="run"
+            )
+        return TaskTelemetry(report.verdict.as_of, before[back - 1] if back else latest, before=before)
+
+    async def _before(self, report: JobReport, task: Task, latest: TaskRun) -> Sequence[TaskRun]:
+        """Runs before the latest, as events of the task tell of them."""
+        since = from_milliseconds(task.creation) if task.creation else None
+        until = latest.start + STARTED_WITHIN
+        wanted = EventFilter(job=report.job.facts.id, task=task.id, since=since, until=until)
+        found, after = list[BatchEvent](), None
+        for _ in range(_MOST_PAGES):
+            page = await self._events.events(report.account.id, wanted, after=after, most=_EVENTS_AT_ONCE)
+            found += page.events
+            after = page.more
+            if after is None:
+                break
+        return earlier_runs(found, latest)
 
     async def _of_run(
         self, told: TaskTelemetry, report: JobReport, task: Task, run: TaskRun, asked: Asked
     ) -> TaskTelemetry:
         now = await self._clock.now()
-        stay = Stay(task.node, task.start, to_milliseconds(run.end or max(now, run.start)))
+        left = to_milliseconds(run.end or max(now, run.start))
+        stay = Stay((run.pool, run.node), to_milliseconds(run.start), left)
         told = replace(told, sharing=await self._sharing.of(report.account, report.job, task, stay))
         since, end = run.clipped(asked.since, asked.until, now)
         if since >= end:

@@ -28,7 +28,6 @@ from shared.stores.telemetry import (
     BlobState,
     TelemetryStore,
     chunk_rows,
-    identity_of,
     place_key,
     session_row,
     state_row,
@@ -95,11 +94,11 @@ class TelemetryIntake:
 
     @property
     def resumes(self) -> bool:
-        """What is behind a damaged stream or a line without an end can't be told from it."""
+        """What is behind a damaged stream can't be told from it."""
         return False
 
     def pass_over(self, lane: str, size: int) -> None:
-        self._count(lane, TelemetryTotals(bytes=size))
+        self._count(lane, TelemetryTotals(lost=size))
 
     async def take(self, piece: Piece) -> Contribution:
         """As many units as fit into a transaction. Raises StorageError."""
@@ -167,11 +166,16 @@ class TelemetryIntake:
     async def _indexed(self, piece: Piece, read: Steps) -> set[_Indexed]:
         """Notes whose sessions have something on which days, as far as that may be new.
 
-        A session that has samples is its node's for good: whatever names another node begins another session.
+        Where a session's node is told after its first samples, these are noted once more, under its name.
         """
         partition = piece.key.partition
         wanted = {(partition, chunk.session, chunk.block // HOURS_A_DAY) for chunk in read.chunks}
-        new = sorted(wanted - self._told)
+        moved = {
+            (partition, number, day)
+            for number in read.renamed
+            for day in await self._telemetry.days_of(partition, number)
+        }
+        new = sorted({one for one in wanted if one not in self._told or one[1] in read.renamed} | moved)
         nodes = await self._nodes(partition, read, {number for _, number, _ in new})
         account_key, incarnation = account_in(piece.lane), piece.entry.incarnation
         for _, number, day in new:
@@ -180,7 +184,7 @@ class TelemetryIntake:
 
     async def _nodes(self, partition: str, read: Steps, numbers: set[int]) -> dict[int, str]:
         """Whose the sessions are, from what was read or else from what is stored."""
-        found = {number: identity_of(session) for number, session in read.sessions.items()}
+        found = {number: session.whose for number, session in read.sessions.items()}
         if not numbers <= found.keys():
             found = await self._telemetry.load_sessions(partition) | found
         return {number: found.get(number, Identity()).node for number in numbers}
@@ -189,7 +193,8 @@ class TelemetryIntake:
 def _totals_of(read: Steps) -> TelemetryTotals:
     counts = read.left_out
     left_out = {name: getattr(counts, name) for name in REASONS} | {"unknown": sum(counts.unknown.values())}
-    return TelemetryTotals(None, read.consumed, counts.records, read.samples, counts.refused, left_out)
+    taken = read.consumed - read.lost
+    return TelemetryTotals(None, taken, counts.records, read.samples, counts.refused, left_out, read.lost)
 
 
 def account_in(lane: str) -> str:

@@ -96,9 +96,11 @@ class TelemetryQueries:
         choice, oldest = choice_of(asked.name, asked.attributes), await self._clock.now() - self._minutes
         reading, counts = TelemetryReading(self._telemetry, self._hours), LeftOut()
         states = await some_at_once(self._telemetry.load_left_out, partitions)
-        for partition, sessions in partitions.items():
-            counts = counts.plus(states[partition])
-            await reading.add(_part(partition, sessions, wanted, choice, oldest))
+        for state in states.values():
+            counts = counts.plus(state)
+        await reading.add_all(
+            _part(partition, sessions, wanted, choice, oldest) for partition, sessions in partitions.items()
+        )
         measured = reading.measured
         if asked.step is None and measured.is_hourly:
             wanted = wanted.in_hours()

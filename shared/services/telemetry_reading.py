@@ -4,7 +4,8 @@ A roll-up may move minutes to hours meanwhile. Each of its transactions writes a
 before and after, what was read in between is of one moment. Otherwise it is read again.
 """
 
-from collections.abc import AsyncIterator, Collection
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterable
 from dataclasses import dataclass
 
 from shared.domain.telemetry.choices import Choice
@@ -15,7 +16,7 @@ from shared.errors import CacheConflictError, HistoryRangeError
 from shared.stores.telemetry import TelemetryStore
 from shared.stores.telemetry_hours import HourStore
 
-_TRIES = 5
+_TRIES, _AT_ONCE = 5, 4
 _MOST_READ = 1_000_000  # minutes and hours of series: seconds of work
 _MOST_KEPT = 300_000  # of them in memory, for one answer
 
@@ -41,53 +42,86 @@ class Part:
         return self.first // HOURS_A_DAY, self.last // HOURS_A_DAY
 
 
+@dataclass(slots=True)
+class _Count:
+    """Minutes and hours of series: how many were read, and how many are kept of these."""
+
+    read: int = 0
+    kept: int = 0
+
+
 class TelemetryReading:
     """One answer's. Raises HistoryRangeError where it would need too much memory, or time."""
 
     def __init__(self, minutes: TelemetryStore, hours: HourStore) -> None:
         self._minutes = minutes
         self._hours = hours
-        self._read = self._kept = 0
+        self._all = _Count()
         self.measured = Measured({}, {})
+
+    async def add_all(self, parts: Iterable[Part]) -> None:
+        """Adds what is stored, some parts at a time. Raises as `add`, and reads no more then."""
+        gate = asyncio.Semaphore(_AT_ONCE)
+
+        async def added(part: Part) -> None:
+            async with gate:
+                await self.add(part)
+
+        tasks = [asyncio.ensure_future(added(part)) for part in parts]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
 
     async def add(self, part: Part) -> None:
         """Adds what is stored. Raises CacheConflictError where roll-ups come in between again and again."""
         if not part.hours:
-            await self._add_minutes(part, self.measured.minutes)
+            await self._add_minutes(part, self.measured.minutes, _Count())
             return
-        read, kept = self._read, self._kept
         for _ in range(_TRIES):
-            self._read, self._kept = read, kept
-            found, before = Measured({}, {}), await self._hours.etags(part.partition, *part.days)
-            await self._add_minutes(part, found.minutes)
-            await self._add(part, HOURS, self._hours.chunks(part.partition, *part.days, part.choice.names), found.hours)
+            found, count, before = Measured({}, {}), _Count(), await self._hours.etags(part.partition, *part.days)
+            await self._add_minutes(part, found.minutes, count)
+            chunks = self._hours.chunks(part.partition, *part.days, part.choice.names)
+            await self._add(part, HOURS, chunks, found.hours, count)
             if await self._hours.etags(part.partition, *part.days) == before:
-                self.measured = self.measured.plus(found)
+                self.measured.add(found)
                 return
+            self._all = _Count(self._all.read - count.read, self._all.kept - count.kept)
         raise CacheConflictError("What nodes measured is being rolled up to hours; try again.")
 
-    async def _add_minutes(self, part: Part, found: Rollups) -> None:
+    async def _add_minutes(self, part: Part, found: Rollups, count: _Count) -> None:
         chunks = self._minutes.chunks(part.partition, part.first, part.last, part.choice.names)
-        await self._add(part, MINUTES, chunks, found)
+        await self._add(part, MINUTES, chunks, found, count)
 
-    async def _add(self, part: Part, grain: Grain, chunks: AsyncIterator[Chunk], found: Rollups) -> None:
+    async def _add(self, part: Part, grain: Grain, chunks: AsyncIterator[Chunk], found: Rollups, count: _Count) -> None:
         async for chunk in chunks:
             if chunk.session in part.sessions:
                 fold = part.fold if grain is MINUTES and part.first < chunk.block < part.last else 1
                 for name, packed in chunk.columns.items():
                     column: Rollups = {}
-                    self._read += add_column(column, name, chunk.block, packed, grain)
-                    self._merge(found, part.choice.of(column), fold)
-                    _limit(self._read, _MOST_READ)
-                    _limit(self._kept, _MOST_KEPT)
+                    read = add_column(column, name, chunk.block, packed, grain)
+                    self._tally(count, read, _merged(found, part.choice.of(column), fold))
 
-    def _merge(self, found: Rollups, column: Rollups, fold: int) -> None:
-        for series, periods in column.items():
-            together = found.setdefault(series, {})
-            before = len(together)
-            for period, rollup in periods.items():
-                add(together, period // fold * fold, rollup)
-            self._kept += len(together) - before
+    def _tally(self, count: _Count, read: int, kept: int) -> None:
+        """Counts for a part and for all together. Raises HistoryRangeError where that is too much."""
+        for one in (count, self._all):
+            one.read += read
+            one.kept += kept
+        _limit(self._all.read, _MOST_READ)
+        _limit(self._all.kept, _MOST_KEPT)
+
+
+def _merged(found: Rollups, column: Rollups, fold: int) -> int:
+    """How many periods of series there are more."""
+    more = 0
+    for series, periods in column.items():
+        together = found.setdefault(series, {})
+        before = len(together)
+        for period, rollup in periods.items():
+            add(together, period // fold * fold, rollup)
+        more += len(together) - before
+    return more
 
 
 def _limit(periods: int, most: int) -> None:

@@ -4,9 +4,10 @@ A unit that alone has no room is refused, as no agent writes such a one: it woul
 series, or many days, in one go. Of text a unit is a line.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from shared.domain.blobs import resume_lines
 from shared.domain.rejects import Refusal, Refusals
 from shared.domain.telemetry.blob_state import State
 from shared.domain.telemetry.bounds import STEP
@@ -18,17 +19,18 @@ from shared.domain.telemetry.intake import Intake, Window
 from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.left_out import LeftOut, left_out
 from shared.domain.telemetry.likes import Likes
-from shared.domain.telemetry.metrics import Rejected
 from shared.domain.telemetry.sessions import Session
 from shared.domain.telemetry.taken import Taken
 from shared.services.blob_intake import Piece
+from shared.services.telemetry_refusals import StepRefusals
+from shared.stores.telemetry_rows import MOST_ROW
 
 _ENOUGH_CELLS, _MOST_CELLS = 28_000, 32_000  # minutes of series: 55 bytes each at worst, a third more on the wire
 _ENOUGH_ROWS, _MOST_ROWS = 40, 90
 _AT_ONCE = 60_000  # values that are rolled up together: few make many rollups that are merged, many take memory
 _VALUES = 4  # that a minute of a series has, or more; where most have fewer, half a piece is read once more
 _ENOUGH_MISTAKES = 10_000  # some tenths of a second of work, from few bytes where these were compressed
-_MOST_ROW, _MOST_BYTES = 800_000, 2_200_000  # a row holds a MiB, a transaction four, of which base64 takes its third
+_MOST_BYTES = 2_200_000  # a transaction holds four MiB, of which base64 takes its third
 _TOO_MUCH = "It tells of more hours, series or nodes at once than there is room for."
 
 
@@ -47,7 +49,11 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What the first `consumed` bytes of a piece come to, and the packed state behind them."""
+    """What the first `consumed` bytes of a piece come to, and the packed state behind them.
+
+    `lost` of them can't be read, nor what follows them (`skipping`). `renamed` sessions were there before, under the
+    name of another node or none.
+    """
 
     consumed: int = 0
     packed: bytes = b""
@@ -56,16 +62,21 @@ class Steps:
     refused: Refusals = field(default_factory=Refusals)
     sessions: Mapping[int, Session] = field(default_factory=dict)
     left_out: LeftOut = field(default_factory=LeftOut)
-    skipping: bool = False
+    lost: int = 0
     chunks: Sequence[Chunk] = ()
     ends: Sequence[int] = ()
+    renamed: Collection[int] = ()
+
+    @property
+    def skipping(self) -> bool:
+        return self.lost > 0
 
     @property
     def fits(self) -> bool:
         """Whether one transaction holds it; `chunks` know best how many minutes of series there are."""
         sizes = [len(self.packed), *(sum(map(len, chunk.columns.values())) for chunk in self.chunks)]
         facts = sum(len(str(session)) for session in self.sessions.values())
-        is_small = max(sizes) <= _MOST_ROW and sum(sizes) + facts <= _MOST_BYTES
+        is_small = max(sizes) <= MOST_ROW and sum(sizes) + facts <= _MOST_BYTES
         return is_small and len(self.sessions) + len(self.chunks) <= _MOST_ROWS
 
 
@@ -89,22 +100,50 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
 
     Text is read so many bytes at a time.
     """
-    state = State.unpack(context.packed) if context.packed else None
+    state = State.unpack(context.packed) if context.packed else State()
+    if state.in_line:
+        return _end_of_line(piece, state), 0
+    nodes = _nodes_of(state.sessions.current.values())
     intake = Intake(context.identity, context.window, state, likes=context.likes)
-    taken, ends, refused, mistakes, skipping = Taken(piece.offset), list[int](), Refusals(), 0, False
+    taken, ends, refused, step = Taken(piece.offset), list[int](), StepRefusals(), None
     for step in Decoder(together=True, size=size).steps(piece.body, piece.offset, is_last=piece.is_last):
         intake.gather(step, taken)
-        _refuse(refused, step)
-        mistakes += len(step.rejected) + step.unlisted
-        ends.append(step.end - piece.offset)
-        skipping = step.is_refused
+        refused.add(step)
         if intake.gathered_values >= min(_AT_ONCE, _VALUES * (_MOST_CELLS - taken.cells)):
             intake.sum_up(taken)
-        if skipping or mistakes >= _ENOUGH_MISTAKES or _is_enough(taken) or ends[-1] == until:
+        if step.part_of is not None and taken.cells <= _MOST_CELLS:
+            continue
+        ends.append((step.part_of or step.end) - piece.offset)  # a unit that there is no room for isn't read to its end
+        if step.is_refused or refused.found.count >= _ENOUGH_MISTAKES or _is_enough(taken) or ends[-1] == until:
             break
-    consumed = len(piece.body) if skipping else ends[-1] if ends else 0
-    found = replace(_summed_up(intake, taken, refused), consumed=consumed, skipping=skipping, ends=ends)
-    return found, taken.cells
+    consumed, lost, state.in_line = _behind(piece, step, ends[-1] if ends else 0)
+    found = replace(_summed_up(intake, taken, refused.found), consumed=consumed, lost=lost, ends=ends)
+    return replace(found, renamed=_renamed(nodes, taken.sessions.values())), taken.cells
+
+
+def _behind(piece: Piece, step: Step | None, end: int) -> tuple[int, int, bool]:
+    """How much of a piece is done with, how much of that is lost, and whether what follows is the rest of a line."""
+    if step is None or not step.is_refused:
+        return end, 0, False
+    if not step.in_line:
+        return len(piece.body), len(piece.body) - end, False
+    behind = piece.body.find(b"\n", end) + 1
+    return behind or len(piece.body), 0, not behind
+
+
+def _end_of_line(piece: Piece, state: State) -> Steps:
+    """What is left of a line that is too long is passed over."""
+    behind = resume_lines(piece.body)
+    state.in_line = behind is None
+    return Steps(behind or len(piece.body), state.pack())
+
+
+def _nodes_of(sessions: Iterable[Session]) -> dict[int, str]:
+    return {session.number: session.whose.node for session in sessions}
+
+
+def _renamed(before: Mapping[int, str], sessions: Iterable[Session]) -> Collection[int]:
+    return [number for number, node in _nodes_of(sessions).items() if before.get(number, node) != node]
 
 
 def _summed_up(intake: Intake, taken: Taken, refused: Refusals) -> Steps:
@@ -125,28 +164,9 @@ def _is_enough(taken: Taken) -> bool:
     return taken.cells >= _ENOUGH_CELLS or len(taken.sessions) + len(taken.hours) >= _ENOUGH_ROWS
 
 
-def _refuse(refused: Refusals, step: Step) -> None:
-    """Adds one for each place in the blob: of what is wrong within a frame the first, and how much more there is.
-
-    Without a sample, as a part of a secret has no looks.
-    """
-    by_start: dict[int, list[Rejected]] = {}
-    for one in step.rejected:
-        by_start.setdefault(one.start, []).append(one)
-    for start, some in by_start.items():
-        refused.add(Refusal(start, some[0].position, _reason(some), b""))
-    refused.count += step.unlisted
-
-
-def _reason(some: Sequence[Rejected]) -> str:
-    sentence = some[0].reason[:1].upper() + some[0].reason[1:]
-    more = f"; and {len(some) - 1} more in this unit" if len(some) > 1 else ""
-    return f"{sentence}{more}."
-
-
 def _refused(piece: Piece, context: Context, found: Steps) -> Steps:
     """The first unit as one that there is no room for; reading goes on behind it, knowing what was known before."""
     refused = Refusals(1, [Refusal(piece.offset, 0, _TOO_MUCH, b"")])
     counts = replace(LeftOut(), refused=1)
     packed = context.packed or State().pack()
-    return Steps(found.consumed, packed, 1, refused=refused, left_out=counts, skipping=found.skipping)
+    return Steps(found.consumed, packed, 1, refused=refused, left_out=counts, lost=found.lost)

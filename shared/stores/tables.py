@@ -24,7 +24,7 @@ NAMES = (
     "blobs", "events", "rejects", "telemetry", "nodeindex",
 )  # fmt: skip
 _MOST_WHOLE = 1 << 31
-_CHUNK = 64 * 1024  # the most that one binary property holds
+MOST_BINARY = 64 * 1024  # bytes of a binary property
 _CONFLICTS = (409, 412)
 MOST_OPERATIONS = 100  # of a transaction
 LONGEST_KEY = 512  # of 1 KiB in UTF-16
@@ -213,15 +213,15 @@ def whole(number: int) -> int | EntityProperty:
 
 def bytes_columns(name: str, value: bytes) -> Row:
     """Bytes of any length in as many properties `name0`, `name1`… as it takes."""
-    return {f"{name}{at // _CHUNK}": value[at : at + _CHUNK] for at in range(0, len(value), _CHUNK)}
+    return {f"{name}{at // MOST_BINARY}": value[at : at + MOST_BINARY] for at in range(0, len(value), MOST_BINARY)}
 
 
 def bytes_of(row: Row, name: str) -> bytes:
     """What `bytes_columns` put into a row, nothing where it isn't there."""
     found = b""
-    while chunk := row.get(f"{name}{len(found) // _CHUNK}"):
+    while chunk := row.get(f"{name}{len(found) // MOST_BINARY}"):
         found += chunk
-        if len(chunk) < _CHUNK:
+        if len(chunk) < MOST_BINARY:
             break
     return found
 

@@ -38,6 +38,7 @@ from shared.stores.telemetry_rows import (
     block_key,
     chunk_of,
     chunk_row,
+    place_of,
     rows_between,
     selected,
     session_key,
@@ -88,6 +89,12 @@ class TelemetryStore:
         begin, end = block_key(MINUTES, first), block_key(MINUTES, last + 1)
         async for row in rows_between(self._table, partition, begin, end, selected(names)):
             yield chunk_of(row, names)
+
+    async def days_of(self, partition: str, session: int) -> set[int]:
+        """Days since 1970 of which minutes are kept of a session. Raises StorageError."""
+        rows = rows_between(self._table, partition, MINUTES, MINUTES + _AFTER, ["RowKey"])
+        places = [place_of(row) async for row in rows]
+        return {block // HOURS_A_DAY for block, number in places if number == session}
 
     async def delete_day(self, partition: str, day: int) -> int:
         """Deletes the minutes of a day; gives how many rows. Raises StorageError."""
@@ -140,7 +147,7 @@ def session_row(partition: str, session: Session) -> Operation:
     row: Row = {
         "PartitionKey": partition,
         "RowKey": f"n{session.number:06x}",
-        **json_columns("identity", asdict(identity_of(session))),
+        **json_columns("identity", asdict(session.whose)),
         **json_columns("facts", asdict(session.facts)),
     }
     return ("upsert", row, {"mode": "replace"})
@@ -153,11 +160,6 @@ def chunk_rows(partition: str, offset: int, chunks: Sequence[Chunk]) -> list[Ope
         for number, chunk in enumerate(chunks)
     ]
     return [written(chunk_row(partition, key, chunk), None) for key, chunk in zip(keys, chunks, strict=True)]
-
-
-def identity_of(session: Session) -> Identity:
-    """Whose it is; a host's name stands for that of a node that nothing tells."""
-    return session.identity.over(Identity(node=session.host))
 
 
 def _identity(row: Row) -> Identity:

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from azure.data.tables.aio import TableClient
 
 from shared.domain.telemetry.chunks import Chunk
-from shared.stores.tables import Row, bytes_columns, bytes_of, translated, with_etag
+from shared.stores.tables import MOST_BINARY, Row, bytes_columns, bytes_of, translated, with_etag
 
 MINUTES, HOURS = "m", "h"
 _WIDTHS = {MINUTES: 6, HOURS: 5}
 _MARK = "__"
-_MOST_PARTS = 10  # of a column, in properties: chunks are smaller than that
+MOST_ROW = 800_000
+"""Bytes of the columns of a row, all in one at worst: it holds a MiB."""
+_MOST_PARTS = -(-MOST_ROW // MOST_BINARY)  # of a column, in properties
 _MOST_SELECTED = 8
 _ROWS_AT_ONCE = 20  # of half a megabyte at most
 _ROWS = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
@@ -46,8 +48,14 @@ def chunk_row(partition: str, key: str, chunk: Chunk) -> Row:
 def chunk_of(row: Row, names: Collection[str]) -> Chunk:
     """What a row holds of some series."""
     packed = {name: bytes_of(row, _column(name)) for name in names}
+    block, session = place_of(row)
+    return Chunk(session, block, {name: some for name, some in packed.items() if some})
+
+
+def place_of(row: Row) -> tuple[int, int]:
+    """Of which block, and of which session a row is."""
     block, session, *_ = row["RowKey"][1:].split("~")
-    return Chunk(int(session, 16), int(block, 16), {name: some for name, some in packed.items() if some})
+    return int(block, 16), int(session, 16)
 
 
 def kept(row: Row) -> Kept:

@@ -3,6 +3,7 @@
 Steps of many blobs can't count there in their own transactions; so hosts add to it what they counted, afterwards.
 """
 
+from dataclasses import replace
 from datetime import datetime
 
 from shared.domain.keys import partition_of
@@ -34,20 +35,25 @@ class TelemetryTotalsStore:
 
     async def _add(self, account_key: str, more: TelemetryTotals, now: datetime) -> None:
         row = await load_row(self._table, _partition(account_key), _ROW)
+        more = replace(more, lost_at=now if more.lost else None)
         sums = (_totals(row) if row else TelemetryTotals(since=now)).plus(more)
         told: Row = {
             "PartitionKey": _partition(account_key),
             "RowKey": _ROW,
             "since": sums.since,
-            "totals": f"{sums.bytes} {sums.records} {sums.samples} {sums.refused}",
+            "totals": f"{sums.bytes} {sums.records} {sums.samples} {sums.refused} {sums.lost}",
             **json_columns("leftOut", dict(sums.left_out)),
         }
+        if sums.lost_at:
+            told["lostAt"] = sums.lost_at
         await save_row(self._table, told, row["etag"] if row else None)
 
 
 def _totals(row: Row) -> TelemetryTotals:
-    taken, records, samples, refused = map(int, row["totals"].split())
-    return TelemetryTotals(row["since"], taken, records, samples, refused, json_of(row, "leftOut"))
+    """As it was stored; what was lost wasn't counted at first."""
+    taken, records, samples, refused, *lost = map(int, row["totals"].split())
+    left_out, lost_at = json_of(row, "leftOut"), row.get("lostAt")
+    return TelemetryTotals(row["since"], taken, records, samples, refused, left_out, sum(lost), lost_at)
 
 
 def _partition(account_key: str) -> str:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.sweeps import IngestionReport, LaneSweep, Totals
+from shared.domain.telemetry_totals import TelemetryTotals
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
 WELL = LaneSweep(NOW - timedelta(minutes=1), blobs=3)
@@ -62,3 +63,16 @@ def test_telemetry_that_waits_is_a_problem_beyond_what_each_blob_may_have_of_a_u
     assert told(replace(WELL, at=LATE)) == "the blobs weren't looked at since 2026-11-21 19:49:00 UTC."
     broken = replace(WELL, problems=("a: It is gone.", "b: It is gone."))
     assert told(broken) == "a: It is gone. (Blobs that can't be read: 2.)"
+
+
+def test_telemetry_that_is_lost_is_a_problem_for_a_day() -> None:
+    def told(lost_at: datetime | None) -> str | None:
+        totals = TelemetryTotals(bytes=9, lost=7, lost_at=lost_at)
+        return IngestionReport("demo", "logs", WELL, Totals(), WELL, totals).telemetry_problem(NOW)
+
+    assert told(LATE) == (
+        "7 bytes stand behind damaged streams and can't be read (see the rejects), the last since"
+        " 2026-11-21 19:49:00 UTC."
+    )
+    assert told(NOW - timedelta(hours=25)) is None
+    assert told(None) is None

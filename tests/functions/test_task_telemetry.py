@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from azure.batch import models
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from local.azurite import StorageAddresses
+from local.batch_emulator.log_writer import LogWriter
 from local.batch_emulator.stamps import stamp
 from shared.services import node_sharing
 from tests.emulator.staging import add_job, add_pool, add_tasks
@@ -123,6 +125,50 @@ async def test_blobs_that_name_a_task_count_alone(world: World, container: Conta
     await written(world, container, first, used(4, begin, f"{own},task_attempt=1"), "of-the-task")
     shown = (await world.get(query)).body
     assert (shown["basis"], shown["attempts"], sums(shown)) == ("task", ["1"], [4])
+
+
+async def test_runs_before_the_latest_are_those_that_the_log_tells_of(
+    world: World, container: ContainerClient, azurite: StorageAddresses
+) -> None:
+    await world.poll()
+    world.advance(6 * 86_400)
+    await add_pool(world.batch, nodes=1)
+    for job in ("alpha", "beta"):
+        await add_job(world.batch, job)
+    async with LogWriter(world.emulator, azurite.connection_string, os.environ["RESOURCE_LOG_CONTAINER"]) as writer:
+        world.advance(600)
+        await add_tasks(world.batch, 1, job="alpha", command="sleep 300; exit 3", prefix="failing", retries=2)
+        await add_tasks(world.batch, 1, job="beta", command="sleep 10000", prefix="requeued")
+        world.advance(500)
+        options = models.BatchJobDisableOptions(disable_tasks="requeue")
+        await world.batch.begin_disable_job("beta", options)
+        world.advance(600)
+        await world.batch.begin_enable_job("beta")
+        world.advance(300)
+        await world.poll()
+        await writer.flush()
+        await world.app.fire("tick")
+    task = (await world.get("accounts/demo/jobs/alpha/tasks")).body["value"][0]
+    paths = {job: f"accounts/demo/jobs/{job}/tasks/{name}-00000/telemetry?step=PT1M"
+             for job, name in (("alpha", "failing"), ("beta", "requeued"))}  # fmt: skip
+    shown = {job: (await world.get(path)).body for job, path in paths.items()}
+    assert [(told["earlierRuns"], len(told["runsBefore"])) for told in shown.values()] == [(2, 2), (1, 1)]
+    second, first = shown["alpha"]["runsBefore"]
+    assert first["startTime"] < first["endTime"] == second["startTime"] < second["endTime"] == task["startTime"]
+    (before,) = shown["beta"]["runsBefore"]
+    assert {run["nodeId"] for run in (first, second, before)} == {task["nodeId"]}
+    stopped = datetime.fromisoformat(before["endTime"])
+    assert datetime.fromisoformat(before["startTime"]) + 8 * MINUTE < stopped < now(world) - 14 * MINUTE
+    begins = [datetime.fromisoformat(run["startTime"]) + MINUTE for run in (first, second, task)]
+    text = "".join(used(value, at) for value, at in zip((1, 2, 4), begins, strict=True))
+    await written(world, container, task, text + used(8, stopped + 9 * MINUTE), "of-all-runs")
+    for run, value in ((0, 4), (1, 2), (2, 1)):
+        told = (await world.get(f"{paths['alpha']}&run={run}")).body
+        assert (sums(told), told["earlierRuns"]) == ([value], 2 - run)
+    told = (await world.get(f"{paths['beta']}&run=1")).body
+    assert (told["startTime"], told["endTime"], sums(told)) == (before["startTime"], before["endTime"], [1, 2])
+    refused = await world.get(f"{paths['beta']}&run=2")
+    assert (refused.status, refused.body["error"]["target"]) == (400, "run")
 
 
 async def test_where_nothing_is_shown_a_sentence_says_why(world: World) -> None:

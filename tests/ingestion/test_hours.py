@@ -277,7 +277,7 @@ async def test_a_tasks_telemetry_becomes_that_of_its_hours_and_goes_with_them(ri
     rig.clock.time = NOON + 4 * DAY
     await filled(rig)
     stored: Any = _Stored()
-    queries = TaskTelemetryQueries(stored, stored, stored, rig.queries, rig.clock)
+    queries = TaskTelemetryQueries(stored, stored, stored, stored, rig.queries, clock=rig.clock)
 
     async def shown() -> tuple[str | None, list[float]]:
         found = await queries.of_task("demo", "j", "t", Asked(name="system.memory"))

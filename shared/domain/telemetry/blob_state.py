@@ -14,11 +14,15 @@ _FORMAT = 1
 
 @dataclass(slots=True)
 class State:
-    """What an intake remembers of a blob; `memories` are by the number of a session under way."""
+    """What an intake remembers of a blob; `memories` are by the number of a session under way.
+
+    `in_line` where reading goes on within a line that is too long, whose end is yet to come.
+    """
 
     sessions: Sessions = field(default_factory=Sessions)
     memories: dict[int, Memory] = field(default_factory=dict)
     format: int = _FORMAT
+    in_line: bool = False
 
     def pack(self) -> bytes:
         """Some 30 bytes for each series."""

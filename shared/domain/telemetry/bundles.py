@@ -23,6 +23,7 @@ from shared.domain.telemetry.precision import Precision
 _MARK = ONCE.encode()
 _MOST_LAYOUTS, _MOST_FIELDS = 64, 128  # of a line, and of a layout
 _MOST_HEADS = 4096
+_LONGEST = 4096  # characters of the names in a layout, and bytes of the tags: they are remembered
 _LEAST_ALIKE = 2  # on average, or it isn't worth it
 
 
@@ -117,6 +118,9 @@ class Bundler:
         return found
 
     def _head(self, key: _Key, fields: msgspec.Raw) -> _Head:
+        """Raises ValueError where there is too much to remember."""
+        if len(key[0]) + len(key[1]) > _LONGEST:
+            raise ValueError("too long names")
         names = tuple(_FIELDS.decode(fields))
         head = _Head(_TAGS.decode(key[1]), names, _decoder_of(names))
         if len(self._heads) >= _MOST_HEADS:
@@ -168,11 +172,15 @@ def _values(decoder: Any, fields: list[msgspec.Raw]) -> list[Value]:
     return list(chain.from_iterable(map(msgspec.structs.astuple, rows)))
 
 
-@lru_cache(maxsize=256)
 def _decoder_of(names: tuple[str, ...]) -> Any:
-    """Reads objects of these fields and no others. Raises ValueError where there are too many."""
-    if len(names) > _MOST_FIELDS:
-        raise ValueError("too many fields")
+    """Reads objects of these fields and no others. Raises ValueError where there are too many, or they are too long."""
+    if len(names) > _MOST_FIELDS or sum(map(len, names)) > _LONGEST:
+        raise ValueError("too many fields, or too long names")
+    return _known_decoder(names)
+
+
+@lru_cache(maxsize=256)
+def _known_decoder(names: tuple[str, ...]) -> Any:
     places = [f"f{place}" for place in range(len(names))]
     kind = msgspec.defstruct(
         "Fields",

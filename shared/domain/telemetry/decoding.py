@@ -1,4 +1,6 @@
-"""From the bytes of a blob to records, step by step: each step is whole and can be kept together with where it ends.
+"""From the bytes of a blob to records, step by step: a step can be kept together with where it ends.
+
+A compressed unit may come in parts, as its text may be of very many records; it is kept with the last of them.
 
 A reader hands over what it has from the end of the last step on, WINDOW bytes at least where the blob has as many, and
 stops between two steps whenever it likes. What a step holds doesn't depend on how bytes were cut, only how many lines
@@ -8,7 +10,7 @@ of text there are in one does.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from shared.domain.telemetry.bounds import STEP
+from shared.domain.telemetry.bounds import MOST_LISTED, MOST_MISTAKES, STEP
 from shared.domain.telemetry.bundles import Bundle
 from shared.domain.telemetry.compression import Form
 from shared.domain.telemetry.frames import Unit, form_at, units_of
@@ -17,14 +19,16 @@ from shared.domain.telemetry.precision import Precision
 from shared.domain.telemetry.texts import TextReader, Texts
 
 _CUT_SHORT = "the blob ends within a unit"
+_TOO_MANY = f"{MOST_MISTAKES:,} lines before this make no sense"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """What bytes `start` to `end` of a blob hold: `bundles` of records, and behind them single ones.
 
-    `unlisted` lines are no telemetry, beside those that `rejected` tells of; there are only so many of these.
-    Nothing behind the end can be read where it `is_refused`.
+    So many lines, or units, are `bad`; `rejected` tells of the first of them. Where more of a unit follows, the step is
+    `part_of` one that ends there, and ends itself where that begins. Where it `is_refused`, nothing behind the end can
+    be read, but for what is behind the line that begins there (`in_line`).
     """
 
     start: int
@@ -33,7 +37,9 @@ class Step:
     rejected: tuple[Rejected, ...] = ()
     is_refused: bool = False
     bundles: Sequence[Bundle] = ()
-    unlisted: int = 0
+    bad: int = 0
+    part_of: int | None = None
+    in_line: bool = False
 
     @property
     def records(self) -> int:
@@ -68,7 +74,7 @@ class Decoder:
                 at = step.end - offset
         if at < len(stored) and is_last:
             start, end = offset + at, offset + len(stored)
-            yield Step(start, end, (), (Rejected(start, end, end - start, _CUT_SHORT),))
+            yield Step(start, end, (), (Rejected(start, end, end - start, _CUT_SHORT),), bad=1)
 
     def _alike(self, stored: bytes, at: int, offset: int, *, is_last: bool) -> Iterator[Step]:
         """Steps up to where text ends and something compressed begins, or more bytes are needed."""
@@ -78,7 +84,7 @@ class Decoder:
             elif unit.form is Form.TEXT:
                 yield from self._text(stored, unit.start, offset, is_last=is_last)
             else:
-                yield self._compressed(unit, offset)
+                yield from self._compressed(unit, offset)
 
     def _text(self, stored: bytes, at: int, offset: int, *, is_last: bool) -> Iterator[Step]:
         size = self._size
@@ -92,14 +98,31 @@ class Decoder:
                 return
             at, size = at + found.taken, self._size if found.taken else _longer(stored, at, size)
 
-    def _compressed(self, unit: Unit, offset: int) -> Step:
-        found = self._texts.read(unit.text, ends=True, is_unit=True)
-        start, end = offset + unit.start, offset + unit.end
-        rejected = [Rejected(start, end, line.start + line.position, line.reason, compressed=True)
-                    for line in found.mistakes]  # fmt: skip
-        if found.refused:
-            rejected.append(Rejected(start, end, found.taken, found.refused, compressed=True))
-        return Step(start, end, found.metrics, tuple(rejected), bundles=found.bundles)
+    def _compressed(self, unit: Unit, offset: int) -> Iterator[Step]:
+        at, bad, is_over = 0, 0, False
+        size = max(self._size, unit.text.find(b"\n") + 1)  # a batch is a line, and needs no copy
+        while not is_over:
+            found = self._texts.read(unit.text[at : at + size], ends=at + size >= len(unit.text), is_unit=True)
+            is_over = at + found.taken == len(unit.text)
+            if bad + found.bad >= MOST_MISTAKES and not is_over:
+                found.refused = found.refused or _TOO_MANY
+            is_over = is_over or bool(found.refused)
+            if found.taken or is_over:
+                yield _unit_step(unit, found, offset, at, is_over=is_over, listed=bad)
+            at, bad = at + found.taken, bad + found.bad
+            size = self._size if found.taken else _longer(unit.text, at, size)
+
+
+def _unit_step(unit: Unit, found: Texts, offset: int, at: int, *, is_over: bool, listed: int) -> Step:
+    """Of what was found at a place of a unit's text; so many bad lines of it are listed already, or counted."""
+    start, end = offset + unit.start, offset + unit.end
+    rejected = [Rejected(start, end, at + line.start + line.position, line.reason, compressed=True)
+                for line in found.mistakes[: max(MOST_LISTED - listed, 0)]]  # fmt: skip
+    if found.refused:
+        rejected.append(Rejected(start, end, at + found.taken, found.refused, compressed=True))
+    bad = found.bad + bool(found.refused)
+    until, part_of = (end, None) if is_over else (start, end)
+    return Step(start, until, found.metrics, tuple(rejected), bundles=found.bundles, bad=bad, part_of=part_of)
 
 
 def _longer(stored: bytes, at: int, size: int) -> int:
@@ -114,10 +137,11 @@ def _text_step(found: Texts, offset: int) -> Step:
     if found.refused:
         rejected.append(Rejected(end, end, 0, found.refused))
     is_refused = bool(found.refused)
-    return Step(offset, end, found.metrics, tuple(rejected), is_refused, found.bundles, found.unlisted)
+    bad = found.bad + is_refused
+    return Step(offset, end, found.metrics, tuple(rejected), is_refused, found.bundles, bad, in_line=is_refused)
 
 
 def _rejected_unit(unit: Rejected, offset: int) -> Step:
     start, end = offset + unit.start, offset + unit.end
     rejected = Rejected(start, end, unit.position, unit.reason, compressed=unit.compressed)
-    return Step(start, end, (), (rejected,), is_refused=start == end)
+    return Step(start, end, (), (rejected,), is_refused=start == end, bad=1)

@@ -18,7 +18,7 @@ from shared.domain.telemetry.series import Kind, Series
 from shared.domain.telemetry.summaries import Reading, gauge_rollup, growth, number_of
 
 MOST_SERIES = 1000
-"""Of a node at a time, unless a reader says otherwise: one with 8 GPUs, 96 CPUs and ten disks has some 900."""
+"""Of a node at a time, as one blob tells of it: one with 8 GPUs, 96 CPUs and ten disks has some 900."""
 
 
 @dataclass(slots=True)
@@ -34,6 +34,10 @@ class Memory:
     before: set[str] = field(default_factory=set)
     old: set[str] = field(default_factory=set)
     hour: int = 0
+
+    def of_next_session(self) -> "Memory":
+        """That of a session which follows in the same blob: its counters are others, its series count with those."""
+        return Memory(series=self.series, before=self.before, old=self.old, hour=self.hour)
 
     def begin(self, hour: int) -> None:
         self.hour = hour

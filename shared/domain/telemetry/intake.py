@@ -15,7 +15,7 @@ from shared.domain.telemetry.bundles import Bundle
 from shared.domain.telemetry.decoding import Step
 from shared.domain.telemetry.folding import MOST_SERIES, Fold, Memory
 from shared.domain.telemetry.labels import Identity
-from shared.domain.telemetry.likes import MOST_LIKES, Likes, is_worth_remembering
+from shared.domain.telemetry.likes import MOST_LIKES, Like, Likes, Remembered
 from shared.domain.telemetry.metrics import Metric
 from shared.domain.telemetry.plans import Plan, likeness
 from shared.domain.telemetry.sessions import Phase, Session
@@ -78,7 +78,7 @@ class Intake:
         self._times = window.nanoseconds
         self._most_series = most_series
         self._likes = likes or Likes()
-        self._known: dict[tuple[object, ...], _Gathered] = {}
+        self._known = Remembered[_Gathered]()
         self._bundled: dict[int, tuple[object, _Gathered]] = {}  # with what is known by its id, so that no other has it
         self._gathered: list[_Gathered] = []
         self.gathered_values = 0
@@ -117,7 +117,7 @@ class Intake:
     def _learn_bundle(self, bundle: Bundle) -> tuple[object, _Gathered]:
         first = next(bundle.metrics())
         like = likeness(first)
-        found = bundle.head, self._known.get(like) or self._learn(like, first)
+        found = bundle.head, self._known.known.get(like) or self._learn(like, first)
         if bundle.head is not None:
             if len(self._bundled) >= MOST_LIKES:
                 self._bundled.clear()
@@ -125,7 +125,8 @@ class Intake:
         return found
 
     def _gather_each(self, metrics: Iterable[Metric], taken: Taken) -> None:
-        current, known_of, times, gathered = self.state.sessions.current, self._known.get, self._times, self._gathered
+        current, known_of = self.state.sessions.current, self._known.known.get
+        times, gathered = self._times, self._gathered
         for metric in metrics:
             like = likeness(metric)
             known = known_of(like) or self._learn(like, metric)
@@ -141,24 +142,18 @@ class Intake:
                 known.values += metric.fields.values()
                 self.gathered_values += len(metric.fields)
 
-    def _learn(self, like: tuple[object, ...], metric: Metric) -> _Gathered:
+    def _learn(self, like: Like, metric: Metric) -> _Gathered:
         alike = self._likes.of(like, metric)
         known = _Gathered(alike.plan, alike.node, alike.identity, alike.is_once)
-        if is_worth_remembering(metric):
-            if len(self._known) >= MOST_LIKES:
-                self._known.clear()
-            self._known[like] = known
+        self._known.keep(like, known)
         return known
 
     def _noted(self, metric: Metric, known: _Gathered, taken: Taken) -> Session | None:
-        """The session that a record belongs to, which it may begin or tell of; None where there are too many nodes."""
+        """The session that a record belongs to, which it may begin or tell of; None where there are too many."""
         sessions = self.state.sessions
         before = session = sessions.current.get(known.node)
         if session is None or (known.is_once and session.is_over(metric)):
-            if session:  # counters of another session may be those of another node
-                self.sum_up(taken)
-                self.state.memories.pop(session.number, None)
-            session = sessions.begin(known.node, self._identity)
+            session = self._begun(known.node, session, taken)
             if session is None:
                 return None
         if known.is_once:
@@ -170,6 +165,17 @@ class Intake:
         if session != before:
             taken.sessions[session.number] = session
         known.settled = session.number
+        return session
+
+    def _begun(self, node: str, ended: Session | None, taken: Taken) -> Session | None:
+        """The first session of a node, or the one behind another, whose counters may be those of another node."""
+        memory = None
+        if ended:
+            self.sum_up(taken)
+            memory = self.state.memories.pop(ended.number, None)
+        session = self.state.sessions.begin(node, self._identity)
+        if session and memory:
+            self.state.memories[session.number] = memory.of_next_session()
         return session
 
     def sum_up(self, taken: Taken) -> None:

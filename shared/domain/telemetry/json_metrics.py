@@ -8,7 +8,7 @@ import re
 
 import msgspec
 
-from shared.domain.telemetry.bounds import MOST_MISTAKES
+from shared.domain.telemetry.bounds import MOST_LISTED, MOST_MISTAKES, MOST_PARTS
 from shared.domain.telemetry.metrics import Metric, TextError, Value
 from shared.domain.telemetry.precision import Precision
 
@@ -64,21 +64,28 @@ def _timed(metrics: list[Metric], precision: Precision) -> list[Metric]:
 
 
 def _one_by_one(line: bytes, precision: Precision) -> tuple[list[Metric], list[TextError]]:
-    """The same where something in a batch is wrong, or where there is no batch."""
+    """The same where something in a batch is wrong, or where there is no batch. Raises TextError."""
+    if line.count(b",") > MOST_PARTS:
+        raise TextError(f"something in it is wrong, and it has more than {MOST_PARTS:,} parts", 0)
     try:
         parts = [bytes(part) for part in _LOOSE.decode(line).metrics]
     except (msgspec.DecodeError, ValueError, RecursionError):
         return [_read_one(line, 0, precision)], []
-    metrics, faults, at = [], [], 0
+    metrics, faults, bad, at = [], [], 0, 0
     for part in parts:
         at = line.index(part, at)
         try:
             metrics.append(_read_one(part, at, precision))
         except TextError as error:
-            faults.append(error)
-            if len(faults) > MOST_MISTAKES:
-                raise TextError(f"more than {MOST_MISTAKES:,} records of the line make no sense", at) from error
+            bad += 1
+            if bad <= MOST_LISTED:
+                faults.append(error)
+            elif bad > MOST_MISTAKES:
+                faults.append(TextError(f"more than {MOST_MISTAKES:,} records of the line make no sense", at))
+                return metrics, faults
         at += len(part)
+    if bad > MOST_LISTED:
+        faults.append(TextError(f"{bad - MOST_LISTED:,} more records of the line make no sense", 0))
     return metrics, faults
 
 

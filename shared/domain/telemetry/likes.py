@@ -4,6 +4,7 @@ It is all of what they are like, so nothing of it is ever out of date.
 """
 
 from dataclasses import dataclass
+from sys import getsizeof
 
 from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.metrics import Metric
@@ -11,7 +12,8 @@ from shared.domain.telemetry.once_records import identity_of_tags, is_once, name
 from shared.domain.telemetry.plans import Plan, plan_of
 
 MOST_LIKES = 4096
-_LONGEST = 2048  # characters of tags that are worth remembering
+_LARGEST, _MOST_BYTES = 32 << 10, 16 << 20  # of what records are like, one and all that are remembered
+type Like = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,28 +26,45 @@ class Alike:
     is_once: bool
 
 
-class Likes:
-    """Remembers as many as a process may care to; shared by those who read blobs side by side."""
+class Remembered[T]:
+    """Something of records by what they are like, in bounded memory: whoever writes a blob names things at any length.
 
-    __slots__ = ("_known",)
+    `known` stays the same object.
+    """
+
+    __slots__ = ("_bytes", "known")
 
     def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], Alike] = {}
+        self.known: dict[Like, T] = {}
+        self._bytes = 0
 
-    def of(self, like: tuple[object, ...], metric: Metric) -> Alike:
+    def keep(self, like: Like, one: T) -> None:
+        """Unless it is too large."""
+        size = sum(getsizeof(part) for part in like if not isinstance(part, type))
+        if size > _LARGEST:
+            return
+        if len(self.known) >= MOST_LIKES or self._bytes + size > _MOST_BYTES:
+            self.known.clear()
+            self._bytes = 0
+        self.known[like] = one
+        self._bytes += size
+
+
+class Likes:
+    """Shared by those who read blobs side by side."""
+
+    __slots__ = ("_remembered",)
+
+    def __init__(self) -> None:
+        self._remembered = Remembered[Alike]()
+
+    def of(self, like: Like, metric: Metric) -> Alike:
         """May be asked by several threads: at worst each of them tells the same."""
-        known = self._known.get(like)
+        known = self._remembered.known.get(like)
         if known is None:
             known = _told(metric)
-            if is_worth_remembering(metric):
-                if len(self._known) >= MOST_LIKES:
-                    self._known.clear()
-                self._known[like] = known
+            self._remembered.keep(like, known)
         return known
-
-
-def is_worth_remembering(metric: Metric) -> bool:
-    return sum(map(len, metric.tags.values())) <= _LONGEST
 
 
 def _told(metric: Metric) -> Alike:

@@ -34,12 +34,17 @@ _MOST, _MOST_UNSIGNED = 1 << 63, 1 << 64
 _DIGITS = 20  # of a whole number of 64 bits, with its sign; int() takes longer and longer for more
 
 
+def behind_blank_lines(text: bytes, at: int) -> int:
+    """Where the next line with something in it begins; the end where there is none."""
+    return _BLANK.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing as well
+
+
 def read_record(text: bytes, at: int, precision: Precision) -> tuple[Metric | None, int]:
     """The record that begins at a place, blank lines before it or not, and where the next one begins.
 
     None for a comment and at the end. Raises TextError; it is open where a quoted string has no end.
     """
-    at = _BLANK.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing as well
+    at = behind_blank_lines(text, at)
     if at == len(text):
         return None, at
     if comment := _COMMENT.match(text, at):

@@ -5,7 +5,7 @@ A roll-up that is under way, or a blob that was read later than others, leaves b
 
 from dataclasses import dataclass
 
-from shared.domain.telemetry.rollups import MINUTES_AN_HOUR, Rollups, hours, merged
+from shared.domain.telemetry.rollups import MINUTES_AN_HOUR, Rollups, hours, merge, merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,10 @@ class Measured:
         """Whether it is nothing but hours."""
         return bool(self.hours) and not any(self.fine.values())
 
-    def plus(self, other: "Measured") -> "Measured":
-        return Measured(merged((self.minutes, other.minutes)), merged((self.hours, other.hours)))
+    def add(self, other: "Measured") -> None:
+        """Adds what is stored in another place."""
+        merge(self.minutes, other.minutes)
+        merge(self.hours, other.hours)
 
     @property
     def fine(self) -> Rollups:

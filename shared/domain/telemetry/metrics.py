@@ -28,7 +28,7 @@ class Rejected:
     """Bytes `start` to `end` of a blob that are no telemetry.
 
     `position` counts from `start` where the bytes stand in the blob as they are, and within the decompressed text where
-    `compressed`; `end` equals `start` only where a blob is refused from there on.
+    `compressed`; `end` equals `start` only where nothing can be read from there on.
     """
 
     start: int

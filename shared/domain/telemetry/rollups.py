@@ -51,11 +51,16 @@ def merged(parts: Iterable[Mapping[Series, Mapping[int, Rollup]]]) -> Rollups:
     """All together."""
     found: Rollups = {}
     for part in parts:
-        for series, periods in part.items():
-            together = found.setdefault(series, {})
-            for period, rollup in periods.items():
-                add(together, period, rollup)
+        merge(found, part)
     return found
+
+
+def merge(found: Rollups, part: Mapping[Series, Mapping[int, Rollup]]) -> None:
+    """Adds a part to what was found before."""
+    for series, periods in part.items():
+        together = found.setdefault(series, {})
+        for period, rollup in periods.items():
+            add(together, period, rollup)
 
 
 def hours(minutes: Mapping[Series, Mapping[int, Rollup]]) -> Rollups:

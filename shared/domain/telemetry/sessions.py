@@ -16,6 +16,8 @@ from shared.domain.telemetry.once_records import SINGLE, identity_of_record, is_
 _NO_FACTS = NodeFacts()
 MOST_NODES = 16
 """That one blob may hold at a time, so that what must be remembered of them fits into a row."""
+MOST_SESSIONS = 1000
+"""That one blob may hold, as who asks for one reads what all have told."""
 
 
 class Phase(IntEnum):
@@ -40,6 +42,11 @@ class Session:
     facts: NodeFacts = _NO_FACTS
     phase: Phase = Phase.NEW
     told: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def whose(self) -> Identity:
+        """Whose it is; a host's name stands for that of a node that nothing tells."""
+        return self.identity.over(Identity(node=self.host))
 
     def is_over(self, metric: Metric) -> bool:
         """Whether a record that is told once begins another session."""
@@ -66,7 +73,10 @@ class Sessions:
     begun: int = 0
 
     def begin(self, node: str, identity: Identity) -> Session | None:
-        """The next session of a node; None where the blob has too many nodes already."""
+        """The next session of a node, whose last one is over; None where the blob has too many of either already."""
+        if self.begun >= MOST_SESSIONS:
+            self.current.pop(node, None)
+            return None
         if node not in self.current and len(self.current) >= MOST_NODES:
             return None
         self.current[node] = Session(self.begun, identity, node)

@@ -26,7 +26,7 @@ class Tie(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:
-    """The latest run of a task; `end` is None while it runs. Of `earlier` runs nothing is stored but their number."""
+    """A run; `end` is None while it runs. Batch counts so many `earlier` ones, and tells of the latest only."""
 
     pool: str
     node: str

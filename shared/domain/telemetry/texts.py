@@ -13,7 +13,7 @@ from shared.domain.telemetry.bundles import Bundle, Bundler
 from shared.domain.telemetry.compression import Form
 from shared.domain.telemetry.frames import form_at
 from shared.domain.telemetry.json_metrics import read_json
-from shared.domain.telemetry.line_grammar import read_record
+from shared.domain.telemetry.line_grammar import behind_blank_lines, read_record
 from shared.domain.telemetry.line_protocol import PlainLines
 from shared.domain.telemetry.metrics import Metric, TextError
 from shared.domain.telemetry.precision import Precision
@@ -36,22 +36,33 @@ class Texts:
     """What was read of a text: records, mistakes and the bytes taken.
 
     `bundles` are records, too, which stand before the others. `refused` tells why nothing behind `taken` can be read,
-    if that is so. `unlisted` are lines beyond those that `mistakes` tell of, as all lines of a text may be bad.
+    if that is so. Of `bad` lines `mistakes` tell of the first, as all lines of a text may be bad.
     """
 
     metrics: list[Metric] = field(default_factory=list)
     bundles: list[Bundle] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
-    unlisted: int = 0
+    bad: int = 0
     taken: int = 0
     refused: str = ""
 
     def miss(self, mistakes: Sequence[Mistake]) -> None:
         """Notes what is wrong with one line."""
+        self.bad += 1
         if len(self.mistakes) < MOST_LISTED:
             self.mistakes += mistakes
-        else:
-            self.unlisted += 1
+
+
+class _Part(NamedTuple):
+    """Text up to the end of its last whole line, `given` bytes with the half one behind it, or to its own end.
+
+    In a unit, which was compressed, nothing compressed begins.
+    """
+
+    text: bytes
+    given: int
+    ends: bool
+    is_unit: bool
 
 
 class TextReader:
@@ -73,28 +84,28 @@ class TextReader:
         end = len(text) if ends else text.rfind(b"\n") + 1
         if len(text) - end > MOST_LINE:
             found.refused = _TOO_LONG
-        text = text[:end]
-        letters = text.decode("latin-1")
+        part = _Part(text[:end], len(text), ends, is_unit)
+        letters = part.text.decode("latin-1")
         while found.taken < end:
             found.taken = self._plain.read_run(letters, found.taken, found.metrics)
-            if found.taken < end and not self._read_line(text, found, ends=ends, is_unit=is_unit):
+            if found.taken < end and not self._read_line(part, found):
                 break
         return found
 
-    def _read_line(self, text: bytes, found: Texts, *, ends: bool, is_unit: bool) -> bool:
-        """Reads one record by the full grammar; False where nothing more can be read."""
-        at = found.taken
+    def _read_line(self, part: _Part, found: Texts) -> bool:
+        """Reads one record by the full grammar; False where nothing more can be read, or there is enough."""
+        text, at = part.text, found.taken
         stop = text.find(b"\n", at)
         stop = len(text) if stop < 0 else stop
-        if stop - at > MOST_LINE or (is_unit and len(found.mistakes) >= MOST_MISTAKES):
-            found.refused = _TOO_LONG if stop - at > MOST_LINE else _TOO_MANY
+        if stop - at > MOST_LINE:
+            found.refused = _TOO_LONG
             return False
-        if not is_unit and form_at(text, at) is not Form.TEXT:
+        if found.bad >= MOST_MISTAKES or not (part.is_unit or form_at(text, at) is Form.TEXT):
             return False
         try:
             found.taken = self._read_record(text, at, stop, found)
         except TextError as error:
-            if error.is_open and not ends:
+            if error.is_open and not part.ends and part.given - behind_blank_lines(text, at) <= MOST_LINE:
                 return False
             found.miss([Mistake(at, stop, error.position, error.reason)])
             found.taken = min(stop + 1, len(text))
@@ -117,10 +128,12 @@ class TextReader:
             metric, behind = read_record(text, at, self._precision)
         except TextError as error:
             raise TextError(error.reason, error.position - at, is_open=error.is_open) from error
+        if behind - at > MOST_LINE and behind - behind_blank_lines(text, at) > MOST_LINE:
+            raise TextError(_RECORD_TOO_LONG, 0)
         if metric is not None:
             found.metrics.append(metric)
         return behind
 
 
 _TOO_LONG = f"a line is longer than {MOST_LINE:,} bytes"
-_TOO_MANY = f"{MOST_MISTAKES:,} lines before this make no sense"
+_RECORD_TOO_LONG = f"a record is longer than {MOST_LINE:,} bytes"

@@ -1,6 +1,9 @@
 import base64
 import json
+import re
 from typing import Any
+
+import pytest
 
 from shared.domain.telemetry.precision import NANOSECONDS, Precision
 from tests.domain.telemetry.published import published
@@ -12,6 +15,36 @@ def test_line_protocol_is_read_as_its_makers_read_it_and_all_mistakes_have_a_pla
     wrong = [key for key, case in cases.items() if not _is_right(case["input"], case["output"])]
     assert len(cases) == 3286
     assert wrong == []
+
+
+def test_nearly_all_mistakes_stand_where_the_makers_of_line_protocol_say_and_all_in_that_line() -> None:
+    """The others are told at the begin or the end of the same value, or where another mistake is before that."""
+    cases = json.loads(published("line-protocol/decode_cases.json").read_text(encoding="utf-8"))["decode"]
+    lines, places = 0, 0
+    for case in cases.values():
+        place = re.search(r"at line (\d+):(\d+)", case["output"].get("error", ""))
+        if place:
+            text = _bytes(case["input"]["text"])
+            first = read(text, Precision(case["input"]["precision"].removeprefix("1"))).mistakes[0]
+            before = text[: first.start + first.position]
+            lines += before.count(b"\n") + 1 == int(place[1])
+            places += len(before) - before.rfind(b"\n") == int(place[2])
+    assert (lines, places) == (3058, 2977)
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        (b"m", 1), (b"m ", 2), (b"m f", 3), (b"m f=", 4), (b"m f=1x", 5), (b"m f=1 1x", 7), (b"m f=1,", 6), (b",", 0),
+        (b"m,", 2), (b"m,t", 3), (b"m,t=", 4), (b"m,t=1,t=2 f=1", 6), (b"m f=-1u", 6), (b"m f=1e999", 4),
+        (b"m f=1.1.1", 7), (b"m f=99999999999999999999i", 4), (b"m f=1 99999999999999999999", 6), (b'm f="a', 4),
+        (b'm f="\xff"', 5), (b"m\xff f=1", 1), (b"m,t=\xff f=1", 4), (b"m f=1\0", 5), (b"m f=1 5 ?", 7),
+        (b"m\t f=1", 1), (b"m f=tru", 5),
+    ],
+)  # fmt: skip
+def test_a_mistake_stands_at_its_byte(text: bytes, position: int) -> None:
+    (found,) = read(b"m f=1 5\n" + text + b"\nm f=2 6\n").mistakes[:1]
+    assert (found.start, found.position) == (8, position)
 
 
 def _is_right(given: dict[str, Any], wanted: dict[str, Any]) -> bool:

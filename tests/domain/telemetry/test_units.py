@@ -1,4 +1,5 @@
 import gzip
+import secrets
 import subprocess
 import sys
 import zlib
@@ -157,16 +158,32 @@ def test_a_long_line_is_read_though_it_takes_more_than_one_look() -> None:
     assert (numbers(metrics), rejected) == ([1.0, 2.0], [])
 
 
-def test_a_unit_of_garbage_is_given_up_after_some_lines() -> None:
-    (step,) = all_steps(frame(line(1) + b"x\n" * 10_000))
-    assert len(step.metrics) == 1
-    assert len(step.rejected) == MOST_MISTAKES + 1
-    assert not step.is_refused
+def test_a_unit_of_garbage_is_given_up_after_very_many_lines() -> None:
+    some = (b"x\n" * 1_000, b"x\n" * (2 * MOST_MISTAKES))
+    for garbage, bad in zip(some, (1_000, MOST_MISTAKES + 1), strict=True):
+        filler = b"#" + secrets.token_hex(2_000).encode() + b"\n"  # so that it is no bomb
+        steps = list(all_steps(frame(filler + line(1) + garbage + line(2)) + line(3)))
+        metrics, rejected = contents(steps)
+        assert numbers(metrics) == ([1.0, 2.0, 3.0] if bad == 1_000 else [1.0, 3.0])
+        assert (sum(step.bad for step in steps), len(rejected)) == (bad, 1_000 + (bad > MOST_MISTAKES))
+        assert not any(step.is_refused for step in steps)
+
+
+def test_a_unit_of_much_text_comes_in_parts_of_which_the_last_ends_it() -> None:
+    many = [line(number) for number in range(3 * STEP // len(line(1)))]
+    unit = frame(b"".join(many))
+    steps = list(all_steps(line(0) + unit + line(1)))
+    begin, end = len(line(0)), len(line(0)) + len(unit)
+    parts = steps[1:-1]
+    assert len(parts) > 2
+    assert {(step.start, step.end, step.part_of) for step in parts[:-1]} == {(begin, begin, end)}
+    assert (parts[-1].start, parts[-1].end, parts[-1].part_of) == (begin, end, None)
+    assert numbers([metric for step in parts for metric in step.metrics]) == [float(at) for at in range(len(many))]
 
 
 def test_of_very_many_bad_lines_some_are_told_and_all_are_counted() -> None:
     (step,) = all_steps(b"a\n" * 5_000 + line(1))
-    assert (numbers(list(step.metrics)), len(step.rejected), step.unlisted) == ([1.0], MOST_LISTED, 5_000 - MOST_LISTED)
+    assert (numbers(list(step.metrics)), len(step.rejected), step.bad) == ([1.0], MOST_LISTED, 5_000)
 
 
 def test_half_a_unit_at_the_end_of_a_blob_is_rejected_and_the_last_line_needs_no_end() -> None:

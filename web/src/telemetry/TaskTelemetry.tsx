@@ -100,5 +100,5 @@ function shared({ otherTasks, complete }: NonNullable<Told["sharing"]>): string 
 }
 
 function earlier(runs: number): string {
-  return `Of ${runs === 1 ? "an earlier run" : `${count(runs)} earlier runs`} nothing is known here.`;
+  return `Of ${runs === 1 ? "an earlier run" : `${count(runs)} earlier runs`} nothing is shown here.`;
 }

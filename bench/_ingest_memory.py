@@ -1,0 +1,69 @@
+"""Memory of all of ingestion over a real Azurite, in a process of its own: `python -m bench._ingest_memory JSON`.
+
+The app's own sweep reads, decodes, rolls up and stores the blobs that a container has already, those of several
+accounts side by side. What is loaded with the first frame is loaded before, from another container.
+"""
+
+import asyncio
+import json
+import sys
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
+
+from shared.clock import SystemClock
+from shared.domain.accounts import Account
+from shared.domain.telemetry.labels import PathPattern
+from shared.garbage import collect_rarely
+from shared.services.ingestion import telemetry_sweep
+from shared.services.taken_in import TakenIn, telemetry_lane
+from shared.stores.blob_entries import BlobEntryStore
+from shared.stores.blobs import BlobContainer
+from shared.stores.tables import Tables
+
+_PATTERN = "accounts/{account}/pools/{pool}/nodes/{node}/*"
+_LONG, _WEEK = timedelta(minutes=10), timedelta(days=7)
+
+
+def blob_of(account: int) -> str:
+    return f"accounts/a{account}/pools/p/nodes/n/vm_perf_metrics.0"
+
+
+async def _swept(storage: str, container: str, lanes: int) -> None:
+    """Raises ValueError where not all was read."""
+    accounts = [Account(name, name, name, None, "http://127.0.0.1:1") for name in (f"a{lane}" for lane in range(lanes))]
+    async with AsyncExitStack() as stack:
+        tables = Tables.connect(connection_string=storage, endpoint=None, credential=None, prefix=container)
+        stack.push_async_callback(tables.close)
+        await tables.create()
+        blobs = BlobContainer.connect(container, connection_string=storage, endpoint=None, credential=None)
+        stack.push_async_callback(blobs.close)
+        pattern, stores = PathPattern(_PATTERN), TakenIn.of(tables)
+        sweep = telemetry_sweep(blobs, accounts, stores, pattern=pattern, clock=SystemClock(), retention=_WEEK)
+        await sweep.run(_LONG)
+        for account in accounts:
+            lane = await BlobEntryStore(tables).load_sweep(telemetry_lane(account.key))
+            if lane is None or lane.behind_blobs or lane.problems:
+                raise ValueError(f"not all was read: {lane}")
+
+
+def _peak() -> float:
+    """The most megabytes that were resident; of this program alone, where getrusage would tell its parent's, too."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
+
+
+async def _measured(storage: str, warm: str, container: str, lanes: int) -> float:
+    await _swept(storage, warm, lanes)
+    before = _peak()
+    await _swept(storage, container, lanes)
+    return _peak() - before
+
+
+def main(told: str) -> None:
+    collect_rarely()
+    print(json.dumps({"peak": asyncio.run(_measured(**json.loads(told)))}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,52 @@
+"""Runs of a task before its latest, as Batch's events tell of them: Batch itself tells of the latest one only.
+
+An event of an end bears both times of its run. A run that failed and is tried again has none: of it there is the event
+of its start, and that the next one began later. Events may be missing, so there may be more runs than these.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from shared.domain.batch_events import BatchEvent, field_of, parse_stamp
+from shared.domain.keys import key_of
+from shared.domain.telemetry.task_runs import TaskRun
+
+STARTED_WITHIN = timedelta(minutes=10)
+"""Of when a run was scheduled to a node, which an event of a start tells."""
+_SAME = timedelta(seconds=1)  # times of one run, as Batch and its events write them
+_START, _ENDS = "TaskStartEvent", ("TaskCompleteEvent", "TaskFailEvent", "TaskRequeueEvent")
+
+
+def earlier_runs(events: Iterable[BatchEvent], latest: TaskRun) -> Sequence[TaskRun]:
+    """Those of a task's events, the latest first. One of which only the start is known lasts until the next begins."""
+    started, ended = list[TaskRun](), dict[datetime, TaskRun]()
+    for event in events:
+        if event.kind == _START:
+            started.append(_run(event, _time(event, "scheduledTime") or event.at, None))
+        elif event.kind in _ENDS and (start := _time(event, "startTime")):
+            ended[start] = _run(event, start, _time(event, "endTime") or event.at)
+    over = [run for run in ended.values() if latest.start - run.start >= _SAME]
+    for run in (*over, latest):
+        same = [one for one in started if _is_on(one, run) and abs(one.start - run.start) <= STARTED_WITHIN]
+        if same:
+            started.remove(min(same, key=lambda one: abs(one.start - run.start)))
+    found, until = list[TaskRun](), latest.start
+    for run in sorted((*over, *started), key=lambda run: run.start, reverse=True):
+        if until - run.start >= _SAME:
+            end, earlier = min(run.end or until, until), max(latest.earlier - len(found) - 1, 0)
+            found.append(replace(run, end=max(end, run.start), earlier=earlier))
+            until = run.start
+    return found
+
+
+def _run(event: BatchEvent, start: datetime, end: datetime | None) -> TaskRun:
+    return TaskRun(event.pool or "", event.node or "", start, end, 0)
+
+
+def _time(event: BatchEvent, name: str) -> datetime | None:
+    return parse_stamp(field_of(event.properties, "executionInfo", name))
+
+
+def _is_on(one: TaskRun, other: TaskRun) -> bool:
+    return (key_of(one.pool), key_of(one.node)) == (key_of(other.pool), key_of(other.node))

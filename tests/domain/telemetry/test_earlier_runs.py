@@ -1,0 +1,83 @@
+"""Runs of a task before its latest, from events as Batch documents them."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from typing import Any
+
+from shared.domain.batch_events import BatchEvent
+from shared.domain.event_records import parse_event
+from shared.domain.telemetry.earlier_runs import earlier_runs
+from shared.domain.telemetry.task_runs import TaskRun
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def at(minutes: float) -> datetime:
+    return NOON + timedelta(minutes=minutes)
+
+
+def event(kind: str, minutes: float, node: str = "n1", **info: Any) -> BatchEvent:
+    """One that was logged then; times are given in minutes, too."""
+    told = {name: f"{at(value):%Y-%m-%dT%H:%M:%S.%f}0Z" if "Time" in name else value for name, value in info.items()}
+    properties = {"jobId": "j", "id": "t", "nodeInfo": {"poolId": "pool", "nodeId": node}, "executionInfo": told}
+    line = {
+        "time": f"{at(minutes):%Y-%m-%dT%H:%M:%S.%f}0Z",
+        "operationName": f"Task{kind}Event",
+        "properties": properties,
+    }
+    return parse_event(json.dumps(line).encode())
+
+
+def latest(minutes: float, node: str = "n1", earlier: int = 2) -> TaskRun:
+    return TaskRun("pool", node, at(minutes), None, earlier)
+
+
+def told(events: list[BatchEvent], run: TaskRun) -> list[tuple[str, float, float, int]]:
+    def minutes(moment: datetime | None) -> float:
+        assert moment
+        return (moment - NOON) / timedelta(minutes=1)
+
+    found = {
+        tuple((one.node, minutes(one.start), minutes(one.end), one.earlier) for one in earlier_runs(order, run))
+        for order in ([*permutations(events)] if len(events) < 6 else [events, events[::-1]])
+    }
+    (only,) = found  # in whatever order they come
+    return list(only)
+
+
+def test_a_run_that_was_tried_again_lasts_until_the_next_one_begins() -> None:
+    events = [
+        event("Start", minutes, retryCount=number, scheduledTime=minutes) for number, minutes in enumerate((0, 5, 9))
+    ]
+    assert told(events, latest(9.05)) == [("n1", 5, 9.05, 1), ("n1", 0, 5, 0)]
+
+
+def test_tries_of_seconds_each_are_told_apart() -> None:
+    events = [event("Start", second / 60, scheduledTime=second / 60) for second in range(0, 12, 3)]
+    assert [(start * 60, end * 60) for _, start, end, _ in told(events, latest(9 / 60))] == [(6, 9), (3, 6), (0, 3)]
+
+
+def test_the_end_of_the_latest_run_tells_of_no_other() -> None:
+    events = [event("Start", minutes, scheduledTime=minutes) for minutes in (0, 5, 10)]
+    events += [event("Complete", 15, startTime=10, endTime=15), event("Fail", 15, startTime=10, endTime=15)]
+    assert told(events, latest(10)) == [("n1", 5, 10, 1), ("n1", 0, 5, 0)]
+
+
+def test_what_an_end_tells_counts_and_is_one_run_with_its_start() -> None:
+    events = [
+        event("Start", 0, "n2"), event("Requeue", 4, "n2", startTime=0.5), event("Start", 7),
+        event("Complete", 8, startTime=7.2, endTime=8), event("Fail", 8, startTime=7.2, endTime=8), event("Start", 20),
+    ]  # fmt: skip
+    assert told(events, latest(20.1)) == [("n1", 7.2, 8, 1), ("n2", 0.5, 4, 0)]
+
+
+def test_the_latest_run_is_none_before_it_however_it_is_told() -> None:
+    events = [
+        event("Start", 3),
+        event("Complete", 9, startTime=3.1, endTime=8),
+        event("Fail", 9, startTime=3.1, endTime=8),
+    ]
+    assert told(events, latest(3.1)) == []
+    assert told([], latest(3.1)) == []
+    assert told([event("ScheduleFail", 1), event("Start", 50, scheduledTime=50)], latest(3.1)) == []
