@@ -28,6 +28,8 @@ async def container(azurite: StorageAddresses) -> AsyncIterator[ContainerClient]
         if not await opened.exists():
             await opened.create_container()
         yield opened
+        async for blob in opened.list_blobs():  # other tests count those that are there
+            await opened.delete_blob(blob.name)
 
 
 def now(world: World) -> datetime:
