@@ -29,7 +29,7 @@ _PLAIN = (  # a comma ends it only where a list, a JSON object or a sentence goe
 def _quoted_within(name: str) -> str:
     """What stands in quotes of a shell, or of JSON, within quotes: the same signs open and close it."""
     return (
-        rf"""(?P<{name}_s>'["'\\]{{1,60}}')(?s:.{{0,4000}}?)(?<!["'\\])(?P={name}_s)(?!["\\])"""
+        rf"""(?P<{name}_s>'["'\\]{{1,60}}')(?!["'\\])(?s:.{{0,4000}}?)(?<!["'\\])(?P={name}_s)(?!["\\])"""
         rf"""|(?P<{name}_e>\\+["'])(?s:.*?)(?:(?<!\\)(?P={name}_e)|\Z)"""
     )
 

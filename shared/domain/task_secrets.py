@@ -8,7 +8,6 @@ any other text, within a command line say, can't be told from it.
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, get_args
 
 import msgspec
@@ -67,12 +66,18 @@ def _quoted(text: str) -> str:
 def _without_values(words: Sequence[str]) -> list[str]:
     """The words of a command line, what follows the first `=` of a variable or label left out."""
     named: list[str] = []
-    for before, word in pairwise(["", *words]):
+    before = ""
+    for word in words:
+        follows = _VARIABLE_FOLLOWS.fullmatch(before)
         within = _VARIABLE_WITHIN.fullmatch(word)
-        if _VARIABLE_FOLLOWS.fullmatch(before):
+        if follows and word == "=":
+            named.append(word)
+            continue
+        if follows:
             named.append(_name_of(word))
         else:
             named.append(within[1] + _name_of(within[2]) if within else word)
+        before = word
     return named
 
 

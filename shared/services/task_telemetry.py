@@ -5,6 +5,7 @@ The latest run is the one that is stored; those before it are told by events, as
 Blobs that name the task count alone. Otherwise it is what the node measured, of which other tasks may have their part.
 """
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -34,7 +35,7 @@ _OTHER_TIME = "The task didn't run in the time that is asked for."
 _PAST = "The task ran before the time of which telemetry is kept."
 _OF_OTHERS = "The telemetry of the node in that time names other tasks only."
 _NOTHING = "The node sent nothing of that kind in that time."
-_EVENTS_AT_ONCE, _MOST_PAGES = 1000, 5
+_EVENTS_AT_ONCE, _MOST_PAGES = 1000, 2
 
 type _Sessions = dict[str, Collection[NodeSession]]
 
@@ -116,7 +117,7 @@ class TaskTelemetryQueries:
             after = page.more
             if after is None:
                 break
-        return earlier_runs(found, latest)
+        return await asyncio.to_thread(earlier_runs, found, latest)
 
     async def _of_run(
         self, told: TaskTelemetry, report: JobReport, task: Task, run: TaskRun, asked: Asked

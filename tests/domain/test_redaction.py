@@ -151,6 +151,8 @@ def test_what_is_no_secret_stays(text: str) -> None:
         "-eyJ" * 5_000 + "12345678." + "-eyJ" * 5_000,
         """password='"'"x""" * 4_000,
         "password=x" + '"' * 40_000,
+        "password=" + "'" * 40_000,
+        "password=" + "''\"" * 10_000,
     ],
 )
 def test_long_text_takes_no_longer_than_its_length_warrants(text: str) -> None:

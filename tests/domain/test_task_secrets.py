@@ -130,6 +130,7 @@ def test_addresses_keep_their_place_only() -> None:
         (f"'--env=A={SECRET}'", f"--env=A={MARK}"),
         (f'"-e" A={SECRET}', f"-e A={MARK}"),
         (f'-e"A"={SECRET}', f"-eA={MARK}"),
+        (f"--env = A={SECRET}", f"--env = A={MARK}"),
         (f"-e=A={SECRET}", f"-e=A={MARK}"),
         (f"-e $'A={SECRET}'", f"-e '$A'={MARK}"),
         (f"-l A={SECRET} --annotation B={SECRET}", f"-l A={MARK} --annotation B={MARK}"),
