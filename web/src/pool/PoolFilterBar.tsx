@@ -1,7 +1,6 @@
 // Which pools are shown: those with problems, by state, by what their resize does, by the beginning of their id.
 
-import { Link } from "../Link";
-import { begun, count } from "../words";
+import { type Choice, ChoiceBar } from "../ChoiceBar";
 import { addressOfPools, passes, type PoolFilters } from "./filters";
 import type { Pool } from "./model";
 import type { Off } from "./trouble";
@@ -20,7 +19,7 @@ const STATES = ["active", "deleting"];
 
 export function PoolFilterBar({ pools, filters, off, choose }: FilterBarProps) {
   const { state, allocationState, problems } = filters;
-  const choices: { name: string; change: Partial<PoolFilters>; chosen: boolean; always?: boolean }[] = [
+  const choices: Choice<PoolFilters>[] = [
     { name: "all", change: NOTHING, chosen: !state && !allocationState && !problems, always: true },
     { name: "with problems", change: { problems: problems ? "" : "yes" }, chosen: Boolean(problems), always: true },
     ...STATES.map((each) => ({
@@ -34,31 +33,14 @@ export function PoolFilterBar({ pools, filters, off, choose }: FilterBarProps) {
       chosen: allocationState === each,
     })),
   ];
-  const number = (change: Partial<PoolFilters>, chosen: boolean) =>
-    pools?.filter((pool) => passes(pool, chosen ? filters : { ...filters, ...change }, off)).length;
   return (
-    <form class="filters" role="search" aria-label="Filter the pools" onSubmit={(event) => event.preventDefault()}>
-      <div class="choices" role="group" aria-label="State">
-        {choices.map(({ name, change, chosen, always }) => {
-          const found = number(change, chosen);
-          if (!found && !chosen && !always) return null;
-          return (
-            <Link key={name} to={addressOfPools({ ...filters, ...change })} current={chosen}>
-              {begun(name)} <span class="much">{found === undefined ? "" : count(found)}</span>
-            </Link>
-          );
-        })}
-      </div>
-      <input
-        type="search"
-        name="prefix"
-        aria-label="Id begins with"
-        placeholder="Id begins with…"
-        autocomplete="off"
-        spellcheck={false}
-        value={filters.prefix}
-        onInput={(event) => choose({ prefix: event.currentTarget.value })}
-      />
-    </form>
+    <ChoiceBar
+      label="Filter the pools"
+      choices={choices}
+      filters={filters}
+      address={addressOfPools}
+      number={(asked) => pools?.filter((pool) => passes(pool, asked, off)).length}
+      choose={choose}
+    />
   );
 }
