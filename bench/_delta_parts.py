@@ -34,6 +34,7 @@ from shared.stores.task_cache import TaskCache
 
 _SETTLED = 1.1  # dates are whole seconds: what happens after this is later than any date given before
 _RETENTION = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
+_STORAGE_LIMIT = timedelta(minutes=10)  # Azurite stands still while it saves a million entities
 _CALLS, _CALL_SECONDS = 1000, 60.0
 
 
@@ -94,7 +95,9 @@ class App:
         self.source = BatchAccount.connect(
             self.account, key=DEVELOPMENT_KEY, credential=None, calls_per_minute=1_000_000_000
         )
-        self.tables = Tables.connect(connection_string=stack.storage, endpoint=None, credential=None, prefix="bench")
+        self.tables = Tables.connect(
+            connection_string=stack.storage, endpoint=None, credential=None, prefix="bench", limit=_STORAGE_LIMIT
+        )
         cache, jobs = TaskCache(self.tables), JobStore(self.tables)
         plans = ReadPlanStore(self.tables)
         records = JobRecords(jobs, RoundStore(self.tables), HistoryStore(self.tables), _RETENTION)

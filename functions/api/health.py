@@ -20,8 +20,9 @@ from shared.domain.reports import AccountReport
 from shared.domain.schedule_rounds import ScheduleRound
 from shared.domain.sweeps import IngestionReport, LaneSweep
 from shared.errors import BatchscopeError
+from shared.stores.time_limit import answered_within
 
-_LATE = timedelta(minutes=2)
+_LATE, _PATIENCE = timedelta(minutes=2), timedelta(seconds=15)
 _KEPT_SECONDS = 5.0
 
 
@@ -69,12 +70,19 @@ async def _asked(call: Call[Query, None]) -> HealthAnswer:
     if problems:
         return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=list(problems))
     try:
-        services = await call.services()
-        reports, pools = await services.queries.accounts(), await services.pools.last_rounds()
-        schedules = await services.schedules.last_rounds()
-        ingestion, unread = await services.events.all_ingestion(), await services.events.unread_telemetry()
-        now = await services.clock.now()
+        async with answered_within(_PATIENCE):
+            services = await call.services()
+            reports, pools = await services.queries.accounts(), await services.pools.last_rounds()
+            schedules = await services.schedules.last_rounds()
+            ingestion, unread = await services.events.all_ingestion(), await services.events.unread_telemetry()
+            now = await services.clock.now()
         return health_of(reports, pools, now, schedules=schedules, ingestion=ingestion, unread=unread)
+    except TimeoutError as error:
+        return HealthAnswer(
+            status="unhealthy",
+            last_poll_age_seconds=None,
+            problems=[f"Table Storage, or the sign-in to it, gave {error}."],
+        )
     except BatchscopeError as error:
         return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=[str(error)])
 

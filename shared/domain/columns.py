@@ -25,7 +25,8 @@ class Column(Protocol):
     def update(self, places: Sequence[int], new: Sequence[Any]) -> bool:
         """Sets rows; False, and nothing to pack anew, if all of them are so already."""
 
-    def extend(self, new: Sequence[Any]) -> None: ...
+    def insert(self, at: int, new: Sequence[Any]) -> None:
+        """Rows come together before the one at a place, or behind all."""
 
     def reorder(self, order: Order) -> None: ...
 
@@ -65,8 +66,8 @@ class Numbers:
         self._packed = None
         return True
 
-    def extend(self, new: Sequence[int]) -> None:
-        self.values.extend(new)
+    def insert(self, at: int, new: Sequence[int]) -> None:
+        self.values[at:at] = array(self.values.typecode, new)
         self._packed = None
 
     def reorder(self, order: Order) -> None:

@@ -40,8 +40,8 @@ class Ids:
         self._packed, self._are_keys = None, False
         return True
 
-    def extend(self, new: Sequence[str]) -> None:
-        self.values.extend(new)
+    def insert(self, at: int, new: Sequence[str]) -> None:
+        self.values[at:at] = new
         self._packed, self._are_keys = None, False
 
     def reorder(self, order: Order) -> None:

@@ -36,6 +36,7 @@ MAX_ROWS = 4096
 MAX_BYTES = 600_000  # of an entity's 1 MiB, which counts base64 in Azurite, and of a transaction's 4 MiB
 _HEADER = struct.Struct("<BII")  # format, rows, checksum of what follows
 _SIZE = struct.Struct("<I")
+_RUN = 64  # tasks that come together between others, as those of a list do, and more will
 _FEW = 500  # tasks of a leaf that change at once, and less is to be done for each than for all of the leaf
 _ANY_STATE, _ANY_RESULT = bytes(range(len(STATES))), bytes(range(len(RESULTS)))
 
@@ -51,7 +52,7 @@ class Leaf:
     among the latter; None where they are many, and of a leaf that wasn't unpacked.
     """
 
-    __slots__ = ("_columns", "_grew_behind", "_packed", "keys", "moved")
+    __slots__ = ("_columns", "_grew_until", "_packed", "keys", "moved")
 
     def __init__(self, tasks: Iterable[Task] = ()) -> None:
         """Tasks must be sorted by key."""
@@ -59,7 +60,7 @@ class Leaf:
         self.keys = keys_of(list(fields[0]))
         self._columns = [made(kind, values) for kind, values in zip(COLUMNS.values(), fields, strict=True)]
         self._packed: bytes | None = None
-        self._grew_behind = False
+        self._grew_until: int | None = None  # the place behind rows that came last, if more will come there
         self.moved: tuple[list[Task], list[Task]] | None = None
 
     def __len__(self) -> int:
@@ -115,17 +116,13 @@ class Leaf:
     def split(self, limit: int = MAX_ROWS) -> "list[Leaf]":
         """This leaf alone, or, past the limits of rows and bytes, several.
 
-        They are of equal size with room to grow on all sides; but where the leaf only grew behind, as in a list in the
-        order of ids, all but the last two are full, since growth will be behind again. None is small: tasks that come
-        in falling order between two full leaves would each begin another.
+        They are of equal size with room to grow on all sides; but where it grew at its end, or many tasks came
+        together, as from a list in the order of ids, one ends there, and those before it are full but for the last two,
+        since growth will be there again. None is small, as tasks that come in falling order between two full leaves
+        would each begin another: a small rest stays with the leaf before it, and rather than end a small one there, all
+        are of equal size.
         """
-        rows, steps = len(self), []
-        if rows > limit and self._grew_behind:
-            steps = [*range(0, rows, limit), rows]
-            steps[-2] = min(steps[-2], rows - limit // 4)
-        elif rows > limit:
-            pieces = -(-rows // max(1, limit * 3 // 4))
-            steps = [rows * piece // pieces for piece in range(pieces + 1)]
+        steps = self._steps(limit) if len(self) > limit else []
         parts = [self._part(start, stop) for start, stop in pairwise(steps)] or [self]
         return [small for part in parts for small in part._within(MAX_BYTES)]  # noqa: SLF001
 
@@ -192,17 +189,34 @@ class Leaf:
         return any(moved)
 
     def _insert(self, added: dict[str, Task]) -> None:
-        """Rows, sorted, go behind the others and then, unless that is their place, all into the order of keys."""
-        new = list(added)
-        self._grew_behind = is_behind = not self.keys or self.keys[-1] < new[0]
-        self.keys = self.keys + new
+        """Rows, sorted, go to their place if they belong together; else behind the others, and all into order then."""
+        new, keys = list(added), self.keys
+        at = bisect_left(keys, new[0])
+        are_together = at == len(keys) or new[-1] < keys[at]
+        at = at if are_together else len(keys)
+        self._grew_until = at + len(new) if are_together and (at == len(keys) or len(new) >= _RUN) else None
+        self.keys = keys[:at] + new + keys[at:]
         for column, values in zip(self._columns, fields_of(list(added.values())), strict=True):
-            column.extend(values)
-        if not is_behind:
+            column.insert(at, values)
+        if not are_together:
             order = sorted(range(len(self.keys)), key=self.keys.__getitem__)
             self.keys.sort()
             for column in self._columns:
                 column.reorder(itemgetter(*order))
+
+    def _steps(self, limit: int) -> list[int]:
+        """The places at which a leaf of more rows than that is split, with both ends."""
+        rows, least = len(self), limit // 4
+        end = self._grew_until or 0
+        if rows - end < least:
+            end = rows if end else 0
+        if end < least or rows - end > limit:
+            pieces = -(-rows // max(1, limit * 3 // 4))
+            return [rows * piece // pieces for piece in range(pieces + 1)]
+        steps = [*range(0, end, limit), end]
+        if len(steps) > 2:  # noqa: PLR2004  # more than one piece
+            steps[-2] = min(steps[-2], end - least)
+        return steps if end == rows else [*steps, rows]
 
     def _part(self, start: int, stop: int) -> "Leaf":
         part = Leaf()

@@ -81,15 +81,30 @@ def room(e: Evidence) -> Finding | None:
     """There is room, and nothing that would keep tasks from using it: said where nothing else was found."""
     if not e.waits or e.pool is None or e.pool.picture is None or not e.able or e.lacks_room is not False:
         return None
+    ahead, equal = _tasks(_ahead(e)), _tasks(_equal(e))
+    others = ahead + equal
     return Finding(
         "slotsFree",
         "info",
         "Slots are free for its waiting tasks",
         f"{are(e.free, 'slot')} free in the pool '{e.pool.facts.id}', and nothing was found that keeps tasks "
-        "from starting there.",
+        f"from starting there. {_rivals(others)}".rstrip(),
         "Batch mostly starts tasks within seconds; look again in a minute.",
-        {"poolId": e.pool.facts.id, "freeSlots": e.free, "waitingTasks": e.waits},
+        {
+            "poolId": e.pool.facts.id,
+            "freeSlots": e.free,
+            "waitingTasks": e.waits,
+            "tasksAhead": ahead,
+            "tasksOfSamePriority": equal,
+        },
     )
+
+
+def _rivals(tasks: int) -> str:
+    """On those of other jobs that may take what is free."""
+    if not tasks:
+        return ""
+    return f"{amount(tasks, 'task')} of other jobs of the same or a higher priority {_wait(tasks)} for slots, too."
 
 
 def _is_full(e: Evidence) -> bool:

@@ -42,8 +42,8 @@ class Words:
     def update(self, places: Sequence[int], new: Sequence[Any]) -> bool:
         return self._numbers.update(places, self._numbered(new))
 
-    def extend(self, new: Sequence[Any]) -> None:
-        self._numbers.extend(self._numbered(new))
+    def insert(self, at: int, new: Sequence[Any]) -> None:
+        self._numbers.insert(at, self._numbered(new))
 
     def reorder(self, order: Order) -> None:
         self._numbers.reorder(order)

@@ -61,11 +61,11 @@ async def _fold_pass(
     windows = list(batched(_by_leaf(directory, keys, tasks), _WINDOW, strict=False))
     async with aclosing(_loaded(cache, directory.partition, windows)) as loaded:
         async for window, leaves in loaded:
-            rewrites = [
-                Rewrite(touched.entry, leaf.split(leaf_rows))
-                for touched, leaf in zip(window, leaves, strict=True)
-                if leaf.fold(touched.tasks)
-            ]
+            rewrites = []
+            for touched, leaf in zip(window, leaves, strict=True):
+                if leaf.fold(touched.tasks):
+                    rewrites.append(Rewrite(touched.entry, leaf.split(leaf_rows)))
+                await asyncio.sleep(0)  # or pages that came meanwhile would all wait, and no more be asked for
             directory = await cache.save_leaves(directory, rewrites)
             moved = moved or bool(rewrites)
     return directory, moved

@@ -18,6 +18,7 @@ from shared.domain.stamps import to_milliseconds
 from shared.stores.batch_pools import BatchPools
 from shared.stores.nodes import StoredNodes
 
+_SOONER = 5
 type NodesRead = tuple[NodesPicture, Mapping[str, Node]]
 
 
@@ -28,6 +29,7 @@ class NodeReading:
         self._source = source
         self._overlap = overlap
         self._full_list_interval = full_list_interval
+        self._told_none: dict[str, set[str]] = {}  # by pool: nodes that ran tasks, and of which the last list told none
 
     async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
         """The nodes of a pool as of `t0`, and what to say of them; the digest is that of `stored`. Raises BatchError.
@@ -55,13 +57,26 @@ class NodeReading:
         return not pool.wants_all_nodes(t0, self._full_list_interval)
 
     async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
-        """All nodes; with their recent tasks now and then only, as these are ten times the rest."""
+        """All nodes; with their recent tasks now and then only, as these are ten times the rest.
+
+        Sooner where none is known of a node that has run some, unless the last such list told none of it.
+        """
         picture = pool.picture
-        is_full = picture is None or stored.is_torn or t0 - picture.full_read_at >= self._full_list_interval
+        is_full = picture is None or stored.is_torn or t0 - picture.full_read_at >= self._interval(pool, stored)
         told = await self._source.fetch_nodes(pool.facts.id, recent_as_of=t0 if is_full else None)
         nodes = _merged(pool, stored, told.nodes, t0, whole=True)
+        if is_full:
+            self._told_none[pool.facts.id] = _without_recent(nodes)
         full_read_at = t0 if picture is None or is_full else picture.full_read_at
         return _picture(pool, stored, nodes, t0, full_read_at, counts=counts, pages=told.pages), nodes
+
+    def _interval(self, pool: Pool, stored: StoredNodes) -> timedelta:
+        may_be_told = _without_recent(stored.nodes) - self._told_none.get(pool.facts.id, set())
+        return self._full_list_interval / _SOONER if may_be_told else self._full_list_interval
+
+
+def _without_recent(nodes: Mapping[str, Node]) -> set[str]:
+    return {key for key, node in nodes.items() if node.tasks_run and not node.recent}
 
 
 def _may_be_resized(facts: PoolFacts, since: datetime) -> bool:

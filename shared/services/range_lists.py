@@ -21,7 +21,7 @@ from shared.stores.task_cache import Directory, TaskCache
 type Fetch = Callable[[IdRange], Coroutine[None, None, TaskPage]]
 
 _AT_ONCE = 16
-_PASS = 40_000  # tasks received before they are taken in
+_PASS = 80_000  # tasks received before they are taken in
 _WIDE_PASS = 200_000  # the same where ids come in no order: each pass touches every leaf
 _LONGEST_PASS = 30.0  # seconds: what a dead process had received by then is stored, however slowly pages come
 

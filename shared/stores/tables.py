@@ -4,7 +4,7 @@ import asyncio
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import batched
 from typing import Any, override
 
@@ -17,6 +17,7 @@ from azure.data.tables import EdmType, EntityProperty, UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
 from shared.errors import CacheConflictError, StorageError
+from shared.stores.time_limit import LIMIT
 
 type Row = dict[str, Any]
 NAMES = (
@@ -26,6 +27,7 @@ NAMES = (
 _MOST_WHOLE = 1 << 31
 MOST_BINARY = 64 * 1024  # bytes of a binary property
 _CONFLICTS = (409, 412)
+_CONNECT_SECONDS = 10
 MOST_OPERATIONS = 100  # of a transaction
 LONGEST_KEY = 512  # of 1 KiB in UTF-16
 _DEVELOPMENT = (  # Azurite's published account on its default port, which this library doesn't know by its short name
@@ -64,14 +66,21 @@ class Tables:
         endpoint: str | None,
         credential: AsyncTokenCredential | None,
         prefix: str,
+        limit: timedelta = LIMIT,
     ) -> "Tables":
+        """`limit` is how long storage may say nothing; after that a request is retried no more.
+
+        So it takes a little over `limit`, or up to twice that where attempts before it failed in another way.
+        """
         if (connection_string or "").rstrip("; ").lower() == "usedevelopmentstorage=true":
             connection_string = _DEVELOPMENT
-        transport = _CountingTransport()
+        seconds = limit.total_seconds()
+        transport = _CountingTransport(connection_timeout=_CONNECT_SECONDS, read_timeout=seconds)
+        options: Any = {"transport": transport, "timeout": seconds}
         if connection_string:
-            service = TableServiceClient.from_connection_string(connection_string, transport=transport)
+            service = TableServiceClient.from_connection_string(connection_string, **options)
         else:
-            service = TableServiceClient(endpoint or "", credential=credential, transport=transport)
+            service = TableServiceClient(endpoint or "", credential=credential, **options)
         return cls(service, prefix, transport)
 
     @property

@@ -1,4 +1,4 @@
-"""A limit to how long a Batch account may take for one answer, its body and our own retry included.
+"""A limit to how long one answer may take, of a Batch account its body and our own retry included.
 
 The SDK's own time-outs restart with every byte and with every retry: a service that hangs or trickles would keep a
 round waiting for minutes.
@@ -13,7 +13,8 @@ from typing import Any
 from azure.core.pipeline import PipelineRequest
 from azure.core.pipeline.policies import AsyncHTTPPolicy
 
-LIMIT = timedelta(seconds=30)  # as long as the service itself takes at most: its parameter `timeout`
+LIMIT = timedelta(seconds=30)
+"""As long as Batch itself takes at most (its parameter `timeout`), and Table Storage (documented)."""
 
 
 @asynccontextmanager

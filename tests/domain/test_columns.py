@@ -55,8 +55,9 @@ def test_a_column_is_changed_like_a_list(column: Column, choice: st.DataObject) 
             rows[at] = row
         assert column.update(places, new) == (rows != before)
         assert rows != before or column.pack() == packed
-        column.extend(new)
-        rows += new
+        at = choice.draw(st.integers(0, len(rows)))
+        column.insert(at, new)
+        rows[at:at] = new
         order = choice.draw(st.permutations(range(len(rows))))
         column.reorder(lambda values: [values[at] for at in order])
         rows = [rows[at] for at in order]
@@ -83,7 +84,7 @@ def test_a_word_of_another_kind_is_refused_before_it_is_stored() -> None:
     column = Words((int,), [1])
     for wrong in ("1", 1.5, None, ("a", "b"), 1 << 63, -(1 << 63) - 1):
         with pytest.raises(TypeError):
-            column.extend([wrong])
+            column.insert(0, [wrong])
     with pytest.raises(TypeError):
         Words((tuple,), [("a", 1)])
     assert list(column) == [1]

@@ -388,6 +388,13 @@ def test_a_place_in_the_queue_is_a_range_and_a_wait_only_where_tasks_ended() -> 
         assert without.detail.endswith(word)
 
 
+@pytest.mark.parametrize(("priority", "ahead", "equal"), [(5, 7, 0), (0, 0, 7), (-1, 0, 0)])
+def test_free_slots_that_others_wait_for_are_told_with_these(priority: int, ahead: int, equal: int) -> None:
+    (found,) = explain(evidence(IDLE, rivals=(replace(RIVAL, priority=priority),))).findings
+    assert (found.evidence["tasksAhead"], found.evidence["tasksOfSamePriority"]) == (ahead, equal)
+    assert ("7 tasks of other jobs" in found.detail) == bool(ahead + equal)
+
+
 def test_what_was_not_looked_at_is_said_where_the_first_tasks_find_no_room() -> None:
     half = Node("half", "running", slots=1, tasks=1)
     (finding,) = explain(evidence(half, waiting=Waiting(9, 2, 2))).findings

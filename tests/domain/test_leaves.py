@@ -65,13 +65,16 @@ def test_folding_what_is_known_moves_nothing() -> None:
     assert not Leaf(rows).fold(rows)
 
 
-@given(many_tasks, st.integers(1, 8))
-def test_splitting_keeps_order_and_loses_nothing(many: list[Task], limit: int) -> None:
+@given(many_tasks, many_tasks, st.integers(1, 8))
+def test_splitting_keeps_order_and_loses_nothing(many: list[Task], more: list[Task], limit: int) -> None:
     leaf = Leaf(distinct(many))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shared.domain.leaves._RUN", 1)
+        leaf.fold(more)
     parts = leaf.split(limit)
     assert [task for part in parts for task in part] == list(leaf)
     assert all(len(part) <= limit for part in parts)
-    assert len(parts) == 1 or all(len(part) for part in parts)
+    assert len(parts) == 1 or all(len(part) >= max(1, limit // 4) for part in parts)
     assert sum((part.counts() for part in parts[1:]), parts[0].counts()) == leaf.counts()
 
 
@@ -82,6 +85,35 @@ def test_tasks_that_come_behind_a_full_leaf_in_falling_order_do_not_each_begin_a
         leaf, *behind = leaf.split(100)
         split_off += behind
     assert min(map(len, split_off)) >= 25
+
+
+@pytest.mark.parametrize(
+    ("before", "new", "behind", "parts"),
+    [
+        (40, 30, 40, [70, 40]),
+        (40, 250, 60, [100, 100, 90, 60]),
+        (40, 161, 60, [100, 76, 25, 60]),
+        (0, 90, 90, [90, 90]),
+        (40, 90, 20, [100, 50]),
+        (80, 30, 24, [100, 34]),
+        (10, 10, 95, [57, 58]),
+        (40, 1, 60, [50, 51]),
+        (100, 1, 0, [76, 25]),
+    ],
+)
+def test_a_leaf_that_grew_in_one_place_ends_there(
+    before: int, new: int, behind: int, parts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.domain.leaves._RUN", 10)
+    named = {"a": before, "b": new, "c": behind}
+    tasks = {letter: [Task(f"{letter}-{number:03}", 0, transition=1, creation=1) for number in range(count)]
+             for letter, count in named.items()}  # fmt: skip
+    leaf = Leaf([*tasks["a"], *tasks["c"]])
+    assert leaf.fold(tasks["b"])
+    found = leaf.split(100)
+    assert [len(part) for part in found] == parts
+    assert [task for part in found for task in part] == [*tasks["a"], *tasks["b"], *tasks["c"]]
+    assert [part.pack() for part in found] == [Leaf(list(part)).pack() for part in found]
 
 
 def test_a_split_leaves_room_to_grow_on_all_sides() -> None:

@@ -3,8 +3,10 @@
 import asyncio
 import base64
 import gc
+import json
+from datetime import timedelta
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, Self, override
 
 import azure.functions as func
 import pytest
@@ -103,6 +105,27 @@ async def test_health_asks_storage_that_fails_only_every_few_seconds() -> None:
         answers = await asyncio.gather(*(health(request) for _ in range(50)))
         assert {answer.status_code for answer in answers} == {503}
         assert storage.requests == asked
+
+
+class SilentStorage(ClosedStorage):
+    """Takes every request, and never answers."""
+
+    @override
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(-1)
+
+
+async def test_health_says_so_where_storage_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("functions.api.health._PATIENCE", timedelta(seconds=0.3))
+    async with SilentStorage() as storage:
+        routes = Routes(runtime_on(storage))
+        add_health(routes)
+        (builder,) = routes.blueprint._function_builders
+        health: Any = builder._function.get_user_function()
+        async with asyncio.timeout(10):
+            answer = await health(func.HttpRequest(method="GET", url="http://127.0.0.1/api/health", body=b""))
+    assert answer.status_code == 503
+    assert json.loads(answer.get_body())["status"] == "unhealthy"
 
 
 async def test_without_settings_no_tick_ends_well(caplog: pytest.LogCaptureFixture) -> None:

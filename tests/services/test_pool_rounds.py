@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, override
 
@@ -589,6 +589,30 @@ def test_nodes_whose_rows_are_broken_are_read_anew_with_all_that_is_known_of_the
     stored = pools.stored("Alpha")
     assert stored.keys() == pool.at(pools.now()).keys()
     assert {node.recent_at for node in stored.values()} == {to_milliseconds(pools.now())}
+
+
+@pytest.mark.parametrize(("ran", "minutes"), [(3, [3]), (0, [])])
+def test_recent_tasks_are_asked_for_sooner_once_where_none_is_known_of_a_node_that_ran_some(
+    pools: PoolWorld, ran: int, minutes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = pools.create("Alpha", 2)
+    pools.change_node(pool, "tvm-001", "running", slots=1)
+    pools.poll()
+    nodes = pool.at(pools.now())
+    pool.now(pools.now(), {**nodes, "tvm-001": nodes["tvm-001"]._replace(tasks_run=ran)})
+    batch, begun, asked_at = pools.processes[0].batch, pools.now(), list[int]()
+    fetch_nodes = batch.fetch_nodes
+
+    async def fetch(pool_id: str, *, recent_as_of: datetime | None = None, **told: Any) -> Any:
+        if recent_as_of:
+            asked_at.append(round((recent_as_of - begun).total_seconds() / 60))
+        return await fetch_nodes(pool_id, recent_as_of=recent_as_of, **told)
+
+    monkeypatch.setattr(batch, "fetch_nodes", fetch)
+    for _ in range(7):
+        pools.wait(60)
+        pools.poll()
+    assert asked_at == minutes
 
 
 def test_a_deleted_pool_leaves_nothing_behind(pools: PoolWorld) -> None:

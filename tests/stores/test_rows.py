@@ -1,5 +1,6 @@
 """Jobs, rounds and operations: what is saved is loaded, exactly, and no writer overwrites another unawares."""
 
+import asyncio
 import re
 import secrets
 from dataclasses import fields, replace
@@ -276,6 +277,23 @@ async def test_storage_that_refuses_is_an_error_of_ours(azurite: Any) -> None:
             await JobStore(tables).load("demo", "Render")
     finally:
         await tables.close()
+
+
+async def test_storage_that_says_nothing_is_given_up(azurite: Any) -> None:
+    async def listen(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.read(-1)
+
+    async with await asyncio.start_server(listen, "127.0.0.1") as silent:
+        address = f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}/silent"
+        storage = re.sub("TableEndpoint=[^;]*", f"TableEndpoint={address}", azurite.connection_string)
+        limit = timedelta(seconds=2)
+        tables = Tables.connect(connection_string=storage, endpoint=None, credential=None, prefix="", limit=limit)
+        try:
+            async with asyncio.timeout(10):  # it would try four times
+                with pytest.raises(StorageError, match="didn't read jobs"):
+                    await JobStore(tables).load("demo", "Render")
+        finally:
+            await tables.close()
 
 
 async def test_a_job_is_deleted_only_as_it_was_loaded(tables: Tables, account: str) -> None:

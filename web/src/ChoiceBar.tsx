@@ -1,6 +1,7 @@
 // Which entries of a list are shown: by choices, each with how many it would leave, and by the beginning of their id.
 
 import { Link } from "./Link";
+import { PrefixInput } from "./PrefixInput";
 import { begun, count } from "./words";
 
 export interface Choice<Filters> {
@@ -36,16 +37,7 @@ export function ChoiceBar<Filters extends { prefix: string }>(props: ChoiceBarPr
           );
         })}
       </div>
-      <input
-        type="search"
-        name="prefix"
-        aria-label="Id begins with"
-        placeholder="Id begins with…"
-        autocomplete="off"
-        spellcheck={false}
-        value={filters.prefix}
-        onInput={(event) => choose({ prefix: event.currentTarget.value })}
-      />
+      <PrefixInput value={filters.prefix} type={(prefix) => choose({ prefix })} />
     </form>
   );
 }

@@ -3,6 +3,7 @@
 import type { Filters } from "./filters";
 import { rankOf, type Account } from "./model";
 import { Outside } from "./Outside";
+import { PrefixInput } from "./PrefixInput";
 import { count } from "./words";
 
 interface FilterBarProps {
@@ -37,16 +38,7 @@ export function FilterBar({ accounts, filters, choose }: FilterBarProps) {
           </button>
         )}
       </div>
-      <input
-        type="search"
-        name="prefix"
-        aria-label="Id begins with"
-        placeholder="Id begins with…"
-        autocomplete="off"
-        spellcheck={false}
-        value={filters.prefix}
-        onInput={(event) => choose({ prefix: event.currentTarget.value })}
-      />
+      <PrefixInput value={filters.prefix} type={(prefix) => choose({ prefix })} />
     </form>
   );
 }

@@ -4,23 +4,29 @@ Apart, as who draws a chart wants few names of many; and packed, as a node has h
 is a chunk of its own. Chunks of a block are merged when they are read, in any order; so nothing is ever written over.
 """
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
-from msgspec.structs import astuple
+from msgspec.structs import replace
 
 from shared.domain.telemetry.compression import compressor, decompressed
 from shared.domain.telemetry.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups, add
-from shared.domain.telemetry.series import Series
+from shared.domain.telemetry.series import Attributes, Series
 
 MOST_CELLS = 10_000
 """Periods of series in a chunk: 55 bytes each at worst, so that a chunk fits into a row."""
 HOURS_A_DAY = 24
 
-type _Cell = tuple[int, int, float, float, float, float, int]
-type _Line = tuple[tuple[tuple[str, str], ...], list[_Cell]]
+
+class _Line(NamedTuple):
+    """A series of a chunk: the places of its periods within the block, and their rollups."""
+
+    attributes: Attributes
+    places: list[int]
+    rollups: list[Rollup]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +66,12 @@ def chunks_of(session: int, rollups: Rollups, grain: Grain = MINUTES) -> list[Ch
     opened: dict[int, list[_Open]] = {}
     packer = compressor()
     for series, periods in rollups.items():
-        for block, cells in _by_block(periods, grain).items():
+        for block, places, some in _by_block(periods, grain.periods):
             chunks = opened.setdefault(block, [_Open()])
-            if chunks[-1].cells + len(cells) > MOST_CELLS:
+            if chunks[-1].cells + len(some) > MOST_CELLS:
                 chunks.append(_Open())
-            chunks[-1].cells += len(cells)
-            chunks[-1].lines.setdefault(series.name, []).append((series.attributes, cells))
+            chunks[-1].cells += len(some)
+            chunks[-1].lines.setdefault(series.name, []).append(_Line(series.attributes, places, some))
     return [
         Chunk(session, block, {name: _packed(lines, packer) for name, lines in chunk.lines.items()})
         for block, chunks in sorted(opened.items())
@@ -75,13 +81,12 @@ def chunks_of(session: int, rollups: Rollups, grain: Grain = MINUTES) -> list[Ch
 
 def add_column(found: Rollups, name: str, block: int, packed: bytes, grain: Grain = MINUTES) -> int:
     """Merges a column of a chunk into rollups by minute or hour since 1970; gives how many it had."""
-    lines = msgspec.msgpack.decode(decompressed(packed), type=list[_Line])
-    for attributes, cells in lines:
+    lines = _unpacked(decompressed(packed), block, grain)
+    for attributes, places, rollups in lines:
         periods = found.setdefault(Series(name, attributes), {})
-        for within, count, low, high, total, last, last_at in cells:
-            period = block * grain.periods + within
-            add(periods, period, Rollup(count, low, high, total, last, last_at + period * grain.length))
-    return sum(len(cells) for _, cells in lines)
+        for place, rollup in zip(places, rollups, strict=True):
+            add(periods, block * grain.periods + place, rollup)
+    return sum(len(line.places) for line in lines)
 
 
 def cells_of(rollups: Mapping[int, Rollups]) -> int:
@@ -89,19 +94,16 @@ def cells_of(rollups: Mapping[int, Rollups]) -> int:
     return sum(len(periods) for some in rollups.values() for periods in some.values())
 
 
-def _by_block(periods: Mapping[int, Rollup], grain: Grain) -> dict[int, list[_Cell]]:
-    found: dict[int, list[_Cell]] = {}
-    width, length = grain.periods, grain.length
-    for period in sorted(periods):
-        count, low, high, total, last, last_at = astuple(periods[period])
-        block, within = divmod(period, width)
-        cell = (within, count, low, high, total, last, last_at - period * length)
-        cells = found.get(block)
-        if cells is None:
-            found[block] = [cell]
-        else:
-            cells.append(cell)
-    return found
+def _by_block(periods: Mapping[int, Rollup], width: int) -> Iterator[tuple[int, list[int], list[Rollup]]]:
+    """Blocks since 1970, the places of periods within each, and their rollups."""
+    ordered, begin = sorted(periods), 0
+    while begin < len(ordered):
+        block = ordered[begin] // width
+        first = block * width
+        end = bisect_left(ordered, first + width, begin)
+        some = ordered[begin:end]
+        yield block, [period - first for period in some], [periods[period] for period in some]
+        begin = end
 
 
 def _packed(lines: list[_Line], packer: Any) -> bytes:
@@ -110,12 +112,33 @@ def _packed(lines: list[_Line], packer: Any) -> bytes:
         raw = msgspec.msgpack.encode(lines)
     except OverflowError:
         raw = msgspec.msgpack.encode(
-            [(attributes, [_of_floats(cell) for cell in cells]) for attributes, cells in lines]
+            [(attributes, places, [_of_floats(one) for one in rollups]) for attributes, places, rollups in lines]
         )
     packed: bytes = packer.compress(raw)
     return packed
 
 
-def _of_floats(cell: _Cell) -> _Cell:
-    within, count, low, high, total, last, last_at = cell
-    return within, count, float(low), float(high), float(total), float(last), last_at
+def _of_floats(one: Rollup) -> Rollup:
+    return replace(one, min=float(one.min), max=float(one.max), sum=float(one.sum), last=float(one.last))
+
+
+def _unpacked(raw: bytes, block: int, grain: Grain) -> list[_Line]:
+    try:
+        return _LINES.decode(raw)
+    except msgspec.ValidationError:
+        return [_line_of(cells, attributes, block, grain) for attributes, cells in _CELLS.decode(raw)]
+
+
+_LINES = msgspec.msgpack.Decoder(list[_Line])
+type _Cell = tuple[int, int, float, float, float, float, int]
+_CELLS = msgspec.msgpack.Decoder(list[tuple[Attributes, list[_Cell]]])
+"""The form of before, in which a cell had its place, and its last time counted from the begin of its period."""
+
+
+def _line_of(cells: list[_Cell], attributes: Attributes, block: int, grain: Grain) -> _Line:
+    first = block * grain.periods
+    rollups = [
+        Rollup(count, low, high, total, last, last_at + (first + place) * grain.length)
+        for place, count, low, high, total, last, last_at in cells
+    ]
+    return _Line(attributes, [cell[0] for cell in cells], rollups)

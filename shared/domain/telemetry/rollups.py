@@ -13,7 +13,7 @@ MINUTE = 60_000_000_000  # nanoseconds
 MINUTES_AN_HOUR = 60
 
 
-class Rollup(msgspec.Struct, frozen=True, gc=False):
+class Rollup(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """Of a gauge: how many values, the smallest, the largest, their sum, and the last with its time.
 
     Of a counter: how many steps from one reading to the next, the slowest and the fastest growth a second, the growth

@@ -85,9 +85,11 @@ class TextReader:
         if len(text) - end > MOST_LINE:
             found.refused = _TOO_LONG
         part = _Part(text[:end], len(text), ends, is_unit)
-        letters = part.text.decode("latin-1")
+        letters: str | None = None
         while found.taken < end:
-            found.taken = self._plain.read_run(letters, found.taken, found.metrics)
+            if not part.text.startswith(_JSON, found.taken):
+                letters = part.text.decode("latin-1") if letters is None else letters
+                found.taken = self._plain.read_run(letters, found.taken, found.metrics)
             if found.taken < end and not self._read_line(part, found):
                 break
         return found
@@ -113,13 +115,13 @@ class TextReader:
 
     def _read_record(self, text: bytes, at: int, stop: int, found: Texts) -> int:
         """Where the next record begins. Raises TextError."""
-        line = text[at:stop]
+        line = text if not at and stop >= len(text) - 1 else text[at:stop]  # of megabytes no copy for an end of line
         if line.lstrip(_SPACE)[:1] == _JSON:
             bundles = self._bundler.read(line) if self._bundler and not found.metrics else None
             if bundles is not None:
                 found.bundles += bundles
                 return min(stop + 1, len(text))
-            metrics, faults = read_json(line, self._precision)
+            metrics, faults = read_json(text[at:stop], self._precision)
             found.metrics += metrics
             if faults:
                 found.miss([Mistake(at, stop, fault.position, fault.reason) for fault in faults])

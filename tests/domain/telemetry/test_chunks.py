@@ -1,12 +1,14 @@
 """Rollups are the same after they were kept, in however many chunks, and whatever numbers records hold."""
 
 import zlib
+from collections.abc import Callable
 
 import msgspec
 import pytest
 
 from shared.domain.telemetry import chunks
 from shared.domain.telemetry.chunks import add_column, cells_of, chunks_of
+from shared.domain.telemetry.compression import compressor
 from shared.domain.telemetry.rollups import MINUTE, Rollup, Rollups
 from shared.domain.telemetry.series import Series
 from tests.domain.telemetry.nodes import at, taken
@@ -54,9 +56,16 @@ def test_a_sum_of_absurdly_many_values_is_no_number() -> None:
     assert (found.losses.no_numbers, chunks_of(0, found.rollups.get(0, {}))) == (1, [])
 
 
-def test_columns_that_were_packed_by_zlib_are_read() -> None:
-    one = Rollup(1, 1, 1, 1, 1, BEGIN * MINUTE)
-    lines = [(SERIES[-1].attributes, [(BEGIN % 60, 1, 1.0, 1.0, 1.0, 1.0, 0)])]
+@pytest.mark.parametrize("grain", [chunks.MINUTES, chunks.HOURS])
+@pytest.mark.parametrize("pack", [zlib.compress, lambda raw: compressor().compress(raw)])
+def test_columns_of_the_form_of_before_are_read(grain: chunks.Grain, pack: Callable[[bytes], bytes]) -> None:
+    block, places = BEGIN // 60, (7, 9)
+    cells = [(place, 2, -1.0, 3.0, place / 2, 2.5, place + 5) for place in places]
+    lines = [(series.attributes, cells) for series in SERIES[:2]]
     found: Rollups = {}
-    add_column(found, SERIES[-1].name, BEGIN // 60, zlib.compress(msgspec.msgpack.encode(lines)))
-    assert found == {SERIES[-1]: {BEGIN: one}}
+    assert add_column(found, SERIES[0].name, block, pack(msgspec.msgpack.encode(lines)), grain) == 4
+    periods = {place: block * grain.periods + place for place in places}
+    wanted = {
+        period: Rollup(2, -1, 3, place / 2, 2.5, period * grain.length + place + 5) for place, period in periods.items()
+    }
+    assert found == dict.fromkeys(SERIES[:2], wanted)

@@ -8,6 +8,7 @@ import { Going, Link } from "../Link";
 import type { NodeCounts, Page } from "../model";
 import { Outside, visible } from "../Outside";
 import { Pages } from "../Pages";
+import { PrefixInput } from "../PrefixInput";
 import { begun, count, plural } from "../words";
 import { statesOf, stateWords, sumOf } from "./kinds";
 import type { Cause, Node, NodeStates } from "./model";
@@ -175,16 +176,7 @@ function Prefix({ view }: { view: PoolView }) {
     );
   };
   return (
-    <input
-      type="search"
-      name="prefix"
-      aria-label="Id begins with"
-      placeholder="Id begins with…"
-      autocomplete="off"
-      spellcheck={false}
-      value={draft}
-      onInput={(event) => type(event.currentTarget.value)}
-    />
+    <PrefixInput value={draft} type={type} />
   );
 }
 
