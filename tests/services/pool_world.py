@@ -6,8 +6,6 @@ leaves one answer.
 """
 
 import asyncio
-from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -15,159 +13,26 @@ from typing import Any, override
 
 from shared.domain.keys import key_of
 from shared.domain.node_records import NO_RECORD
-from shared.domain.nodes import Node, NodeCounts, NodeSummary
+from shared.domain.nodes import Node, NodeSummary
 from shared.domain.pool_rounds import pool_verdict
-from shared.domain.pools import PoolFacts, Size
 from shared.domain.stamps import to_milliseconds
-from shared.errors import BatchError, BatchMissingError, BatchscopeError
+from shared.errors import BatchscopeError
 from shared.services.node_reading import NodeReading
 from shared.services.pool_histories import PoolHistories
 from shared.services.pool_records import PoolRecords
 from shared.services.pool_rounds import PoolRounds
 from shared.services.pools_under_way import PoolsUnderWay
-from shared.stores.batch_pools import BatchPools, NodeList, PoolList
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.nodes import NodeStore
 from shared.stores.pool_history import PoolHistoryStore
 from shared.stores.pools import KnownPools, PoolStore
+from tests.services.fake_pools import FakePools, Nodes, PoolService, TruePool, true_summary
 from tests.services.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
 from tests.services.process import ACCOUNT, HISTORY, LoopClock
 from tests.services.virtual_time import VirtualLoop
 
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
 OVERLAP = timedelta(seconds=30)
-SLOTS = 4
-NONSENSE = "What Batch tells of it makes no sense."
-type Nodes = dict[str, Node]
-
-
-@dataclass(slots=True)
-class TruePool:
-    """A pool from `created` until `deleted`: its nodes at every moment at which they changed."""
-
-    id: str
-    created: datetime
-    deleted: datetime | None = None
-    times: list[datetime] = field(default_factory=list)
-    states: list[Nodes] = field(default_factory=list)
-
-    def at(self, moment: datetime) -> Nodes:
-        place = bisect_right(self.times, moment)
-        return self.states[place - 1] if place else {}
-
-    def between(self, since: datetime, until: datetime) -> list[Nodes]:
-        later = [state for time, state in zip(self.times, self.states, strict=True) if since < time <= until]
-        return [self.at(since), *later]
-
-    def now(self, moment: datetime, nodes: Nodes) -> None:
-        self.times.append(moment)
-        self.states.append(nodes)
-
-    def is_there(self, moment: datetime) -> bool:
-        return self.created <= moment and (self.deleted is None or moment < self.deleted)
-
-    def resized(self, moment: datetime) -> datetime:
-        """When nodes came or went the last time."""
-        found, names = self.created, frozenset[str]()
-        for time, nodes in zip(self.times, self.states, strict=True):
-            if time <= moment and nodes.keys() != names:
-                found, names = time, frozenset(nodes)
-        return found
-
-    def facts(self, moment: datetime) -> PoolFacts:
-        found = self.at(moment).values()
-        dedicated = sum(node.dedicated for node in found)
-        return PoolFacts(
-            self.id, self.created, "active", self.created, "standard_d4s_v5", "steady", self.resized(moment),
-            Size(dedicated, dedicated), Size(len(found) - dedicated, 0), SLOTS,
-        )  # fmt: skip
-
-
-@dataclass(slots=True)
-class PoolService:
-    """`refusals` are what it refuses (request -> error); `page_size` nodes come on a page.
-
-    `nonsense` are the keys of pools of which it tells what makes none.
-    """
-
-    now: Callable[[], datetime]
-    pools: list[TruePool] = field(default_factory=list)
-    refusals: dict[str, BatchError] = field(default_factory=dict)
-    page_size: int = 1000
-    count_lag: timedelta = timedelta()
-    nonsense: set[str] = field(default_factory=set)
-
-    def there(self, moment: datetime) -> list[TruePool]:
-        return [pool for pool in self.pools if pool.is_there(moment)]
-
-
-class FakePools(BatchPools):
-    """One process's view of the service; `date` is that of the last list of pools."""
-
-    def __init__(self, service: PoolService, connection: Connection) -> None:
-        self.account = ACCOUNT
-        self.calls = 0
-        self.latency = 0.0
-        self.requests: list[str] = []
-        self.date: datetime | None = None
-        self._service = service
-        self._connection = connection
-
-    @override
-    async def fetch_pools(self) -> PoolList:
-        facts, moment = await self._served("pools", lambda now: [p.facts(now) for p in self._service.there(now)])
-        self.date = moment.replace(microsecond=0)
-        told = tuple(each for each in facts if each.key not in self._service.nonsense)
-        return PoolList(told, self.date, {each.key: NONSENSE for each in facts if each not in told})
-
-    @override
-    async def fetch_pool(self, pool_id: str) -> PoolFacts:
-        return (await self._served(f"pools/{pool_id}", lambda now: self._pool(pool_id, now).facts(now)))[0]
-
-    @override
-    async def fetch_node_counts(self) -> dict[str, NodeCounts]:
-        def counts(now: datetime) -> dict[str, NodeCounts]:
-            then = now - self._service.count_lag
-            return {key_of(p.id): true_summary(p.at(then)).counts for p in self._service.there(now)}
-
-        return (await self._served("nodecounts", counts))[0]
-
-    @override
-    async def fetch_nodes(
-        self, pool_id: str, *, changed_since: datetime | None = None, recent_as_of: datetime | None = None
-    ) -> NodeList:
-        """Page by page, each of which tells the truth of the instant it was served at."""
-        since = to_milliseconds(changed_since) if changed_since else 0
-        recent_at = to_milliseconds(recent_as_of) if recent_as_of else 0
-        found: list[Node] = []
-        pages, after, more = 0, "", True
-        while more:
-            request = f"pools/{pool_id}/{'changes' if changed_since else 'nodes'}"
-            nodes, _ = await self._served(request, lambda now: self._pool(pool_id, now).at(now))
-            matching = sorted(key for key, node in nodes.items() if key > after and node.transition >= since)
-            page, more = matching[: self._service.page_size], len(matching) > self._service.page_size
-            found += [nodes[key]._replace(recent_at=recent_at) for key in page]
-            after, pages = page[-1] if page else after, pages + 1
-        return NodeList(tuple(found), pages)
-
-    def _pool(self, name: str, moment: datetime) -> TruePool:
-        for pool in self._service.there(moment):
-            if key_of(pool.id) == key_of(name):
-                return pool
-        raise BatchMissingError(f"404: no pool {name}")
-
-    async def _served[T](self, request: str, answer: Callable[[datetime], T]) -> tuple[T, datetime]:
-        self._connection.stop_if_dead()
-        self.calls += 1
-        self.requests.append(request)
-        await asyncio.sleep(self.latency / 2)
-        if request in self._service.refusals:
-            raise self._service.refusals[request]
-        moment = self._service.now()
-        result = answer(moment)
-        await asyncio.sleep(self.latency / 2)
-        self._connection.stop_if_dead()
-        return result, moment
 
 
 class WatchedPoolRounds(PoolRounds):
@@ -352,20 +217,6 @@ class PoolWorld:
             found = stored.get(key)
             found = as_told(found) if found else None
             assert found in possible, f"{key} of {name} is said to be {found} as of {as_of}; was {possible}"
-
-
-def true_summary(nodes: Nodes) -> NodeSummary:
-    """The numbers of nodes, counted otherwise than the app does."""
-    there = list(nodes.values())
-    counted = Counter((node.state, node.dedicated) for node in there)
-    open_ = [node for node in there if node.state in ("idle", "running") and node.scheduling == "enabled"]
-    return NodeSummary(
-        counts=tuple(sorted((*kind, number) for kind, number in counted.items())),
-        slots=SLOTS * len(there),
-        used=sum(node.slots for node in there),
-        free=sum(SLOTS - node.slots for node in open_),
-        tasks=sum(node.tasks for node in there),
-    )
 
 
 def as_told(node: Node) -> Node:

@@ -24,8 +24,9 @@ from shared.stores.read_plans import ReadPlanStore
 from shared.stores.rounds import RoundStore
 from shared.stores.schedules import ScheduleStore
 from shared.stores.task_cache import TaskCache
+from tests.services.fake_pools import SLOTS, Nodes, TruePool
 from tests.services.memory_tables import Connection, Fault, MemoryTables
-from tests.services.pool_world import SLOTS, START, Nodes, PoolWorld, TruePool
+from tests.services.pool_world import START, PoolWorld
 from tests.services.process import ACCOUNT, HISTORY, LoopClock
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)

@@ -20,8 +20,9 @@ from shared.services.pool_queries import PoolQueries
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.nodes import NodeStore, StoredNodes
 from shared.stores.pools import PoolStore
+from tests.services.fake_pools import NONSENSE, FakePools, TruePool
 from tests.services.memory_tables import Connection, Fault, MemoryTables
-from tests.services.pool_world import NONSENSE, FakePools, PoolWorld, TruePool, as_told
+from tests.services.pool_world import PoolWorld, as_told
 from tests.services.process import ACCOUNT, LoopClock
 
 STATES = ("idle", "running", "preempted", "creating")

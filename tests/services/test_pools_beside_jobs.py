@@ -16,8 +16,8 @@ from shared.services.schedule_rounds import ScheduleRounds
 from shared.stores.nodes import NodeStore
 from shared.stores.pool_history import PoolHistoryStore
 from shared.stores.pools import PoolStore
+from tests.services.fake_pools import FakePools, PoolService, TruePool
 from tests.services.memory_tables import MemoryTables
-from tests.services.pool_world import FakePools, PoolService, TruePool
 from tests.services.process import ACCOUNT, HISTORY, Process
 from tests.services.telling import last_round, verdict
 from tests.services.world import SECOND, World
