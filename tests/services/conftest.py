@@ -8,6 +8,7 @@ from shared.domain import id_ranges, reconciliation
 from shared.services import range_lists, reading
 from shared.services.folding import fold
 from tests.domain.profiles import load_profile
+from tests.services.pool_world import PoolWorld
 from tests.services.world import World
 
 load_profile()
@@ -32,5 +33,12 @@ def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
 def world() -> Iterator[World]:
     world = World()
     world.service.page_size = 1000
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def pools() -> Iterator[PoolWorld]:
+    world = PoolWorld()
     yield world
     world.close()

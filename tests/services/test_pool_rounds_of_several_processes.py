@@ -1,0 +1,115 @@
+"""Rounds over the same pools in several processes, some of which die: none hinders another, or undoes what it did."""
+
+from typing import override
+
+import pytest
+
+from shared.domain.pools import PoolFacts
+from tests.services.fake_pools import FakePools
+from tests.services.memory_tables import Fault
+from tests.services.pool_telling import asked, level_of_nodes
+from tests.services.pool_world import PoolWorld
+
+
+def test_processes_that_take_turns_do_not_get_in_each_others_way(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 3)
+    for turn in range(6):
+        pools.wait(60)
+        pools.change_node(pool, "tvm-002", "running", slots=turn % 3)
+        pools.poll(turn % 2)
+        ended = pools.processes[turn % 2].rounds.ended
+        assert ended
+        assert (ended.overtaken, ended.reached) == (set(), {"alpha"})
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["before it is written", "after it was written"])
+@pytest.mark.parametrize("kills", [False, True], ids=["an answer lost", "a death"])
+@pytest.mark.parametrize("who", [0, 1], ids=["the same process", "another process"])
+@pytest.mark.parametrize("call", range(1, 7))
+def test_what_a_broken_round_leaves_behind_hinders_a_process_once_at_most(
+    pools: PoolWorld, call: int, *, who: int, committed: bool, kills: bool
+) -> None:
+    pool = pools.create("Alpha", 3)
+    pools.wait(60)
+    pools.poll(1)
+    pools.wait(60)
+    pools.poll(0)
+    pools.wait(60)
+    pools.change_node(pool, "tvm-002", "running", slots=1)
+    pools.poll(who, fault=Fault(call, committed=committed, kills=kills))
+    overtaken = []
+    for slots in (1, 2, 2):
+        before = pools.known().pools["alpha"].as_of
+        pools.wait(60)
+        pools.change_node(pool, "tvm-002", "running", slots=slots)
+        pools.poll(0)
+        assert pools.known().pools["alpha"].as_of >= before
+        ended = pools.processes[0].rounds.ended
+        assert ended
+        overtaken.append(ended.overtaken)
+    assert overtaken[1:] == [set(), set()]
+    assert pools.known().pools["alpha"].as_of == pools.now().replace(microsecond=0)
+    assert pools.stored("Alpha")["tvm-002"].slots == 2
+
+
+def test_what_another_process_left_behind_that_died_amid_its_writes_goes_with_the_next_full_list(
+    pools: PoolWorld,
+) -> None:
+    pool = pools.create("Alpha", 1)
+    pools.change_node(pool, "tvm-001", "running", slots=1)
+    asked(pools)
+    asked(pools)
+    pools.wait(1)
+    pool.now(pools.now(), {"tvm-001": pool.at(pools.now())["tvm-001"]._replace(scheduling="disabled")})
+    pools.wait(60)
+    pools.poll(1, fault=Fault(5, committed=False, kills=True))
+    assert pools.stored("Alpha")["tvm-001"].scheduling == "disabled"
+    assert level_of_nodes(pools) == "unverified"
+    pool.now(pools.now(), {"tvm-001": pool.at(pools.now())["tvm-001"]._replace(scheduling="enabled")})
+    for _ in range(15):
+        pools.wait(60)
+        pools.run(pools.processes[0].rounds.run(lambda: True))
+    assert pools.stored("Alpha")["tvm-001"].scheduling == "enabled"
+    assert level_of_nodes(pools) == "exact"
+    asked(pools)
+
+
+def test_a_pool_that_another_process_polled_meanwhile_is_left_to_it(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    pools.poll(0)
+    pools.poll(1)
+    pools.wait(60)
+    pools.change_node(pool, "tvm-001", "running", slots=1)
+    pools.poll_both((1.0, 1.1))
+    pools.wait(60)
+    pools.poll(0)
+    pools.wait(60)
+    assert pools.poll(1)
+    assert pools.stored("Alpha")["tvm-001"].slots == 1
+
+
+class Overtaken(FakePools):
+    """After a GET of a pool that is gone another is made under its id, which another process polls at once."""
+
+    world: PoolWorld
+
+    @override
+    async def fetch_pool(self, pool_id: str) -> PoolFacts:
+        try:
+            return await super().fetch_pool(pool_id)
+        finally:
+            self.world.create(pool_id, 3)
+            await self.world.processes[0].rounds.run(lambda: True)
+
+
+def test_nodes_of_a_pool_that_was_made_anew_meanwhile_stay_when_the_old_one_is_forgotten(pools: PoolWorld) -> None:
+    old = pools.create("Alpha", 2)
+    asked(pools)
+    old.deleted = pools.now()
+    pools.wait(60)
+    process = pools.processes[1]
+    source = process.rounds.source = Overtaken(pools.service, process.connection)
+    source.world = pools
+    pools.run(process.rounds.run(lambda: True))
+    assert source.requests[:2] == ["pools", "pools/Alpha"]
+    assert len(pools.stored("Alpha")) == pools.known().pools["alpha"].facts.nodes == 3
