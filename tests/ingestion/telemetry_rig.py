@@ -18,6 +18,7 @@ from shared.stores.pools import PoolStore
 from tests.ingestion.rig import NOON, Host, Rig
 
 PATTERN = "accounts/{account}/pools/{pool}/nodes/{node}/**/*"
+SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
