@@ -12,6 +12,8 @@ from local.batch_emulator.rows import batch_of
 from local.batch_emulator.store import Store
 from tests.emulator.direct import Direct
 
+POOL = {"id": "pool", "vmSize": "standard_d2s_v5", "targetDedicatedNodes": 2, "taskSlotsPerNode": 2}
+
 type Row = tuple[int, int, str, str]
 
 
@@ -43,6 +45,15 @@ class Kept(Direct):
         self.emulator = emulator
         self.keeper = Keeper(emulator, self.store)
         self.keeper.load(lambda _: None)
+
+
+def busy(kept: Kept, tasks: int = 8, line: str = "sleep 60", nodes: int = 2) -> None:
+    """A pool and a job on it, some of whose tasks run by now."""
+    assert kept.call("POST", "/pools", {**POOL, "targetDedicatedNodes": nodes})[0] == 201
+    assert kept.call("POST", "/jobs", {"id": "job", "poolInfo": {"poolId": "pool"}})[0] == 201
+    rows = [{"id": f"t{number}", "commandLine": line} for number in range(tasks)]
+    assert kept.call("POST", "/jobs/job/addtaskcollection", {"value": rows})[0] == 200
+    kept.advance(60)
 
 
 def rows_of(store: Store) -> set[Row]:
