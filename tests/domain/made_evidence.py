@@ -1,0 +1,60 @@
+"""Evidence put together from parts, and what is told of it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.domain.dependencies import Blocker, Dependencies
+from shared.domain.evidence import Evidence, Rival
+from shared.domain.explanation import explain
+from shared.domain.job_rules import JobRules
+from shared.domain.jobs import JobFacts
+from shared.domain.nodes import Node, NodeError, StartRun, summary_of
+from shared.domain.pool_settings import AutoScale, Problem
+from shared.domain.pools import NodesPicture, Pool, PoolFacts, Size, first_seen
+from shared.domain.tasks import TaskCounts
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+JOB = JobFacts("job", NOW - 60 * MINUTE, "active", NOW - 60 * MINUTE, pool_id="pool", priority=0)
+WAITS = TaskCounts(active=10)
+FACTS = PoolFacts(
+    "pool", NOW - 60 * MINUTE, "active", NOW - 60 * MINUTE, "standard_d2s_v5", allocation_state="steady",
+    allocation_state_transition_time=NOW, dedicated=Size(2, 2), spot=Size(0, 0), slots_per_node=2,
+)  # fmt: skip
+FULL = tuple(Node(f"full-{number}", "running", slots=2, tasks=2) for number in range(3))
+IDLE, BUSY = Node("idle", "idle"), Node("busy", "running", slots=2, tasks=2)
+FAILED = Node("failed", "starttaskfailed", start=StartRun("completed", "failure", 7))
+LOST = Node("lost", "unusable", errors=(NodeError("DiskFull", "no space"),))
+GONE = Node("gone", "preempted", dedicated=False)
+SHUT = Node("shut", "idle", scheduling="disabled")
+COMING = Node("coming", "waitingforstarttask")
+RETRIED = Node("retried", "waitingforstarttask", start=StartRun("running", "failure", retries=57))
+LEAVING = Node("leaving", "leavingpool")
+QUOTA = Problem("AccountCoreQuotaReached", "No cores.")
+SCALE_ERROR = AutoScale("x", error=Problem("InsufficientSampleData", "No samples."))
+RIVAL = Rival("other", 5, "active", JobRules(), TaskCounts(active=7, running=4), 4, 7)
+HELD = Dependencies(10, whole=True, held=10, lost=10, blockers=(Blocker("first", "failed", 10),))
+MOSTLY_HELD = replace(HELD, held=3, lost=3, unsure=7)
+
+
+def pool(*nodes: Node, **changes: Any) -> Pool:
+    facts = replace(FACTS, **changes)
+    picture = NodesPicture(NOW, NOW, "firstRead", summary_of(nodes, facts.slots_per_node), "digest")
+    return first_seen(facts, NOW).listed(picture)
+
+
+def evidence(
+    *nodes: Node, counts: TaskCounts = WAITS, pool_changes: dict[str, Any] | None = None, **more: Any
+) -> Evidence:
+    found = Evidence(NOW, JOB, counts=counts, pool=pool(*nodes, **(pool_changes or {})), nodes=nodes)
+    return replace(found, **more)
+
+
+def unseen(**pool_changes: Any) -> Evidence:
+    """A pool whose nodes couldn't be read."""
+    return evidence(pool=first_seen(replace(FACTS, **pool_changes), NOW))
+
+
+def told(found: Evidence) -> list[tuple[str, str]]:
+    return [(finding.code, finding.severity) for finding in explain(found).findings]
