@@ -3,8 +3,8 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.infra.bicep import SUBSCRIPTION, Resource
 from tests.infra.bicep_functions import TENANT
+from tests.infra.bicep_resources import SUBSCRIPTION, Resource
 from tests.infra.scenarios import Infrastructure, Scenario
 
 ROLES = {

@@ -3,7 +3,7 @@
 import ipaddress
 from collections.abc import Callable, Iterator
 
-from tests.infra.bicep import Resource
+from tests.infra.bicep_resources import Resource
 from tests.infra.scenarios import Scenario
 
 

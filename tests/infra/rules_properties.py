@@ -8,7 +8,7 @@ values are safe, beside those in rules_resources.py.
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.infra.bicep import Resource
+from tests.infra.bicep_resources import Resource
 from tests.infra.rules_resources import judged_paths, leaves
 from tests.infra.scenarios import Infrastructure
 

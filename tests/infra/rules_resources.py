@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tests.infra.bicep import File, Resource
+from tests.infra.bicep import File
 from tests.infra.bicep_functions import SECRET
+from tests.infra.bicep_resources import Resource
 from tests.infra.scenarios import Infrastructure
 
 API_VERSIONS = {

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.infra.bicep import File, Resource
+from tests.infra.bicep import File
 from tests.infra.bicep_functions import SECRET
+from tests.infra.bicep_resources import Resource
 from tests.infra.scenarios import BLOB_TRIGGERS, WRITER, Infrastructure, Scenario
 
 

@@ -12,7 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tests.infra.bicep import SUBSCRIPTION, File, Resource, Scope
+from tests.infra.bicep import File
+from tests.infra.bicep_resources import SUBSCRIPTION, Resource, Scope
 
 OTHER_SUBSCRIPTION = "22222222-0000-0000-0000-000000000000"
 ACCOUNT_IDS = (

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.infra.bicep import SUBSCRIPTION, File, Scope
+from tests.infra.bicep import File
+from tests.infra.bicep_resources import SUBSCRIPTION, Scope
 from tests.infra.bicep_syntax import BicepError
 
 GROUP = Scope(SUBSCRIPTION, "rg")
