@@ -7,7 +7,7 @@ writes storage; `fold` and `split` are the only ways in which a leaf changes.
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, starmap
 from operator import itemgetter, lt
 from typing import Any
@@ -94,24 +94,37 @@ class Leaf:
         """
         seen = list(tasks)
         latest = dict(zip(keys_of([task.id for task in seen]), seen, strict=True))
+        keys = sorted(latest)
+        return self.fold_sorted(keys, [latest[key] for key in keys])
+
+    def fold_sorted(self, keys: Sequence[str], tasks: Sequence[Task]) -> bool:
+        """The same of tasks that stand in the order of their keys, each once."""
+        if not keys:
+            return False
+        place = self._place_for(keys)
+        if place is not None:
+            self._note_moved({}, tasks)
+            self._insert(place, keys, tasks)
+            return True
         known: dict[int, Task] = {}
         added: dict[str, Task] = {}
-        keys, most, at = self.keys, len(self.keys), 0
-        for key in sorted(latest):
-            if at == most or keys[at] != key:  # what changed together often stands together
-                at = bisect_left(keys, key, at)
-            if at < most and keys[at] == key:
-                known[at] = latest[key]
+        mine, most, at = self.keys, len(self.keys), 0
+        for key, task in zip(keys, tasks, strict=True):
+            if at == most or mine[at] != key:  # what changed together often stands together
+                at = bisect_left(mine, key, at)
+            if at < most and mine[at] == key:
+                known[at] = task
                 at += 1
             else:
-                added[key] = latest[key]
-        self._note_moved(known, added)
+                added[key] = task
+        new = list(added.values())
+        self._note_moved(known, new)
         changed = bool(known) and self._update(list(known), list(known.values()))
-        if added:
-            self._insert(added)
-        if changed or added:
+        if changed:
             self._packed = None
-        return changed or bool(added)
+        if new:
+            self._insert(self._place_for(list(added)), list(added), new)
+        return changed or bool(new)
 
     def split(self, limit: int = MAX_ROWS) -> "list[Leaf]":
         """This leaf alone, or, past the limits of rows and bytes, several.
@@ -171,7 +184,7 @@ class Leaf:
             raise TypeError("states and results are numbers")
         return states.values.tobytes(), results.values.tobytes()
 
-    def _note_moved(self, known: dict[int, Task], added: dict[str, Task]) -> None:
+    def _note_moved(self, known: dict[int, Task], added: Sequence[Task]) -> None:
         """Before rows are updated."""
         if self.moved is None or len(known) + len(added) > _FEW:
             self.moved = None
@@ -181,24 +194,28 @@ class Leaf:
         changed = [(old, new) for old, new in zip(rows, known.values(), strict=True) if old != new]
         were += [old for old, _ in changed]
         became += [new for _, new in changed]
-        became += added.values()
+        became += added
 
     def _update(self, places: list[int], tasks: list[Task]) -> bool:
         fields = fields_of(tasks)
         moved = [column.update(places, new) for column, new in zip(self._columns, fields, strict=True)]
         return any(moved)
 
-    def _insert(self, added: dict[str, Task]) -> None:
-        """Rows, sorted, go to their place if they belong together; else behind the others, and all into order then."""
-        new, keys = list(added), self.keys
-        at = bisect_left(keys, new[0])
-        are_together = at == len(keys) or new[-1] < keys[at]
-        at = at if are_together else len(keys)
-        self._grew_until = at + len(new) if are_together and (at == len(keys) or len(new) >= _RUN) else None
-        self.keys = keys[:at] + new + keys[at:]
-        for column, values in zip(self._columns, fields_of(list(added.values())), strict=True):
+    def _place_for(self, keys: Sequence[str]) -> int | None:
+        """Where keys, sorted, belong if they belong together, as those of a list in the order of ids; else None."""
+        at = bisect_left(self.keys, keys[0])
+        return at if at == len(self.keys) or keys[-1] < self.keys[at] else None
+
+    def _insert(self, place: int | None, keys: Sequence[str], tasks: Sequence[Task]) -> None:
+        """New rows go to their place if they have one; else behind the others, and all into order then."""
+        at = len(self.keys) if place is None else place
+        grew = place is not None and (at == len(self.keys) or len(keys) >= _RUN)
+        self._grew_until = at + len(keys) if grew else None
+        self._packed = None
+        self.keys[at:at] = keys
+        for column, values in zip(self._columns, fields_of(tasks), strict=True):
             column.insert(at, values)
-        if not are_together:
+        if place is None:
             order = sorted(range(len(self.keys)), key=self.keys.__getitem__)
             self.keys.sort()
             for column in self._columns:

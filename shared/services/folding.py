@@ -25,10 +25,11 @@ _WORDS = 1_200_000  # letters of a pass's ids, failures and nodes, for the same 
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """A leaf, its place in the directory, and the tasks that belong there."""
+    """A leaf, its place in the directory, and the tasks that belong there with their keys."""
 
     place: int
     entry: LeafEntry
+    keys: Sequence[str]
     tasks: Sequence[Task]
 
 
@@ -63,7 +64,7 @@ async def _fold_pass(
         async for window, leaves in loaded:
             rewrites = []
             for touched, leaf in zip(window, leaves, strict=True):
-                if leaf.fold(touched.tasks):
+                if leaf.fold_sorted(touched.keys, touched.tasks):
                     rewrites.append(Rewrite(touched.entry, leaf.split(leaf_rows)))
                 await asyncio.sleep(0)  # or pages that came meanwhile would all wait, and no more be asked for
             directory = await cache.save_leaves(directory, rewrites)
@@ -100,7 +101,7 @@ def _by_leaf(directory: Directory, keys: Sequence[str], tasks: Sequence[Task]) -
     while start < len(keys):
         place = directory.place_of(keys[start])
         end = bisect_left(keys, bounds[place + 1], start) if place + 1 < len(bounds) else len(keys)
-        yield _Touched(place, directory.leaves[place], tasks[start:end])
+        yield _Touched(place, directory.leaves[place], keys[start:end], tasks[start:end])
         start = end
 
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
+from operator import attrgetter
 
 from shared.domain.tasks import PREPARING, Task
 from shared.services.folding import fold
@@ -16,6 +17,7 @@ from shared.stores.task_cache import Directory, TaskCache
 
 SHORT_READ = 20_000
 _PASS = 20_000
+_STATE = attrgetter("state")
 
 
 @dataclass(slots=True)
@@ -40,8 +42,9 @@ class Reading:
         self.next_link = page.next_link
         self.received += len(page.tasks)
         self.rest += page.tasks
-        for task in page.tasks:
-            (self.preparing.add if task.state == PREPARING else self.preparing.discard)(task.id)
+        if self.preparing or PREPARING in map(_STATE, page.tasks):
+            for task in page.tasks:
+                (self.preparing.add if task.state == PREPARING else self.preparing.discard)(task.id)
 
 
 async def read_pages(

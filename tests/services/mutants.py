@@ -6,6 +6,7 @@ The scenarios hold for the real code. test_mutants.py checks both, and that the 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import compress
 from typing import Any, override
 
 from shared.domain import verdicts
@@ -168,9 +169,10 @@ def exact_while_agreed_lately(picture: Picture) -> tuple[str, str]:
     return ("exact", "") if agreed and picture.as_of - agreed <= AGREEMENT_LASTS else ("unverified", "")
 
 
-def fold_later_stamps(leaf: Leaf, tasks: Iterable[Task]) -> bool:
+def fold_later_stamps(leaf: Leaf, keys: Sequence[str], tasks: Sequence[Task]) -> bool:
     stamps = {task.id: task.transition for task in leaf}
-    return REAL_LEAF_FOLD(leaf, [task for task in tasks if task.transition >= stamps.get(task.id, 0)])
+    later = [task.transition >= stamps.get(task.id, 0) for task in tasks]
+    return REAL_FOLD_SORTED(leaf, list(compress(keys, later)), list(compress(tasks, later)))
 
 
 async def fold_under_new_etags(cache: TaskCache, directory: Directory, tasks: Sequence[Task]) -> tuple[Directory, bool]:
@@ -241,7 +243,7 @@ REAL_STORE = RangeLists.store
 REAL_ADD = RangeLists._add
 REAL_CATCHING_UP = ReadPlan.catching_up
 REAL_READ_ANEW = Generations.read_anew
-REAL_LEAF_FOLD = Leaf.fold
+REAL_FOLD_SORTED = Leaf.fold_sorted
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +269,7 @@ MUTANTS = (
     Mutant("watermark = newest change", a_clock_that_runs_ahead, Recipe(task_poll=NewestChangePoll)),
     Mutant("watermark before rows", a_death_at_every_call, Recipe(task_poll=WatermarkFirstPoll)),
     Mutant("head before leaves", a_death_at_every_call, Recipe(task_poll=HeadFirstPoll, cache=HoldingCache)),
-    Mutant("later stamp wins", a_clock_that_runs_ahead, patches=((Leaf, "fold", fold_later_stamps),)),
+    Mutant("later stamp wins", a_clock_that_runs_ahead, patches=((Leaf, "fold_sorted", fold_later_stamps),)),
     Mutant(
         "ETags taken after listing",
         a_page_received_after_a_later_one,
