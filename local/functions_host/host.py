@@ -106,7 +106,8 @@ class Host:
         for task in self._tasks:
             task.cancel()
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=_STEP_SECONDS)
+            left = max(_STEP_SECONDS, _DRAIN_SECONDS - (time.monotonic() - began))  # all that a short stop didn't need
+            await asyncio.wait(self._tasks, timeout=left)
         await self._clock.close()
         await self.app.close()
 

@@ -62,8 +62,8 @@ def test_new_counts_appear_by_themselves(page: Page, canned: Canned) -> None:
 
 def test_what_did_not_change_is_asked_for_by_etag(page: Page, canned: Canned) -> None:
     fill(canned, job("render"))
-    page.goto(canned.url)
-    page.wait_for_timeout(2600)
+    with page.expect_response(lambda answer: "/jobs" in answer.url and answer.status == 304):
+        page.goto(canned.url)
     assert canned.statuses[:4] == [200, 200, 304, 304]
 
 

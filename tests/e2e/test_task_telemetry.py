@@ -79,10 +79,10 @@ def test_a_run_within_a_minute_is_marked_in_the_whole_of_it(page: Page, render: 
     start, end = END - timedelta(minutes=1, seconds=-15), END - timedelta(seconds=30)
     measured = telemetry(minutes_from(END - timedelta(minutes=1)), end=end) | {"from": text(start)}
     show_task(page, render, run(startTime=text(start), endTime=text(end), telemetry=measured))
-    marked = page.locator("[data-chart=cpu] .run-span").bounding_box()
-    whole = page.locator("[data-chart=cpu] .band").bounding_box()
-    assert marked
-    assert whole
+    chart = page.locator("[data-chart=cpu]")
+    expect(chart.locator(".run-span")).to_be_attached()
+    expect(chart.locator("svg").first).not_to_have_attribute("width", "0")
+    marked, whole = chart.evaluate("e => ['.run-span', '.band'].map(s => e.querySelector(s).getBoundingClientRect())")
     assert marked["x"] - whole["x"] == pytest.approx(whole["width"] / 4, abs=1)
     assert marked["width"] == pytest.approx(whole["width"] / 4, abs=1)
 

@@ -29,13 +29,13 @@ def test_a_scan_of_a_large_job_and_a_delta_are_fast() -> None:
     tasks, order = _full(_MANY), ORDERS["ordinal"]
     next(tasks.listed(order, None, None))
     scan = compile_filter("state ne 'active' and id ge 'task-0'", TASKS, order)
-    began = time.perf_counter()
+    began = time.process_time()
     assert not any(map(scan.matches, tasks.listed(order, None, None)))
-    assert time.perf_counter() - began < 0.4
+    assert time.process_time() - began < 0.4
     delta = compile_filter("stateTransitionTime ge DateTime'1970-01-03T07:33:10Z'", TASKS, order)
-    began = time.perf_counter()
+    began = time.process_time()
     found = [task.id for task in tasks.listed(order, None, delta.since) if delta.matches(task)]
-    assert time.perf_counter() - began < 0.01
+    assert time.process_time() - began < 0.01
     assert found == [f"task-{number:06}" for number in range(199_990, _MANY)]
 
 
@@ -45,9 +45,9 @@ async def test_a_large_job_runs_at_the_cost_of_what_happens(stepped: Driver) -> 
     simulation = stepped.emulator.simulations["demo"]
     job = simulation.account.jobs["job"]
     simulation.tasks.add(job, [_task(number) for number in range(30_000)])
-    began = time.perf_counter()
+    began = time.process_time()
     await stepped.advance(400)
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     counts = (await stepped.control("GET", "truth"))["accounts"]["demo"]["jobs"]["job"]
     assert counts["completed"] > 20_000
     assert took < 8

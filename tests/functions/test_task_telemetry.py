@@ -50,7 +50,7 @@ async def staged(world: World, day: int) -> dict[str, Any]:
     await add_pool(world.batch, nodes=1)
     for job in ("alpha", "beta"):
         await add_job(world.batch, job)
-    world.advance(600)
+    world.advance(660 - int(now(world).timestamp()) % 60)  # tasks that start together start in the same minute
     await add_tasks(world.batch, 1, job="alpha", command="sleep 200", prefix="first")
     await add_tasks(world.batch, 1, job="beta", command="sleep 10000", prefix="second")
     world.advance(900)

@@ -115,7 +115,7 @@ def points(answer: Any, attributes: dict[str, str], name: str = "system.cpu.util
 
 
 async def test_what_has_left_the_time_of_minutes_is_shown_by_the_hour(world: World, blob: BlobClient) -> None:
-    minutes_ago = 60 * 24 * 60 - 120
+    minutes_ago = 300 * 24 * 60 - 120
     await blob.append_block(lines(world, 100, 300, minutes_ago=minutes_ago))
     await world.app.tell_of_blob("node_telemetry", f"{os.environ['TELEMETRY_CONTAINER']}/{blob.blob_name}")
     now = datetime.fromisoformat(stamp(world.emulator.clock.now)).replace(microsecond=0, tzinfo=None)

@@ -100,7 +100,8 @@ def test_an_unfinished_receipt_of_a_host_that_died_does_not_keep_the_function_fr
         hosts_container(scanning).create_container()
     name = f"blobreceipts/{host_id}/Host.Functions.text/{etag}/{scanning.path('in/died/a.txt')}"
     hosts_container(scanning).upload_blob(name, b"", metadata={"Incomplete": "Incomplete"})
-    until(lambda: scanning.texts(scanning.host, "died") == [("a.txt", "x")])
+    host = scanning.host
+    until(lambda: scanning.texts(host, "died") == [("a.txt", "x")])
 
 
 def test_a_blob_that_fails_again_and_again_becomes_a_message_of_poison(scanning: Scanning) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -32,6 +33,7 @@ class VirtualClock:
 
     def __init__(self) -> None:
         self.time = datetime(2026, 11, 21, 7, 0, 30, tzinfo=UTC)
+        self.answered = 0
         clock = self
 
         class Face(BaseHTTPRequestHandler):
@@ -42,6 +44,7 @@ class VirtualClock:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
+                clock.answered += 1
 
             def log_message(self, *_: object) -> None: ...
 
@@ -57,17 +60,25 @@ def clock() -> Iterator[VirtualClock]:
     clock.server.shutdown()
 
 
+def second_after_second(times: list[float]) -> bool:
+    """Whether some run came a second after another, as one began; a busy machine may be late for some."""
+    return any(0.8 < second - first < 1.2 and second % 1 < 0.3 for first, second in pairwise(times))
+
+
 def test_a_timer_fires_on_its_schedule_and_a_sub_minute_one_is_not_remembered(
     start_host: StartHost, hosts_blob: Any
 ) -> None:
     host = start_host(SAMPLE_TICK=EVERY_SECOND)
-    until(lambda: len(host.of("tick")) >= 3, 6)
-    first, second = (one["at"] for one in host.of("tick")[:2])
-    assert 0.8 < second - first < 1.2
-    assert second % 1 < 0.3
+    until(lambda: second_after_second([one["at"] for one in host.of("tick")]), 10)
+    seconds = [int(one["at"]) for one in host.of("tick")]
+    assert len(set(seconds)) == len(seconds)
     assert not any(one["past_due"] for one in host.of("tick"))
     assert not hosts_blob("timers/{host}/Host.Functions.tick/status").exists()
     assert hosts_blob("timers/{host}/Host.Functions.stubborn/status").exists()
+
+
+def last_run(status: BlobClient) -> datetime:
+    return datetime.fromisoformat(json.loads(status.download_blob().readall())["Last"])
 
 
 def test_a_run_missed_while_no_host_ran_is_past_due(start_host: StartHost, hosts_blob: Any) -> None:
@@ -83,29 +94,38 @@ def test_a_run_missed_while_no_host_ran_is_past_due(start_host: StartHost, hosts
     run = host.of("minute")[0]
     assert run["past_due"]
     assert run["status"]["Next"] == missed.isoformat().replace("+00:00", "Z")
-    until(lambda: json.loads(status.download_blob().readall())["Last"] > last.isoformat())
+    until(lambda: last_run(status) > last)
     host.stop()
     again = start_host(SAMPLE_MINUTE=once_a_day)
     time.sleep(0.5)
     assert again.of("minute") == []
 
 
+def has_run_at(status: BlobClient, time: datetime) -> bool:
+    return last_run(status) == time
+
+
 def more_minutes(host: RunningHost, than: int) -> bool:
     return len(host.of("minute")) > than
 
 
-def test_timers_follow_the_virtual_clock_one_run_for_each_step(start_host: StartHost, clock: VirtualClock) -> None:
+def test_timers_follow_the_virtual_clock_one_run_for_each_step(
+    start_host: StartHost, hosts_blob: Any, clock: VirtualClock
+) -> None:
+    status = hosts_blob("timers/{host}/Host.Functions.minute/status")
     host = start_host("--clock", clock.url, SAMPLE_MINUTE=EVERY_MINUTE)
-    time.sleep(0.5)
+    until(status.exists)  # its first run is planned
     assert host.of("minute") == []
     for step in (30, 60, 600):
         before = len(host.of("minute"))
         clock.time += timedelta(seconds=step)
         until(partial(more_minutes, host, before), 3)
+        until(partial(has_run_at, status, clock.time))  # and knows when the next one is due
         time.sleep(0.4)
         assert len(host.of("minute")) == before + 1
     clock.time -= timedelta(days=1)
-    time.sleep(0.3)
+    answered = clock.answered
+    until(lambda: clock.answered > answered + 12)  # each of three timers asked, and asked again to plan anew
     clock.time += timedelta(seconds=60)
     until(lambda: len(host.of("minute")) == 4, 3)
 
@@ -114,9 +134,9 @@ def test_of_two_hosts_one_fires_and_the_other_takes_over(start_host: StartHost) 
     first = start_host(SAMPLE_TICK=EVERY_SECOND)
     until(lambda: first.of("tick"))
     second = start_host(SAMPLE_TICK=EVERY_SECOND)
+    until(lambda: "tick waits: another host runs it" in second.log)
     time.sleep(2.2)
     assert second.of("tick") == []
-    assert "tick waits: another host runs it" in second.log
     first.stop()
     until(lambda: second.of("tick"), 4)
 
@@ -140,6 +160,7 @@ def test_a_lost_lease_stops_the_timer_until_it_is_back(start_host: StartHost, ho
 def test_a_stop_gives_the_leases_back(start_host: StartHost, hosts_blob: Any) -> None:
     host = start_host()
     lock = hosts_blob("locks/{host}/Host.Functions.tick.Listener")
+    until(hosts_blob("timers/{host}/Host.Functions.tick/status").exists)  # written once the host knows of its lease
     until(lambda: lock.exists() and lock.get_blob_properties().lease.state == "leased")
     host.stop()
     assert lock.get_blob_properties().lease.state == "available"

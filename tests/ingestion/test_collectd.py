@@ -15,7 +15,7 @@ from shared.domain.telemetry.asked import Asked
 from shared.domain.telemetry.rollups import Rollup
 from tests.ingestion.telemetry_rig import HOUR, MINUTE, TelemetryRig, blob_of
 
-SECONDS = 4
+PATIENCE, LEAST_TIMES = 60, 7
 CONFIGURATION = """
 Hostname "node-1"
 FQDNLookup false
@@ -80,7 +80,7 @@ def program() -> str:
 
 
 async def captured(program: str, place: Path) -> list[bytes]:
-    """The datagrams of some seconds."""
+    """The datagrams of as long as it takes until every key was told more than a few times."""
     loop = asyncio.get_running_loop()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.bind(("127.0.0.1", 0))
@@ -90,14 +90,17 @@ async def captured(program: str, place: Path) -> list[bytes]:
         running = await asyncio.create_subprocess_exec(program, "-f", "-C", str(configuration), stdout=-3, stderr=-3)
         found: list[bytes] = []
         try:
-            async with asyncio.timeout(SECONDS):
-                while True:
+            async with asyncio.timeout(PATIENCE):
+                while not is_enough(told_by(found)):
                     found.append(await loop.sock_recv(listener, 65_536))
-        except TimeoutError:
             return found
         finally:
             running.terminate()
             await running.wait()
+
+
+def is_enough(told: Told) -> bool:
+    return all(len(told.get(key, ())) >= LEAST_TIMES for key in (*GAUGES, *COUNTERS))
 
 
 def told_by(datagrams: list[bytes]) -> Told:

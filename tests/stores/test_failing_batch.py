@@ -52,12 +52,18 @@ async def service() -> AsyncIterator[Service]:
     await runner.cleanup()
 
 
+@contextlib.asynccontextmanager
+async def opened(service: Service, limit: timedelta) -> AsyncIterator[BatchAccount]:
+    watched = Account("demo", "demo", "demo", None, f"http://127.0.0.1:{service.port}")
+    account = BatchAccount.connect(watched, key=KEY, credential=None, limit=limit)
+    yield account
+    await account.close()
+
+
 @pytest_asyncio.fixture
 async def account(service: Service) -> AsyncIterator[BatchAccount]:
-    watched = Account("demo", "demo", "demo", None, f"http://127.0.0.1:{service.port}")
-    opened = BatchAccount.connect(watched, key=KEY, credential=None, limit=timedelta(seconds=0.5))
-    yield opened
-    await opened.close()
+    async with opened(service, timedelta(seconds=0.5)) as account:
+        yield account
 
 
 def refusing(status: int, code: str = "", words: str = "In words.", **headers: str) -> Answer:
@@ -151,15 +157,16 @@ async def test_a_closed_port_is_told_as_such(account: BatchAccount, service: Ser
         await closed.close()
 
 
-async def test_a_list_of_many_pages_may_take_longer_than_one_answer(service: Service, account: BatchAccount) -> None:
+async def test_a_list_of_many_pages_may_take_longer_than_one_answer(service: Service) -> None:
     async def page(request: web.BaseRequest) -> web.StreamResponse:
-        await asyncio.sleep(0.3)
-        link = {"odata.nextLink": f"http://{request.host}/jobs?p={service.requests}"} if service.requests < 4 else {}
+        await asyncio.sleep(0.15)
+        link = {"odata.nextLink": f"http://{request.host}/jobs?p={service.requests}"} if service.requests < 8 else {}
         return web.json_response({"value": [], **link})
 
     service.answer = page
-    await account.fetch_jobs()
-    assert service.requests == 4
+    async with opened(service, timedelta(seconds=1)) as account:
+        await account.fetch_jobs()
+    assert service.requests == 8
 
 
 async def test_a_secret_in_an_error_of_the_service_is_not_repeated(service: Service, account: BatchAccount) -> None:
