@@ -6,10 +6,12 @@ mistakes too, is left to `json_metrics.py`, whose answer is the right one; what 
 of records that aren't alike. So a batch with records that are told once, where order matters, isn't read here.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
 import msgspec
@@ -106,10 +108,13 @@ class Bundler:
     def _bundles(self, groups: dict[_Key, _Alike], first: int) -> list[Bundle]:
         """Raises ValueError where something is wrong, or there are too many layouts."""
         factor, span = self._precision.factor_between(first)
+        heads = {key: self._heads.get(key) or self._head(key, alike.fields[0]) for key, alike in groups.items()}
+        usual = _read_usual(groups, heads)
         found, layouts = [], set[tuple[str, ...]]()
         for key, alike in groups.items():
-            head = self._heads.get(key) or self._head(key, alike.fields[0])
-            for names, (_, times), values in _read(key[0], head, alike):
+            head = heads[key]
+            parts = [(head.names, alike, usual[key])] if key in usual else _read_apart(key[0], head, alike)
+            for names, (_, times), values in parts:
                 layouts.add(names)
                 if len(layouts) > _MOST_LAYOUTS or not (min(times) in span and max(times) in span):
                     raise ValueError("too many layouts, or times of several precisions")
@@ -142,9 +147,24 @@ def _grouped(records: list[_Record]) -> dict[_Key, _Alike]:
     return found
 
 
-def _read(name: str, head: _Head, alike: _Alike) -> Iterator[tuple[tuple[str, ...], _Alike, list[Value]]]:
+def _read_usual(groups: dict[_Key, _Alike], heads: dict[_Key, _Head]) -> dict[_Key, list[Value]]:
+    """The values of groups that have the usual fields and no others; those with the same fields are read at once."""
+    by_names = defaultdict[tuple[str, ...], list[_Key]](list)
+    for key, head in heads.items():
+        if not _is_by_itself(key[0], head):
+            by_names[head.names].append(key)
+    found: dict[_Key, list[Value]] = {}
+    for names, keys in by_names.items():
+        with suppress(msgspec.ValidationError):
+            values = _values(heads[keys[0]].decoder, [fields for key in keys for fields in groups[key].fields])
+            ends = accumulate((len(groups[key].fields) * len(names) for key in keys), initial=0)
+            found.update((key, values[at:end]) for key, (at, end) in zip(keys, pairwise(ends), strict=True))
+    return found
+
+
+def _read_apart(name: str, head: _Head, alike: _Alike) -> Iterator[tuple[tuple[str, ...], _Alike, list[Value]]]:
     """Those of usual fields as a whole; or apart, where others come, too, or fields or their kinds tell them apart."""
-    by_itself = name in KEYED or TYPE in head.tags
+    by_itself = _is_by_itself(name, head)
     if not by_itself:
         try:
             values = _values(head.decoder, alike.fields)
@@ -153,11 +173,16 @@ def _read(name: str, head: _Head, alike: _Alike) -> Iterator[tuple[tuple[str, ..
         else:
             yield head.names, alike, values
             return
-    for (names, _), own in _apart(alike, by_itself=by_itself).items():
+    for (names, _), own in _told_apart(alike, by_itself=by_itself).items():
         yield names, own, _values(_decoder_of(names), own.fields)
 
 
-def _apart(alike: _Alike, *, by_itself: bool) -> dict[tuple[tuple[str, ...], int], _Alike]:
+def _is_by_itself(name: str, head: _Head) -> bool:
+    """Whether what a record is like isn't told by its name, tags and names of fields."""
+    return name in KEYED or TYPE in head.tags
+
+
+def _told_apart(alike: _Alike, *, by_itself: bool) -> dict[tuple[tuple[str, ...], int], _Alike]:
     """By the names of fields; each by itself, if that is wanted."""
     found: dict[tuple[tuple[str, ...], int], _Alike] = {}
     for fields, time in zip(*alike, strict=True):

@@ -76,7 +76,7 @@ class Losses:
 class Fold:
     """Rolls up the records of one node, into the rollups that it is given."""
 
-    __slots__ = ("_memory", "_most_series", "_rollups", "cells", "hours", "losses")
+    __slots__ = ("_memory", "_moments", "_most_series", "_rollups", "cells", "hours", "losses")
 
     def __init__(self, memory: Memory, rollups: Rollups, *, most_series: int = MOST_SERIES) -> None:
         """The memory is kept up to date; a caller that may not keep what comes of it hands over a copy.
@@ -84,6 +84,7 @@ class Fold:
         `cells` counts the minutes of series that are new in the rollups, `hours` are those since 1970 that they are of.
         """
         self._memory = memory
+        self._moments = Moments(())
         self._most_series = most_series
         self._rollups = rollups
         self.cells = 0
@@ -99,11 +100,7 @@ class Fold:
         width, order, ordered = len(values) // count, None, sorted(times)
         if times != ordered:
             order = sorted(range(count), key=times.__getitem__)
-        moments = Moments(ordered)
-        hours = {span.minute // MINUTES_AN_HOUR for span in moments.spans}
-        self.hours.update(hours)
-        if (latest := max(hours)) > self._memory.hour:
-            self._memory.begin(latest)
+        moments = self._moments_of(ordered)
         for column in plan.columns:
             if self._admits(column, count):
                 self._add_values(column, moments, _column(values, column.place, width, order))
@@ -111,6 +108,17 @@ class Fold:
             if self._admits(summary.column, count):
                 places = (summary.count_at, summary.min_at, summary.max_at, summary.column.place)
                 self._add_summaries(summary, moments, [_column(values, place, width, order) for place in places])
+
+    def _moments_of(self, times: list[int]) -> Moments:
+        """Of times that ascend; much of what a node measures, it measures at the same times."""
+        if times == self._moments.times:
+            return self._moments
+        moments = self._moments = Moments(times)
+        hours = {span.minute // MINUTES_AN_HOUR for span in moments.spans}
+        self.hours.update(hours)
+        if (latest := max(hours)) > self._memory.hour:
+            self._memory.begin(latest)
+        return moments
 
     def _admits(self, column: Column, values: int) -> bool:
         """Whether a series is one of those that the node may have."""
