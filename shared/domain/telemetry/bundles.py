@@ -72,11 +72,15 @@ class _Alike(NamedTuple):
 
 
 class _Head(NamedTuple):
-    """What was the same in all records of a name and tags until now."""
+    """What was the same in all records of a name and tags until now.
+
+    Records stand `by_itself` where their name, tags and names of fields don't tell what they are like.
+    """
 
     tags: dict[str, str]
     names: tuple[str, ...]
     decoder: Any
+    by_itself: bool
 
 
 type _Key = tuple[str, bytes]
@@ -99,7 +103,7 @@ class Bundler:
         try:
             records = _BATCH.decode(line).metrics
             groups = _grouped(records)
-            if not groups or len(groups) * _LEAST_ALIKE > len(records) or any(_MARK in tags for _, tags in groups):
+            if not groups or len(groups) * _LEAST_ALIKE > len(records):
                 return None
             return self._bundles(groups, records[0].timestamp)
         except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
@@ -113,7 +117,7 @@ class Bundler:
         found, layouts = [], set[tuple[str, ...]]()
         for key, alike in groups.items():
             head = heads[key]
-            parts = [(head.names, alike, usual[key])] if key in usual else _read_apart(key[0], head, alike)
+            parts = [(head.names, alike, usual[key])] if key in usual else _read_apart(head, alike)
             for names, (_, times), values in parts:
                 layouts.add(names)
                 if len(layouts) > _MOST_LAYOUTS or not (min(times) in span and max(times) in span):
@@ -123,11 +127,12 @@ class Bundler:
         return found
 
     def _head(self, key: _Key, fields: msgspec.Raw) -> _Head:
-        """Raises ValueError where there is too much to remember."""
-        if len(key[0]) + len(key[1]) > _LONGEST:
-            raise ValueError("too long names")
-        names = tuple(_FIELDS.decode(fields))
-        head = _Head(_TAGS.decode(key[1]), names, _decoder_of(names))
+        """Raises ValueError where there is too much to remember, or records are told once."""
+        name, written = key
+        if len(name) + len(written) > _LONGEST or _MARK in written:
+            raise ValueError("too long names, or told once")
+        tags, names = _TAGS.decode(written), tuple(_FIELDS.decode(fields))
+        head = _Head(tags, names, _decoder_of(names), name in KEYED or TYPE in tags)
         if len(self._heads) >= _MOST_HEADS:
             self._heads.clear()
         self._heads[key] = head
@@ -151,7 +156,7 @@ def _read_usual(groups: dict[_Key, _Alike], heads: dict[_Key, _Head]) -> dict[_K
     """The values of groups that have the usual fields and no others; those with the same fields are read at once."""
     by_names = defaultdict[tuple[str, ...], list[_Key]](list)
     for key, head in heads.items():
-        if not _is_by_itself(key[0], head):
+        if not head.by_itself:
             by_names[head.names].append(key)
     found: dict[_Key, list[Value]] = {}
     for names, keys in by_names.items():
@@ -162,10 +167,9 @@ def _read_usual(groups: dict[_Key, _Alike], heads: dict[_Key, _Head]) -> dict[_K
     return found
 
 
-def _read_apart(name: str, head: _Head, alike: _Alike) -> Iterator[tuple[tuple[str, ...], _Alike, list[Value]]]:
+def _read_apart(head: _Head, alike: _Alike) -> Iterator[tuple[tuple[str, ...], _Alike, list[Value]]]:
     """Those of usual fields as a whole; or apart, where others come, too, or fields or their kinds tell them apart."""
-    by_itself = _is_by_itself(name, head)
-    if not by_itself:
+    if not head.by_itself:
         try:
             values = _values(head.decoder, alike.fields)
         except msgspec.ValidationError:
@@ -173,13 +177,8 @@ def _read_apart(name: str, head: _Head, alike: _Alike) -> Iterator[tuple[tuple[s
         else:
             yield head.names, alike, values
             return
-    for (names, _), own in _told_apart(alike, by_itself=by_itself).items():
+    for (names, _), own in _told_apart(alike, by_itself=head.by_itself).items():
         yield names, own, _values(_decoder_of(names), own.fields)
-
-
-def _is_by_itself(name: str, head: _Head) -> bool:
-    """Whether what a record is like isn't told by its name, tags and names of fields."""
-    return name in KEYED or TYPE in head.tags
 
 
 def _told_apart(alike: _Alike, *, by_itself: bool) -> dict[tuple[tuple[str, ...], int], _Alike]:
