@@ -6,6 +6,7 @@ written before: what is counted can always be found.
 
 import asyncio
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from shared.clock import Clock
@@ -39,6 +40,8 @@ _AHEAD = timedelta(hours=1)  # that a node's clock may be
 _ACCOUNT, _SEVERAL = "account", 2
 _MOST_STATES, _LARGE = 500, 1 << 15  # blobs of which a process remembers the state, and bytes of one
 _MOST_TOLD = 100_000  # rows of the index that a process remembers
+_READER = ThreadPoolExecutor(1, "telemetry")
+"""Reads one piece after another: side by side they would take turns, which costs a tenth of the CPU, and more memory."""
 type _Indexed = tuple[str, int, int]
 """Partition, session and day, of which the index has a row."""
 
@@ -105,7 +108,7 @@ class TelemetryIntake:
         partition = piece.key.partition
         state = await self._state(piece)
         context = await self._context(piece, state)
-        read = await asyncio.to_thread(read_steps, piece, context)  # some megabytes take a while
+        read = await asyncio.get_running_loop().run_in_executor(_READER, read_steps, piece, context)
         if not read.consumed:
             return Contribution(0)
         told = await self._indexed(piece, read)
