@@ -115,7 +115,7 @@ class Scenarios:
         count, table = self.stack.count, self.app.tables["tasks"]
         changed = max(1, count // 100)
         for some in batched(range(count), 100_000, strict=False):
-            await self._write_entities(some)
+            await self._write_entities(some, tries=_TRIES)
             _tell(f"one entity per task: {some[-1] + 1:,} entities written")
         await self._rested(table)
         start = count // 3
@@ -147,31 +147,32 @@ class Scenarios:
 
     async def _rested(self, table: TableClient) -> None:
         """Waits until storage answers: it may have stood still for longer than connections live, to save so much."""
-        until = time.monotonic() + _PATIENCE
-        while time.monotonic() < until:
-            with suppress(*_CUT_OFF):
-                await table.get_entity(self.stack.job, _name(0))
-                return
-        raise TimeoutError(f"storage doesn't answer {_PATIENCE} s after all was written")
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                while True:
+                    with suppress(*_CUT_OFF):
+                        await table.get_entity(self.stack.job, _name(0))
+                        return
+        except TimeoutError as error:
+            raise TimeoutError(f"storage doesn't answer {_PATIENCE} s after all was written") from error
 
-    async def _write_entities(self, numbers: Sequence[int]) -> None:
-        """A hundred a transaction, some transactions at once: all are of one partition."""
+    async def _write_entities(self, numbers: Sequence[int], *, tries: int = 1) -> None:
+        """A hundred a transaction, some transactions at once: all are of one partition.
+
+        Where storage cuts one off it is tried again, as these may be; the SDK repeats no POST.
+        """
         table, gate = self.app.tables["tasks"], asyncio.Semaphore(_AT_ONCE)
 
         async def write(some: Sequence[int]) -> None:
             rows = [{"PartitionKey": self.stack.job, "RowKey": _name(number), **_ENTITY} for number in some]
             async with gate:
-                await self._submitted(table, [("upsert", row) for row in rows])
+                for _ in range(tries - 1):
+                    with suppress(*_CUT_OFF):
+                        await table.submit_transaction([("upsert", row) for row in rows])
+                        return
+                await table.submit_transaction([("upsert", row) for row in rows])
 
         await asyncio.gather(*(write(some) for some in batched(numbers, 100, strict=False)))
-
-    async def _submitted(self, table: TableClient, operations: list[Any]) -> None:
-        """A transaction, again where storage cut it off: the SDK repeats no POST, and these may be."""
-        for _ in range(_TRIES):
-            with suppress(*_CUT_OFF):
-                await table.submit_transaction(operations)
-                return
-        await table.submit_transaction(operations)
 
     async def _fixed(self) -> dict[str, Any]:
         """Cycles with a thousand changes, whatever the job's size."""

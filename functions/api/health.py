@@ -81,7 +81,7 @@ async def _asked(call: Call[Query, None]) -> HealthAnswer:
         return HealthAnswer(
             status="unhealthy",
             last_poll_age_seconds=None,
-            problems=[f"Table Storage, or the sign-in to it, gave {error}."],
+            problems=[f"Table Storage, or the sign-in to it, didn't answer all that health asks: {error}."],
         )
     except BatchscopeError as error:
         return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=[str(error)])

@@ -106,8 +106,8 @@ class Host:
         for task in self._tasks:
             task.cancel()
         if self._tasks:
-            left = max(_STEP_SECONDS, _DRAIN_SECONDS - (time.monotonic() - began))  # all that a short stop didn't need
-            await asyncio.wait(self._tasks, timeout=left)
+            left = max(_STEP_SECONDS, _DRAIN_SECONDS - (time.monotonic() - began))
+            await asyncio.wait(self._tasks, timeout=left)  # slow storage takes its leases back, too
         await self._clock.close()
         await self.app.close()
 

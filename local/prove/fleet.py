@@ -90,6 +90,7 @@ async def prove(options: argparse.Namespace, children: Children, say: Callable[[
         hosts.settings["TICK_BUDGET_SECONDS"] = str(options.budget)
         await hosts.run(min(options.hosts))
         await asyncio.sleep(_SETTLING)
+        await _until_quiet()
         found.quiet = await _count_quiet(emulator)
         say(f"while nothing changes: {_costs(found.quiet, options.jobs)}")
         changes = options.accounts * options.jobs * _CHANGING / _ROUND
@@ -140,6 +141,16 @@ async def _first_reads(session: ClientSession, hosts: Hosts, accounts: list[str]
                     continue
             await asyncio.sleep(1)
     return time.monotonic() - began
+
+
+async def _until_quiet() -> None:
+    """Until a round passes in which no task is read or written: hosts that began anew share out the accounts first."""
+    async with asyncio.timeout(_PATIENCE):
+        while True:
+            before = table_operations(_LOGS / "azurite.log")
+            await asyncio.sleep(_ROUND)
+            if not (table_operations(_LOGS / "azurite.log") - before)["tasks"]:
+                return
 
 
 async def _count_quiet(emulator: str) -> Quiet:

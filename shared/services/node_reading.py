@@ -29,7 +29,11 @@ class NodeReading:
         self._source = source
         self._overlap = overlap
         self._full_list_interval = full_list_interval
-        self._told_none: dict[str, set[str]] = {}  # by pool: nodes that ran tasks, and of which the last list told none
+        self._told_none: dict[str, set[str]] = {}  # by pool: nodes that ran tasks, of which our last list told none
+
+    def forget(self, pool_id: str) -> None:
+        """Of a pool that is gone."""
+        self._told_none.pop(pool_id, None)
 
     async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
         """The nodes of a pool as of `t0`, and what to say of them; the digest is that of `stored`. Raises BatchError.
@@ -59,7 +63,7 @@ class NodeReading:
     async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
         """All nodes; with their recent tasks now and then only, as these are ten times the rest.
 
-        Sooner where none is known of a node that has run some, unless the last such list told none of it.
+        Sooner where none is known of a node that has run some, unless this process' last such list told none of it.
         """
         picture = pool.picture
         is_full = picture is None or stored.is_torn or t0 - picture.full_read_at >= self._interval(pool, stored)

@@ -162,6 +162,7 @@ class PoolRounds:
         except BatchMissingError:
             await self._nodes.delete(stored)
             await self._records.forget(self._key, pool)
+            self._reading.forget(pool.facts.id)
             this.forget(pool.key)
 
     async def _poll_all(self, this: PoolsUnderWay) -> None:

@@ -68,9 +68,10 @@ class Tables:
         prefix: str,
         limit: timedelta = LIMIT,
     ) -> "Tables":
-        """`limit` is how long storage may say nothing; after that a request is retried no more.
+        """`limit` is how long storage may say nothing; after that no request is sent again.
 
-        So it takes a little over `limit`, or up to twice that where attempts before it failed in another way.
+        The SDK makes its pauses all the same, some five seconds, so it takes that much longer than `limit`, or up to
+        twice that where attempts before it failed in another way.
         """
         if (connection_string or "").rstrip("; ").lower() == "usedevelopmentstorage=true":
             connection_string = _DEVELOPMENT

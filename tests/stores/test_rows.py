@@ -286,7 +286,7 @@ async def test_storage_that_says_nothing_is_given_up(azurite: Any) -> None:
     async with await asyncio.start_server(listen, "127.0.0.1") as silent:
         address = f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}/silent"
         storage = re.sub("TableEndpoint=[^;]*", f"TableEndpoint={address}", azurite.connection_string)
-        limit = timedelta(seconds=2)
+        limit = timedelta(seconds=0.5)
         tables = Tables.connect(connection_string=storage, endpoint=None, credential=None, prefix="", limit=limit)
         try:
             async with asyncio.timeout(10):  # it would try four times

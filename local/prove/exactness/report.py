@@ -1,13 +1,12 @@
 """The report of a run, for the terminal and for docs/proofs.md."""
 
-import subprocess
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from local.prove._proofs_page import proved_code
 from local.prove.exactness.cycles import ROUNDS, Findings
 from local.prove.exactness.judging import histogram
 
@@ -72,20 +71,9 @@ def text(run: Run) -> str:
 def section(run: Run, root: Path) -> str:
     """For docs/proofs.md."""
     lines = "\n".join(f"| {name} | {value} |" for name, value in rows(run))
-    when = f"{run.began:%Y-%m-%d}, version {_version(root)}, commit {_commit(root)}, `{run.options}`"
+    when = f"{run.began:%Y-%m-%d}, {proved_code(root)}, `{run.options}`"
     return f"{_WHAT}\nThe last run: {when}.\n\n| figure | value |\n|---|---|\n{lines}\n"
 
 
 def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name}: {number}" for name, number in sorted(Counter(counts).items()) if number) or "none"
-
-
-def _version(root: Path) -> str:
-    return str(tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"])
-
-
-def _commit(root: Path) -> str:
-    """Of the checkout, as `git` tells it; changes that aren't committed are told of."""
-    command = ["git", "-C", str(root), "describe", "--always", "--dirty"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "unknown"

@@ -112,7 +112,7 @@ class Bundler:
     def _bundles(self, groups: dict[_Key, _Alike], first: int) -> list[Bundle]:
         """Raises ValueError where something is wrong, or there are too many layouts."""
         factor, span = self._precision.factor_between(first)
-        heads = {key: self._heads.get(key) or self._head(key, alike.fields[0]) for key, alike in groups.items()}
+        heads = self._heads_of(groups)
         usual = _read_usual(groups, heads)
         found, layouts = [], set[tuple[str, ...]]()
         for key, alike in groups.items():
@@ -124,6 +124,16 @@ class Bundler:
                     raise ValueError("too many layouts, or times of several precisions")
                 same = head if names is head.names else None
                 found.append(Bundle(key[0], head.tags, names, [time * factor for time in times], values, same))
+        return found
+
+    def _heads_of(self, groups: dict[_Key, _Alike]) -> dict[_Key, _Head]:
+        """Raises ValueError before there are too many layouts, as each has a decoder to be made."""
+        found, layouts = dict[_Key, _Head](), set[tuple[str, ...]]()
+        for key, alike in groups.items():
+            head = found[key] = self._heads.get(key) or self._head(key, alike.fields[0])
+            layouts.add(head.names)
+            if len(layouts) > _MOST_LAYOUTS:
+                raise ValueError("too many layouts")
         return found
 
     def _head(self, key: _Key, fields: msgspec.Raw) -> _Head:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from shared.domain.telemetry import bundles
 from shared.domain.telemetry.bundles import Bundler
 from shared.domain.telemetry.decoding import Decoder
 from shared.domain.telemetry.metrics import Metric
@@ -98,8 +99,11 @@ def sent(name: str, second: int, tags: dict[str, str] | None = None, **fields: A
         [sent("processes", second, {"type": "fork_rate"}, value=second + second // 5 / 2) for second in range(5)]
         + [sent("processes", second, {"type": "fork_rate"}, value=second) for second in range(5, 9)],
         [sent("net", 70 - second, bytes_recv=second) for second in range(20)],
+        [sent("cpu", second, {"cpu": f"cpu{second % 3}"}, usage_idle=second) for second in range(12)]
+        + [sent("cpu", 12, {"cpu": "cpu1"}, usage_idle=12, usage_user=3)],
     ],
-    ids=["a session begins", "fields tell series apart", "fields come and go", "fractions", "times descend"],
+    ids=["a session begins", "fields tell series apart", "fields come and go", "fractions", "times descend",
+         "one of several has another field"],
 )  # fmt: skip
 def test_what_isnt_quite_alike_is_told_apart(batch: list[Any]) -> None:
     text = json.dumps({"metrics": batch}).encode() + b"\n"
@@ -116,3 +120,27 @@ def test_records_that_are_alike_are_read_together() -> None:
     (bundle,) = found
     assert (bundle.name, bundle.tags, bundle.names, bundle.values) == ("mem", {"host": "n"}, ("used",), list(range(10)))
     assert list(bundle.metrics())[3] == Metric("mem", {"host": "n"}, {"used": 3}, BEGIN + 3_000_000)
+
+
+def test_each_of_those_with_the_same_fields_keeps_its_own_values() -> None:
+    some = [sent("cpu", second, {"cpu": f"cpu{second % 3}"}, usage_idle=second, usage_user=-second)
+            for second in range(9)]  # fmt: skip
+    found = Bundler(Precision()).read(json.dumps({"metrics": some}).encode())
+    assert found is not None
+    assert {bundle.tags["cpu"]: bundle.values for bundle in found} == {
+        "cpu0": [0, 0, 3, -3, 6, -6], "cpu1": [1, -1, 4, -4, 7, -7], "cpu2": [2, -2, 5, -5, 8, -8],
+    }  # fmt: skip
+
+
+def test_a_line_of_very_many_layouts_is_left_before_much_is_made_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, ...]] = []
+    real = bundles._decoder_of
+
+    def counted(names: tuple[str, ...]) -> Any:
+        made.append(names)
+        return real(names)
+
+    monkeypatch.setattr(bundles, "_decoder_of", counted)
+    some = [sent("odd", 1, **{f"field{number // 2}": 1}, tags={"n": str(number // 2)}) for number in range(1000)]
+    assert Bundler(Precision()).read(json.dumps({"metrics": some}).encode()) is None
+    assert 0 < len(made) < 100
