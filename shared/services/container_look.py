@@ -15,12 +15,16 @@ _MOST_PROBLEMS = 10
 
 @dataclass(slots=True)
 class Lane:
-    """What a look finds in a lane, and what is left of it: blobs, each with its unread bytes."""
+    """What a look finds in a lane, and what is left of it: blobs, each with its unread bytes.
+
+    Of what is left, `halves` wait for more to be appended: blobs that sleep and end in what isn't whole.
+    """
 
     names: set[str] = field(default_factory=set)
     asleep: int = 0
     latest: datetime | None = None
     left: dict[str, tuple[SeenBlob, int]] = field(default_factory=dict)
+    halves: list[tuple[SeenBlob, int]] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
     def add(self, blob: SeenBlob, entry: Entry | None) -> None:
@@ -28,11 +32,13 @@ class Lane:
         self.latest = max(self.latest or blob.modified, blob.modified)
         if entry and entry.sleeps(blob):
             self.asleep += 1
+            if unread := entry.unread(blob):
+                self.halves.append((blob, unread))
         else:
             self.left[blob.name] = blob, entry.unread(blob) if entry else blob.size
 
     def swept(self, now: datetime) -> LaneSweep:
-        behind = list(self.left.values())
+        behind = [*self.left.values(), *self.halves]
         return LaneSweep(
             at=now,
             blobs=len(self.names),

@@ -70,9 +70,15 @@ async def test_a_line_that_is_being_written_waits_for_its_end(rig: Rig) -> None:
     await rig.append(record("a"), line[:20])
     await host.run()
     assert await rig.tasks() == ["a"]
+    for again in (host, await rig.host()):
+        sweep = await rig.entries.load_sweep("demo")
+        assert sweep is not None
+        assert (sweep.behind_blobs, sweep.behind_bytes) == (1, 20)
+        rig.clock.time += timedelta(hours=1)
+        await again.run()  # the blob sleeps
     sweep = await rig.entries.load_sweep("demo")
     assert sweep is not None
-    assert (sweep.behind_blobs, sweep.behind_bytes) == (1, 20)
+    assert (sweep.asleep, sweep.behind_blobs, sweep.behind_bytes) == (1, 1, 20)
     await rig.append(line[20:])
     await host.run()
     assert await rig.tasks() == ["a", "b"]
