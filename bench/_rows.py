@@ -54,4 +54,4 @@ def table(rows: list[dict[str, Any]]) -> str:
 def _times(ratio: float | None) -> str:
     if ratio is None:
         return ""
-    return f"1/{1 / ratio:,.4g}" if 0 < ratio < 0.25 else f"{ratio:.3g}"  # noqa: PLR2004
+    return f"1/{1 / ratio:,.4g}" if 0 < ratio < 0.25 else f"{ratio:.3g}"  # noqa: PLR2004 - a small ratio reads better so
