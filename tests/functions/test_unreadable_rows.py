@@ -22,8 +22,8 @@ type Row = dict[str, Any]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def world(_running: World) -> World:
-    """Two jobs on two pools, polled by each tick, and read once."""
+async def world(_running: World) -> AsyncIterator[World]:
+    """Two jobs on two pools, polled by each tick, and read once; nothing unreadable is left for other tests."""
     await begin_anew(_running, poll_seconds=1)
     world = _running
     for name in ("fine", "odd"):
@@ -32,7 +32,10 @@ async def world(_running: World) -> World:
         await add_tasks(world.batch, 3, job=name)
     world.advance(120)
     await tick(world)
-    return world
+    yield world
+    await world.poll()
+    for kind in ("jobs", "pools", "jobschedules"):
+        assert (await listed(world, kind))[1] == []
 
 
 def job_on(name: str) -> Any:
