@@ -118,7 +118,7 @@ class _Asking:
     async def ask(self) -> None:
         """Raises BatchError where the job can't be had, BatchThrottledError wherever no more is to be asked."""
         try:
-            facts, has_preparation = await self._evidence.fetch_job(self._job.id)
+            facts, awaits_preparation = await self._evidence.fetch_job(self._job.id)
         except BatchMissingError:
             self.live = replace(self.live, gone=True)
             return
@@ -127,16 +127,16 @@ class _Asking:
             return
         self.live = replace(self.live, facts=facts)
         if facts.state not in ENDING:
-            await self._ask_more(facts, has_preparation=has_preparation)
+            await self._ask_more(facts, awaits_preparation=awaits_preparation)
 
-    async def _ask_more(self, facts: JobFacts, *, has_preparation: bool) -> None:
+    async def _ask_more(self, facts: JobFacts, *, awaits_preparation: bool) -> None:
         if not await self._knows_pool(facts.pool_id):
             await self._guarded("Whether its pool is there", lambda: self._ask_pool(facts.pool_id))
         if self._report.job.picture is None:
             return
         if facts.rules and facts.rules.uses_task_dependencies:
             await self._guarded("What its waiting tasks depend on", self._ask_dependencies)
-        if has_preparation:
+        if awaits_preparation:
             await self._guarded("How its preparation went", self._ask_preparation)
 
     async def _ask_pool(self, pool_id: str | None) -> None:

@@ -95,11 +95,17 @@ class BatchEvidence:
         self._source = source
 
     async def fetch_job(self, job_id: str) -> tuple[JobFacts, bool]:
-        """One job, and whether it has a job preparation task. Raises BatchMissingError, BatchError."""
+        """One job, and whether its tasks wait for a job preparation task to succeed.
+
+        With `waitForSuccess` false Batch gives tasks to a node whatever becomes of the preparation there, says the
+        reference of JobPreparationTask. Raises BatchMissingError, BatchError.
+        """
         url = _url(f"/jobs/{quote(job_id, safe='')}", {"$select": ",".join((*JOB_FIELDS, _PREPARATION))})
         found = await self._read(_JOB, url, f"get the job '{job_id}'")
         try:
-            return job_of(BatchJob(found)), bool(found.get(_PREPARATION))
+            preparation = found.get(_PREPARATION)
+            is_awaited = bool(preparation) and preparation.get("waitForSuccess") is not False
+            return job_of(BatchJob(found)), is_awaited
         except (*NONSENSE, AttributeError) as error:  # the SDK's model gives None for what isn't there
             raise BatchAnswerError(f"{self._source.account.endpoint} sent a job that makes no sense.") from error
 

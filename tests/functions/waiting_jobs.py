@@ -178,6 +178,20 @@ async def unprepared(world: World) -> None:
     world.advance(200)
 
 
+async def prepared_or_not(world: World) -> None:
+    """Batch doesn't wait for a preparation that fails: tasks ran on the node, which others fill now."""
+    preparation = models.BatchJobPreparationTask(command_line="/bin/sh -c 'exit 5'", wait_for_success=False)
+    await add_pool(world.batch, nodes=1)
+    await add_job(world, job_preparation_task=preparation)
+    await add_tasks(world.batch, 4, command="sleep 5", prefix="early")
+    world.advance(200)
+    await add_job(world, "other")
+    await add_tasks(world.batch, 2, job="other", command="sleep 3000")
+    world.advance(30)
+    await add_tasks(world.batch, 3)
+    world.advance(30)
+
+
 async def scaled(world: World, formula: str) -> None:
     await waiting(world, nodes=0)
     options = models.BatchPoolEnableAutoScaleOptions(auto_scale_formula=formula)
@@ -240,6 +254,7 @@ SITUATIONS: dict[str, tuple[Stage, str]] = {
     "a bound on parallel tasks": (bounded, "maxParallelTasks"),
     "jobs of higher priority": (outranked, "higherPriorityJobs"),
     "failing preparation": (unprepared, "preparationFailed"),
+    "failing preparation that nothing waits for": (prepared_or_not, "slotsBusy"),
     "an autoscale formula that fails": (wrong_formula, "autoScaleFailed"),
     "an autoscale formula that gives none": (scaled_to_none, "poolTargetZero"),
     "a pool without targets": (no_nodes_wanted, "poolTargetZero"),

@@ -34,3 +34,24 @@ async def test_preparation_is_read_from_as_many_nodes_as_three_pages_show(
     assert (found.nodes, found.succeeded) == (2 * read, read)
     assert found.failed_nodes == {f"tvm-{2 * page + 1}" for page in range(read)}
     assert found.failures == (("The preparation task failed with exit code 1.", read),)
+
+
+@pytest.mark.parametrize(
+    ("preparation", "is_awaited"),
+    [(None, False), ({}, True), ({"waitForSuccess": None}, True), ({"waitForSuccess": True}, True),
+     ({"waitForSuccess": False}, False)],
+)  # fmt: skip
+async def test_tasks_wait_for_a_preparation_unless_the_job_says_otherwise(
+    service: Service, account: BatchAccount, preparation: dict[str, Any] | None, *, is_awaited: bool
+) -> None:
+    at = "2026-11-21T12:00:00Z"
+    job: dict[str, Any] = {"id": "job", "creationTime": at, "state": "active", "stateTransitionTime": at}
+    if preparation is not None:
+        job["jobPreparationTask"] = {"commandLine": "true", **preparation}
+
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.json_response(job)
+
+    service.answer = answer
+    facts, found = await BatchEvidence(account).fetch_job("job")
+    assert (facts.id, found) == ("job", is_awaited)
