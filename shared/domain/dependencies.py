@@ -16,6 +16,7 @@ MOST_KEYS = 300
 _MOST_SHOWN = 5
 
 type Standing = Literal["satisfied", "waiting", "running", "failed", "missing", "unknown"]
+_RANKS: dict[Standing, int] = {"failed": 0, "missing": 1, "running": 1, "waiting": 2}
 
 
 class WaitingTask(NamedTuple):
@@ -44,7 +45,7 @@ class Dependencies:
     """Of `looked` waiting tasks, `whole` where these are all: `held` wait for others.
 
     Of those `lost` wait for one that failed and satisfies nobody, and `astray` for one that the job doesn't have.
-    `unsure` may be held or not. `blockers` hold the most, those that failed before others.
+    `unsure` may be held or not. `blockers` hold the most: those that failed first, those that wait themselves last.
     """
 
     looked: int
@@ -61,8 +62,12 @@ class Dependencies:
 
     @property
     def seem_all_held(self) -> bool:
-        """True where some are held and none is known not to be, though some are unsure or weren't looked at."""
-        return 0 < self.held == self.looked - self.unsure and not self.all_held
+        """True where some are held and none is known not to be, though some are unsure or weren't looked at.
+
+        Not where all that they wait for waits itself: a task that keeps those may be one that could run.
+        """
+        has_root = any(blocker.standing != "waiting" for blocker in self.blockers)
+        return has_root and 0 < self.held == self.looked - self.unsure and not self.all_held
 
 
 def wanted_keys(tasks: Iterable[WaitingTask]) -> dict[str, str]:
@@ -93,7 +98,7 @@ def dependencies_of(tasks: Sequence[WaitingTask], standings: Mapping[str, Standi
                 break
         holds.update(key for key, standing in closed.items() if standing != "unknown")
         held[_worst(closed.values())] += 1
-    shown = sorted(holds, key=lambda key: (standings[key] != "failed", -holds[key], key))[:_MOST_SHOWN]
+    shown = sorted(holds, key=lambda key: (_RANKS[standings[key]], -holds[key], key))[:_MOST_SHOWN]
     return Dependencies(
         looked=len(tasks),
         whole=whole,

@@ -35,6 +35,7 @@ QUOTA = Problem("AccountCoreQuotaReached", "No cores.")
 SCALE_ERROR = AutoScale("x", error=Problem("InsufficientSampleData", "No samples."))
 RIVAL = Rival("other", 5, "active", JobRules(), TaskCounts(active=7, running=4), 4, 7)
 HELD = Dependencies(10, whole=True, held=10, lost=10, blockers=(Blocker("first", "failed", 10),))
+BY_WAITING = Dependencies(9, whole=False, held=9, blockers=(Blocker("first", "waiting", 9),))
 MOSTLY_HELD = replace(HELD, held=3, lost=3, unsure=7)
 
 

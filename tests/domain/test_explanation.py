@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from shared.domain.dependencies import Dependencies
+from shared.domain.dependencies import Blocker, Dependencies
 from shared.domain.evidence import Evidence, Preparation, Waiting
 from shared.domain.explanation import explain
 from shared.domain.job_rules import JobRules
@@ -14,6 +14,7 @@ from shared.domain.pools import Size
 from shared.domain.tasks import TaskCounts
 from tests.domain.made_evidence import (
     BUSY,
+    BY_WAITING,
     COMING,
     FAILED,
     FULL,
@@ -184,6 +185,25 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "no pool, and held as far as anybody looked": (
         replace(evidence(dependencies=MOSTLY_HELD), pool=None, pool_gone=True),
         [("dependenciesFailed", "limiting"), ("poolMissing", "limiting")],
+    ),
+    "no pool, and held by tasks that wait themselves as far as anybody looked": (
+        replace(evidence(dependencies=BY_WAITING), pool=None, pool_gone=True),
+        [("poolMissing", "blocking"), ("dependenciesUnsatisfied", "limiting")],
+    ),
+    "a target of 0, and held by tasks that wait themselves as far as anybody looked": (
+        evidence(pool_changes={"dedicated": Size(0, 0)}, dependencies=BY_WAITING),
+        [("poolTargetZero", "blocking"), ("dependenciesUnsatisfied", "limiting")],
+    ),
+    "a failing start task, and held by tasks that wait themselves as far as anybody looked": (
+        evidence(FAILED, dependencies=BY_WAITING),
+        [("startTaskFailed", "blocking"), ("dependenciesUnsatisfied", "limiting")],
+    ),
+    "a target of 0, and held by one that runs beside some that wait": (
+        evidence(
+            pool_changes={"dedicated": Size(0, 0)},
+            dependencies=replace(BY_WAITING, blockers=(Blocker("a", "running", 1), *BY_WAITING.blockers)),
+        ),
+        [("dependenciesUnsatisfied", "limiting"), ("poolTargetZero", "limiting")],
     ),
     "some held of a job that runs on full nodes": (
         evidence(BUSY, counts=TaskCounts(active=10, running=2), dependencies=replace(HELD, held=9, lost=0)),

@@ -160,6 +160,26 @@ async def one_after_the_other(world: World) -> None:
     world.advance(120)
 
 
+async def dependents_first(world: World) -> None:
+    """More than are looked at wait for tasks that come later by id, which could run if the pool had nodes."""
+    await add_pool(world.batch, nodes=0)
+    await add_job(world, uses_task_dependencies=True)
+    names = [f"{number:03}" for number in range(100)]
+    for tasks in (
+        [models.BatchTaskCreateOptions(id=f"split-{name}", command_line="true") for name in names],
+        [
+            models.BatchTaskCreateOptions(
+                id=f"merge-{name}",
+                command_line="true",
+                depends_on=models.BatchTaskDependencies(task_ids=[f"split-{name}"]),
+            )
+            for name in names
+        ],
+    ):
+        await world.batch.create_task_collection("job", models.BatchTaskGroup(task_values=tasks))
+    world.advance(60)
+
+
 async def bounded(world: World) -> None:
     await waiting(world, nodes=3, job={"max_parallel_tasks": 2})
     world.advance(120)
@@ -251,6 +271,7 @@ SITUATIONS: dict[str, tuple[Stage, str]] = {
     "preempted nodes": (preempted, "nodesPreempted"),
     "failed dependencies": (dependent, "dependenciesFailed"),
     "dependencies that run": (one_after_the_other, "dependenciesUnsatisfied"),
+    "tasks that could run and come behind those that depend on them": (dependents_first, "poolTargetZero"),
     "a bound on parallel tasks": (bounded, "maxParallelTasks"),
     "jobs of higher priority": (outranked, "higherPriorityJobs"),
     "failing preparation": (unprepared, "preparationFailed"),
