@@ -84,8 +84,9 @@ class Evidence:
     """What is known of a job and of all that its tasks need.
 
     `counts` are None before its first read. `pool_gone` is None where nobody could say whether there is a pool.
-    `nodes` are those of the pool, empty where all of them can take tasks. `per_minute` is how many tasks of all jobs on
-    the pool ended a minute lately. `waiting`, `dependencies`, `preparation` are None where nothing was looked at.
+    `nodes` are those of the pool, empty where all of them can take tasks and some have room. `per_minute` is how many
+    tasks of all jobs on the pool ended a minute lately. `waiting`, `dependencies`, `preparation` are None where nothing
+    was looked at.
     """
 
     now: datetime

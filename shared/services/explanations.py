@@ -124,12 +124,16 @@ class Explanations:
         return Waiting(len(slots), min(slots), max(slots)) if slots else None
 
     async def _nodes(self, account_id: str, evidence: Evidence, unread: "_Unread") -> tuple[Node, ...]:
-        """The pool's nodes, where numbers don't say all: some take no tasks, or it matters which have how much room."""
+        """The pool's nodes, where numbers don't say all: some take no tasks, or it matters which have how much room.
+
+        Of full nodes numbers don't tell which get no more tasks: those that drain are `running`, too.
+        """
         pool = evidence.pool
         if pool is None or pool.picture is None or not evidence.waits:
             return ()
         summary = pool.picture.summary
-        is_plain = summary.free + summary.used == summary.slots and evidence.able == summary.total
+        is_full = summary.total > 0 and not summary.free
+        is_plain = not is_full and summary.free + summary.used == summary.slots and evidence.able == summary.total
         needs_room = evidence.waiting is not None and evidence.waiting.least_slots > 1
         if is_plain and not needs_room and evidence.preparation is None:
             return ()
