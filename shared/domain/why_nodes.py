@@ -1,7 +1,7 @@
 """Causes that lie in the nodes of the job's pool: they don't come up, are lost, shut, or unfit for this job.
 
-Where no node can take tasks the most frequent cause is the one that blocks. Where some can, the others limit only if
-they are as many.
+Where no node can take tasks the most frequent cause is the one that blocks. Where some can and have no room, it is so
+only if those that get none are as many.
 """
 
 from collections import Counter
@@ -115,10 +115,12 @@ def _title(form: str, number: int, total: int) -> str:
 
 
 def _severity(e: Evidence, number: int) -> Severity:
-    if e.able:
-        return "limiting" if e.pool_severity != "info" and number >= e.able else "info"
-    most = max(_count(e, group) for group in _GROUPS)
-    return e.later_severity if number == most or e.severity == "info" else "limiting"
+    numbers = [_count(e, group) for group in _GROUPS]
+    if not e.able:
+        return e.later_severity if number == max(numbers) or e.severity == "info" else "limiting"
+    if e.pool_severity != "info" and number == max(numbers) and sum(numbers) >= e.able:
+        return e.pool_severity
+    return "limiting" if e.pool_severity != "info" and number >= e.able else "info"
 
 
 def _count(e: Evidence, group: str) -> int:

@@ -42,15 +42,17 @@ def slots_busy(e: Evidence) -> Finding | None:
     """Every node that may get tasks is full, or has too little room for one, of those looked at."""
     if not _is_full(e) or e.pool is None or e.pool.picture is None:
         return None
-    summary, free = e.pool.picture.summary, e.free
-    others = min(sum(rival.running_slots for rival in e.rivals), summary.used)  # counts of jobs are of other moments
-    facts = e.pool.facts
-    evidence: dict[str, Value] = {"poolId": facts.id, "slots": summary.slots, "usedSlots": summary.used}
+    facts, free = e.pool.facts, e.free
+    slots = _takers(e) * facts.slots_per_node
+    used = max(slots - free, 0)
+    others = min(sum(rival.running_slots for rival in e.rivals), used)  # counts of jobs are of other moments
+    which = " of nodes that take its tasks" if _takers(e) < e.states.total() else ""
+    evidence: dict[str, Value] = {"poolId": facts.id, "slots": slots, "usedSlots": used}
     return Finding(
         "slotsBusy",
         e.pool_severity,
         _full_title(e, facts.id),
-        f"{summary.used:,} of {amount(summary.slots, 'slot')} are in use, {others:,} of them by other jobs. "
+        f"{used:,} of {amount(slots, 'slot')}{which} are in use, {others:,} of them by other jobs. "
         f"{_scattered(e)}{_position(e)}",
         "Wait, make the pool larger, or use another pool."
         + ("" if facts.slots_per_node > 1 else " With more taskSlotsPerNode a node runs several small tasks."),
@@ -61,8 +63,14 @@ def slots_busy(e: Evidence) -> Finding | None:
 def _full_title(e: Evidence, pool_id: str) -> str:
     if e.free:
         return f"No node of the pool '{pool_id}' has room for {_which(e)}"
-    whose = "All slots that the job can use" if e.unfit else "All slots"
-    return f"{whose} {'in' if e.unfit else 'of'} the pool '{pool_id}' are busy"
+    if _takers(e) < e.states.total():
+        return f"All slots that the job can use in the pool '{pool_id}' are busy"
+    return f"All slots of the pool '{pool_id}' are busy"
+
+
+def _takers(e: Evidence) -> int:
+    """How many nodes take tasks of this job."""
+    return len(e.fit) if e.nodes else e.able
 
 
 def _scattered(e: Evidence) -> str:

@@ -105,7 +105,19 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         evidence(BUSY, BUSY, LOST), [("slotsBusy", "blocking"), ("nodesUnusable", "info")]
     ),
     "as many bad nodes as full ones": (
-        evidence(BUSY, LOST), [("slotsBusy", "blocking"), ("nodesUnusable", "limiting")]
+        evidence(BUSY, LOST), [("nodesUnusable", "blocking"), ("slotsBusy", "blocking")]
+    ),
+    "more bad nodes than full ones, on which the job runs": (
+        evidence(BUSY, LOST, LOST, counts=TaskCounts(active=10, running=2)),
+        [("nodesUnusable", "limiting"), ("slotsBusy", "limiting")],
+    ),
+    "as many bad nodes as full ones, of several kinds": (
+        evidence(BUSY, BUSY, BUSY, FAILED, FAILED, LOST),
+        [("startTaskFailed", "blocking"), ("slotsBusy", "blocking"), ("nodesUnusable", "info")],
+    ),
+    "most nodes drain": (
+        evidence(BUSY, *[BUSY._replace(scheduling="disabled")] * 2),
+        [("nodesOffline", "blocking"), ("slotsBusy", "blocking")],
     ),
     "a start task that failed and is tried again": (evidence(RETRIED), [("startTaskFailed", "blocking")]),
     "start tasks that fail, and one that just runs": (

@@ -115,6 +115,17 @@ def test_free_slots_that_others_wait_for_are_told_with_these(priority: int, ahea
     assert ("7 tasks of other jobs" in found.detail) == bool(ahead + equal)
 
 
+def test_busy_slots_are_those_of_nodes_that_take_tasks() -> None:
+    failed = [FAILED._replace(id=f"failed-{number}") for number in range(9)]
+    finding = explain(evidence(BUSY, *failed, rivals=(RIVAL,))).findings[-1]
+    assert finding.title == "All slots that the job can use in the pool 'pool' are busy"
+    assert finding.detail.startswith("2 of 2 slots of nodes that take its tasks are in use, 2 of them by other jobs. ")
+    assert (finding.evidence["slots"], finding.evidence["usedSlots"]) == (2, 2)
+    finding = explain(evidence(BUSY, BUSY._replace(id="too"))).findings[0]
+    assert finding.title == "All slots of the pool 'pool' are busy"
+    assert finding.detail.startswith("4 of 4 slots are in use, 0 of them by other jobs. ")
+
+
 def test_what_was_not_looked_at_is_said_where_the_first_tasks_find_no_room() -> None:
     half = Node("half", "running", slots=1, tasks=1)
     (finding,) = explain(evidence(half, waiting=Waiting(9, 2, 2))).findings

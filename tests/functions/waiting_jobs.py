@@ -243,18 +243,22 @@ async def shut(world: World) -> None:
     world.advance(30)
 
 
-async def draining(world: World, *, nodes: int = 2, drained: int = 2) -> None:
+async def draining(world: World, *, nodes: int = 2) -> None:
     """Full nodes that run their tasks to the end and get no more: Batch tells them as running."""
     await add_pool(world.batch, nodes=nodes)
     await add_job(world, "other")
     await add_tasks(world.batch, 2 * nodes, job="other", command="sleep 3000")
     world.advance(120)
-    for node in list(world.emulator.simulations["demo"].account.pools["pool"].nodes.values())[:drained]:
+    for node in list(world.emulator.simulations["demo"].account.pools["pool"].nodes.values())[:2]:
         options = models.BatchNodeDisableSchedulingOptions(node_disable_scheduling_option="taskcompletion")
         await world.batch.disable_node_scheduling("pool", node.id, options)
     await add_job(world)
     await add_tasks(world.batch, 3)
     world.advance(30)
+
+
+async def mostly_draining(world: World) -> None:
+    await draining(world, nodes=3)
 
 
 async def too_large(world: World) -> None:
@@ -295,6 +299,7 @@ SITUATIONS: dict[str, tuple[Stage, str]] = {
     "a pool without targets": (no_nodes_wanted, "poolTargetZero"),
     "nodes that are switched off": (shut, "nodesOffline"),
     "nodes that drain": (draining, "nodesOffline"),
+    "nodes most of which drain": (mostly_draining, "nodesOffline"),
     "tasks that fit no node": (too_large, "taskNeedsMoreSlots"),
     "nodes that are starting": (slow_start, "nodesStarting"),
 }
