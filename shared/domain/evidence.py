@@ -172,6 +172,14 @@ class Evidence:
         return sum(self.states[state] for state in COMING)
 
     @property
+    def awaited(self) -> int:
+        """Nodes that the pool is to have and hasn't while it is resized, or after that failed; 0 otherwise."""
+        if self.pool is None:
+            return 0
+        has_failed = any(error.is_current for error in self.pool.errors)
+        return self.pool.facts.lacking if self.pool.facts.is_resized or has_failed else 0
+
+    @property
     def is_unseen(self) -> bool:
         """True where the pool has nodes, but none was read yet."""
         return self.pool is not None and self.pool.picture is None and self.pool.facts.nodes > 0

@@ -61,6 +61,16 @@ class PoolFacts:
         return self.dedicated.current + self.spot.current
 
     @property
+    def lacking(self) -> int:
+        """How many nodes it is to have beside those that it has, as far as the service tells."""
+        return sum(max((size.target or 0) - size.current, 0) for size in (self.dedicated, self.spot))
+
+    @property
+    def is_resized(self) -> bool:
+        """True while a resize goes on, be it one that is being stopped."""
+        return self.allocation_state in {"resizing", "stopping"}
+
+    @property
     def attempt(self) -> Attempt:
         """The last resize, which may go on."""
         told = tuple((problem.code, problem.message) for problem in self.resize_errors)

@@ -1,7 +1,8 @@
 """Causes that lie in the nodes of the job's pool: they don't come up, are lost, shut, or unfit for this job.
 
 Where no node can take tasks the most frequent cause is the one that blocks. Where some can and have no room, it is so
-only if those that get none are as many.
+only if those that get none are as many. Nodes that are unusable or shut come behind a resize that didn't bring more
+than they are, or hasn't yet.
 """
 
 from collections import Counter
@@ -20,6 +21,7 @@ _GROUPS = {
     "shut": ("offline", "deallocating", "deallocated"),
     "coming": COMING,
 }
+_REPLACEABLE = ("unusable", "shut")  # more nodes would do; where start tasks fail they would fail as well
 _PLAIN = ("preempted", "shut")  # of which a node tells no more than its state does
 
 
@@ -36,6 +38,15 @@ def start_task_failed(e: Evidence) -> Finding | None:
 
 
 def unusable(e: Evidence) -> Finding | None:
+    return None if _are_few(e, "unusable") else _unusable(e)
+
+
+def few_unusable(e: Evidence) -> Finding | None:
+    """Fewer than the nodes that the pool lacks: what keeps those comes first."""
+    return _unusable(e) if _are_few(e, "unusable") else None
+
+
+def _unusable(e: Evidence) -> Finding | None:
     return _found(
         e,
         "unusable",
@@ -60,6 +71,15 @@ def preempted(e: Evidence) -> Finding | None:
 
 
 def shut(e: Evidence) -> Finding | None:
+    return None if _are_few(e, "shut") else _shut(e)
+
+
+def few_shut(e: Evidence) -> Finding | None:
+    """Fewer than the nodes that the pool lacks: what keeps those comes first."""
+    return _shut(e) if _are_few(e, "shut") else None
+
+
+def _shut(e: Evidence) -> Finding | None:
     return _found(
         e,
         "shut",
@@ -102,7 +122,7 @@ def _found(e: Evidence, group: str, code: str, title: str, means: str, advice: s
     detail = f"{number:,} of {amount(total, 'node')} of the pool '{e.pool.facts.id}' {means}."
     if told and group not in _PLAIN:
         detail += f" {'The cause' if len(causes) == 1 else 'The most frequent cause'}: {told}"
-    return Finding(code, _severity(e, number), _title(title, number, total), detail, advice, evidence, _since(nodes))
+    return Finding(code, _severity(e, group), _title(title, number, total), detail, advice, evidence, _since(nodes))
 
 
 def _title(form: str, number: int, total: int) -> str:
@@ -114,13 +134,19 @@ def _title(form: str, number: int, total: int) -> str:
     return f"{told[0].upper()}{told[1:]}"
 
 
-def _severity(e: Evidence, number: int) -> Severity:
-    numbers = [_count(e, group) for group in _GROUPS]
+def _severity(e: Evidence, group: str) -> Severity:
+    number = _count(e, group)
+    numbers = [_count(e, other) for other in _GROUPS if not _are_few(e, other)]
+    is_main = not _are_few(e, group) and number == max(numbers)
     if not e.able:
-        return e.later_severity if number == max(numbers) or e.severity == "info" else "limiting"
-    if e.pool_severity != "info" and number == max(numbers) and sum(numbers) >= e.able:
+        return e.later_severity if is_main or e.severity == "info" else "limiting"
+    if e.pool_severity != "info" and is_main and sum(numbers) >= e.able:
         return e.pool_severity
     return "limiting" if e.pool_severity != "info" and number >= e.able else "info"
+
+
+def _are_few(e: Evidence, group: str) -> bool:
+    return group in _REPLACEABLE and _count(e, group) < e.awaited
 
 
 def _count(e: Evidence, group: str) -> int:

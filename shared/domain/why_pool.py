@@ -103,7 +103,7 @@ def no_target(e: Evidence) -> Finding | None:
 def resize_failed(e: Evidence) -> Finding | None:
     """The last attempt ended with an error and the pool is smaller than it should be."""
     error = _current(e.pool)
-    if e.pool is None or error is None or not _lacks(e.pool.facts):
+    if e.pool is None or error is None or not e.pool.facts.lacking:
         return None
     means, advice = resize_words(error.code)
     facts = e.pool.facts
@@ -128,10 +128,10 @@ def resize_failed(e: Evidence) -> Finding | None:
 
 def resizing(e: Evidence) -> Finding | None:
     """Nodes are on their way, or going."""
-    if e.pool is None or e.pool.facts.allocation_state not in {"resizing", "stopping"}:
+    if e.pool is None or not e.pool.facts.is_resized:
         return None
     facts = e.pool.facts
-    if facts.state != "active" or not (_lacks(facts) or not (e.able or e.is_unseen)):
+    if facts.state != "active" or not (facts.lacking or not (e.able or e.is_unseen)):
         return None
     word = "being resized" if facts.allocation_state == "resizing" else "ending a resize"
     finding = Finding(
@@ -170,7 +170,7 @@ def _again(finding: Finding, failed: ResizeError, facts: PoolFacts) -> Finding:
 def _failed_just_before(pool: Pool) -> ResizeError | None:
     """The error of the attempt before the one that goes on, while nodes are lacking still."""
     began = pool.facts.attempt.began
-    if began is None or not _lacks(pool.facts):
+    if began is None or not pool.facts.lacking:
         return None
     return next((error for error in pool.errors if error.retried_at == began), None)
 
@@ -232,10 +232,6 @@ def _target(facts: PoolFacts) -> int | None:
     """All nodes that are to be, None where the service doesn't tell."""
     targets = [size.target for size in (facts.dedicated, facts.spot) if size.target is not None]
     return sum(targets) if targets else None
-
-
-def _lacks(facts: PoolFacts) -> bool:
-    return any(size.target is not None and size.current < size.target for size in (facts.dedicated, facts.spot))
 
 
 def _have(facts: PoolFacts) -> str:

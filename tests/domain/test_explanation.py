@@ -134,6 +134,36 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         evidence(FAILED, pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)}),
         [("startTaskFailed", "blocking"), ("resizeFailed", "blocking")],
     ),
+    "a quota, and fewer unusable nodes than it keeps away": (
+        evidence(LOST, pool_changes={"dedicated": Size(1, 10), "resize_errors": (QUOTA,)}),
+        [("resizeFailed", "blocking"), ("nodesUnusable", "limiting")],
+    ),
+    "a quota, and fewer unusable nodes than it keeps away, of a job that runs": (
+        evidence(
+            BUSY, LOST, counts=TaskCounts(active=10, running=2),
+            pool_changes={"dedicated": Size(2, 10), "resize_errors": (QUOTA,)},
+        ),
+        [("resizeFailed", "limiting"), ("nodesUnusable", "limiting"), ("slotsBusy", "limiting")],
+    ),
+    "a quota, and as many unusable nodes as it keeps away": (
+        evidence(LOST, pool_changes={"dedicated": Size(1, 2), "resize_errors": (QUOTA,)}),
+        [("nodesUnusable", "blocking"), ("resizeFailed", "blocking")],
+    ),
+    "a quota, few unusable nodes and few on their way": (
+        evidence(LOST, LOST, COMING, pool_changes={"dedicated": Size(3, 10), "resize_errors": (QUOTA,)}),
+        [("nodesStarting", "blocking"), ("resizeFailed", "limiting"), ("nodesUnusable", "limiting")],
+    ),
+    "nodes on their way, and fewer that are switched off": (
+        evidence(SHUT, pool_changes={"dedicated": Size(1, 10), "allocation_state": "resizing"}),
+        [("poolResizing", "blocking"), ("nodesOffline", "limiting")],
+    ),
+    "fewer unusable nodes than a pool lacks that isn't resized": (
+        evidence(LOST, pool_changes={"dedicated": Size(1, 10)}), [("nodesUnusable", "blocking")]
+    ),
+    "nobody wants nodes, and an unusable one is left": (
+        evidence(LOST, pool_changes={"dedicated": Size(1, 0)}),
+        [("poolTargetZero", "blocking"), ("nodesUnusable", "blocking")],
+    ),
     "a quota before spot nodes that were taken": (
         evidence(GONE, pool_changes={"dedicated": Size(0, 4), "resize_errors": (QUOTA,)}),
         [("resizeFailed", "blocking"), ("nodesPreempted", "blocking")],
