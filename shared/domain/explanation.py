@@ -39,6 +39,7 @@ ON_THE_WAY: tuple[Rule, ...] = (
     why_nodes.few_shut,
     why_nodes.coming,
     why_pool.no_nodes,
+    why_pool.autoscale_failed_as_well,
     why_nodes.preparation_failed,
     why_slots.higher_priority,
     why_slots.slots_busy,

@@ -6,7 +6,7 @@ Where slots are free these are told, but not as the cause of anything.
 from dataclasses import replace
 
 from shared.domain.amounts import amount
-from shared.domain.evidence import ENDING, Evidence, Finding
+from shared.domain.evidence import ENDING, Evidence, Finding, Severity
 from shared.domain.pool_settings import Problem
 from shared.domain.pools import Pool, PoolFacts
 from shared.domain.resize_advice import resize_words
@@ -48,37 +48,63 @@ def deleting(e: Evidence) -> Finding | None:
 
 
 def autoscale_failed(e: Evidence) -> Finding | None:
+    """The formula keeps a pool that has the nodes that it is to have from growing."""
+    return _formula_failed(e, e.growth_severity) if _has_its_nodes(e) and not _is_to_be_empty(e) else None
+
+
+def autoscale_failed_as_well(e: Evidence) -> Finding | None:
+    """The pool hasn't even the nodes that it is to have: what keeps those comes first."""
+    if _has_its_nodes(e) or _is_to_be_empty(e):
+        return None
+    return _formula_failed(e, "info" if e.pool_severity == "info" else "limiting")
+
+
+def _formula_failed(e: Evidence, severity: Severity) -> Finding | None:
     scale = e.pool.facts.auto_scale if e.pool else None
     if e.pool is None or scale is None or scale.error is None:
         return None
+    facts, target = e.pool.facts, _target(e.pool.facts)
     return Finding(
         "autoScaleFailed",
-        e.growth_severity,
+        severity,
         "The pool's autoscale formula can't be evaluated",
-        f"The last evaluation failed{_with(scale.error)}. So the pool '{e.pool.facts.id}' stays as large as it is: "
-        f"{amount(e.pool.facts.nodes, 'node')}.",
+        f"The last evaluation failed{_with(scale.error)}. So the pool '{facts.id}' keeps its target"
+        f"{'' if target is None else f' of {amount(target, "node")}'}.",
         "Correct the formula; Batch evaluates one without enabling it (az batch pool autoscale evaluate).",
         {
-            "poolId": e.pool.facts.id,
+            "poolId": facts.id,
             "code": scale.error.code,
             "message": scale.error.message,
-            "nodes": e.pool.facts.nodes,
-            "target": _target(e.pool.facts),
+            "nodes": facts.nodes,
+            "target": target,
         },
         scale.evaluated_at,
     )
 
 
-def no_target(e: Evidence) -> Finding | None:
-    """The pool is to have no nodes; one that is on the way there may have some yet."""
+def _has_its_nodes(e: Evidence) -> bool:
+    """True where a pool at rest has as many nodes as it is to have, most of which Azure didn't take back."""
+    if e.pool is None or e.pool.facts.is_resized or e.pool.facts.lacking:
+        return False
+    taken = e.states["preempted"]  # which Batch counts as nodes that the pool has
+    return not taken or taken < e.able
+
+
+def _is_to_be_empty(e: Evidence) -> bool:
+    """True of a pool that is to have no nodes; one that is on the way there may have some yet."""
     if e.pool is None or e.pool.facts.state != "active" or _target(e.pool.facts) != 0:
-        return None
-    if e.able or e.is_unseen:
+        return False
+    return not (e.able or e.is_unseen)
+
+
+def no_target(e: Evidence) -> Finding | None:
+    """The pool is to have no nodes, for the reason that its formula fails, if it does."""
+    if e.pool is None or not _is_to_be_empty(e):
         return None
     facts = e.pool.facts
     scale = facts.auto_scale
-    if scale and scale.error:  # which is the cause, and told
-        return None
+    if scale and scale.error:
+        return _formula_failed(e, e.pool_severity)
     return Finding(
         "poolTargetZero",
         e.pool_severity,

@@ -182,6 +182,37 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "a formula that fails": (
         evidence(pool_changes={"dedicated": Size(0, 0), "auto_scale": SCALE_ERROR}), [("autoScaleFailed", "blocking")]
     ),
+    "a formula that fails, and a pool at its target that is busy": (
+        evidence(BUSY, pool_changes={"dedicated": Size(1, 1), "auto_scale": SCALE_ERROR}),
+        [("autoScaleFailed", "blocking"), ("slotsBusy", "blocking")],
+    ),
+    "a formula that fails, and a pool that grows": (
+        evidence(pool_changes={"dedicated": Size(0, 10), "allocation_state": "resizing", "auto_scale": SCALE_ERROR}),
+        [("poolResizing", "blocking"), ("autoScaleFailed", "limiting")],
+    ),
+    "a formula that fails, and a busy pool that grows": (
+        evidence(
+            BUSY, counts=TaskCounts(active=10, running=2),
+            pool_changes={"dedicated": Size(1, 9), "allocation_state": "resizing", "auto_scale": SCALE_ERROR},
+        ),
+        [("poolResizing", "limiting"), ("autoScaleFailed", "limiting"), ("slotsBusy", "limiting")],
+    ),
+    "a formula that fails, and a quota": (
+        evidence(pool_changes={"dedicated": Size(0, 10), "resize_errors": (QUOTA,), "auto_scale": SCALE_ERROR}),
+        [("resizeFailed", "blocking"), ("autoScaleFailed", "limiting")],
+    ),
+    "a formula that fails, and spot nodes that were taken": (
+        evidence(GONE, GONE, pool_changes={"dedicated": Size(0, 0), "spot": Size(2, 2), "auto_scale": SCALE_ERROR}),
+        [("nodesPreempted", "blocking"), ("autoScaleFailed", "limiting")],
+    ),
+    "a formula that fails, and a pool that has room": (
+        evidence(IDLE, pool_changes={"dedicated": Size(1, 2), "auto_scale": SCALE_ERROR}),
+        [("slotsFree", "info"), ("autoScaleFailed", "info")],
+    ),
+    "a formula that fails, and an unusable node of a pool that is to have none": (
+        evidence(LOST, pool_changes={"dedicated": Size(1, 0), "auto_scale": SCALE_ERROR}),
+        [("autoScaleFailed", "blocking"), ("nodesUnusable", "blocking")],
+    ),
     "nobody wants nodes": (evidence(pool_changes={"dedicated": Size(0, 0)}), [("poolTargetZero", "blocking")]),
     "a pool whose targets aren't told": (
         evidence(pool_changes={"dedicated": Size(0), "spot": Size(0)}), []

@@ -28,6 +28,7 @@ from tests.domain.made_evidence import (
     QUOTA,
     RETRIED,
     RIVAL,
+    SCALE_ERROR,
     SHUT,
     evidence,
     pool,
@@ -150,6 +151,15 @@ def test_an_error_is_told_as_far_as_the_service_named_it(problem: Problem, words
     assert f"'pool' ended{words}" in explain(resize).findings[0].detail
     scale = evidence(pool_changes={"dedicated": Size(0, 0), "auto_scale": AutoScale("x", error=problem)})
     assert f"evaluation failed{words}" in explain(scale).findings[0].detail
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(Size(0, 10), " of 10 nodes."), (Size(3, 1), " of 1 node."), (Size(3), ".")]
+)
+def test_a_formula_that_fails_leaves_the_target_of_a_pool_as_it_is(size: Size, words: str) -> None:
+    scaled = evidence(pool_changes={"dedicated": size, "spot": Size(), "auto_scale": SCALE_ERROR})
+    (finding,) = (found for found in explain(scaled).findings if found.code == "autoScaleFailed")
+    assert finding.detail.endswith(f". So the pool 'pool' keeps its target{words}")
 
 
 @pytest.mark.parametrize(
