@@ -104,7 +104,7 @@ class BatchEvidence:
         found = await self._read(_JOB, url, f"get the job '{job_id}'")
         try:
             preparation = found.get(_PREPARATION)
-            is_awaited = bool(preparation) and preparation.get("waitForSuccess") is not False
+            is_awaited = bool(preparation and preparation.get("waitForSuccess") is not False)
             return job_of(BatchJob(found)), is_awaited
         except (*NONSENSE, AttributeError) as error:  # the SDK's model gives None for what isn't there
             raise BatchAnswerError(f"{self._source.account.endpoint} sent a job that makes no sense.") from error
