@@ -8,7 +8,7 @@ than they are, or hasn't yet.
 from collections import Counter
 from datetime import datetime
 
-from shared.domain.amounts import amount
+from shared.domain.amounts import amount, are
 from shared.domain.evidence import COMING, Evidence, Finding, Severity, Value, standing_of
 from shared.domain.node_causes import cause_of
 from shared.domain.nodes import START_TASK_FAILED, Node
@@ -22,6 +22,9 @@ _GROUPS = {
     "coming": COMING,
 }
 _REPLACEABLE = ("unusable", "shut")  # more nodes would do; where start tasks fail they would fail as well
+_OF_ONE = {
+    "are": "is", "were": "was", "have": "has", "get": "gets", "they": "it", "their": "its", "them": "it",
+}  # fmt: skip
 _PLAIN = ("preempted", "shut")  # of which a node tells no more than its state does
 
 
@@ -31,7 +34,7 @@ def start_task_failed(e: Evidence) -> Finding | None:
         "failed",
         "startTaskFailed",
         "the start task fails on {nodes}",
-        "failed their start task and get no tasks",
+        "failed {their} start task and {get} no tasks",
         "See stdout.txt and stderr.txt of the start task on such a node (directory startup), correct the pool's start "
         "task, and reimage the nodes. With waitForSuccess false tasks don't wait for it.",
     )
@@ -52,7 +55,7 @@ def _unusable(e: Evidence) -> Finding | None:
         "unusable",
         "nodesUnusable",
         "{nodes} {are} unusable",
-        "can't be used or reached by Batch, and get no tasks",
+        "can't be used or reached by Batch, and {get} no tasks",
         "Reboot or reimage the nodes, or remove them and let the pool grow again. If it happens again, see whether "
         "the network lets nodes reach Batch and storage, the image's own agent, and whether their disks fill up.",
     )
@@ -64,7 +67,7 @@ def preempted(e: Evidence) -> Finding | None:
         "preempted",
         "nodesPreempted",
         "{nodes} {were} preempted",
-        "were taken back by Azure; what ran there waits to run again",
+        "{were} taken back by Azure; what ran there waits to run again",
         "Batch replaces spot nodes when there is capacity again, nobody knows when. If it can't wait, add dedicated "
         "nodes, or use another VM size or region.",
     )
@@ -85,7 +88,7 @@ def _shut(e: Evidence) -> Finding | None:
         "shut",
         "nodesOffline",
         "scheduling is switched off on {nodes}",
-        "get no tasks: somebody disabled scheduling on them or deallocated them",
+        "{get} no tasks: somebody disabled scheduling on {them} or deallocated {them}",
         "Enable scheduling on the nodes, start those that are deallocated, or remove them so that the pool replaces "
         "them.",
     )
@@ -97,7 +100,7 @@ def coming(e: Evidence) -> Finding | None:
         "coming",
         "nodesStarting",
         "{nodes} {are} still starting",
-        "get tasks once they have started and their start task has succeeded",
+        "{get} tasks once {they} {have} started and {their} start task has succeeded",
         "Wait. If it takes long, see what the start task does.",
     )
 
@@ -119,7 +122,9 @@ def _found(e: Evidence, group: str, code: str, title: str, means: str, advice: s
         "causes": tuple(f"{count} x {cause}" for cause, count in causes.most_common(3)),
         "examples": tuple(node.id for node in nodes[:3]),
     }
-    detail = f"{number:,} of {amount(total, 'node')} of the pool '{e.pool.facts.id}' {means}."
+    detail = (
+        f"{number:,} of {amount(total, 'node')} of the pool '{e.pool.facts.id}' {means.format_map(_words(number))}."
+    )
     if told and group not in _PLAIN:
         detail += f" {'The cause' if len(causes) == 1 else 'The most frequent cause'}: {told}"
     return Finding(code, _severity(e, group), _title(title, number, total), detail, advice, evidence, _since(nodes))
@@ -129,9 +134,13 @@ def _title(form: str, number: int, total: int) -> str:
     """The `form` with how many nodes that is: a few that are unfit aren't the pool."""
     some = f"{number:,} of the pool's {amount(total, 'node')}"
     nodes = some if number < total else "the pool's nodes" if total > 1 else "the pool's only node"
-    are, were = ("is", "was") if number == 1 else ("are", "were")
-    told = form.format(nodes=nodes, are=are, were=were)
+    told = form.format(nodes=nodes, **_words(number))
     return f"{told[0].upper()}{told[1:]}"
+
+
+def _words(number: int) -> dict[str, str]:
+    """What changes in a sentence about one node, or several."""
+    return {several: one if number == 1 else several for several, one in _OF_ONE.items()}
 
 
 def _severity(e: Evidence, group: str) -> Severity:
@@ -178,8 +187,8 @@ def preparation_failed(e: Evidence) -> Finding | None:
         "preparationFailed",
         few if fit else e.later_severity,
         "The job preparation task fails" + (" on some nodes" if fit else ""),
-        f"It failed on {amount(len(failed), 'node')} of the pool, which take no tasks of this job. "
-        f"{f'For it there are {len(fit):,} left' if fit else 'None is left for it'}. {told}".rstrip(),
+        f"It failed on {amount(len(failed), 'node')} of the pool, which {'takes' if len(failed) == 1 else 'take'} "
+        f"no tasks of this job. {are(len(fit), 'node') if fit else 'None is'} left for it. {told}".rstrip(),
         "See the output of the preparation task on such a node. If the fault is the task's, correct it and submit the "
         "job again; if it is the node's, reimage that: then it takes the job's tasks again.",
         {

@@ -153,24 +153,30 @@ def resize_failed(e: Evidence) -> Finding | None:
 
 
 def resizing(e: Evidence) -> Finding | None:
-    """Nodes are on their way, or going."""
-    if e.pool is None or not e.pool.facts.is_resized:
+    """Nodes are on their way; or some are going, and none takes tasks. A pool that is to have none is told as such."""
+    if e.pool is None or not e.pool.facts.is_resized or _is_to_be_empty(e):
         return None
     facts = e.pool.facts
     if facts.state != "active" or not (facts.lacking or not (e.able or e.is_unseen)):
         return None
     word = "being resized" if facts.allocation_state == "resizing" else "ending a resize"
+    target = _target(facts)
+    shrinks = target is not None and not facts.lacking and facts.nodes > target
     finding = Finding(
         "poolResizing",
         e.pool_severity,
         f"The pool '{facts.id}' is {word}",
-        f"It has {_have(facts)}; tasks start when nodes have come and started.",
-        "Wait: nodes mostly take some minutes. A resize that takes much longer ends with an error that says why.",
+        f"It has {amount(facts.nodes, 'node')} and is to have {target:,}; none of them takes tasks."
+        if shrinks
+        else f"It has {_have(facts)}; tasks start when nodes have come and started.",
+        "Wait until the nodes that are too many have left, or resize the pool again."
+        if shrinks
+        else "Wait: nodes mostly take some minutes. A resize that takes much longer ends with an error that says why.",
         {
             "poolId": facts.id,
             "allocationState": facts.allocation_state,
             "nodes": facts.nodes,
-            "target": _target(facts),
+            "target": target,
         },
         facts.allocation_state_transition_time,
     )
@@ -262,5 +268,5 @@ def _target(facts: PoolFacts) -> int | None:
 
 def _have(facts: PoolFacts) -> str:
     kinds = (("dedicated", facts.dedicated), ("spot", facts.spot))
-    told = [f"{size.current:,} of {size.target:,} {name} nodes" for name, size in kinds if size.target]
+    told = [f"{size.current:,} of {amount(size.target, f'{name} node')}" for name, size in kinds if size.target]
     return " and ".join(told) or amount(facts.nodes, "node")

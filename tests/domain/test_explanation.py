@@ -160,8 +160,8 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "fewer unusable nodes than a pool lacks that isn't resized": (
         evidence(LOST, pool_changes={"dedicated": Size(1, 10)}), [("nodesUnusable", "blocking")]
     ),
-    "nobody wants nodes, and an unusable one is left": (
-        evidence(LOST, pool_changes={"dedicated": Size(1, 0)}),
+    "nobody wants nodes, and an unusable one is leaving": (
+        evidence(LOST, pool_changes={"dedicated": Size(1, 0), "allocation_state": "resizing"}),
         [("poolTargetZero", "blocking"), ("nodesUnusable", "blocking")],
     ),
     "a quota before spot nodes that were taken": (

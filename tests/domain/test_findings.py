@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.dependencies import Blocker, Dependencies
-from shared.domain.evidence import Waiting
+from shared.domain.evidence import Preparation, Waiting
 from shared.domain.explanation import explain
 from shared.domain.nodes import Node
 from shared.domain.pool_settings import AutoScale, Problem
@@ -16,6 +16,7 @@ from shared.domain.resize_advice import resize_words
 from shared.domain.tasks import TaskCounts
 from tests.domain.made_evidence import (
     BUSY,
+    COMING,
     FAILED,
     GONE,
     HELD,
@@ -211,6 +212,49 @@ def test_dependencies_are_told_in_whole_sentences(found: Dependencies, title: st
 )
 def test_a_few_nodes_are_not_told_as_all_of_the_pool(nodes: tuple[Node, ...], title: str) -> None:
     assert title in {finding.title for finding in explain(evidence(*nodes)).findings}
+
+
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [
+        (FAILED, "1 of 1 node of the pool 'pool' failed its start task and gets no tasks."),
+        (LOST, "1 of 1 node of the pool 'pool' can't be used or reached by Batch, and gets no tasks."),
+        (GONE, "1 of 1 node of the pool 'pool' was taken back by Azure; what ran there waits to run again."),
+        (
+            SHUT,
+            "1 of 1 node of the pool 'pool' gets no tasks: somebody disabled scheduling on it or deallocated it.",
+        ),
+        (COMING, "1 of 1 node of the pool 'pool' gets tasks once it has started and its start task has succeeded."),
+    ],
+)
+def test_one_node_is_told_in_the_singular(node: Node, words: str) -> None:
+    assert explain(evidence(node)).findings[0].detail.startswith(words)
+
+
+def test_several_nodes_are_told_in_the_plural() -> None:
+    failed, coming = explain(evidence(FAILED, FAILED, COMING, COMING)).findings
+    assert failed.detail.startswith("2 of 4 nodes of the pool 'pool' failed their start task and get no tasks.")
+    assert coming.detail.startswith(
+        "2 of 4 nodes of the pool 'pool' get tasks once they have started and their start task has succeeded."
+    )
+
+
+def test_preparation_that_failed_on_one_node_of_two_is_told_in_the_singular() -> None:
+    one = evidence(BUSY, IDLE, preparation=Preparation(2, 1, frozenset({"idle"})))
+    assert explain(one).findings[-1].detail == (
+        "It failed on 1 node of the pool, which takes no tasks of this job. 1 node is left for it."
+    )
+
+
+def test_a_pool_that_shrinks_is_not_told_to_wait_for_nodes_to_come() -> None:
+    shrinks = evidence(*[LEAVING] * 4, pool_changes={"dedicated": Size(4, 2), "allocation_state": "resizing"})
+    (finding,) = explain(shrinks).findings
+    assert (finding.code, finding.severity) == ("poolResizing", "blocking")
+    assert finding.detail == "It has 4 nodes and is to have 2; none of them takes tasks."
+    to_none = evidence(LEAVING, pool_changes={"dedicated": Size(1, 0), "allocation_state": "resizing"})
+    assert told(to_none) == [("poolTargetZero", "blocking")]
+    grows = evidence(pool_changes={"dedicated": Size(0, 1), "allocation_state": "resizing"})
+    assert explain(grows).findings[0].detail.startswith("It has 0 of 1 dedicated node; tasks start when")
 
 
 def test_nodes_that_leave_are_no_evidence_of_scheduling_that_is_switched_off() -> None:
