@@ -9,6 +9,7 @@ from azure.batch import models
 from tests.emulator.staging import add_pool, add_tasks
 from tests.functions.conftest import World, begin_anew
 
+_WRONG = "$TargetDedicatedNodes = avg($ActiveTasks.GetSample(TimeInterval_Hour * 5, 99));"
 EXPLANATION = "accounts/demo/jobs/job/explanation"
 
 type Stage = Callable[[World], Awaitable[None]]
@@ -90,6 +91,13 @@ async def without_quota(world: World) -> None:
     world.advance(120)
     await waiting(world, nodes=3)
     world.advance(120)
+
+
+async def without_quota_for_more(world: World) -> None:
+    """One node came, which can't be used, and no quota is left for the others."""
+    world.emulator.knobs.dedicatedNodeQuota = world.emulator.knobs.nodeLossSeconds = 1
+    await waiting(world, nodes=5)
+    await until(world, "unusable")
 
 
 async def busy(world: World) -> None:
@@ -212,19 +220,26 @@ async def prepared_or_not(world: World) -> None:
     world.advance(30)
 
 
-async def scaled(world: World, formula: str) -> None:
-    await waiting(world, nodes=0)
+async def scale(world: World, formula: str) -> None:
     options = models.BatchPoolEnableAutoScaleOptions(auto_scale_formula=formula)
     await world.batch.enable_pool_auto_scale("pool", options)
     world.advance(60)
 
 
 async def wrong_formula(world: World) -> None:
-    await scaled(world, "$TargetDedicatedNodes = avg($ActiveTasks.GetSample(TimeInterval_Hour * 5, 99));")
+    await waiting(world, nodes=0)
+    await scale(world, _WRONG)
+
+
+async def wrong_formula_without_quota(world: World) -> None:
+    """The pool keeps the target that it had, and the quota keeps the nodes."""
+    await without_quota(world)
+    await scale(world, _WRONG)
 
 
 async def scaled_to_none(world: World) -> None:
-    await scaled(world, "$TargetDedicatedNodes = 0;")
+    await waiting(world, nodes=0)
+    await scale(world, "$TargetDedicatedNodes = 0;")
 
 
 async def no_nodes_wanted(world: World) -> None:
@@ -282,6 +297,8 @@ SITUATIONS: dict[str, tuple[Stage, str]] = {
     "a pool that is being deleted": (pool_going, "poolDeleting"),
     "a pool that is growing": (resizing, "poolResizing"),
     "no quota": (without_quota, "resizeFailed"),
+    "no quota, and a node that can't be used": (without_quota_for_more, "resizeFailed"),
+    "no quota, and a formula that fails": (wrong_formula_without_quota, "resizeFailed"),
     "busy slots": (busy, "slotsBusy"),
     "a failing start task": (start_fails, "startTaskFailed"),
     "a start task that fails and is tried again": (start_fails_for_ever, "startTaskFailed"),
