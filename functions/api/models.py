@@ -29,10 +29,10 @@ class TaskCountsAnswer(Answer):
 
 
 class ProgressAnswer(Answer):
-    """How many tasks a first read has taken in, of about how many."""
+    """How many tasks a first read has taken in, of about how many; null while it reads what changed since it began."""
 
     tasks: int
-    expected: int
+    expected: int | None
 
 
 class VerdictAnswer(Answer):

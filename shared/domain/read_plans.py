@@ -39,7 +39,10 @@ class ReadPlan:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many tasks a first read has taken in, of about how many."""
+    """How many tasks a first read has taken in, of about how many.
+
+    Once all were listed it goes on with those that changed meanwhile: `expected` is None then, nobody knows how many.
+    """
 
     tasks: int
-    expected: int
+    expected: int | None

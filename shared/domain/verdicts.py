@@ -100,6 +100,8 @@ def _judge_agreement(picture: Picture) -> tuple[Level, str]:
 def _first_read(progress: Progress | None) -> str:
     if progress is None:
         return "Its tasks are being read for the first time."
+    if progress.expected is None:
+        return f"Its tasks were listed for the first time; of those that changed meanwhile {progress.tasks:,} are read."
     return f"Its tasks are being read for the first time: {progress.tasks:,} of about {progress.expected:,} so far."
 
 

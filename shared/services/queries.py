@@ -136,7 +136,7 @@ class Queries:
         if job.picture or job.deleted or not job.building:
             return None
         plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
-        return Progress(plan.tasks, plan.expected) if plan and plan.since is None else None
+        return Progress(plan.tasks, None if plan.since else plan.expected) if plan else None
 
     def _report(  # noqa: PLR0917 - what is known of a job, in the order in which it is loaded
         self,

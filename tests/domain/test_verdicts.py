@@ -47,6 +47,9 @@ def test_a_long_first_read_says_how_far_it_is() -> None:
     )
     assert verdict.level == "catchingUp"
     assert "340,000 of about 1,000,000 so far" in verdict.reason
+    later = verdict_of(Job(FACTS), failure=None, now=T0, interval=MINUTE, progress=Progress(tasks=1_200, expected=None))
+    assert later.level == "catchingUp"
+    assert "of those that changed meanwhile 1,200 are read" in later.reason
 
 
 def test_a_job_left_to_the_queue_is_catching_up_unless_that_is_to_fill_a_new_generation() -> None:

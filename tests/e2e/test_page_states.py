@@ -149,6 +149,9 @@ def test_a_long_first_read_shows_how_far_it_is(page: Page, canned: Canned) -> No
     page.goto(canned.url)
     expect(page.locator("tr[data-job=render] .read")).to_contain_text("340,000 of about 1,000,000 read")
     assert page.locator("progress").evaluate("bar => bar.position") == pytest.approx(0.34)
+    fill(canned, job("render", taskCounts=None, progress={"tasks": 1_200, "expected": None}))
+    expect(page.locator("tr[data-job=render] .read")).to_contain_text("1,200 changed meanwhile read")
+    assert page.locator("progress").evaluate("bar => bar.position") == -1, "nobody knows how many changed"
 
 
 def test_ages_are_told_by_the_servers_clock(page: Page, canned: Canned) -> None:

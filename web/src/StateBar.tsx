@@ -20,8 +20,15 @@ export function StateBar({ counts }: { counts: TaskCounts | null }) {
   );
 }
 
-/** How far a first read is. */
-export function ReadBar({ tasks, expected }: { tasks: number; expected: number }) {
+/** How far a first read is; `expected` is null while it reads what changed since it began. */
+export function ReadBar({ tasks, expected }: { tasks: number; expected: number | null }) {
+  if (expected === null)
+    return (
+      <label class="read">
+        <progress />
+        <small>{count(tasks)} changed meanwhile read</small>
+      </label>
+    );
   return (
     <label class="read">
       <progress value={tasks} max={Math.max(tasks, expected, 1)} />

@@ -69,7 +69,7 @@ export interface Job {
   taskCounts: TaskCounts | null;
   verdict: Verdict;
   /** Of a first read that takes long. */
-  progress: { tasks: number; expected: number } | null;
+  progress: { tasks: number; expected: number | null } | null;
   insight?: Insight | null;
 }
 
