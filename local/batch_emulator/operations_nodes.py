@@ -1,6 +1,7 @@
 """Operations on nodes: looking at them, restarting them, keeping tasks off them.
 
-State rules follow the reference of each operation and the error codes of "Batch status and error codes".
+State rules follow the reference of each operation and the error codes of "Batch status and error codes". That node
+counts come ten pools at a time is from the service's REST specification (Account_ListPoolNodeCounts).
 """
 
 from local.batch_emulator import bodies
@@ -15,6 +16,7 @@ from local.batch_emulator.wire_pools import node_count_renderers, node_renderers
 
 _OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
 _SHORT_OPTIONS = _OPTIONS[:3]
+_MOST_COUNTS = 10  # pools on a page of node counts
 _BUSY = {
     "creating": "NodeBeingCreated",
     "starting": "NodeBeingStarted",
@@ -45,7 +47,8 @@ def get_node(request: Request) -> Response:
 def list_pool_node_counts(request: Request) -> Response:
     found = compile_filter(request.query.get("$filter"), NODE_COUNTS, comparison_key(request.knobs))
     pools = in_order(request, request.account.pools)
-    return page(request, "poolnodecounts", pools, found.matches, node_count_renderers(request.version))
+    renderers = node_count_renderers(request.version)
+    return page(request, "poolnodecounts", pools, found.matches, renderers, most=_MOST_COUNTS)
 
 
 def reboot_node(request: Request) -> Response:

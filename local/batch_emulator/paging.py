@@ -56,9 +56,17 @@ def place_of(request: Request) -> Place:
     raise bad_query("$skiptoken", token, "it is not one of this service's")
 
 
-def page(request: Request, kind: str, entities: Iterator[Any], matches: Predicate, renderers: Renderers) -> Response:
-    """One page of what `entities`, in list order from the request's place on, holds and matches."""
-    place, size = place_of(request), min(page_size(request), request.knobs.pageSize)
+def page(
+    request: Request,
+    kind: str,
+    entities: Iterator[Any],
+    matches: Predicate,
+    renderers: Renderers,
+    *,
+    most: int = _MOST,
+) -> Response:
+    """One page, `most` long, of what `entities`, in list order from the request's place on, holds and matches."""
+    place, size = place_of(request), min(page_size(request, most), request.knobs.pageSize)
     number, chosen = place.pages + 1, selected(request, renderers)
     every = request.knobs.emptyPageEvery
     if every and number % every == 0:
@@ -91,13 +99,13 @@ def first_in_order(request: Request, entities: Iterable[Any], matches: Predicate
     return iter(nsmallest(page_size(request) + 1, behind, key=lambda entity: key(entity.id)))
 
 
-def page_size(request: Request) -> int:
-    """Raises RefusedError."""
-    text = request.query.get("maxresults", str(_MOST))
+def page_size(request: Request, most: int = _MOST) -> int:
+    """What a client asks for, `most` where it doesn't say. Raises RefusedError."""
+    text = request.query.get("maxresults", str(most))
     if not (text.isascii() and text.lstrip("-").isdecimal()):
         raise bad_query("maxresults", text, "it is not a number")
-    if len(text) > _MOST_DIGITS or not 1 <= int(text) <= _MOST:
-        raise out_of_range("maxresults", text, 1, _MOST)
+    if len(text) > _MOST_DIGITS or not 1 <= int(text) <= most:
+        raise out_of_range("maxresults", text, 1, most)
     return int(text)
 
 

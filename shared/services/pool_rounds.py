@@ -1,7 +1,8 @@
 """A round over one account's pools: the list of pools, the service's node counts, and the nodes of each pool.
 
 It runs beside the round over jobs, and neither waits for the other or ends by the other's failure. An unchanged account
-costs a request each for pools and counts, one for every pool that has nodes, and one row read and written.
+costs a request for pools, one for the counts of every ten of them, one for every pool that has nodes, and one row read
+and written. Each pool is compared with its own counts alone, so it doesn't matter that pages of counts differ in time.
 """
 
 import asyncio
@@ -33,6 +34,7 @@ from shared.stores.unreadable import warn_of
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 8
 _WRITTEN_TOGETHER = 50  # pools
+_COUNTING_SECONDS = 5.0  # as pages of counts come one after the other, and nothing else can be read meanwhile
 _LOOK_UPS = 50  # in one round, after many pools were deleted at once
 
 
@@ -117,13 +119,21 @@ class PoolRounds:
             await self._count(this)
 
     async def _count(self, this: PoolsUnderWay) -> None:
-        """The service's node counts. Where they can't be had that is noted, and all nodes are listed without them."""
+        """The service's node counts, as far as they come in time; elsewhere all nodes are listed without them.
+
+        That they can't be had is noted.
+        """
+        this.all_counted = False
+        until = asyncio.get_running_loop().time() + _COUNTING_SECONDS
         try:
-            this.counts = await self.source.fetch_node_counts()
+            async for counts in self.source.node_counts():
+                this.counts |= counts
+                if asyncio.get_running_loop().time() >= until or not this.may_go_on():
+                    return
+            this.all_counted = True
         except BatchThrottledError:
             raise
         except BatchError as error:
-            this.counts = None
             this.fail(error)
             _LOG.warning("Nodes of the pools of %s can't be counted: %s", self.source.account.id, error)
 

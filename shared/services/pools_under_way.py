@@ -19,15 +19,16 @@ class PoolsUnderWay:
     `pools` are those there are, as they are known now, `told` those of them that the list showed, or a GET; `nonsense`
     says of others why what the list told of them makes no sense; `stored` is what storage holds of pools for sure;
     `reached` are those whose poll ended, well or not, `overtaken` those that another process wrote first; `writes` are
-    what is to be written of nodes; `date` is that of the list of pools; `counts` are the service's, None where they
-    can't be had.
+    what is to be written of nodes; `date` is that of the list of pools; `counts` are the service's node counts, and
+    `all_counted` says that pools which aren't among them have none.
     """
 
     started: datetime
     known: KnownPools
     goes_on: Callable[[], bool]
     date: datetime | None = None
-    counts: Mapping[str, NodeCounts] | None = field(default_factory=dict)
+    counts: dict[str, NodeCounts] = field(default_factory=dict)
+    all_counted: bool = True
     pools: dict[str, Pool] = field(init=False)
     stored: dict[str, Pool] = field(init=False)
     told: set[str] = field(default_factory=set)
@@ -54,7 +55,7 @@ class PoolsUnderWay:
 
     def counts_of(self, pool: Pool) -> NodeCounts | None:
         """The service's node counts of a pool, None where they aren't known."""
-        return None if self.counts is None else self.counts.get(pool.key, ())
+        return self.counts.get(pool.key, () if self.all_counted else None)
 
     def may_go_on(self) -> bool:
         return self.throttled is None and self.goes_on()

@@ -1,6 +1,6 @@
 """Lists and single things of one Batch account, past the SDK's models: pages are followed, requests are counted."""
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from datetime import datetime
 from urllib.parse import quote, urlencode
 
@@ -25,15 +25,24 @@ class BatchLists:
         """The pages of a list with their dates; short and empty ones are normal. Raises BatchError."""
         found: list[T] = []
         dates: list[datetime | None] = []
-        link: str | None = url
-        while link:
-            if len(found) == _MOST_PAGES:
-                raise BatchAnswerError(f"{self.account.endpoint} sent more than {_MOST_PAGES} pages to {intent}.")
-            body, date = await self._read(link, intent)
-            page, link = self._parsed(parse, body, intent)
+        async for page, date in self.each_page(url, intent, parse):
             found.append(page)
             dates.append(date)
         return found, dates
+
+    async def each_page[T](
+        self, url: str, intent: str, parse: Callable[[bytes], tuple[T, str | None]]
+    ) -> AsyncGenerator[tuple[T, datetime | None]]:
+        """The same, each page as it comes: the next one is asked for when it is wanted. Raises BatchError."""
+        link = url
+        for _ in range(_MOST_PAGES):
+            body, date = await self._read(link, intent)
+            page, further = self._parsed(parse, body, intent)
+            yield page, date
+            if not further:
+                return
+            link = further
+        raise BatchAnswerError(f"{self.account.endpoint} sent more than {_MOST_PAGES} pages to {intent}.")
 
     async def one[T](self, url: str, intent: str, parse: Callable[[bytes], T]) -> T:
         """One thing. Raises BatchMissingError where there is none, BatchError."""
@@ -54,7 +63,10 @@ class BatchLists:
 
 
 def query_of(fields: tuple[str, ...], condition: str | None = None, *, page: bool = True) -> str:
-    """The query of a request for some properties (none: all), of a `page` of a list that may be filtered, or of one."""
+    """The query of a request for some properties (none: all) of a list that may be filtered, or of one thing.
+
+    `page` False: that of one thing, or of a list whose pages are as long as the service likes.
+    """
     chosen = {"$select": ",".join(fields)} if fields else {}
     size = {"maxresults": str(PAGE)} if page else {}
     filtered = {"$filter": condition} if condition else {}

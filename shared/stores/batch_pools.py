@@ -1,6 +1,6 @@
 """Reads the pools of one Batch account and their nodes, past the SDK's models. It only ever reads."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import quote
@@ -93,10 +93,13 @@ class BatchPools(BatchLists):
         url = f"/pools/{quote(pool_id, safe='')}?{query_of(POOL_FIELDS, page=False)}"
         return await self.one(url, f"get the pool '{pool_id}'", pool_of)
 
-    async def fetch_node_counts(self) -> dict[str, NodeCounts]:
-        """Nodes by state of every pool, by pool key, which "may not always be up to date". Raises BatchError."""
-        found, _ = await self.pages(f"/nodecounts?{query_of(())}", "count nodes", counts_of)
-        return {key_of(name): counts for page in found for name, counts in page.items()}
+    async def node_counts(self) -> AsyncGenerator[dict[str, NodeCounts]]:
+        """Nodes by state of every pool, by pool key, which "may not always be up to date". Raises BatchError.
+
+        The service gives ten pools on a page and may refuse to be asked for more; each is of an instant of its own.
+        """
+        async for page, _ in self.each_page(f"/nodecounts?{query_of((), page=False)}", "count nodes", counts_of):
+            yield {key_of(name): counts for name, counts in page.items()}
 
     async def fetch_nodes(
         self, pool_id: str, *, changed_since: datetime | None = None, recent_as_of: datetime | None = None

@@ -39,6 +39,21 @@ async def test_maxresults_is_from_1_to_1000(stepped: Driver, text: str) -> None:
     assert answer.values["QueryParameterName"] == "maxresults"
 
 
+@pytest.mark.parametrize("text", ["0", "11", "1000"])
+async def test_maxresults_of_node_counts_is_from_1_to_10(stepped: Driver, text: str) -> None:
+    answer = await stepped.call("GET", "/nodecounts", maxresults=text)
+    assert answer.status == 400
+    assert answer.values["MaximumAllowed"] == "10"
+
+
+async def test_node_counts_come_ten_pools_at_a_time(stepped: Driver) -> None:
+    for number in range(12):
+        await stepped.add_pool(f"pool-{number:02}")
+    pages = await stepped.pages("/nodecounts")
+    assert [len(page.body["value"]) for page in pages] == [10, 2]
+    assert [row["poolId"] for row in pages[1].body["value"]] == ["pool-10", "pool-11"]
+
+
 async def test_links_stay_good_while_tasks_come_and_go(stepped: Driver) -> None:
     wanted = await _twelve(stepped)
     first = await stepped.call("GET", "/jobs/job/tasks", maxresults=4)

@@ -3,7 +3,7 @@
 import asyncio
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import override
@@ -66,7 +66,7 @@ class TruePool:
 
 @dataclass(slots=True)
 class PoolService:
-    """`refusals` are what it refuses (request -> error); `page_size` nodes come on a page.
+    """`refusals` are what it refuses (request -> error); `page_size` nodes come on a page, `counts_page` node counts.
 
     `nonsense` are the keys of pools of which it tells what makes none.
     """
@@ -75,6 +75,7 @@ class PoolService:
     pools: list[TruePool] = field(default_factory=list)
     refusals: dict[str, BatchError] = field(default_factory=dict)
     page_size: int = 1000
+    counts_page: int = 10
     count_lag: timedelta = timedelta()
     nonsense: set[str] = field(default_factory=set)
 
@@ -106,12 +107,19 @@ class FakePools(BatchPools):
         return (await self._served(f"pools/{pool_id}", lambda now: self._pool(pool_id, now).facts(now)))[0]
 
     @override
-    async def fetch_node_counts(self) -> dict[str, NodeCounts]:
-        def counts(now: datetime) -> dict[str, NodeCounts]:
-            then = now - self._service.count_lag
-            return {key_of(p.id): true_summary(p.at(then)).counts for p in self._service.there(now)}
+    async def node_counts(self) -> AsyncGenerator[dict[str, NodeCounts]]:
+        """Page by page, each of which tells what was true when it was served, less the lag."""
+        after, more = "", True
+        while more:
+            counts, _ = await self._served("nodecounts", self._counts)
+            left = sorted(key for key in counts if key > after)
+            page, more = left[: self._service.counts_page], len(left) > self._service.counts_page
+            yield {key: counts[key] for key in page}
+            after = page[-1] if page else after
 
-        return (await self._served("nodecounts", counts))[0]
+    def _counts(self, now: datetime) -> dict[str, NodeCounts]:
+        then = now - self._service.count_lag
+        return {key_of(pool.id): true_summary(pool.at(then)).counts for pool in self._service.there(now)}
 
     @override
     async def fetch_nodes(

@@ -33,7 +33,7 @@ def queries(world: PoolWorld) -> PoolQueries:
     )
 
 
-def level_of_nodes(world: PoolWorld) -> str:
+def level_of_nodes(world: PoolWorld, pool: str = "Alpha") -> str:
     """How sure a process that remembers nothing says nodes are."""
-    report, _ = world.run(queries(world).pool_with_nodes(ACCOUNT.id, "Alpha"))
+    report, _ = world.run(queries(world).pool_with_nodes(ACCOUNT.id, pool))
     return report.verdict.level

@@ -89,6 +89,21 @@ def test_a_pool_missing_from_the_list_is_kept_unless_it_is_not_found(pools: Pool
     assert list(pools.known().pools) == ["beta"]
 
 
+def test_counts_that_take_long_are_left_and_the_pools_they_do_not_tell_of_are_listed_whole(pools: PoolWorld) -> None:
+    for name in ("Alpha", "Beta", "Gamma"):
+        pools.create(name, 2)
+    pools.service.counts_page = 1
+    asked(pools)
+    asked(pools)
+    pools.wait(60)
+    requests = pools.processes[0].batch.requests
+    requests.clear()
+    pools.poll(takes=3)
+    assert requests[:3] == ["pools", "nodecounts", "nodecounts"]
+    assert sorted(requests[3:]) == ["pools/Alpha/changes", "pools/Beta/changes", "pools/Gamma/nodes"]
+    assert {level_of_nodes(pools, name) for name in ("Alpha", "Beta", "Gamma")} == {"exact"}
+
+
 def test_throttling_ends_the_round_and_is_handed_on(pools: PoolWorld) -> None:
     for number in range(30):
         pool = pools.create(f"pool-{number:02}", 1)
@@ -100,7 +115,7 @@ def test_throttling_ends_the_round_and_is_handed_on(pools: PoolWorld) -> None:
     process = pools.processes[0]
     process.batch.requests.clear()
     assert pools.run(process.rounds.run(lambda: True)).throttled is throttled
-    assert len(process.batch.requests) <= 2 + 8
+    assert len(process.batch.requests) <= 1 + 3 + 8  # pools, counts of ten pools each, nodes
 
 
 def test_missing_pools_are_looked_up_only_while_the_round_may_go_on(pools: PoolWorld) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.stamps import to_milliseconds
-from tests.services.pool_telling import asked
+from tests.services.pool_telling import asked, level_of_nodes
 from tests.services.pool_world import PoolWorld
 from tests.services.process import ACCOUNT
 
@@ -63,6 +63,26 @@ def test_all_nodes_are_listed_where_one_is_gone_though_the_counts_lag(pools: Poo
     pools.wait(1)
     assert asked(pools)[-1] == "pools/Alpha/nodes"
     assert sorted(pools.stored("Alpha")) == ["tvm-001", "tvm-003"]
+
+
+def test_pools_that_change_between_two_pages_of_counts_are_each_compared_as_of_their_own_page(pools: PoolWorld) -> None:
+    alpha, beta = pools.create("Alpha", 2), pools.create("Beta", 2)
+    pools.service.counts_page = 1
+    asked(pools)
+    asked(pools)
+    pools.wait(60)
+    pools.processes[0].batch.requests.clear()
+    for pool, node in ((alpha, "tvm-001"), (beta, "tvm-003")):  # behind the page of one, ahead of that of the other
+        pools.later(3 * 2.2, partial(pools.change_node, pool, node, "offline"))
+    pools.poll(takes=3)
+    requests = pools.processes[0].batch.requests
+    assert requests[:3] == ["pools", "nodecounts", "nodecounts"]
+    assert sorted(requests[3:]) == ["pools/Alpha/changes", "pools/Alpha/nodes", "pools/Beta/changes"]
+    for pool in (alpha, beta):
+        assert {name: node.state for name, node in pools.stored(pool.id).items()} == {
+            name: node.state for name, node in pool.at(pools.now()).items()
+        }
+        assert level_of_nodes(pools, pool.id) == "exact"
 
 
 def test_changes_on_several_pages_are_not_of_one_instant(pools: PoolWorld) -> None:

@@ -26,7 +26,8 @@ changes = st.tuples(
     st.integers(0, 9),
     st.integers(0, 3),
 )
-moments = st.sampled_from([0.8, 1.3, 2.2, 2.8, 3.2, 4.1])  # in calls: pools at 0.5, counts at 1.5, pages from 2.5 on
+# in calls: pools at 0.5, counts at 1.5, pages from 2.5 on; with a page of counts for each pool from 4.5 on
+moments = st.sampled_from([0.8, 1.3, 2.2, 2.8, 3.2, 4.1, 5.1])
 meanwhile = st.lists(st.tuples(moments, changes), max_size=2).map(tuple)
 faults = st.none() | st.builds(Fault, call=st.integers(1, 9), committed=st.booleans(), kills=st.booleans())
 steps = st.lists(
@@ -36,7 +37,7 @@ steps = st.lists(
         st.tuples(st.just("both"), st.sampled_from([0.5, 4.0]), st.sampled_from([0.5, 4.0]), meanwhile, faults),
         st.tuples(st.just("wait"), st.sampled_from([5.0, 60.0, 1000.0])),
         st.tuples(st.just("recreate"), st.integers(0, 2)),
-        st.tuples(st.just("page"), st.sampled_from([1, 2, 1000])),
+        st.tuples(st.just("page"), st.sampled_from([1, 2, 1000]), st.sampled_from([1, 10])),
     ),
     max_size=14,
 )
@@ -92,8 +93,8 @@ def take(world: PoolWorld, step: tuple[Any, ...]) -> None:
             world.wait(seconds)
         case ("recreate", which):
             recreate(world, which)
-        case ("page", size):
-            world.service.page_size = size
+        case ("page", size, counts):
+            world.service.page_size, world.service.counts_page = size, counts
 
 
 def happen(world: PoolWorld, happenings: tuple[tuple[float, Any], ...], takes: float) -> None:

@@ -100,10 +100,11 @@ def test_slow_pools_take_half_of_the_time_and_the_rest_comes_first_in_the_next_r
 ) -> None:
     took = polled(world, process, budget=40)
     assert 20 <= took <= 24
-    assert known(world, process) == 24
-    world.wait(60)
-    assert polled(world, process, budget=40) <= 24
-    assert known(world, process) == NODES
+    assert known(world, process) == 16
+    for there in (32, NODES):
+        world.wait(60)
+        assert polled(world, process, budget=40) <= 24
+        assert known(world, process) == there
 
 
 def test_jobs_are_noted_without_waiting_for_pools(world: World, process: Process) -> None:
@@ -117,7 +118,7 @@ def test_calls_are_told_apart(world: World, process: Process) -> None:
     polled(world, process, budget=400)
     over_pools = world.run(PoolStore(MemoryTables(process.connection)).load_round(ACCOUNT.key))
     assert over_pools
-    assert over_pools.batch_calls == pools_of(process).calls == NODES + 2
+    assert over_pools.batch_calls == pools_of(process).calls == NODES + 3  # two for counts, which are slow
     assert last_round(world).batch_calls == len(process.batch.requests) == 3
 
 

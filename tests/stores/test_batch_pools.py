@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from aiohttp import web
 
-from shared.domain.nodes import NodeError, RecentTask, StartRun
+from shared.domain.nodes import NodeCounts, NodeError, RecentTask, StartRun
 from shared.domain.pool_settings import AutoScale, Problem
 from shared.domain.pools import Size
 from shared.domain.stamps import to_milliseconds
@@ -32,6 +32,10 @@ NODE = {"id": "tvm-1", "state": "idle", "stateTransitionTime": AT}
 
 def body(*rows: Any, link: str | None = None) -> bytes:
     return json.dumps({"value": rows} | ({"odata.nextLink": link} if link else {})).encode()
+
+
+async def counted(source: BatchPools) -> list[dict[str, NodeCounts]]:
+    return [counts async for counts in source.node_counts()]
 
 
 def test_a_pool_is_read_with_all_that_is_told_of_it() -> None:
@@ -236,7 +240,7 @@ async def test_every_way_to_fail_is_told_in_a_sentence(
         "pools": source.fetch_pools,
         "pool": lambda: source.fetch_pool("pool"),
         "nodes": lambda: source.fetch_nodes("pool"),
-        "counts": source.fetch_node_counts,
+        "counts": lambda: counted(source),
     }
     with pytest.raises(kind, match=words):
         await reads[read]()
@@ -261,6 +265,24 @@ async def test_lists_go_on_over_short_and_empty_pages_and_ids_are_escaped(
     assert query["$filter"] == ["stateTransitionTime ge DateTime'2026-11-21T12:00:00.123Z'"]
     assert "recentTasks" not in query["$select"][0]
     assert asked[1:] == ["/second", "/third"]
+
+
+async def test_node_counts_are_followed_over_pages_of_the_services_own_length(
+    service: Service, account: BatchAccount
+) -> None:
+    asked: list[str] = []
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        asked.append(str(request.rel_url))
+        counted = {"poolId": f"Pool-{len(asked)}", "dedicated": {"idle": len(asked)}}
+        link = {"link": f"{account.account.endpoint}/second"} if len(asked) == 1 else {}
+        return web.Response(body=body(counted, **link))
+
+    service.answer = answer
+    found = await counted(BatchPools(account))
+    assert found == [{"pool-1": (("idle", True, 1),)}, {"pool-2": (("idle", True, 2),)}]
+    assert "maxresults" not in asked[0]
+    assert asked[1:] == ["/second"]
 
 
 async def test_a_next_link_to_another_host_is_not_followed(service: Service, account: BatchAccount) -> None:
@@ -289,5 +311,5 @@ async def test_requests_are_counted(service: Service, account: BatchAccount) -> 
     service.answer = answer
     source = BatchPools(account)
     await source.fetch_pools()
-    await source.fetch_node_counts()
+    await counted(source)
     assert (source.calls, account.calls) == (2, 2)
