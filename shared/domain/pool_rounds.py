@@ -109,7 +109,7 @@ def _judged(pool: Pool, *, failure: str | None, age: timedelta, interval: timede
         return "stale", f"Not polled for {in_words(age)}."
     if picture and picture.doubt:
         return "unverified", picture.doubt
-    if picture and not (picture.summary.total or pool.facts.nodes):
+    if picture and not picture.summary.total and pool.facts.is_empty:
         return "exact", "The service's list of pools shows no nodes in it."
     if picture and picture.source == "delta":
         return "exact", "What changed was listed, and the service's node counts agree."

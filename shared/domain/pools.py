@@ -71,6 +71,11 @@ class PoolFacts:
         return self.allocation_state in {"resizing", "stopping"}
 
     @property
+    def is_empty(self) -> bool:
+        """True where there are no nodes, and none is on its way: a pool that is being resized may have some by now."""
+        return self.allocation_state == "steady" and not self.nodes
+
+    @property
     def attempt(self) -> Attempt:
         """The last resize, which may go on."""
         told = tuple((problem.code, problem.message) for problem in self.resize_errors)

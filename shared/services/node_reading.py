@@ -42,7 +42,7 @@ class NodeReading:
         """
         picture = pool.picture
         stored = _of_this_pool(pool, stored)
-        if not pool.facts.nodes and not counts:
+        if pool.facts.is_empty and counts == ():
             return _picture(pool, stored, {}, t0, t0), {}
         since = picture.as_of - self._overlap if picture else t0
         if picture and self._may_rest(pool, counts, since, t0):

@@ -100,7 +100,7 @@ class PoolRounds:
         return await self._pools.load_known(self._key)
 
     async def _discover(self, this: PoolsUnderWay) -> None:
-        """Lists pools, looks up those that are missing, and asks for the counts where there are nodes at all."""
+        """Lists pools, looks up those that are missing, and asks for the counts where there may be nodes at all."""
         listed = await self.source.fetch_pools()
         known = this.known.pools
         this.date = at = listed.date
@@ -115,7 +115,7 @@ class PoolRounds:
         for key in [key for key in this.known.unreadable if key not in this.pools]:
             if this.may_go_on():
                 await self._guarded(this, key, self._look_up_unreadable(this, key))
-        if this.throttled is None and any(pool.facts.nodes or _had_nodes(pool) for pool in this.there()):
+        if this.throttled is None and any(not pool.facts.is_empty or _had_nodes(pool) for pool in this.there()):
             await self._count(this)
 
     async def _count(self, this: PoolsUnderWay) -> None:

@@ -257,6 +257,13 @@ def test_the_verdict_on_a_pool_without_nodes_claims_no_list_of_nodes_and_no_coun
         assert (verdict.level, verdict.reason) == ("exact", "The service's list of pools shows no nodes in it.")
 
 
+def test_of_a_pool_that_is_resized_the_verdict_says_that_its_nodes_were_listed_even_if_there_are_none() -> None:
+    growing = first_seen(facts(allocation="resizing"), NOW)
+    growing = growing.listed(NodesPicture(NOW, NOW, "firstRead", NodeSummary(), "digest"))
+    verdict = pool_verdict(growing, failure=None, now=NOW, interval=MINUTE)
+    assert (verdict.level, verdict.reason) == ("exact", "All of its nodes were listed.")
+
+
 def test_the_verdict_tells_failures_and_accounts_that_are_off() -> None:
     pool = first_seen(facts(), NOW)
     assert pool_verdict(pool, failure=None, now=NOW, interval=MINUTE).level == "catchingUp"

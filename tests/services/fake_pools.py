@@ -24,11 +24,15 @@ type Nodes = dict[str, Node]
 
 @dataclass(slots=True)
 class TruePool:
-    """A pool from `created` until `deleted`: its nodes at every moment at which they changed."""
+    """A pool from `created` until `deleted`: its nodes at every moment at which they changed.
+
+    While it is `resizing_since` then, the list of pools tells the size that it had then.
+    """
 
     id: str
     created: datetime
     deleted: datetime | None = None
+    resizing_since: datetime | None = None
     times: list[datetime] = field(default_factory=list)
     states: list[Nodes] = field(default_factory=list)
 
@@ -56,10 +60,12 @@ class TruePool:
         return found
 
     def facts(self, moment: datetime) -> PoolFacts:
-        found = self.at(moment).values()
+        found = self.at(self.resizing_since or moment).values()
         dedicated = sum(node.dedicated for node in found)
+        allocation = "resizing" if self.resizing_since else "steady"
+        at = self.resizing_since or self.resized(moment)
         return PoolFacts(
-            self.id, self.created, "active", self.created, "standard_d4s_v5", "steady", self.resized(moment),
+            self.id, self.created, "active", self.created, "standard_d4s_v5", allocation, at,
             Size(dedicated, dedicated), Size(len(found) - dedicated, 0), SLOTS,
         )  # fmt: skip
 

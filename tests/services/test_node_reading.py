@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.stamps import to_milliseconds
+from shared.errors import BatchAnswerError, BatchError
 from tests.services.pool_telling import asked, level_of_nodes
 from tests.services.pool_world import PoolWorld
 from tests.services.process import ACCOUNT
@@ -51,6 +52,32 @@ def test_an_account_without_nodes_costs_one_request(pools: PoolWorld) -> None:
     pools.create("Empty")
     asked(pools)
     assert asked(pools) == ["pools"]
+
+
+@pytest.mark.parametrize("refusals", [{}, {"nodecounts": BatchAnswerError("It broke.")}])
+def test_nodes_of_a_pool_that_grows_are_listed_though_neither_its_size_nor_the_counts_tell_any(
+    pools: PoolWorld, refusals: dict[str, BatchError]
+) -> None:
+    pool = pools.create("Alpha")
+    assert asked(pools) == ["pools"]
+    pools.service.count_lag = timedelta(seconds=90)
+    pools.service.refusals |= refusals
+    pool.resizing_since = pools.now()
+    pools.wait(1)
+    for _ in range(2):
+        pools.add_node(pool)
+    assert asked(pools) == ["pools", "nodecounts", "pools/Alpha/nodes"]
+    assert sorted(pools.stored("Alpha")) == ["tvm-001", "tvm-002"]
+    assert level_of_nodes(pools) == "exact"
+
+
+def test_a_pool_that_is_said_to_have_no_nodes_is_not_believed_where_nothing_is_known_of_counts(
+    pools: PoolWorld,
+) -> None:
+    pools.create("Alpha")
+    pools.create("Beta", 1)
+    pools.service.refusals["nodecounts"] = BatchAnswerError("It broke.")
+    assert sorted(asked(pools)) == ["nodecounts", "pools", "pools/Alpha/nodes", "pools/Beta/nodes"]
 
 
 def test_all_nodes_are_listed_where_one_is_gone_though_the_counts_lag(pools: PoolWorld) -> None:
