@@ -63,7 +63,8 @@ class NodeAnswer(NodeLine):
     """A node as it was `asOf`; `level` is that of its pool's verdict, or `unverified` amid a poll's writing.
 
     `secondsInState` is counted until now, `cause` says why it is in that state; `lastSeen` is when Batch last had
-    contact with it, null where it doesn't say. `recentTasks` are the latest first, as of `recentTasksAsOf`.
+    contact with it, null while it is being created and where it doesn't say. `recentTasks` are the latest first, as of
+    `recentTasksAsOf`.
     `flaps` are its falls into a bad state within an hour; from three on it is `flapping`. `history` are its states as
     polls saw them since `historySince`, the latest first; `historyComplete` is false where its stamps show states that
     none saw, earlier ones aren't kept, or none are yet. States that leave no trace aren't told.

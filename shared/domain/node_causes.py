@@ -22,7 +22,9 @@ _PLAIN = {
     "deallocating": "The node is being deallocated.",
     "deallocated": "The node is deallocated and runs nothing until it is started.",
 }
+_NEVER_SEEN = "creating"
 _OUT_OF_REACH = ("unknown", "preempted", "deallocated")
+_UNDER_WAY = ("starting", "rebooting", "reimaging", "upgradingos", "deallocating")  # when the node's agent may not run
 _UNREACHABLE = "The service can't use the node and gives no error, which means that it can't reach it; it tries to."
 
 
@@ -42,11 +44,14 @@ def cause_of(node: Node) -> str | None:
 
 
 def last_seen(node: Node, as_of: datetime) -> datetime | None:
-    """When the service last had contact with a node that was listed `as_of` then: until it lost it, or gave it up.
+    """When the service last had contact with a node that was listed `as_of` then.
 
-    None where it has no contact, and doesn't say since when.
+    That is until it lost it, gave it up, or began what stops the node's agent. None of a node that is being created,
+    which it never had contact with, and where the service doesn't say since when it has none.
     """
-    if node.state not in _OUT_OF_REACH and not _is_unreachable(node):
+    if node.state == _NEVER_SEEN:
+        return None
+    if node.state not in (*_OUT_OF_REACH, *_UNDER_WAY) and not _is_unreachable(node):
         return as_of
     return min(from_milliseconds(node.transition), as_of) if node.transition else None
 

@@ -172,14 +172,24 @@ def test_every_state_but_those_of_nodes_at_work_has_a_cause(state: str) -> None:
     assert (told is None) == (state in ("idle", "running", "a state of tomorrow"))
 
 
-@pytest.mark.parametrize("state", ["unknown", "unusable", "preempted", "deallocated"])
-def test_a_node_was_last_seen_when_the_service_lost_it(state: str) -> None:
+@pytest.mark.parametrize(
+    "state",
+    [
+        "unknown", "unusable", "preempted", "deallocated",
+        "starting", "rebooting", "reimaging", "upgradingos", "deallocating",
+    ],
+)  # fmt: skip
+def test_a_node_was_last_seen_when_the_service_lost_it_or_its_agent_stopped(state: str) -> None:
     assert last_seen(Node("n", state, transition=SINCE), NOW) == NOW - timedelta(minutes=7)
     assert last_seen(Node("n", state, transition=to_milliseconds(NOW) + 900), NOW) == NOW
     assert last_seen(Node("n", state), NOW) is None
 
 
-@pytest.mark.parametrize("state", ["idle", "starttaskfailed", "leavingpool"])
+def test_a_node_that_is_being_created_was_never_seen() -> None:
+    assert last_seen(Node("n", "creating", transition=SINCE), NOW) is None
+
+
+@pytest.mark.parametrize("state", ["idle", "waitingforstarttask", "starttaskfailed", "leavingpool"])
 def test_a_node_that_is_there_was_last_seen_when_it_was_listed(state: str) -> None:
     assert last_seen(Node("n", state, transition=SINCE), NOW) == NOW
 

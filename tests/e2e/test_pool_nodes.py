@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.canned_api import Canned
@@ -107,6 +108,15 @@ def test_the_map_follows_every_filter_of_the_table(page: Page, pools: Canned) ->
     page.set_viewport_size({"width": 1300, "height": TALL})
     expect(rows(page)).to_have_count(1)
     assert rows(page).locator(".why").evaluate("cell => getComputedStyle(cell).display") == "table-cell"
+
+
+@pytest.mark.parametrize(
+    ("state", "words"), [("creating", "not yet: it is being created"), ("unknown", "Batch doesn't say")]
+)
+def test_a_node_that_nobody_saw_says_so(page: Page, pools: Canned, state: str, words: str) -> None:
+    pools.nodes[0] |= {"state": state, "lastSeen": None}
+    show_pool(page, pools, node=FIRST)
+    expect(page.get_by_role("dialog")).to_contain_text(f"Last seen by Batch{words}")
 
 
 def test_a_node_tells_why_and_leads_to_its_tasks(page: Page, pools: Canned) -> None:

@@ -84,7 +84,7 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
       )}
       <dl class="fields-of">
         <Field name="Last seen by Batch">
-          <Age at={node.lastSeen} />
+          <Age at={node.lastSeen} none={node.state === "creating" ? "not yet: it is being created" : "Batch doesn't say"} />
         </Field>
         <Field name="Runs">
           {plural(node.runningTasks, "task")} on {plural(node.runningSlots, "slot")}
