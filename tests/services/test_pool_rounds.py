@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Any, override
 
@@ -37,6 +38,7 @@ steps = st.lists(
         st.tuples(st.just("both"), st.sampled_from([0.5, 4.0]), st.sampled_from([0.5, 4.0]), meanwhile, faults),
         st.tuples(st.just("wait"), st.sampled_from([5.0, 60.0, 1000.0])),
         st.tuples(st.just("recreate"), st.integers(0, 2)),
+        st.tuples(st.just("lag"), st.sampled_from([0.0, 5.0, 90.0, 300.0])),
         st.tuples(st.just("page"), st.sampled_from([1, 2, 1000]), st.sampled_from([1, 10])),
     ),
     max_size=14,
@@ -91,6 +93,8 @@ def take(world: PoolWorld, step: tuple[Any, ...]) -> None:
             world.poll_both((first, second), fault)
         case ("wait", seconds):
             world.wait(seconds)
+        case ("lag", seconds):
+            world.service.count_lag = timedelta(seconds=seconds)
         case ("recreate", which):
             recreate(world, which)
         case ("page", size, counts):
