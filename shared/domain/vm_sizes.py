@@ -1,4 +1,7 @@
-"""How many vCPUs a VM size has, from its name. A size whose name doesn't say so is unknown: nothing is guessed.
+"""How many vCPUs a VM size has, from its name. A size whose name doesn't say so is unknown.
+
+Whether a size exists isn't known here: Batch makes no pools of sizes that don't, and a size of tomorrow follows the
+naming rule. Only numbers that no size has are refused: odd ones above 1, and those far above the largest of a family.
 
 Sources, all of Microsoft Learn, looked up in November 2026: "Azure virtual machine sizes naming conventions" of May
 2023 ([family][subfamily][vCPUs][-constrained vCPUs][features][_accelerator][_version]), which families that came later
@@ -17,6 +20,8 @@ _BY_NAME = frozenset(
     ("b", "dc", "e", "ec", "f", "fx", "h", "hb", "hc", "hx", "l", "m", "nc", "ncc", "nd", "ng", "np", "nv", "pb")
 )
 _FIRST_BY_NAME: Mapping[str, int] = {"d": 3, "a": 2}
+_MOST = 512  # vCPUs, of the families but these:
+_MOST_OF: Mapping[str, int] = {"m": 2048}
 _OLD_A = {0: 1, 1: 1, 2: 2, 3: 4, 4: 8, 5: 2, 6: 4, 7: 8, 8: 8, 9: 16, 10: 8, 11: 16}
 _OLD_D = {1: 1, 2: 2, 3: 4, 4: 8, 11: 2, 12: 4, 13: 8, 14: 16}
 _OLD_D_V2 = {**_OLD_D, 5: 16, 15: 20}
@@ -44,7 +49,7 @@ def vcpus_of(size: str) -> int | None:
     versions = _VERSION.findall(rest)
     version = int(versions[-1]) if versions else 1
     if family in _BY_NAME or version >= _FIRST_BY_NAME.get(family, version + 1):
-        whole: int | None = int(number)
+        whole = _likely(family, int(number))
     else:
         whole = _OLD.get((family, version), {}).get(int(number))
     if not whole:
@@ -52,3 +57,9 @@ def vcpus_of(size: str) -> int | None:
     if constrained is None:
         return whole
     return int(constrained) if 0 < int(constrained) <= whole else None
+
+
+def _likely(family: str, number: int) -> int | None:
+    """A number of vCPUs by the naming rule, None where no size of the family has so many."""
+    is_odd = number % 2 == 1 and number > 1
+    return None if is_odd or number > _MOST_OF.get(family, _MOST) else number
