@@ -73,7 +73,10 @@ def measure(pools: int) -> list[dict[str, Any]]:
 
 
 def _rounds(cases: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The bar is for all pages that a round asks for: it can't know before which of them tell something new."""
+    """The bar is for all pages that a round asks for: it can't know before which of them tell something new.
+
+    Where a few pools change it doesn't hold against the pages of these alone, which the rows without a bar show.
+    """
     whole, some = "reading the same pages", "reading the pages of these pools"
     for name, found in cases.items():
         yield row(f"round, {name}", found["round"], "s CPU", other=(found["reading"], whole), bar=_BAR)
