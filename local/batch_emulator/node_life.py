@@ -57,6 +57,7 @@ class NodeLife:
             free=pool.slots_per_node,
             ip=f"10.0.{place // 250}.{place % 250 + 4}",
         )
+        self._stage.recount(pool)
         pool.nodes[name] = node
         self._note(node)
         self._stage.between(_CREATING, partial(self._start, node, node.life))
@@ -109,6 +110,7 @@ class NodeLife:
     def go(self, node: Node) -> None:
         """A node that was leaving is gone."""
         pool = node.pool
+        self._stage.recount(pool)
         if pool.nodes.pop(node.id, None):
             lease = Lease(self._stage.ledger.number(), pool.id, pool.vm_size, node.allocated, self._stage.now)
             pool.account.leases.append(lease)
@@ -220,6 +222,7 @@ class NodeLife:
         self._stage.between(_AWAY, partial(self._start, node, node.life))
 
     def _set(self, node: Node, state: str, moment: int) -> None:
+        self._stage.recount(node.pool)
         node.state, node.changed = state, moment
         self._note(node)
 

@@ -66,7 +66,7 @@ def _kind(entity: type, *, without: str = "", name: str = "") -> Kind:
 
 KINDS: Mapping[type, Kind] = {
     Account: _kind(Account, without="jobs pools schedules leases"),
-    Pool: _kind(Pool, without="account backlog nodes is_dispatch_planned"),
+    Pool: _kind(Pool, without="account backlog nodes is_dispatch_planned counted"),
     Node: _kind(Node, without="pool runs shown"),
     Schedule: _kind(Schedule),
     Job: _kind(Job, without="account tasks tally ready links runs sides unfit"),

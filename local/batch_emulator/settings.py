@@ -22,6 +22,7 @@ class Knobs:
     idCollation: str = "ordinal"  # noqa: N815 - the JSON's name
     unorderedLists: bool = False  # noqa: N815
     countLagSeconds: float = 0.0  # noqa: N815
+    nodeCountLagSeconds: float = 0.0  # noqa: N815
     pageSize: int = _MOST_PER_PAGE  # noqa: N815
     emptyPageEvery: int = 0  # noqa: N815
     nodeClockSkewSeconds: float = 1.0  # noqa: N815

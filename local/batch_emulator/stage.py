@@ -11,7 +11,7 @@ from functools import partial
 
 from local.batch_emulator.agenda import Agenda
 from local.batch_emulator.clock import Clock
-from local.batch_emulator.entities import Node
+from local.batch_emulator.entities import Node, Pool
 from local.batch_emulator.event_log import EventLog
 from local.batch_emulator.ledger import Ledger, Numbered
 from local.batch_emulator.settings import Knobs
@@ -36,6 +36,15 @@ class Stage:
     def lag(self) -> int:
         """How far Get Task Counts is behind, in ticks."""
         return ticks(self.knobs.countLagSeconds)
+
+    @property
+    def node_lag(self) -> int:
+        """How far node counts are behind, in ticks."""
+        return ticks(self.knobs.nodeCountLagSeconds)
+
+    def recount(self, pool: Pool) -> None:
+        """To be called before a node comes, goes or enters a state."""
+        pool.counted.keep(pool.counts, now=self.now, lag=self.node_lag)
 
     def note(self, entity: Numbered, owner: Numbered) -> None:
         """To be called whenever an entity is new or was changed; `owner` is what it belongs to."""

@@ -1,12 +1,10 @@
 """Counts of a job's tasks, kept as states change, and what the lagging Get Task Counts sees of them."""
 
-from collections import deque
 from dataclasses import dataclass, field
 
-from local.batch_emulator.stamps import SECOND
+from local.batch_emulator.past import Past
 
 KINDS = ("active", "preparing", "running", "succeeded", "failed")
-_GRAIN = SECOND // 20
 
 
 @dataclass(slots=True)
@@ -29,10 +27,10 @@ class Tally:
 
     def __init__(self) -> None:
         self.counts = Counts()
-        self._past: deque[tuple[int, Counts]] = deque()
+        self._past = Past[Counts]()
 
     def move(self, slots: int, *, before: str | None, after: str | None, now: int, lag: int) -> None:
-        self._remember(now, lag)
+        self._past.keep(self.counts.copy, now=now, lag=lag)
         for kind, sign in ((before, -1), (after, 1)):
             if kind is not None:
                 self.counts.tasks[kind] += sign
@@ -40,16 +38,4 @@ class Tally:
 
     def seen(self, now: int, lag: int) -> Counts:
         """The counts as they were `lag` ago."""
-        for until, counts in self._past if lag else ():
-            if until > now - lag:
-                return counts
-        return self.counts
-
-    def _remember(self, now: int, lag: int) -> None:
-        if not lag:
-            self._past.clear()
-            return
-        while self._past and self._past[0][0] <= now - lag:
-            self._past.popleft()
-        if not self._past or self._past[-1][0] < now - _GRAIN:
-            self._past.append((now, self.counts.copy()))
+        return self._past.seen(lambda: self.counts, now=now, lag=lag)

@@ -164,6 +164,7 @@ class TaskLife:
             node.shown[run] = None
             node.recent.append((run.job, run.task))
         if node.state == "idle":
+            self._stage.recount(node.pool)
             node.state, node.changed = "running", moment
         return True
 
@@ -223,6 +224,7 @@ class TaskLife:
         self.sides.leave(run)
         node.free += run.task.slots
         if node.state == "running" and not node.shown:
+            self._stage.recount(node.pool)
             node.state, node.changed = node.resting, self._stage.node_now(node)
         node.pool.backlog.place(node, usable=node.is_usable)
 

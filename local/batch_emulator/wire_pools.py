@@ -1,7 +1,7 @@
 """Pools, nodes and node counts as JSON. Shapes follow recordings."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from local.batch_emulator.entities import Json, Node, Pool, StartTask
@@ -109,13 +109,20 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
     }
 
 
-def node_count_renderers(version: str) -> Renderers:
+def node_count_renderers(version: str, *, now: int, lag: int) -> Renderers:
+    """Of counts that are `lag` ticks old."""
     hidden = hidden_node_states(version)
     shown = [name for name in _COUNTED if name not in hidden]
+
+    def counted(pool: Pool, *, dedicated: bool) -> Json:
+        seen = pool.counted.seen(pool.counts, now=now, lag=lag)
+        found = {state: number for (state, kind), number in seen.items() if kind == dedicated}
+        return {**{name: found.get(name.lower(), 0) for name in shown}, "total": sum(found.values())}
+
     return {
         "poolId": lambda pool: pool.id,
-        "dedicated": lambda pool: _node_counts(pool, shown, dedicated=True),
-        "lowPriority": lambda pool: _node_counts(pool, shown, dedicated=False),
+        "dedicated": lambda pool: counted(pool, dedicated=True),
+        "lowPriority": lambda pool: counted(pool, dedicated=False),
     }
 
 
@@ -134,11 +141,6 @@ def true_nodes(pool: Pool) -> Json:
         "slotsUsed": sum(slots_used(node) for node in nodes),
         "slotsTotal": len(nodes) * pool.slots_per_node,
     }
-
-
-def _node_counts(pool: Pool, shown: Sequence[str], *, dedicated: bool) -> Json:
-    found = Counter(node.state for node in pool.nodes.values() if node.dedicated == dedicated)
-    return {**{name: found[name.lower()] for name in shown}, "total": found.total()}
 
 
 def _sent(name: str, default: Any) -> Any:

@@ -136,6 +136,7 @@ async def test_settings_are_checked_and_all_or_none_are_taken(stepped: Driver) -
         {"pageSize": True},
         {"emptyPageEvery": 1},
         {"countLagSeconds": -1},
+        {"nodeCountLagSeconds": -1},
         {"idCollation": "random"},
         {"unorderedLists": 1},
         {"countLagSeconds": 5, "colour": "red"},

@@ -314,6 +314,32 @@ async def test_task_counts_lag_as_told_and_arrive(stepped: Driver) -> None:
     assert await active() == 7
 
 
+async def test_node_counts_lag_as_told_and_arrive(stepped: Driver) -> None:
+    await stepped.control("POST", "settings", {"nodeCountLagSeconds": 30.0})
+    await stepped.add_pool(nodes=2)
+
+    async def counted() -> tuple[int, int]:
+        (row,) = await stepped.rows("/nodecounts")
+        return int(row["dedicated"]["total"]), int(row["dedicated"]["idle"])
+
+    while not await stepped.rows("/pools/pool/nodes"):
+        assert await counted() == (0, 0)
+        await stepped.advance(1)
+    await stepped.advance(28)
+    assert await counted() == (0, 0)
+    await stepped.advance(3)
+    assert (await counted())[0] == 2
+    await stepped.advance(60)
+    assert await counted() == (2, 2)
+    await stepped.add_job()
+    await stepped.add_tasks("job", "sleep 100")
+    await stepped.advance(10)
+    assert await counted() == (2, 2)
+    assert sorted(row["state"] for row in await stepped.rows("/pools/pool/nodes")) == ["idle", "running"]
+    await stepped.advance(30)
+    assert await counted() == (2, 1)
+
+
 async def test_a_task_that_runs_longer_than_its_limit_is_ended_as_failed_and_retried(stepped: Driver) -> None:
     await stepped.add_pool(nodes=2)
     await stepped.add_job()

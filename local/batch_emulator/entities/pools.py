@@ -1,11 +1,12 @@
 """Pools, their nodes, and what of those is over."""
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from local.batch_emulator.entities.jobs import Job, Json
 from local.batch_emulator.entities.tasks import Run, StartTask, Task
+from local.batch_emulator.past import Past
 
 if TYPE_CHECKING:
     from local.batch_emulator.auto_scale import Scaling
@@ -85,6 +86,7 @@ class Pool:
     nodes: dict[str, Node] = field(default_factory=dict)
     is_dispatch_planned: bool = False
     scaling: "Scaling | None" = None
+    counted: Past[Counter[tuple[str, bool]]] = field(default_factory=Past)
 
     @property
     def slots_per_node(self) -> int:
@@ -105,6 +107,10 @@ class Pool:
     @property
     def is_gone(self) -> bool:
         return self.account.pools.get(self.key) is not self
+
+    def counts(self) -> Counter[tuple[str, bool]]:
+        """Nodes by state and whether they are dedicated."""
+        return Counter((node.state, node.dedicated) for node in self.nodes.values())
 
     def current(self, *, dedicated: bool) -> int:
         return sum(node.dedicated == dedicated for node in self.nodes.values())

@@ -1,0 +1,32 @@
+"""What was so a while ago, for counts that lag behind what they count."""
+
+from collections import deque
+from collections.abc import Callable
+
+from local.batch_emulator.stamps import SECOND
+
+_GRAIN = SECOND // 20
+
+
+class Past[T]:
+    """Times and lags are in ticks. Without a lag nothing of the past is kept."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[int, T]] = deque()
+
+    def keep(self, present: Callable[[], T], *, now: int, lag: int) -> None:
+        """To be called before what is `present` changes; it is asked for where it is to be kept, and mustn't change."""
+        if not lag:
+            self._kept.clear()
+            return
+        while self._kept and self._kept[0][0] <= now - lag:
+            self._kept.popleft()
+        if not self._kept or self._kept[-1][0] < now - _GRAIN:
+            self._kept.append((now, present()))
+
+    def seen(self, present: Callable[[], T], *, now: int, lag: int) -> T:
+        """What was so `lag` ago."""
+        for until, kept in self._kept if lag else ():
+            if until > now - lag:
+                return kept
+        return present()
