@@ -72,7 +72,6 @@ class Generations:
         """After a long read: points the job to the generation. Raises CacheConflictError, BatchError, StorageError."""
         kind: Source = "fullRead" if job.picture else "firstRead"
         picture = await self._pictured(source, job, reading, kind=kind, as_of=plan.as_of, t0=plan.begun_at)
-        job = await self._records.confirmed(source.account.key, job)  # rounds went on meanwhile
         return await self._switched(source, job, picture)
 
     async def begin(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
@@ -113,11 +112,12 @@ class Generations:
         )
 
     async def _switched(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
-        """Points the job to its new generation, whatever polls of the old one wrote to its row meanwhile.
+        """Points the job to its new generation, whatever polls of the old one wrote or confirmed meanwhile.
 
         What they say may be as of later than the new picture, so that catches up before it is served.
         """
         for _ in range(_ATTEMPTS - 1):
+            job, picture = await self._level_with_rounds(source, job, picture)
             try:
                 return await self._pointed(source, job, picture)
             except CacheConflictError:
@@ -125,9 +125,17 @@ class Generations:
                 if stored is None or stored.building != job.building:
                     raise
                 job = stored
-            if job.picture and job.picture.as_of > picture.as_of:
-                picture = await self._brought_up(source, job, picture, as_of=job.picture.as_of)
+        job, picture = await self._level_with_rounds(source, job, picture)
         return await self._pointed(source, job, picture)
+
+    async def _level_with_rounds(self, source: BatchAccount, job: Job, picture: Picture) -> tuple[Job, Picture]:
+        """The job as rounds have confirmed it since, which writes no row of it, and the picture as of no earlier."""
+        for _ in range(_ATTEMPTS):
+            job = await self._records.confirmed(source.account.key, job)
+            if job.picture is None or job.picture.looked_at <= picture.as_of:
+                break
+            picture = await self._brought_up(source, job, picture, as_of=job.picture.looked_at)
+        return job, picture
 
     async def _brought_up(self, source: BatchAccount, job: Job, picture: Picture, *, as_of: datetime) -> Picture:
         """The picture as of a later T0: the date of a response that another poll had received before now."""

@@ -154,6 +154,31 @@ def test_polls_of_the_old_generation_go_on_while_a_full_read_is_in_the_queue(wor
     assert_right(world, job)
 
 
+def test_counts_are_as_of_no_earlier_after_a_full_read_that_rounds_went_on_beside(world: World) -> None:
+    """Rounds that find nothing new write no row of the job, so nothing tells the full read of them by a conflict."""
+    job = left_to_the_queue(world)
+    world.deliver_all()
+    polled_for_a_while(world)
+    first = world.report(JOB).job.picture
+    world.wait(86_400 * 1.2)
+    world.poll()
+    while world.messages:
+        polled_for_a_while(world)
+        before = world.report(JOB).job.picture
+        world.deliver(budget=2, takes=1)
+        after = world.report(JOB).job.picture
+        assert before
+        assert after
+        assert after.as_of >= before.as_of
+        if after.generation != before.generation:
+            assert after.moved_at >= before.looked_at
+    last = world.report(JOB).job.picture
+    assert first
+    assert last
+    assert last.generation != first.generation
+    assert_right(world, job)
+
+
 def test_throttling_keeps_what_was_received_and_the_account_is_left_alone(world: World, lists: Lists) -> None:
     job = left_to_the_queue(world)
     lists.throttled_after = 7
