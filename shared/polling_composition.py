@@ -46,6 +46,7 @@ def _account_rounds(parts: Parts, records: JobRecords, task_poll: TaskPoll, sour
         rounds=parts.rounds,
         monitoring=parts.monitoring,
         task_poll=task_poll,
+        plans=parts.plans,
         clock=parts.clock,
         rules=RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon),
         pools=_pool_rounds(parts, source),

@@ -31,6 +31,10 @@ class ReadPlan:
         """True where nothing was received for so long that its next links may not be good any more."""
         return now is not None and now - (self.newest or self.as_of) >= _LINKS_LAST
 
+    def leads(self, as_of: datetime) -> bool:
+        """True where it lists changes that counts as of then lack; False once a poll was faster, or for all tasks."""
+        return self.since is not None and self.as_of > as_of
+
     def catching_up(self, overlap: timedelta) -> "ReadPlan":
         """The list of what changed since this one was asked for, once this one was received."""
         later = max(self.as_of, self.newest or self.as_of)

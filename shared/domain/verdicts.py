@@ -41,12 +41,12 @@ def verdict_of(
     interval: timedelta,
     off_reason: str | None = None,
     progress: Progress | None = None,
-    is_queued: bool = False,
+    is_behind: bool = False,
 ) -> Verdict:
     """The verdict on a job's counts; `failure` is why its last poll failed, `interval` the account's poll interval.
 
     `off_reason` is a sentence that says since when the account isn't watched, None while it is; `progress` is that of a
-    first read which takes long; `is_queued` where rounds leave the job to the queue.
+    first read which takes long; `is_behind` where more changed than a round may read, which the queue does.
     """
     picture = job.picture
     if picture is None and job.deleted:
@@ -59,7 +59,7 @@ def verdict_of(
     if off_reason and not (job.deleted or job.sealed):
         return Verdict(picture.as_of, picture.source, "stale", off_reason, picture.looked_at)
     level, reason = _judge(job, picture, failure=failure, now=now, interval=interval)
-    if is_queued and not job.building and not failure:
+    if is_behind and not failure:
         level, reason = "catchingUp", "More changed than a round may read: that is being read by itself."
     as_of = picture.confirmed_as_of if level == "exact" else picture.as_of
     return Verdict(as_of, picture.source, level, reason, picture.looked_at)

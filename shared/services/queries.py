@@ -17,6 +17,7 @@ from shared.domain.rounds import Round
 from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import verdict_of
 from shared.errors import CacheConflictError, NotFoundError
+from shared.services.long_deltas import is_behind
 from shared.services.registry import found
 from shared.stores.jobs import JobStore, generation_partition
 from shared.stores.monitoring import MonitoringStore
@@ -97,11 +98,9 @@ class Queries:
         )
         jobs = known.jobs
         now = await self._clock.now()
-        progress = await asyncio.gather(*(self._progress(account, jobs[key]) for key in sorted(jobs)))
-        reports = [
-            self._report(account, jobs[key], last, monitoring, now, done)
-            for key, done in zip(sorted(jobs), progress, strict=True)
-        ]
+        reports = await asyncio.gather(
+            *(self._report(account, jobs[key], last, monitoring, now) for key in sorted(jobs))
+        )
         return Listed(reports, told_of(known.unreadable))
 
     async def job(self, account_id: str, job_id: str) -> JobReport:
@@ -111,8 +110,7 @@ class Queries:
         job = await self._jobs.load(account.key, job_id)
         if job is None:
             raise NotFoundError("job", job_id, f" in the account '{account.id}'")
-        progress = await self._progress(account, job)
-        return self._report(account, job, last, monitoring, await self._clock.now(), progress)
+        return await self._report(account, job, last, monitoring, await self._clock.now())
 
     async def failures(self, account_id: str, job_id: str) -> FailuresReport:
         """A job's failed tasks by cause, as the head of its generation has them. Raises NotFoundError."""
@@ -138,20 +136,15 @@ class Queries:
         plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
         return Progress(plan.tasks, None if plan.since else plan.expected) if plan else None
 
-    def _report(  # noqa: PLR0917 - what is known of a job, in the order in which it is loaded
-        self,
-        account: Account,
-        job: Job,
-        last: Round | None,
-        monitoring: Monitoring,
-        now: datetime,
-        progress: Progress | None,
+    async def _report(
+        self, account: Account, job: Job, last: Round | None, monitoring: Monitoring, now: datetime
     ) -> JobReport:
         if last is not None and job.picture:
             job = replace(job, picture=job.picture.confirmed(last.confirmations.get(job.key)))
         looked_at = job.picture.looked_at if job.picture else None
         failure = last.failure_of(job.key, looked_at) if last and not job.sealed else None
         queued = last is not None and job.is_live and last.is_queued(job.key, now)
+        progress = await self._progress(account, job)
         interval = monitoring.interval(self._interval)
         verdict = verdict_of(
             job,
@@ -160,7 +153,7 @@ class Queries:
             interval=interval,
             off_reason=monitoring.off_reason,
             progress=progress,
-            is_queued=queued,
+            is_behind=queued and await is_behind(self._plans, account.key, job),
         )
         return JobReport(account, job, verdict, progress)
 

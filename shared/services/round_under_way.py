@@ -33,6 +33,7 @@ class RoundUnderWay:
     `thorough` rounds look at settled jobs as at any other: somebody asked for them. `queued` are jobs that a message is
     to be sent about, each until when no other is.
     `wanting` are jobs that were polled and want more than that; `noted` is the round's row once it was written.
+    `behind` are jobs in the queue because more of their tasks changed than a round may read.
     `listed` is set once the jobs were listed, or couldn't be; `beside` is what went wrong with pools and schedules.
     """
 
@@ -47,6 +48,7 @@ class RoundUnderWay:
     overtaken: dict[str, str] = field(default_factory=dict)
     polled: set[str] = field(default_factory=set)
     queued: dict[str, datetime] = field(default_factory=dict)
+    behind: frozenset[str] = frozenset()
     noted: Round | None = None
     throttled: BatchThrottledError | None = None
     reason: str | None = None
@@ -64,13 +66,17 @@ class RoundUnderWay:
         return self.throttled is None and asyncio.get_running_loop().time() < (deadline or self.deadline)
 
     def is_elsewhere(self, job: Job, now: datetime) -> bool:
-        """True where a message about the job is on its way: but deltas go on while a new generation is filled."""
-        filling = job.picture is not None and job.building is not None
-        return self.last is not None and self.last.is_queued(job.key, now) and not (filling or self.thorough)
+        """True where the job is left to whoever gets its message; while one waits to be read anew, deltas go on."""
+        is_left = job.picture is None or job.key in self.behind
+        return is_left and not self.thorough and self.is_in_queue(job, now)
+
+    def is_in_queue(self, job: Job, now: datetime) -> bool:
+        """True where a message about the job is on its way or being worked on."""
+        return self.last is not None and self.last.is_queued(job.key, now)
 
     def queue(self, job: Job, now: datetime) -> None:
         """Leaves a job to the queue, unless it is there already; rounds that somebody asked for leave that to ticks."""
-        if not self.thorough and not (self.last and self.last.is_queued(job.key, now)):
+        if not self.thorough and not self.is_in_queue(job, now):
             self.queued[job.key] = now + MESSAGE_LASTS
 
     def leave_rest(self, now: datetime) -> None:

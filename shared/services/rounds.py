@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from shared.clock import Clock
+from shared.domain.jobs import Job
 from shared.domain.keys import key_of
 from shared.domain.operations import JobMessage, Reason
 from shared.domain.rounds import WHOLE, Round
@@ -16,12 +17,14 @@ from shared.errors import BatchscopeError, BatchThrottledError, MonitoringOffErr
 from shared.services.discovery import discover, recheck_sealed
 from shared.services.job_polls import JobPolls
 from shared.services.job_records import JobRecords
+from shared.services.long_deltas import is_behind
 from shared.services.pool_rounds import PoolRounds
 from shared.services.round_under_way import ROUND_WAITS, BesideEnd, RoundUnderWay
 from shared.services.schedule_rounds import ScheduleRounds
 from shared.services.task_poll import TaskPoll
 from shared.stores.batch import BatchAccount
 from shared.stores.monitoring import MonitoringStore
+from shared.stores.read_plans import ReadPlanStore
 from shared.stores.rounds import RoundStore
 from shared.stores.unreadable import warn_of
 
@@ -54,6 +57,7 @@ class AccountRounds:
         rounds: RoundStore,
         monitoring: MonitoringStore,
         task_poll: TaskPoll,
+        plans: ReadPlanStore,
         clock: Clock,
         rules: RoundRules,
         pools: PoolRounds | None = None,
@@ -66,6 +70,7 @@ class AccountRounds:
         self._records = records
         self._rounds = rounds
         self._monitoring = monitoring
+        self._plans = plans
         self._polls = JobPolls(source, records, task_poll, clock)
         self._clock = clock
         self._rules = rules
@@ -217,3 +222,10 @@ class AccountRounds:
         this.discovery = await recheck_sealed(self.source, found) if found.was_full else found
         this.failures |= {key: row.why for key, row in known.unreadable.items() if key in found.jobs}
         self._unreadable = frozenset(known.unreadable)
+        if not this.thorough:
+            this.behind = await self._behind([job for job in found.live() if this.is_in_queue(job, now)])
+
+    async def _behind(self, queued: list[Job]) -> frozenset[str]:
+        """Those of the jobs in the queue of which more changed than a round may read, by key. Raises StorageError."""
+        behind = await asyncio.gather(*(is_behind(self._plans, self.source.account.key, job) for job in queued))
+        return frozenset(job.key for job, left in zip(queued, behind, strict=True) if left)

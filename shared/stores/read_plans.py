@@ -6,6 +6,7 @@ from datetime import datetime
 from shared.domain.id_ranges import IdRange
 from shared.domain.read_plans import ReadPlan
 from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, save_row
+from shared.stores.unreadable import read
 
 PLAN_ROW = "reading"
 
@@ -15,8 +16,9 @@ class ReadPlanStore:
         self._table = tables["tasks"]
 
     async def load(self, partition: str) -> ReadPlan | None:
+        """Raises UnreadableError, StorageError."""
         row = await load_row(self._table, partition, PLAN_ROW)
-        return _plan(row) if row else None
+        return read(row, f"plan in {partition}, row", _plan) if row else None
 
     async def save(self, partition: str, plan: ReadPlan) -> ReadPlan:
         """Writes a plan as it was loaded, or new. Raises CacheConflictError where another process goes on with it."""

@@ -52,13 +52,13 @@ def test_a_long_first_read_says_how_far_it_is() -> None:
     assert "of those that changed meanwhile 1,200 are read" in later.reason
 
 
-def test_a_job_left_to_the_queue_is_catching_up_unless_that_is_to_fill_a_new_generation() -> None:
+def test_a_job_of_which_more_changed_than_a_round_may_read_is_catching_up() -> None:
     job = Job(FACTS, agreeing(MINUTE))
     levels = [
-        verdict_of(each, failure=failure, now=T0, interval=MINUTE, is_queued=True).level
+        verdict_of(each, failure=failure, now=T0, interval=MINUTE, is_behind=True).level
         for each, failure in ((job, None), (job, "It is closed."), (replace(job, building="b"), None))
     ]
-    assert levels == ["catchingUp", "stale", "exact"]
+    assert levels == ["catchingUp", "stale", "catchingUp"]
 
 
 OFF = "Monitoring of this account is switched off since 2026-11-21 07:00:00 UTC."

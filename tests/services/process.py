@@ -107,6 +107,7 @@ class Process:
             rounds=self.round_store,
             monitoring=self.monitoring,
             task_poll=self.task_poll,
+            plans=self.plans,
             clock=self.clock,
             rules=RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7)),
         )

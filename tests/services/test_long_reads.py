@@ -154,6 +154,71 @@ def test_polls_of_the_old_generation_go_on_while_a_full_read_is_in_the_queue(wor
     assert_right(world, job)
 
 
+def test_a_job_that_waits_for_its_daily_full_read_is_polled_meanwhile(world: World) -> None:
+    job = left_to_the_queue(world)
+    world.deliver_all()
+    polled_for_a_while(world)
+    world.wait(86_400 * 1.2)
+    world.poll()
+    assert [message.job for message in world.messages] == [JOB]
+    job.change(NAMES[7], RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    polled_for_a_while(world)
+    report = world.report(JOB)
+    assert report.job.building is None
+    assert report.job.picture
+    assert report.job.picture.counts.running == 1
+    assert (report.verdict.level, report.verdict.checked_at) == ("exact", last_round(world).as_of)
+    assert len(world.messages) == 1
+    world.deliver_all()
+    assert_right(world, job)
+
+
+@pytest.mark.parametrize("filling", [False, True], ids=["by itself", "while a full read is under way"])
+def test_changes_too_long_for_a_round_are_left_to_the_queue_and_said_so(world: World, *, filling: bool) -> None:
+    job = left_to_the_queue(world)
+    world.deliver_all()
+    polled_for_a_while(world)
+    if filling:
+        world.wait(86_400 * 1.2)
+        world.poll()
+        world.deliver(budget=2, takes=1)
+    for name in NAMES:
+        job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    world.wait(61)
+    world.poll()
+    world.wait(61)
+    assert f"jobs/{JOB}/tasks" not in requests_of(world, world.poll)
+    judged = verdict(world, JOB)
+    assert (judged.level, judged.reason) == (
+        "catchingUp",
+        "More changed than a round may read: that is being read by itself.",
+    )
+    world.deliver_all()
+    assert_right(world, job)
+
+
+def test_changes_that_a_poll_on_demand_read_first_are_not_waited_for(world: World) -> None:
+    job = left_to_the_queue(world)
+    world.deliver_all()
+    polled_for_a_while(world)
+    for name in NAMES:
+        job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    world.wait(61)
+    world.poll()
+    plan = plan_of(world)
+    assert plan
+    for process in world.processes:
+        process.task_poll.short_read = 100
+    world.wait(1)
+    world.poll(full=True)
+    picture = world.report(JOB).job.picture
+    assert picture
+    assert picture.as_of > plan.as_of
+    assert verdict(world, JOB).level == "exact"
+    world.wait(61)
+    assert f"jobs/{JOB}/tasks" in requests_of(world, world.poll)
+
+
 def test_counts_are_as_of_no_earlier_after_a_full_read_that_rounds_went_on_beside(world: World) -> None:
     """Rounds that find nothing new write no row of the job, so nothing tells the full read of them by a conflict."""
     job = left_to_the_queue(world)

@@ -7,7 +7,7 @@ import pytest
 
 from shared.domain.id_ranges import IdRange
 from shared.domain.read_plans import ReadPlan
-from shared.errors import CacheConflictError
+from shared.errors import CacheConflictError, UnreadableError
 from shared.stores.read_plans import ReadPlanStore
 from shared.stores.tables import Tables
 
@@ -51,3 +51,11 @@ async def test_of_two_that_go_on_with_a_plan_the_later_gives_way(tables: Tables,
         await store.save(partition, ReadPlan("g1", T0, T0))
     with pytest.raises(CacheConflictError):
         await store.delete(partition, first)
+
+
+async def test_a_plan_that_makes_no_sense_is_said_to_be_unreadable(tables: Tables, partition: str) -> None:
+    store = ReadPlanStore(tables)
+    await store.save(partition, ReadPlan("g1", T0, T0))
+    await tables["tasks"].upsert_entity({"PartitionKey": partition, "RowKey": "reading", "ranges0": b"nonsense"})
+    with pytest.raises(UnreadableError, match="reading"):
+        await store.load(partition)
