@@ -10,7 +10,7 @@ from functools import partial
 
 from shared.clock import Clock
 from shared.domain.keys import key_of
-from shared.domain.rounds import Round
+from shared.domain.rounds import Mark, Round
 from shared.errors import BatchError, BatchThrottledError, NotFoundError, OvertakenError
 from shared.services.long_reads import LongReads
 from shared.services.round_under_way import MESSAGE_LASTS
@@ -51,16 +51,17 @@ class QueuedJobs:
         if monitoring.off_reason or last.wait(now):  # a round will see to it when that is over
             await self._tell(key)
             return False
-        if not await self._claimed(last, job_id, message, now):
+        claim = await self._claimed(last, job_id, message, now)
+        if claim is None:
             _LOG.info("A message about %s in %s was dropped: there is nothing left for it.", job_id, account.id)
             return False
         failure, backoff, more = None, None, False
         deadline = asyncio.get_running_loop().time() + budget.total_seconds()
         try:
             more = not await self._long_reads.carry_on(self._source, job_id, last.as_of, deadline=deadline)
-        except OvertakenError as error:  # whoever is reading the job says how that went, and has marked it until then
+        except OvertakenError as error:
             _LOG.info("%s", error)
-            return False
+            return await self._goes_on(job_id, claim)
         except NotFoundError as error:
             _LOG.info("%s", error)
         except BatchError as error:
@@ -72,13 +73,24 @@ class QueuedJobs:
         await self._tell(key, failure=failure, queued_until=until, backoff_until=backoff)
         return more
 
-    async def _claimed(self, last: Round, job_id: str, message: datetime | None, now: datetime) -> bool:
-        """Marks a job as worked on because of this message; False where that isn't up to it."""
+    async def _claimed(self, last: Round, job_id: str, message: datetime | None, now: datetime) -> Mark | None:
+        """Marks a job as worked on because of this message; None where that isn't up to it."""
         key = key_of(job_id)
         if key not in last.queued and not await self._long_reads.is_left(self._source, job_id):
-            return False
+            return None
         claimed = partial(Round.claimed, key=key, message=message, now=now, until=now + MESSAGE_LASTS)
-        return await self._rounds.change(self._source.account.key, claimed) is not None
+        noted = await self._rounds.change(self._source.account.key, claimed)
+        return noted.queued[key] if noted else None
+
+    async def _goes_on(self, job_id: str, claim: Mark) -> bool:
+        """Whether a message is to be sent again whose worker was overtaken time after time.
+
+        Workers may have overtaken each other until all gave way, so whoever marked the job last goes on with what is
+        left. Another one, or whoever has ended meanwhile, says how the read went.
+        """
+        last = await self._rounds.load(self._source.account.key)
+        is_last = last is not None and last.queued.get(key_of(job_id)) == claim
+        return is_last and await self._long_reads.is_left(self._source, job_id)
 
     async def give_up(self, job_id: str) -> None:
         """Notes that a job's message failed each time: its verdict and `health` say so until the job is polled again.

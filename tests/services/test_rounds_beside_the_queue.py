@@ -7,7 +7,9 @@ from datetime import timedelta
 
 import pytest
 
+from shared.domain.read_plans import ReadPlan
 from shared.domain.rounds import Round
+from shared.errors import CacheConflictError
 from tests.services.memory_tables import Fault
 from tests.services.telling import last_round, polled_for_a_while, verdict
 from tests.services.truth import COMPLETED
@@ -108,6 +110,37 @@ def test_a_job_stays_marked_while_one_of_two_workers_goes_on_with_it(world: Worl
 
     world.run(both())
     assert not last_round(world).queued
+
+
+def test_of_two_workers_that_overtook_each_other_until_both_gave_way_one_goes_on(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.create(JOB, *NAMES)
+    world.wait(61)
+    world.poll()
+    (message,) = world.messages
+    world.deliver(budget=2, takes=1)
+
+    async def overtaken(*_: object) -> ReadPlan:
+        raise CacheConflictError("Another process goes on with it.")
+
+    ends = []
+
+    async def both() -> None:
+        work = []
+        for process in world.processes:
+            process.batch.latency = 1
+            work.append(asyncio.create_task(process.queued.run(JOB, message.until, budget=ALL_DAY)))
+            await asyncio.sleep(0.1)
+        ends.extend(await asyncio.gather(*work))
+
+    with monkeypatch.context() as patch:
+        for process in world.processes:
+            patch.setattr(process.plans, "save", overtaken)
+        world.run(both())
+    assert ends == [False, True]
+    world.deliver_all()
+    assert verdict(world, JOB).level != "catchingUp"
 
 
 def test_the_mark_of_a_message_that_waited_lasts_while_it_is_worked_on(world: World) -> None:
