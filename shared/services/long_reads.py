@@ -7,16 +7,23 @@ stored. Nothing is kept in memory from one message to the next.
 from collections.abc import Awaitable
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 
+from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import Job
 from shared.domain.read_plans import ReadPlan
-from shared.errors import CacheConflictError, LongReadError, NotFoundError, OvertakenError, UnreadableTasksError
+from shared.errors import (
+    CacheConflictError,
+    LongReadError,
+    NotFoundError,
+    NoTurnError,
+    OvertakenError,
+    UnreadableTasksError,
+)
 from shared.services.generations import dated
 from shared.services.job_records import JobRecords
 from shared.services.range_lists import RangeLists
 from shared.services.task_poll import Polled, TaskPoll
-from shared.stores.batch import BatchAccount
+from shared.stores.batch import BatchAccount, TaskPage
 from shared.stores.jobs import generation_partition
 from shared.stores.read_plans import ReadPlanStore
 from shared.stores.task_cache import Directory, TaskCache
@@ -106,8 +113,8 @@ class LongReads:
             plan = await self._plans.save(_partition(source, job, plan.generation), plan)
         directory = await self._cache.load_directory(_partition(source, job, plan.generation))
         for left in reversed(range(_CATCH_UPS + 1)):
-            lists = self._lists(source, job, plan, directory)
-            if not await lists.run(deadline):
+            lists = self._lists(source, job, plan, directory, deadline)
+            if not await _all_received(lists, deadline):
                 return None
             if not left or (plan.since is not None and lists.reading.received <= self._task_poll.short_read):
                 break
@@ -121,17 +128,24 @@ class LongReads:
 
     async def _delta(self, source: BatchAccount, job: Job, plan: ReadPlan, deadline: float) -> Polled | None:
         directory = await self._cache.load_directory(_partition(source, job, plan.generation))
-        lists = self._lists(source, job, plan, directory)
-        if not await lists.run(deadline):
+        lists = self._lists(source, job, plan, directory, deadline)
+        if not await _all_received(lists, deadline):
             return None
         await self._task_poll.generations.refuse_another(source, job)
         polled = await self._task_poll.followed(source, job, lists.reading, as_of=plan.as_of, moved=plan.tasks > 0)
         await self._over(source, job, lists.plan)
         return polled
 
-    def _lists(self, source: BatchAccount, job: Job, plan: ReadPlan, directory: Directory) -> RangeLists:
+    def _lists(
+        self, source: BatchAccount, job: Job, plan: ReadPlan, directory: Directory, deadline: float
+    ) -> RangeLists:
         """`directory` must have been loaded before now."""
-        fetch = partial(source.fetch_task_page, job.facts.id, changed_since=plan.since)
+
+        async def fetch(ids: IdRange) -> TaskPage:
+            if not await source.turns.wait(deadline):
+                raise NoTurnError(source.account.endpoint)
+            return await source.fetch_task_page(job.facts.id, ids, changed_since=plan.since)
+
         return RangeLists(self._cache, self._plans, fetch, plan, directory)
 
     async def _plan(self, source: BatchAccount, job: Job, generation: str | None) -> ReadPlan | None:
@@ -145,6 +159,14 @@ class LongReads:
         for generation in (job.building, job.picture.generation if job.picture else None):
             if generation:
                 self._cache.forget(_partition(source, job, generation))
+
+
+async def _all_received(lists: RangeLists, deadline: float) -> bool:
+    """False where time was up, be it in waiting for a turn; what was received is stored then."""
+    try:
+        return await lists.run(deadline)
+    except NoTurnError:
+        return False
 
 
 def _partition(source: BatchAccount, job: Job, generation: str) -> str:

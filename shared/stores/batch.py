@@ -17,6 +17,7 @@ from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.rest import HttpRequest
 
 from shared.domain.accounts import Account
+from shared.domain.call_window import CallWindow
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import JobFacts
 from shared.domain.stamps import format_stamp, parse_http_date
@@ -26,7 +27,7 @@ from shared.domain.tasks import Task, TaskCounts
 from shared.errors import BatchAnswerError, BatchMissingError
 from shared.stores.batch_errors import translated
 from shared.stores.batch_rows import JOB_FIELDS, NONSENSE, TASK_FIELDS, job_of, page_of, task_of
-from shared.stores.call_cap import CallCapPolicy
+from shared.stores.call_cap import CallCapPolicy, LongReadTurns
 from shared.stores.own_host import OwnHostPolicy
 from shared.stores.plain_colons import PlainColonsPolicy
 from shared.stores.time_limit import LIMIT, TimeLimitPolicy, answered_within
@@ -62,10 +63,16 @@ class TaskPage:
 
 
 class BatchAccount:
-    """One account's jobs and tasks. `calls` counts the requests sent, for the customer's quota's sake."""
+    """One account's jobs and tasks. `calls` counts the requests sent, for the customer's quota's sake.
 
-    def __init__(self, account: Account, client: BatchClient, *, limit: timedelta = LIMIT) -> None:
+    `turns` are to be waited for before each request of a read that may take very many.
+    """
+
+    def __init__(
+        self, account: Account, client: BatchClient, turns: LongReadTurns, *, limit: timedelta = LIMIT
+    ) -> None:
         self.account = account
+        self.turns = turns
         self.calls = 0
         self._client = client
         self._limit = limit
@@ -84,6 +91,7 @@ class BatchAccount:
 
         `limit` is how long one answer may take.
         """
+        calls = CallWindow(calls_per_minute)
         secret: Any = AzureNamedKeyCredential(account.name, key) if key and account.is_local else credential
         client = BatchClient(
             account.endpoint,
@@ -95,13 +103,13 @@ class BatchAccount:
                 PlainColonsPolicy(),
                 TimeLimitPolicy(limit),
                 OwnHostPolicy(account.endpoint),
-                CallCapPolicy(account.endpoint, calls_per_minute),
+                CallCapPolicy(account.endpoint, calls),
             ],
             permit_redirects=False,
             connection_timeout=_CONNECT_SECONDS,
             read_timeout=limit.total_seconds(),
         )
-        return cls(account, client, limit=limit)
+        return cls(account, client, LongReadTurns(calls), limit=limit)
 
     async def close(self) -> None:
         await self._client.close()

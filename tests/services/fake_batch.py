@@ -9,11 +9,13 @@ from json import dumps, loads
 from typing import override
 
 from shared.domain.accounts import Account
+from shared.domain.call_window import CallWindow
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import JobFacts
 from shared.domain.tasks import COMPLETED, PREPARING, Task, TaskCounts
 from shared.errors import BatchError, BatchMissingError
 from shared.stores.batch import BatchAccount, JobPage, StateFilter, TaskPage
+from shared.stores.call_cap import CallCapPolicy, LongReadTurns
 from tests.services.memory_tables import Connection
 from tests.services.truth import TrueJob, Truth
 
@@ -22,7 +24,8 @@ from tests.services.truth import TrueJob, Truth
 class Service:
     """The service that all processes talk to: its truth, its habits, and what it refuses (request pattern -> error).
 
-    `hidden` are jobs that its lists leave out; a list of more than `short_read` tasks is none for a round.
+    `hidden` are jobs that its lists leave out; a list of more than `short_read` tasks is none for a round. A process
+    sends so many `calls_per_minute` at most.
     """
 
     truth: Truth
@@ -33,6 +36,7 @@ class Service:
     refusals: dict[str, BatchError] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
     short_read: int = 20_000
+    calls_per_minute: int = 1_000_000
 
 
 class FakeBatch(BatchAccount):
@@ -46,6 +50,9 @@ class FakeBatch(BatchAccount):
         self.list_date: datetime | None = None
         self.last_date: datetime | None = None
         self.newest: int = 0
+        calls = CallWindow(service.calls_per_minute)
+        self.turns = LongReadTurns(calls)
+        self._cap = CallCapPolicy(account.endpoint, calls)
         self._service = service
         self._connection = connection
 
@@ -90,6 +97,7 @@ class FakeBatch(BatchAccount):
 
     async def _served[T](self, request: str, answer: Callable[[datetime], T]) -> tuple[T, datetime | None]:
         self._connection.stop_if_dead()
+        self._cap.on_request(None)
         self.calls += 1
         self.requests.append(request)
         await asyncio.sleep(self.latency / 2)

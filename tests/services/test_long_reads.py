@@ -1,5 +1,8 @@
 """Reads that take longer than a round may: they go on in the queue, in whichever process gets the message."""
 
+import asyncio
+from datetime import timedelta
+
 import pytest
 
 from tests.services.long_read_world import (
@@ -267,6 +270,58 @@ def test_the_account_is_left_alone_from_when_it_asked_for_that(world: World, lis
     lists.throttled_after = 20
     world.deliver(takes=60)
     assert last_round(world).wait(world.now()) == 90 * SECOND
+
+
+def test_a_long_read_waits_for_its_half_of_the_calls_and_leaves_the_others_to_rounds(world: World) -> None:
+    job = left_to_the_queue(world)
+    world.create(OTHER, "a", "b")
+    world.service.calls_per_minute = 20  # its lists have some thirty pages
+    world.processes = [world.started(), world.started()]
+    process, (message,) = world.processes[0], world.messages
+    process.batch.latency = 0.1
+    polled = []
+
+    async def beside() -> None:
+        work = asyncio.create_task(process.queued.run(JOB, message.until, budget=timedelta(days=1)))
+        while not work.done():
+            await asyncio.sleep(60)
+            await process.poll()
+            ended = process.rounds.ended
+            polled.append(ended is not None and not ended.reason and not ended.failures)
+        assert not await work
+
+    world.run(beside())
+    assert polled == [True] * len(polled)
+    assert len(polled) > 2
+    assert last_round(world).backoff_until is None
+    world.messages.clear()
+    world.service.calls_per_minute = 1000
+    world.processes = [world.started(), world.started()]
+    assert_right(world, job)
+
+
+def test_a_long_read_that_waits_for_calls_when_its_time_is_up_leaves_the_rest_to_its_next_message(
+    world: World, lists: Lists
+) -> None:
+    job = left_to_the_queue(world)
+    world.service.calls_per_minute = 16
+    world.processes = [world.started(), world.started()]
+    before = world.now()
+    world.deliver(budget=30, takes=0.1)
+    assert world.now() - before <= 31 * SECOND
+    assert verdict(world, JOB).level == "catchingUp"
+    plan = plan_of(world)
+    assert plan
+    assert plan.tasks >= 15
+    asked = len(lists.whole)
+    for _ in range(20):
+        world.deliver(budget=30, takes=0.1)
+    assert not world.messages
+    again = {name for names in lists.whole[asked:] for name in names}
+    assert {name for name in again if not is_left(plan, name)} == set()
+    world.service.calls_per_minute = 1000
+    world.processes = [world.started(), world.started()]
+    assert_right(world, job)
 
 
 def test_other_jobs_are_polled_meanwhile(world: World) -> None:

@@ -1,11 +1,16 @@
+"""The cap on calls to an account, and the half of it that long reads wait for."""
+
+import asyncio
+
 import pytest
 
+from shared.domain.call_window import CallWindow
 from shared.errors import BatchThrottledError
-from shared.stores.call_cap import CallCapPolicy
+from shared.stores.call_cap import CallCapPolicy, LongReadTurns
 
 
 async def test_calls_past_the_cap_are_refused_and_told_when_there_is_room() -> None:
-    policy = CallCapPolicy("https://demo", 3)
+    policy = CallCapPolicy("https://demo", CallWindow(3))
     for _ in range(3):
         policy.on_request(None)
     with pytest.raises(BatchThrottledError, match="MAX_BATCH_CALLS_PER_MINUTE") as caught:
@@ -14,7 +19,23 @@ async def test_calls_past_the_cap_are_refused_and_told_when_there_is_room() -> N
 
 
 async def test_the_cap_counts_only_the_last_minute() -> None:
-    policy = CallCapPolicy("https://demo", 1)
-    policy.on_request(None)
-    policy._sent[0] -= 61
-    policy.on_request(None)
+    calls = CallWindow(1)
+    calls.note(asyncio.get_running_loop().time() - 61)
+    CallCapPolicy("https://demo", calls).on_request(None)
+
+
+@pytest.mark.parametrize(("limit", "share"), [(3, 1), (10, 5), (1, 1)])
+async def test_long_reads_get_half_of_the_calls(limit: int, share: int) -> None:
+    turns, soon = LongReadTurns(CallWindow(limit)), asyncio.get_running_loop().time() + 0.01
+    taken = await asyncio.gather(*(turns.wait(soon) for _ in range(limit + 1)))
+    assert taken == [True] * share + [False] * (limit + 1 - share)
+
+
+async def test_a_long_read_waits_where_others_have_sent_all_calls() -> None:
+    calls, now = CallWindow(4), asyncio.get_running_loop().time()
+    for _ in range(4):
+        calls.note(now - 59.9)
+    turns = LongReadTurns(calls)
+    assert not await turns.wait(now)
+    assert await turns.wait(now + 10)
+    assert asyncio.get_running_loop().time() >= now + 0.1
