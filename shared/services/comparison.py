@@ -12,7 +12,7 @@ from shared.domain.jobs import Job
 from shared.domain.pictures import Agreement
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts, lies_between
 from shared.errors import CacheConflictError
-from shared.services.reading import Reading, finish, read_pages
+from shared.services.reading import SHORT_LIST, Reading, finish, is_long_list, read_pages
 from shared.stores.batch import BatchAccount
 from shared.stores.task_cache import Directory, TaskCache
 
@@ -34,7 +34,8 @@ async def fold_and_compare(
 ) -> Compared:
     """Takes in what a read left over, and compares; `agreement` is the outcome of the last comparison.
 
-    Raises CacheConflictError where the job turns out to have been re-created, BatchError, StorageError.
+    That stays where only a list of many pages could tell more. Raises CacheConflictError where the job turns out to
+    have been re-created, BatchError, StorageError.
     """
     if _expected(reading) > VALIDATED_TASKS:
         await finish(cache, reading)
@@ -45,14 +46,18 @@ async def fold_and_compare(
         service, date = await source.fetch_task_counts(job.facts.id)
         await finish(cache, reading)
         counts, moved = reading.directory.counts, moved or reading.moved
-        if counts.as_service_counts() == service.as_service_counts() and await _split_holds(source, job, reading):
-            return Compared(reading.directory, moved, Agreement(at=date or as_of, as_of=as_of))
+        if counts.as_service_counts() == service.as_service_counts():
+            holds = await _split_holds(source, job, reading)
+            if holds is None:
+                return Compared(reading.directory, moved, agreement)
+            if holds:
+                return Compared(reading.directory, moved, Agreement(at=date or as_of, as_of=as_of))
         explained = before is not None and before[0] != counts and lies_between(before[1], before[0], counts)
         if look == _LOOKS - 1 or (before and before[0] == counts):
             break
         before = (counts, service)
         changes = source.fetch_task_pages(job.facts.id, changed_since=(date or as_of) - _LOOK_BACK)
-        reading = await read_pages(cache, changes, reading.directory)
+        reading = await read_pages(cache, changes, reading.directory, most_pages=SHORT_LIST)
     facts = await source.fetch_job(job.facts.id)
     if facts.creation_time != job.facts.creation_time:
         raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was polled.")
@@ -64,13 +69,18 @@ def _expected(reading: Reading) -> int:
     return max(reading.directory.counts.total, len(reading.rest))
 
 
-async def _split_holds(source: BatchAccount, job: Job, reading: Reading) -> bool:
+async def _split_holds(source: BatchAccount, job: Job, reading: Reading) -> bool | None:
     """True where as many tasks are preparing as the counts say, which Get Task Counts doesn't tell from running.
 
-    The reading itself shows it where it showed all of them; if not, the service is asked for those.
+    The reading itself shows it where it showed all of them; if not, the service is asked for those. None where that
+    list has many pages: then nobody can tell.
     """
     preparing = reading.directory.counts.preparing
     if len(reading.preparing) == preparing:
         return True
-    pages = source.fetch_task_pages(job.facts.id, state="preparing")
-    return sum([len(page.tasks) async for page in pages]) == preparing
+    pages, found = 0, 0
+    async for page in source.fetch_task_pages(job.facts.id, state="preparing"):
+        pages, found = pages + 1, found + len(page.tasks)
+        if page.next_link and is_long_list(pages):
+            return None
+    return found == preparing

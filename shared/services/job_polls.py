@@ -116,7 +116,9 @@ class JobPolls:
         async def poll() -> None:
             thorough = this.thorough or job.key in self._hinted
             self._hinted.discard(job.key)
-            polled = await self._task_poll.poll(self._source, job, discovery.date, thorough=thorough)
+            polled = await self._task_poll.poll(
+                self._source, job, discovery.date, thorough=thorough, deadline=this.deadline
+            )
             if polled.confirmation and job.key in discovery.changed:
                 polled = replace(polled, job=await self._save(polled.job) or polled.job)
             if self._task_poll.wants_reconciling(polled):

@@ -1,9 +1,11 @@
 """Takes a task list in page by page: rows go into the leaves in passes, so that memory stays bounded.
 
 The last pass is left to the caller: Get Task Counts is to be asked right after the last page, before time goes into
-writing. A list of more than SHORT_READ tasks is none for a round: see long_reads.
+writing. A list of more than SHORT_READ tasks, or of more than SHORT_LIST pages however few they show, is none for a
+round: see long_reads.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +18,7 @@ from shared.stores.batch import TaskPage
 from shared.stores.task_cache import Directory, TaskCache
 
 SHORT_READ = 20_000
+SHORT_LIST = 40  # pages: a filtered list of a million tasks may come in a thousand, most of them empty
 _PASS = 20_000
 _STATE = attrgetter("state")
 
@@ -35,12 +38,14 @@ class Reading:
     date: datetime | None = None
     preparing: set[str] = field(default_factory=set)
     received: int = 0
+    pages: int = 0
     next_link: str | None = None
 
     def receive(self, page: TaskPage) -> None:
         self.date = page.date
         self.next_link = page.next_link
         self.received += len(page.tasks)
+        self.pages += 1
         self.rest += page.tasks
         if self.preparing or PREPARING in map(_STATE, page.tasks):
             for task in page.tasks:
@@ -48,22 +53,35 @@ class Reading:
 
 
 async def read_pages(
-    cache: TaskCache, pages: AsyncIterator[TaskPage], directory: Directory, *, most: float = inf
+    cache: TaskCache,
+    pages: AsyncIterator[TaskPage],
+    directory: Directory,
+    *,
+    most: float = inf,
+    most_pages: float = inf,
+    deadline: float = inf,
 ) -> Reading:
     """Receives a list. `directory` must have been loaded before its first page was asked for.
 
-    After `most` tasks it ends, with all taken in and a next link. Raises BatchError, StorageError, CacheConflictError.
+    After `most` tasks, after `most_pages`, or with the first page after `deadline` in loop time it ends, with all taken
+    in and a next link. Raises BatchError, StorageError, CacheConflictError.
     """
     reading = Reading(directory)
     async for page in pages:
         reading.receive(page)
         if page.is_last:
             break
-        if len(reading.rest) >= _PASS or reading.received >= most:
+        is_long = reading.received >= most or is_long_list(reading.pages, deadline, most=most_pages)
+        if len(reading.rest) >= _PASS or is_long:
             await finish(cache, reading)
-        if reading.received >= most:
+        if is_long:
             break
     return reading
+
+
+def is_long_list(pages: int, deadline: float = inf, *, most: float = SHORT_LIST) -> bool:
+    """True once so many pages of a list came, or `deadline` did, in loop time: what is left of it is for the queue."""
+    return pages >= most or asyncio.get_running_loop().time() >= deadline
 
 
 async def finish(cache: TaskCache, reading: Reading) -> None:

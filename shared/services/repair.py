@@ -14,8 +14,9 @@ from shared.domain.keys import key_of, keys_of
 from shared.domain.pictures import Agreement
 from shared.domain.reconciliation import LASTING, live_of
 from shared.domain.tasks import COMPLETED, Task
+from shared.errors import LongReadError
 from shared.services.comparison import fold_and_compare
-from shared.services.reading import finish, read_pages
+from shared.services.reading import SHORT_LIST, Reading, finish, read_pages
 from shared.stores.batch import BatchAccount, TaskPage
 from shared.stores.jobs import generation_partition
 from shared.stores.task_cache import Directory, TaskCache, load_leaves
@@ -25,17 +26,27 @@ _WINDOW = 64  # leaves in memory at once
 
 
 async def repair(cache: TaskCache, source: BatchAccount, job: Job, *, overlap: timedelta, t0: datetime | None) -> Job:
-    """A job that has a picture, after a repair. Raises BatchError, StorageError, CacheConflictError."""
+    """A job that has a picture, after a repair. Raises BatchError, StorageError, CacheConflictError.
+
+    And LongReadError where one of its lists has many pages: a full read goes on where it was left, a repair doesn't.
+    """
     picture = job.picture
     if picture is None:
         return job
     as_of = max(t0, picture.as_of) if t0 else picture.as_of
     directory = await cache.load_directory(generation_partition(source.account.key, job.key, picture.generation))
     live, seen = await _live_tasks(cache, directory), set[str]()
-    listed = await read_pages(cache, _noted(source.fetch_task_pages(job.facts.id, state="live"), seen), directory)
+
+    async def received(pages: AsyncIterator[TaskPage], directory: Directory) -> Reading:
+        reading = await read_pages(cache, _noted(pages, seen), directory, most_pages=SHORT_LIST)
+        if reading.next_link:
+            raise LongReadError(job.facts.id)
+        return reading
+
+    listed = await received(source.fetch_task_pages(job.facts.id, state="live"), directory)
     await finish(cache, listed)
     changes = source.fetch_task_pages(job.facts.id, changed_since=as_of - overlap)
-    reading = await read_pages(cache, _noted(changes, seen), listed.directory)
+    reading = await received(changes, listed.directory)
     found, lost = await _looked_up(source, job, [name for key, name in live.items() if key not in seen])
     reading.rest += found
     compared = await fold_and_compare(cache, source, job, reading, picture.agreement, as_of=as_of)

@@ -9,6 +9,8 @@ from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import inf
+from typing import NoReturn
 
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import COMPLETED, Job
@@ -26,7 +28,7 @@ from shared.errors import (
 from shared.services.comparison import fold_and_compare
 from shared.services.generations import Generations
 from shared.services.job_records import JobRecords
-from shared.services.reading import SHORT_READ, Reading, read_pages
+from shared.services.reading import SHORT_LIST, SHORT_READ, Reading, is_long_list, read_pages
 from shared.services.repair import repair
 from shared.stores.batch import BatchAccount
 from shared.stores.jobs import generation_partition
@@ -48,7 +50,7 @@ class Polled:
 class TaskPoll:
     """`overlap` is how late reports may come; a job is read whole again once that is `full_read_age` ago.
 
-    A list of more than `short_read` tasks is left to long_reads: LongReadError.
+    A list of more than `short_read` tasks, or of many pages, is left to long_reads: LongReadError.
     """
 
     def __init__(
@@ -69,11 +71,13 @@ class TaskPoll:
         self.short_read = short_read
         self.generations = Generations(cache, records, overlap=overlap, short_read=short_read)
 
-    async def poll(self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool = False) -> Polled:
+    async def poll(
+        self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool = False, deadline: float = inf
+    ) -> Polled:
         """Brings a job's picture up to T0, the date of a response received before now; None doesn't advance it.
 
         A job whose counts are settled is asked for its changes and for its counts in turns, one request a poll, unless
-        that is to be `thorough`.
+        that is to be `thorough`. A delta that isn't over by `deadline`, in loop time, is left to long_reads, too.
 
         A conflict with another poll, or a job that was re-created meanwhile, starts the poll again from what is
         stored by then; for leaves that can't be read see `replacing`. Raises BatchError, StorageError, LongReadError,
@@ -81,7 +85,8 @@ class TaskPoll:
         """
         for _ in range(_ATTEMPTS):
             try:
-                return await self.replacing(source, job, t0, self._poll_once(source, job, t0, thorough=thorough))
+                read = self._poll_once(source, job, t0, thorough=thorough, deadline=deadline)
+                return await self.replacing(source, job, t0, read)
             except CacheConflictError:
                 found = await self._seen_again(source, job, t0)
                 if found.picture is None and found.building:  # two first reads that took turns would never end
@@ -120,19 +125,24 @@ class TaskPoll:
             return Polled(await self._seen_again(source, job, t0))
         return polled
 
-    async def _poll_once(self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool) -> Polled:
+    async def _poll_once(
+        self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool, deadline: float
+    ) -> Polled:
         picture = job.picture
         if picture is None:
             if job.building and await self._plans.load(generation_partition(source.account.key, job.key, job.building)):
                 raise LongReadError(job.facts.id)
             return Polled(await self.generations.read_anew(source, job, t0))
+        as_of = _later(t0, picture)
         if not thorough and job.facts.state != COMPLETED and picture.is_settled(self.overlap):
             counts_turn = picture.agreement.as_of != picture.as_of
-            look = self._counted if counts_turn else self._unchanged
-            polled = await look(source, job, picture, _later(t0, picture))
+            if counts_turn:
+                polled = await self._counted(source, job, picture)
+            else:
+                polled = await self._unchanged(source, job, picture, as_of, deadline=deadline)
             if polled:
                 return polled
-        return await self._delta(source, job, picture, _later(t0, picture))
+        return await self._delta(source, job, picture, as_of, deadline=deadline)
 
     async def replacing[T](self, source: BatchAccount, job: Job, t0: datetime | None, read: Awaitable[T]) -> T | Polled:
         """What a read gives; all tasks anew, where leaves that it meets can't be read. Nothing is written over these.
@@ -152,7 +162,7 @@ class TaskPoll:
         except LongReadError:
             raise UnreadableTasksError(job.facts.id) from unreadable
 
-    async def _counted(self, source: BatchAccount, job: Job, picture: Picture, _: datetime) -> Polled | None:
+    async def _counted(self, source: BatchAccount, job: Job, picture: Picture) -> Polled | None:
         """A settled job whose last delta showed nothing new, if its counts agree."""
         service, date = await source.fetch_task_counts(job.facts.id)
         if service.as_service_counts() != picture.counts.as_service_counts():
@@ -161,32 +171,44 @@ class TaskPoll:
         confirmed = replace(job, picture=replace(picture, agreement=agreement))
         return Polled(confirmed, Confirmation(picture.version, picture.as_of, agreement))
 
-    async def _unchanged(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime) -> Polled | None:
+    async def _unchanged(
+        self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime, *, deadline: float
+    ) -> Polled | None:
         """A settled job, if its delta is empty. What it shows else came before the ETags, and is asked for again."""
-        changes = source.fetch_task_pages(job.facts.id, changed_since=picture.watermark(self.overlap))
-        async for page in changes:
+        since, pages = picture.watermark(self.overlap), 0
+        async for page in source.fetch_task_pages(job.facts.id, changed_since=since):
             if page.tasks:
                 return None
+            pages += 1
+            if page.next_link and is_long_list(pages, deadline):
+                left = (IdRange(cursor=page.next_link),)
+                await self._leave(
+                    source, job, ReadPlan(picture.generation, as_of, as_of, since, left, newest=page.date)
+                )
         later = replace(picture, as_of=as_of, source="delta")
         return Polled(replace(job, picture=later), Confirmation(picture.version, as_of, picture.agreement))
 
-    async def _delta(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime) -> Polled:
+    async def _delta(
+        self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime, *, deadline: float = inf
+    ) -> Polled:
         partition = generation_partition(source.account.key, job.key, picture.generation)
         directory = await self._cache.load_directory(partition)  # before listing: see ETags in folding
         since = picture.watermark(self.overlap)
         pages = source.fetch_task_pages(job.facts.id, changed_since=since)
-        reading = await read_pages(self._cache, pages, directory, most=self.short_read)
+        reading = await read_pages(
+            self._cache, pages, directory, most=self.short_read, most_pages=SHORT_LIST, deadline=deadline
+        )
         if reading.next_link:
             left = (IdRange(cursor=reading.next_link),)
             plan = ReadPlan(picture.generation, as_of, as_of, since, left, reading.received, newest=reading.date)
-            await self._leave(partition, plan)
-            raise LongReadError(job.facts.id)
+            await self._leave(source, job, plan)
         return await self.followed(source, job, reading, as_of=as_of, moved=False)
 
-    async def _leave(self, partition: str, plan: ReadPlan) -> None:
-        """Stores what is left of a delta, unless one is waiting to be carried on already."""
+    async def _leave(self, source: BatchAccount, job: Job, plan: ReadPlan) -> NoReturn:
+        """Stores what is left of a delta, unless one is waiting to be carried on already, and raises LongReadError."""
         with suppress(CacheConflictError):
-            await self._plans.save(partition, plan)
+            await self._plans.save(generation_partition(source.account.key, job.key, plan.generation), plan)
+        raise LongReadError(job.facts.id)
 
     async def followed(
         self, source: BatchAccount, job: Job, reading: Reading, *, as_of: datetime, moved: bool

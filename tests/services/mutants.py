@@ -96,10 +96,10 @@ class NewestChangePoll(DeltaPoll):
 
 class WatermarkFirstPoll(TaskPoll):
     @override
-    async def _delta(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime) -> Polled:
+    async def _delta(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime, **options: Any) -> Polled:
         early = replace(job, picture=replace(picture, as_of=as_of))
         job = await self._records.save(source.account.key, early)
-        return await super()._delta(source, job, picture, as_of)
+        return await super()._delta(source, job, picture, as_of, **options)
 
 
 class HoldingCache(TaskCache):

@@ -1,0 +1,128 @@
+"""Filtered lists of jobs with many tasks come in many pages, most of them empty: no round waits for their end."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from shared.services.reading import SHORT_LIST
+from tests.services.process import INTERVAL
+from tests.services.telling import last_round, polled_for_a_while, requests_of, verdict
+from tests.services.truth import ACTIVE, COMPLETED, PREPARING, RUNNING, TrueJob
+from tests.services.world import SECOND, World
+
+NOW = timedelta()
+BIG, OTHER = "Big", "Other"
+NAMES = [f"task-{number:03}" for number in range(3 * SHORT_LIST)]
+TASKS = f"jobs/{BIG}/tasks"
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """Every list looks at one task a page, whether it shows it or not."""
+    world = World()
+    world.service.page_size = 1
+    yield world
+    world.close()
+
+
+def known(world: World, *, state: int = ACTIVE) -> TrueJob:
+    """A job whose tasks were read, and a small one beside it; both are settled."""
+    world.service.page_size = len(NAMES)
+    world.create(OTHER, "a")
+    job = world.create(BIG, *NAMES)
+    if state != ACTIVE:
+        for name in NAMES[1:]:
+            job.change(name, state, at=world.now() + SECOND, lag=NOW, skew=NOW)
+    polled_for_a_while(world)
+    assert verdict(world, BIG).level == "exact"
+    world.service.page_size = 1
+    return job
+
+
+def assert_right(world: World, job: TrueJob) -> None:
+    picture = world.report(BIG).job.picture
+    assert picture
+    assert picture.counts == job.counts(world.now())
+
+
+@pytest.mark.parametrize("changed", [[], NAMES[:1], NAMES[-1:]], ids=["nothing", "the first task", "the last task"])
+def test_a_delta_of_many_pages_is_left_to_the_queue_where_it_goes_on(world: World, changed: list[str]) -> None:
+    job = known(world)
+    for name in changed:
+        job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    world.wait(61)
+    asked = requests_of(world, world.poll)
+    if not world.messages:  # settled jobs are asked for their changes and for their counts in turns
+        world.wait(61)
+        asked = requests_of(world, world.poll)
+    t0 = last_round(world).as_of
+    assert asked.count(TASKS) <= 2 * SHORT_LIST
+    assert verdict(world, OTHER).level == "exact"
+    assert [message.job for message in world.messages] == [BIG]
+    asked = requests_of(world, world.deliver_all)
+    assert asked.count(TASKS) == len(NAMES) - SHORT_LIST
+    picture = world.report(BIG).job.picture
+    assert picture
+    assert picture.looked_at == t0
+    assert_right(world, job)
+
+
+def test_a_round_leaves_the_delta_that_its_deadline_meets(world: World) -> None:
+    job = known(world)
+    world.service.page_size = 4
+    job.change(NAMES[0], RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    world.wait(61)
+    process, began = world.processes[0], world.loop.time()
+    process.batch.latency = 2
+    world.run(process.rounds.run_if_due(INTERVAL, budget=20 * SECOND))
+    assert world.loop.time() - began < 25
+    assert verdict(world, OTHER).level == "exact"
+    world.messages += process.polling.take_messages()
+    process.batch.latency = 0
+    asked = requests_of(world, world.deliver_all)
+    assert 0 < asked.count(TASKS) <= len(NAMES) / 4 - 8
+    assert_right(world, job)
+
+
+def test_a_repair_whose_lists_have_many_pages_gives_way_to_a_full_read_in_the_queue(world: World) -> None:
+    job = known(world, state=COMPLETED)
+    job.drifts = True
+    job.change(NAMES[0], COMPLETED, at=world.now(), lag=400 * SECOND, skew=NOW)
+    world.service.page_size = len(NAMES)
+    while verdict(world, BIG).level == "exact":
+        world.wait(61)
+        world.poll()
+    world.service.page_size = 1
+    for _ in range(10):
+        world.wait(61)
+        asked = requests_of(world, world.poll)
+        assert asked.count(TASKS) <= 3 * SHORT_LIST
+        world.deliver_all()
+    assert job.counts(world.now()).completed == len(NAMES)
+    assert_right(world, job)
+
+
+def test_where_only_a_list_of_many_pages_tells_which_tasks_prepare_the_verdict_stays(world: World) -> None:
+    job = known(world)
+    job.change(NAMES[0], PREPARING, at=world.now(), lag=NOW, skew=NOW)
+    world.service.page_size = len(NAMES)
+    polled_for_a_while(world)
+    assert verdict(world, BIG).level == "exact"
+    job.change(NAMES[1], RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    world.service.page_size = 1
+    agreed = _agreed_at(world)
+    world.wait(61)
+    world.poll()
+    asked = requests_of(world, world.deliver_all)
+    assert asked.count(TASKS) == len(NAMES)  # the rest of the delta, and as many of those that prepare
+    assert _agreed_at(world) == agreed
+    assert verdict(world, BIG).level == "exact"
+    assert_right(world, job)
+
+
+def _agreed_at(world: World) -> object:
+    picture = world.report(BIG).job.picture
+    assert picture
+    assert not picture.agreement.disagreements
+    return picture.agreement.at
