@@ -7,7 +7,7 @@ the round, as it concerns the whole account.
 import asyncio
 import logging
 from collections.abc import Collection, Coroutine
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -30,6 +30,7 @@ from shared.stores.batch import BatchAccount
 
 _LOG = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 8
+_FIRST_READS_AT_ONCE = 6  # of those: however many jobs are new, known ones are asked meanwhile
 _RECONCILED_AT_ONCE = 2
 _MOST_HINTED = 10_000  # jobs, as nobody polls those of an account that is switched off
 
@@ -55,15 +56,19 @@ class JobPolls:
         self._hinted.update(tuple(islice(fresh, _MOST_HINTED - len(self._hinted))))
 
     async def poll_all(self, this: RoundUnderWay) -> None:
-        """Polls live jobs, stalest first, until the deadline; sealed ones, too, where they are asked for by name."""
+        """Polls live jobs, stalest first, until the deadline; sealed ones, too, where they are asked for by name.
+
+        First reads take longer, so once a few are under way the others wait until no known job does.
+        """
         discovery = this.discovery
         if discovery is None:
             return
-        gate = asyncio.Semaphore(_JOBS_AT_ONCE)
+        gate, first_reads = asyncio.Semaphore(_JOBS_AT_ONCE), asyncio.Semaphore(_FIRST_READS_AT_ONCE)
         now = await self._clock.now()
 
         async def poll(job: Job) -> None:
-            async with gate:
+            turn: AbstractAsyncContextManager[None] = nullcontext() if job.picture else first_reads
+            async with turn, gate:
                 if this.throttled is not None or this.is_elsewhere(job, now):
                     return
                 if asyncio.get_running_loop().time() < this.deadline:
