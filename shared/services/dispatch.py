@@ -15,6 +15,7 @@ from shared.services.rounds import AccountRounds
 _AT_ONCE = 8
 _TURN = 2.0  # seconds
 _SHORTEST_WAIT = 0.01  # seconds
+_LEAST = timedelta(seconds=15)  # for a round that begins late: jobs polled longest ago are reached all the same
 
 
 class Dispatch:
@@ -23,7 +24,8 @@ class Dispatch:
     Accounts take turns, those polled longest ago first, a few at once: all side by side, each round would last as long
     as all of them together, and what it found be as old by the time it is noted. But a turn ends after two seconds even
     where the round goes on, so that no slow account keeps others from theirs. The tick ends as soon as nothing is under
-    way: what comes due after that is the next one's. `left` are accounts whose turn hasn't come by then.
+    way: what comes due after that is the next one's. A round has what is left of the budget, however late it begins, or
+    a little more where that is next to nothing. `left` are accounts whose turn hasn't come by then.
     """
 
     def __init__(
@@ -67,11 +69,14 @@ class Dispatch:
         self._waiting.sort(key=lambda rounds: rounds.began)
         turns = max(_AT_ONCE - len(self._turns()), 0)
         for rounds in self._waiting[:turns]:
-            task = asyncio.create_task(rounds.run_if_due(self._interval, budget=self._budget))
+            task = asyncio.create_task(rounds.run_if_due(self._interval, budget=self._budget_left()))
             self._under_way[task] = rounds
             self._began[task] = self._time()
         del self._waiting[:turns]
         return bool(self._under_way)
+
+    def _budget_left(self) -> timedelta:
+        return max(timedelta(seconds=self._over_at - self._time()), min(_LEAST, self._budget))
 
     def _turns(self) -> list[float]:
         """When the turns under way end, in loop time."""

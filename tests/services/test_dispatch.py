@@ -107,6 +107,25 @@ def test_a_tick_does_not_go_on_for_ever_while_accounts_take_turns(world: World) 
     assert world.loop.time() - began < BUDGET.total_seconds() + 60
 
 
+def test_a_round_that_begins_late_has_what_is_left_of_the_budget(world: World) -> None:
+    busy, slow = processes = accounts(world, 2)
+    slow.batch.latency = 14
+
+    def grow() -> None:
+        for number in range(200):
+            busy.service.truth.create(f"Job-{number}", world.now()).add("a", world.now())
+        busy.batch.latency = 3
+
+    world.loop.call_later(35, grow)
+    began = world.now()
+    tick(world, processes, interval=10 * SECOND)
+    last = world.run(busy.round_store.load("demo0"))
+    assert last
+    assert last.started_at > began + 35 * SECOND
+    assert last.finished_at < began + BUDGET + 20 * SECOND
+    assert last.is_queued("", last.finished_at)
+
+
 def test_a_failing_account_is_asked_once_a_tick_and_more_and_more_rarely(world: World) -> None:
     slow, failing = processes = accounts(world, 2)
     slow.batch.latency = 60
