@@ -1,7 +1,7 @@
 """The lists of a read plan's ranges, several at once: received, taken in and stored as they go.
 
 The plan is written after what was received has been taken into the leaves: what a dead process had received beyond that
-is listed again, a range that was finished never.
+is listed again, a range whose end was stored never.
 """
 
 import asyncio
@@ -44,6 +44,7 @@ class RangeLists:
         self._idle = deque(self._left)
         self._untouched = {number for number, ids in self._left.items() if ids.cursor is None or not plan.tasks}
         self._taken_in = 0
+        self._pages_stored = 0
         self._storing: list[asyncio.Task[None]] = []
         self._pass: int | None = None
         self._pass_began = 0.0
@@ -76,6 +77,7 @@ class RangeLists:
     async def store(self) -> None:
         """Takes in what was received, then stores what is left. Raises StorageError, CacheConflictError."""
         ranges, received, newest = tuple(self._left.values()), self.reading.received, self.reading.date
+        self._pages_stored = self.reading.pages
         await finish(self._cache, self.reading)
         tasks = self.plan.tasks + received - self._taken_in
         self._taken_in = received
@@ -88,7 +90,7 @@ class RangeLists:
         if received >= _PASS or any(task.done() for task in self._storing):
             await self._stored_meanwhile()
         now = asyncio.get_running_loop().time()
-        is_late = bool(received) and not self._storing and now - self._pass_began >= _LONGEST_PASS
+        is_late = self._has_news and not self._storing and now - self._pass_began >= _LONGEST_PASS
         if received >= (self._pass or _PASS) or is_late:
             self._pass_began = now
             self._storing = [asyncio.create_task(self.store())]
@@ -96,6 +98,11 @@ class RangeLists:
     async def _stored_meanwhile(self) -> None:
         storing, self._storing = self._storing, []
         await asyncio.gather(*storing)
+
+    @property
+    def _has_news(self) -> bool:
+        """Whether pages came that aren't stored, be they empty: a filtered list may begin with minutes of such."""
+        return self.reading.pages > self._pages_stored
 
     @property
     def _partition(self) -> str:

@@ -71,6 +71,21 @@ def test_a_list_that_only_began_with_empty_pages_is_divided_by_whoever_goes_on(w
     assert_right(world, job)
 
 
+def test_how_far_a_list_of_empty_pages_came_is_stored_while_it_goes_on(world: World, lists: Lists) -> None:
+    lists.empty = 100
+    left_to_the_queue(world)
+    process = world.processes[1]
+    process.batch.latency = 10
+    reading = world.loop.create_task(process.queued.run(JOB, budget=600 * SECOND))
+    world.wait(55)
+    plan = plan_of(world)
+    assert plan
+    assert [ids.cursor is not None for ids in plan.ranges] == [True]
+    assert plan.newest
+    assert plan.newest >= world.now() - 40 * SECOND
+    reading.cancel()
+
+
 @pytest.mark.parametrize("budgets", [[1000], [2, 1000]], ids=["at once", "in two goes"])
 def test_a_range_is_not_divided_any_more_once_tasks_of_it_were_received(
     world: World, lists: Lists, budgets: list[float]
