@@ -32,6 +32,7 @@ _LOG = logging.getLogger(__name__)
 _JOBS_AT_ONCE = 8
 _FIRST_READS_AT_ONCE = 6  # of those: however many jobs are new, known ones are asked meanwhile
 _RECONCILED_AT_ONCE = 2
+_TO_END = 60.0  # seconds after the deadline for what has begun: an answer may take half of them
 _MOST_HINTED = 10_000  # jobs, as nobody polls those of an account that is switched off
 
 
@@ -141,7 +142,7 @@ class JobPolls:
     async def _guarded(self, this: RoundUnderWay, job: Job, work: Coroutine[Any, Any, None]) -> bool:
         """Work on one job, whose failure is noted and spoils nothing else; False where it was left undone."""
         try:
-            await work
+            await self._in_time(this, job, work)
         except BatchThrottledError as error:
             this.throttled, this.reason = error, str(error)
             return False
@@ -159,6 +160,17 @@ class JobPolls:
             this.failures[job.key] = f"{type(error).__name__}: {error}"
             _LOG.exception("The poll of %s in %s broke", job.facts.id, self._source.account.id)
         return True
+
+    async def _in_time(self, this: RoundUnderWay, job: Job, work: Coroutine[Any, Any, None]) -> None:
+        """Breaks off what lasts long beyond the deadline, as a crash might at any moment. Raises LongReadError then."""
+        try:
+            async with asyncio.timeout_at(this.deadline + _TO_END) as limit:
+                await work
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            self._task_poll.forget(self._source, job)
+            raise LongReadError(job.facts.id) from None
 
     async def _save(self, job: Job) -> Job | None:
         """Writes what the list told of a job; over what another process wrote meanwhile only if it is news.

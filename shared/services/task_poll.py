@@ -119,11 +119,15 @@ class TaskPoll:
                     raise LongReadError(job.facts.id)
                 polled = Polled(await self.generations.read_anew(source, job, t0))
         except CacheConflictError:
-            if job.picture:
-                self._cache.forget(generation_partition(source.account.key, job.key, job.picture.generation))
+            self.forget(source, job)
         except BatchMissingError:
             return Polled(await self._seen_again(source, job, t0))
         return polled
+
+    def forget(self, source: BatchAccount, job: Job) -> None:
+        """After a conflict, or a poll that was broken off: leaves may not be as this process remembers them."""
+        if job.picture:
+            self._cache.forget(generation_partition(source.account.key, job.key, job.picture.generation))
 
     async def _poll_once(
         self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool, deadline: float
@@ -248,8 +252,7 @@ class TaskPoll:
 
         It may have been re-created, or is marked as deleted by a GET's 404.
         """
-        if job.picture:
-            self._cache.forget(generation_partition(source.account.key, job.key, job.picture.generation))
+        self.forget(source, job)
         stored = await self._records.load(source.account.key, job.facts.id) or Job(job.facts)
         try:
             return stored.seen(await source.fetch_job(job.facts.id))
