@@ -121,6 +121,8 @@ class BlobReader:
         stored = await self._places.load(opened.key)
         if stored.place.is_past(blob):
             raise await self._why_past(blob, stored.place)
+        if stored.place.offset == blob.size and entry.etag != blob.etag:
+            await self._compare(blob, stored.place)
         while stored.place.offset < blob.size:
             after = await self._take(opened, stored)
             if after is None:
@@ -163,13 +165,20 @@ class BlobReader:
     async def _passed_over(self, opened: _Opened, stored: StoredPlace) -> StoredPlace:
         """Moves the place to the end of a blob whose rest is lost, of which only anchors are fetched."""
         blob, place = opened.blob, stored.place
-        before = await self.container.fetch(blob, place.offset - place.anchor_bytes, place.offset)
-        if digest(before) != place.anchor:
-            raise _MadeAnewError
+        await self._compare(blob, place)
         last = await self.container.fetch(blob, max(blob.size - ANCHOR_BYTES, 0), blob.size)
         moved, _ = await self._places.advance(opened.key, stored, place.at_end(last, blob), ())
         self.intake.pass_over(opened.lane, blob.size - place.offset)
         return moved
+
+    async def _compare(self, blob: SeenBlob, place: Place) -> None:
+        """Raises _MadeAnewError where other bytes are before a place than were read there; fetches no more than those.
+
+        Of a blob of the same size as before, as a sealed one, nothing else tells that it wasn't made anew.
+        """
+        start = place.offset - place.anchor_bytes
+        if place.offset and digest(await self.container.fetch(blob, start, place.offset)) != place.anchor:
+            raise _MadeAnewError
 
     async def _stored(
         self, piece: Piece, blob: SeenBlob, stored: StoredPlace, read: bytes, done: Contribution

@@ -130,7 +130,7 @@ async def test_lines_may_end_as_windows_has_them(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("alike", [False, True])
-@pytest.mark.parametrize("lines", [1, 5])
+@pytest.mark.parametrize("lines", [1, 3, 5])
 async def test_a_blob_that_was_made_anew_is_read_from_its_start(rig: Rig, lines: int, *, alike: bool) -> None:
     host = await rig.host()
     if alike:
@@ -145,6 +145,19 @@ async def test_a_blob_that_was_made_anew_is_read_from_its_start(rig: Rig, lines:
     await rig.append(record("later"))
     await host.run()
     assert await rig.tasks() == sorted([*expected, "later"])
+
+
+async def test_what_was_read_to_its_end_is_fetched_again_only_where_something_else_was_changed(rig: Rig) -> None:
+    host = await rig.host()
+    await rig.append(record("a"))
+    for _ in range(2):
+        await host.run()
+        assert host.container.fetched == len(record("a"))
+    await rig.blob().set_blob_metadata({"seen": "yes"})
+    for _ in range(2):
+        await host.run()
+        assert host.container.fetched == len(record("a")) + ANCHOR_BYTES
+    assert await totals(rig) == (1, 1, 0, 0)
 
 
 def test_fewer_blocks_tell_that_a_blob_was_made_anew() -> None:
