@@ -1,8 +1,9 @@
 """Measurements of Telegraf about a machine and its processes, and what becomes of their fields.
 
 Fields and units: Telegraf's input plugins cpu, mem, swap, disk, diskio, net, system, processes, procstat, kernel,
-kernel_vmstat and pressure. Percentages become fractions, milliseconds seconds. What follows from other fields
-(`usage_active`, averages of averages) and what nobody watches is left out.
+kernel_vmstat and pressure. Percentages become fractions, milliseconds seconds. Of a process's CPU Telegraf tells percent
+of one core, 800 of eight, OpenTelemetry's `process.cpu.utilization` a share of all: so it has a name of its own. What
+follows from other fields (`usage_active`, averages of averages) and what nobody watches is left out.
 """
 
 from shared.domain.telemetry.series import Plugin, Rule, counter, gauge
@@ -110,7 +111,7 @@ SYSTEM = {
         "total_threads": gauge("batchscope.thread.count", "{thread}"),
     }),
     "procstat": Plugin({
-        "cpu_usage": gauge("process.cpu.utilization", "1", _PERCENT),
+        "cpu_usage": gauge("batchscope.process.cpu.usage", "{cpu}", _PERCENT),
         "cpu_time_user": counter("process.cpu.time", "s", cpu_mode="user"),
         "cpu_time_system": counter("process.cpu.time", "s", cpu_mode="system"),
         "memory_rss": gauge("process.memory.usage", "By"), "memory_vms": gauge("process.memory.virtual", "By"),

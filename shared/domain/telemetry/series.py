@@ -1,7 +1,7 @@
 """The one form that all sources' values take: series named as OpenTelemetry names them, with units of UCUM.
 
-Names are those of the semantic conventions for `system.*`, `process.*` and `hw.*`, or of the OpenTelemetry Collector's
-host metrics where these know more; what neither knows begins with `batchscope.`.
+Names are those of the semantic conventions for `system.*`, `process.*`, `container.*` and `hw.*`, or of the
+OpenTelemetry Collector's host and Docker metrics where these know more; what neither knows begins with `batchscope.`.
 """
 
 from collections.abc import Mapping

@@ -24,6 +24,9 @@ GAUGES = {
     "procstat,process_name=bwa,cmdline=bwa\\ mem pid=42i,memory_rss=7i": (
         "process.memory.usage", {"process.executable.name": "bwa", "process.pid": "42"}, 7,
     ),
+    "procstat,process_name=bwa pid=42i,cpu_usage=800": (
+        "batchscope.process.cpu.usage", {"process.executable.name": "bwa", "process.pid": "42"}, 8,
+    ),
     "nvidia_smi,index=1,name=A100,uuid=x utilization_gpu=50i": (
         "hw.gpu.utilization", {"hw.gpu.task": "general", "hw.id": "1", "hw.model": "A100", "hw.type": "gpu"}, 0.5,
     ),
