@@ -1,6 +1,7 @@
 """Writes the resource logs of all accounts to storage as Azure Monitor does: an append blob an account and hour.
 
-What can't be written now is written later; the emulator doesn't wait for storage.
+What can't be written now is written later; the emulator doesn't wait for storage. An append says where it must begin,
+so that one that took effect unheard, or before it failed, isn't repeated.
 """
 
 import asyncio
@@ -23,6 +24,8 @@ CONTAINER = "insights-logs-servicelog"
 _SECONDS = 1.0
 _BLOCK = 5_000  # records in one, some 4 MB of at most 100
 _EXISTS = (409, 412)
+_OTHER_PLACE = 412
+_FAILED = 500
 
 
 class LogWriter:
@@ -34,7 +37,7 @@ class LogWriter:
             connection_string, retry_total=0, connection_timeout=5, read_timeout=20
         )
         self._container = self._service.get_container_client(container)
-        self._made: set[str] = set()
+        self._sizes: dict[str, int] = {}
         self._failed = False
         self._running: asyncio.Task[None] | None = None
 
@@ -75,23 +78,43 @@ class LogWriter:
             await self.flush()
 
     async def _write(self, log: EventLog, records: list[Json]) -> int:
-        """Appends the first records, as many as are of one hour and go into a block; gives how many."""
+        """Sees to the first records, as many as are of one hour and go into a block; gives how many are written."""
         _, first = next(iter(groupby(records[:_BLOCK], hour_of)))
         block = list(first)
         name = f"resourceId={log.resource}/{hour_of(block[0])}/PT1H.json"
-        await self._make(name)
-        await self._container.get_blob_client(name).append_block(b"".join(orjson.dumps(one) + b"\n" for one in block))
-        return len(block)
+        try:
+            return await self._append(name, [orjson.dumps(one) + b"\n" for one in block])
+        except HttpResponseError as error:
+            if (error.status_code or _FAILED) < _FAILED:  # refused; of what failed nobody knows what came of it
+                self._sizes.pop(name, None)
+            raise
 
-    async def _make(self, name: str) -> None:
-        if name in self._made:
-            return
-        blob = self._container.get_blob_client(name)
-        with _ignored(_EXISTS):
-            await self._container.create_container()
-        with _ignored(_EXISTS):
-            await blob.create_append_blob(match_condition=MatchConditions.IfMissing)
-        self._made.add(name)
+    async def _append(self, name: str, lines: list[bytes]) -> int:
+        """Appends lines, unless an append before this one had written the first of them; gives how many are there."""
+        blob, size, block = self._container.get_blob_client(name), await self._size(name), b"".join(lines)
+        try:
+            await blob.append_block(block, appendpos_condition=size)
+        except HttpResponseError as error:
+            if error.status_code != _OTHER_PLACE:
+                raise
+            there = await (await blob.download_blob(offset=size)).readall()
+            if not there:
+                raise
+            self._sizes[name] = size + len(there)
+            return there.count(b"\n") if block.startswith(there) else 0
+        self._sizes[name] = size + len(block)
+        return len(lines)
+
+    async def _size(self, name: str) -> int:
+        """How many bytes are in a blob, which is made if it isn't there."""
+        if name not in self._sizes:
+            blob = self._container.get_blob_client(name)
+            with _ignored(_EXISTS):
+                await self._container.create_container()
+            with _ignored(_EXISTS):
+                await blob.create_append_blob(match_condition=MatchConditions.IfMissing)
+            self._sizes[name] = (await blob.get_blob_properties()).size
+        return self._sizes[name]
 
 
 @contextlib.contextmanager

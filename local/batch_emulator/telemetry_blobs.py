@@ -1,7 +1,7 @@
 """The append blobs that nodes write telemetry to: `vm_perf_metrics.<N>.zst` in a folder of each node.
 
 Writing goes on in the blob with the highest N that is there; the next one follows where it is full, sealed or gone.
-An append says where it must begin, so that one whose answer was lost isn't repeated.
+An append says where it must begin, so that one that took effect unheard, or before it failed, isn't repeated.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ from azure.storage.blob.aio import BlobClient, ContainerClient
 _NAME = "vm_perf_metrics"
 _EXISTS = (409, 412)
 _OTHER_PLACE = 412
+_FAILED = 500
 _OVER = frozenset(("BlockCountExceedsLimit", "BlobIsSealed", "BlobNotFound"))
 
 
@@ -45,7 +46,8 @@ class TelemetryBlobs:
                     place = await self._open(folder, place.number + 1)
                     continue
                 if error.status_code != _OTHER_PLACE:
-                    del self._places[folder]
+                    if (error.status_code or _FAILED) < _FAILED:  # refused; of what failed nobody knows what came of it
+                        del self._places[folder]
                     raise
                 before, place.size = place.size, await _size(place.blob)
                 if place.size != before + len(frame):

@@ -12,6 +12,7 @@ from azure.storage.blob import ContainerClient
 from local.azurite import StorageAddresses
 from local.batch_emulator.log_writer import LogWriter
 from tests.emulator.conformance import conformance
+from tests.emulator.deaf_storage import deaf
 from tests.emulator.driver import Driver
 
 RESOURCE = (
@@ -105,6 +106,21 @@ async def test_what_cannot_be_written_waits(
         pass
     (written,) = records(container).values()
     assert [one["operationName"] for one in written] == ["PoolCreateEvent"]
+
+
+async def test_what_storage_took_and_called_failed_is_not_written_twice(
+    stepped: Driver, azurite: StorageAddresses, container: ContainerClient
+) -> None:
+    async with (
+        deaf(azurite) as (storage, address),
+        LogWriter(stepped.emulator, address, container.container_name) as writer,
+    ):
+        for pool in ("first", "second", "third"):
+            await stepped.add_pool(pool, nodes=0)
+            storage.unheard = 1
+            await writer.flush()
+    (written,) = records(container).values()
+    assert [one["properties"]["id"] for one in written] == ["first", "second", "third"]
 
 
 async def test_nothing_is_logged_until_somebody_writes_it(stepped: Driver) -> None:

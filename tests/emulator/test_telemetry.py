@@ -22,6 +22,7 @@ from local.batch_emulator.telemetry_blobs import TelemetryBlobs
 from local.batch_emulator.telemetry_blocks import Packer, text_of
 from local.batch_emulator.telemetry_writer import TelemetryWriter
 from tests.emulator.conftest import START
+from tests.emulator.deaf_storage import deaf
 from tests.emulator.driver import Driver
 from tests.emulator.telemetry_blobs import ONCE, batches, blobs, frames, samples
 
@@ -307,3 +308,21 @@ async def test_a_block_that_storage_took_unheard_is_not_written_twice(
         assert await there.append("folder", b"last") == name
         assert await TelemetryBlobs(opened).append("folder", b"!") == name
     assert blobs(container) == {"folder/vm_perf_metrics.0.zst": b"firstunheardlast!"}
+
+
+async def test_a_block_that_storage_took_and_called_failed_is_not_written_twice(
+    stepped: Driver, azurite: StorageAddresses, container: ContainerClient
+) -> None:
+    async with (
+        deaf(azurite) as (storage, address),
+        TelemetryWriter(stepped.emulator, address, container.container_name) as writer,
+    ):
+        await stepped.add_pool(nodes=1)
+        for _ in range(2):
+            await stepped.advance(200)
+            storage.unheard = 1
+            await writer.flush()
+            assert storage.unheard == 0
+    ((_, stored),) = blobs(container).items()
+    texts = frames(stored)
+    assert len(texts) == len(set(texts)) > 3

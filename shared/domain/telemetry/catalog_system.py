@@ -1,9 +1,9 @@
 """Measurements of Telegraf about a machine and its processes, and what becomes of their fields.
 
 Fields and units: Telegraf's input plugins cpu, mem, swap, disk, diskio, net, system, processes, procstat, kernel,
-kernel_vmstat and pressure. Percentages become fractions, milliseconds seconds. Of a process's CPU Telegraf tells percent
-of one core, 800 of eight, OpenTelemetry's `process.cpu.utilization` a share of all: so it has a name of its own. What
-follows from other fields (`usage_active`, averages of averages) and what nobody watches is left out.
+kernel_vmstat and pressure. Percentages become fractions, milliseconds seconds. What follows from other fields
+(`usage_active`, averages of averages) and what nobody watches is left out. Of a process's CPU Telegraf tells percent of
+one core, 800 of eight, where OpenTelemetry's `process.cpu.utilization` is a share of all: so its name isn't that.
 """
 
 from shared.domain.telemetry.series import Plugin, Rule, counter, gauge
