@@ -10,7 +10,7 @@ import pytest
 from local.prove.ingestion.book import Book, Happening, Life
 from local.prove.ingestion.judging import judge_events, judge_node, judge_rejects, judge_totals
 from local.prove.ingestion.pens import PLANS, Pen, Plan
-from local.prove.ingestion.truth import truth_of
+from local.prove.ingestion.truth import totals_of, truth_of
 from shared.domain.telemetry.decoding import Decoder
 from shared.domain.telemetry.intake import Intake, Window
 from shared.domain.telemetry.labels import Identity
@@ -71,7 +71,8 @@ def _answer(node: str, *lives: tuple[Life, int]) -> dict[str, Any]:
 def test_what_a_writer_notes_is_what_a_decoder_finds_in_what_it_wrote(plan: Plan) -> None:
     life, content = _life(plan)
     intake = Intake(Identity(), Window(datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)))
-    taken = [intake.take(step) for step in Decoder().steps(content, 0, is_last=True)]
+    steps = list(Decoder().steps(content, 0, is_last=True))
+    taken = [intake.take(step) for step in steps]
     refused = sorted({one.start for step in taken for one in step.rejected})
     assert refused == [unit.start for unit in life.units if unit.is_bad]
     assert sum(step.records for step in taken) == sum(len(unit.samples) for unit in life.units)
@@ -81,6 +82,9 @@ def test_what_a_writer_notes_is_what_a_decoder_finds_in_what_it_wrote(plan: Plan
     truths = [truth_of(node, [(life, len(life.units))]) for node in life.nodes]
     assert counted == sum(one.count for truth in truths for each in truth.series.values() for one in each.values())
     assert counted > 100
+    life.size = len(content)
+    assert totals_of([life])["samples"] == counted
+    assert totals_of([life])["lostBytes"] == len(content) - steps[-1].end == 0
 
 
 def test_what_is_right_is_compared_and_nothing_is_said_of_it() -> None:
@@ -146,11 +150,35 @@ def test_totals_have_to_be_those_of_all_deliveries() -> None:
     book = Book(happenings={_KEY: Happening(*_KEY, {})}, logged={_KEY: [_LOGGED, _LOGGED]}, log_sizes={"log": 70})
     book.bad_lines.append(("log", 7))
     right: dict[str, Any] = {"records": 3, "events": 1, "repeats": 1, "refused": 1, "bytes": 70, "behindBytes": 0}
-    right |= {"problems": [], "telemetry": {"problems": []}}
-    assert not judge_totals(right, book).wrong
+    right |= {"problems": [], "telemetry": {**totals_of([]), "behindBytes": 0, "problems": []}}
+    assert not judge_totals(right, book, killed=False).wrong
     for name in ("records", "events", "repeats", "refused", "bytes", "behindBytes"):
         wrong = deepcopy(right)
         wrong[name] += 1
-        assert len(judge_totals(wrong, book).wrong) == 1
-    assert judge_totals({**right, "problems": ["a"]}, book).wrong
-    assert judge_totals({**right, "telemetry": {"problems": ["a"]}}, book).wrong
+        assert len(judge_totals(wrong, book, killed=False).wrong) == 1
+    assert judge_totals({**right, "problems": ["a"]}, book, killed=False).wrong
+    for telemetry in (None, {**right["telemetry"], "problems": ["a"]}, {**right["telemetry"], "behindBytes": 1}):
+        assert judge_totals({**right, "telemetry": telemetry}, book, killed=True).wrong
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_totals_of_telemetry_are_never_too_much_and_too_little_only_where_a_host_was_killed(*, killed: bool) -> None:
+    logs = dict.fromkeys(("records", "events", "repeats", "refused", "bytes", "behindBytes"), 0)
+    present, before = _sized(PLANS[0]), _sized(_REMADE)
+    before.is_over = True
+    book, least, most = Book([present, before]), totals_of([present]), totals_of([present, before])
+
+    def wrong(**changed: int) -> int:
+        telemetry = {**most, "behindBytes": 0, "problems": [], **changed}
+        return len(judge_totals({**logs, "problems": [], "telemetry": telemetry}, book, killed=killed).wrong)
+
+    assert (wrong(), wrong(**least)) == (0, 0)
+    for name in most:
+        assert wrong(**{name: most[name] + 1}) == 1
+        assert wrong(**{name: least[name] - 1}) == (not killed or not least[name])
+
+
+def _sized(plan: Plan) -> Life:
+    life, content = _life(plan)
+    life.size = len(content)
+    return life

@@ -13,8 +13,11 @@ from local.prove.ingestion.pens import POOL
 _PAGE = 1000
 
 
-def compare(stack: Stack, book: Book, since: datetime) -> dict[str, Verdict]:
-    """Verdicts by what was asked for; `since` is before the first sample. Raises what a host that is away ends in."""
+def compare(stack: Stack, book: Book, since: datetime, *, killed: bool) -> dict[str, Verdict]:
+    """Verdicts by what was asked for; `since` is before the first sample, and hosts may have been `killed`.
+
+    Raises what a host that is away ends in.
+    """
     account = f"{stack.api}/accounts/{stack.account}"
     telemetry = urlencode({"from": since.isoformat(), "step": "PT1M"})
     found = {
@@ -23,7 +26,7 @@ def compare(stack: Stack, book: Book, since: datetime) -> dict[str, Verdict]:
     }
     found["events"] = judge_events(list(_listed(f"{account}/events")), book)
     found["rejects"] = judge_rejects(_listed(f"{account}/rejects"), book)
-    found["totals"] = judge_totals(call("GET", f"{account}/ingestion"), book)
+    found["totals"] = judge_totals(call("GET", f"{account}/ingestion"), book, killed=killed)
     return found
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from local.prove.ingestion.book import Book, Life
-from local.prove.ingestion.truth import Key, Minute, Truth, truth_of, values_in
+from local.prove.ingestion.truth import Key, Minute, Truth, totals_of, truth_of, values_in
 
 _CLOSE = 1e-12  # relative: sums of fractions depend on their order
 _FIELDS = ("count", "min", "max", "sum", "last")
@@ -24,11 +24,15 @@ type Shown = dict[Key, dict[int, Mapping[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How many minutes of series or events were compared, what is wrong, and how many units nobody read in time."""
+    """How many minutes of series, events or numbers were compared, what is wrong, how many units nobody read in time.
+
+    Totals tell of so many bytes of telemetry (`bytes_told`).
+    """
 
     compared: int
     wrong: tuple[str, ...]
     unread: int = 0
+    bytes_told: int = 0
 
 
 def shown_series(answer: Mapping[str, Any]) -> Shown:
@@ -78,8 +82,11 @@ def judge_events(events: Sequence[Mapping[str, Any]], book: Book) -> Verdict:
     return Verdict(len(book.happenings), tuple(wrong))
 
 
-def judge_totals(answer: Mapping[str, Any], book: Book) -> Verdict:
-    """What the account says of how its logs came in."""
+def judge_totals(answer: Mapping[str, Any], book: Book, *, killed: bool) -> Verdict:
+    """What the account says of how its logs and its telemetry came in.
+
+    Of telemetry a host that is `killed` takes with it what it hadn't told yet, so less may be told, and never more.
+    """
     true = {
         "records": book.deliveries + len(book.bad_lines),
         "events": len(book.happenings),
@@ -91,7 +98,17 @@ def judge_totals(answer: Mapping[str, Any], book: Book) -> Verdict:
     wrong = [
         f"{name} of logs: {answer[name]}, in truth {value}" for name, value in true.items() if answer[name] != value
     ]
-    return Verdict(len(true), (*wrong, *answer["problems"], *(answer["telemetry"] or {}).get("problems", ())))
+    telemetry = answer["telemetry"]
+    if telemetry is None:
+        return Verdict(len(true), (*wrong, *answer["problems"], "nothing is told of telemetry"))
+    most, least = totals_of(book.lives), totals_of(life for life in book.lives if not life.is_over)
+    for name, value in most.items():
+        if not (0 if killed else least[name]) <= telemetry[name] <= value:
+            wrong.append(f"{name} of telemetry: {telemetry[name]}, in truth {value}")
+    if telemetry["behindBytes"]:
+        wrong.append(f"behindBytes of telemetry: {telemetry['behindBytes']}, in truth 0")
+    problems = (*answer["problems"], *telemetry["problems"])
+    return Verdict(len(true) + len(most) + 1, (*wrong, *problems), bytes_told=telemetry["bytes"])
 
 
 def _units_read(life: Life, shown: Shown) -> int:
