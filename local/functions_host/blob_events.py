@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from azure.core.exceptions import AzureError, ResourceNotFoundError
+from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import BlobClient, ContainerClient
 from azure.storage.queue import QueueMessage
 
@@ -70,8 +71,13 @@ class BlobListener:
             await self.announce(name)
 
     async def announce(self, name: str) -> None:
-        message = json.dumps({"ContainerName": self._container_name, "BlobName": name})
-        await self._storage.send(self._queue, message, self._function.trigger.connection)
+        """A message for a blob; none where it isn't there."""
+        try:
+            seen = await self._container.get_blob_client(name).get_blob_properties()
+        except ResourceNotFoundError:
+            _LOG.warning("%s: there is no blob %s/%s", self._function.name, self._container_name, name)
+            return
+        await self._storage.send(self._queue, message_of(self._function, seen), self._function.trigger.connection)
 
     async def _work(self, _: QueueMessage, text: str) -> None:
         (name,) = told_by(text, "BlobName")
@@ -122,6 +128,19 @@ class BlobWebhook:
         except (ValueError, LookupError, TypeError):
             return HttpReply(HTTPStatus.BAD_REQUEST)
         return HttpReply(HTTPStatus.ACCEPTED)
+
+
+def message_of(function: Function, seen: BlobProperties) -> str:
+    """What a queue holds for a function about a blob, whoever found it."""
+    message = {
+        "Type": "BlobTrigger",
+        "FunctionId": function.storage_name,
+        "BlobType": str(getattr(seen.blob_type, "value", seen.blob_type)),
+        "ContainerName": seen.container,
+        "BlobName": seen.name,
+        "ETag": seen.etag,
+    }
+    return json.dumps(message)
 
 
 def told_by(text: str, *names: str) -> list[str]:

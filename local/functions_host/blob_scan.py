@@ -7,7 +7,6 @@ seconds; here it is two, as nobody pays for it. Flex Consumption knows no such t
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -17,7 +16,7 @@ from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import ContainerClient
 from azure.storage.queue import QueueMessage
 
-from local.functions_host.blob_events import POISON, opened, told_by
+from local.functions_host.blob_events import POISON, message_of, opened, told_by
 from local.functions_host.blob_paths import BlobPath
 from local.functions_host.blob_receipts import Receipts
 from local.functions_host.errors import FunctionFailedError
@@ -125,15 +124,7 @@ class BlobScan:
         return await self._receipts.once(function, where, seen.etag, lambda: self._send(function, seen))
 
     async def _send(self, function: Function, seen: BlobProperties) -> None:
-        message = {
-            "Type": "BlobTrigger",
-            "FunctionId": function.storage_name,
-            "BlobType": str(getattr(seen.blob_type, "value", seen.blob_type)),
-            "ContainerName": seen.container,
-            "BlobName": seen.name,
-            "ETag": seen.etag,
-        }
-        await self._storage.send(self._queue, json.dumps(message))
+        await self._storage.send(self._queue, message_of(function, seen))
 
     async def _work(self, message: QueueMessage, text: str) -> None:
         called, name, etag = told_by(text, "FunctionId", "BlobName", "ETag")

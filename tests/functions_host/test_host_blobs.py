@@ -1,9 +1,13 @@
 """Blob triggers with the source EventGrid: what Event Grid would tell, and nothing else, runs the function."""
 
+import base64
 import json
+from typing import Any
 
 import pytest
+from azure.core.exceptions import ResourceNotFoundError
 from azure.storage.blob import ContainerClient
+from azure.storage.queue import QueueClient
 
 from tests.functions_host.running_host import StartHost, until
 
@@ -47,3 +51,35 @@ def test_blobs_are_announced_when_they_are_made_and_at_the_webhook(
     until(lambda: len(host.of("seen")) > 1)
     blob.append_block(b"more")
     assert host.of("seen")[1]["name"].endswith("/new")
+
+
+def poison(container: ContainerClient, environment: dict[str, str]) -> list[dict[str, Any]]:
+    """Messages about blobs of the container."""
+    queue = QueueClient.from_connection_string(environment["AzureWebJobsStorage"], "webjobs-blobtrigger-poison")
+    try:
+        found = [json.loads(base64.b64decode(message.content)) for message in queue.peek_messages(32)]
+    except ResourceNotFoundError:
+        return []
+    return [message for message in found if message["ContainerName"] == container.container_name]
+
+
+def test_a_blob_that_was_announced_and_fails_again_and_again_becomes_poison_as_one_that_was_scanned(
+    start_host: StartHost, container: ContainerClient, environment: dict[str, str]
+) -> None:
+    blob = container.upload_blob("bad/one", b"unreadable")
+    host = start_host()
+    until(lambda: "seen: blobTrigger" in host.output)
+    assert host.call("POST", HOOK, body=told("Storage.BlobCreated", url=blob.url)).status == 202
+    gone = container.get_blob_client("gone").url
+    assert host.call("POST", HOOK, body=told("Storage.BlobCreated", url=gone)).status == 202
+    assert until(lambda: poison(container, environment)) == [
+        {
+            "Type": "BlobTrigger",
+            "FunctionId": "Host.Functions.seen",
+            "BlobType": "BlockBlob",
+            "ContainerName": container.container_name,
+            "BlobName": "bad/one",
+            "ETag": blob.get_blob_properties().etag,
+        }
+    ]
+    assert [one["name"] for one in host.of("seen")] == 5 * [f"{container.container_name}/bad/one"]

@@ -140,7 +140,10 @@ async def stubborn(timer: func.TimerRequest, context: func.Context) -> None:
     source=func.BlobSource.EVENT_GRID,
 )
 async def seen(blob: func.InputStream) -> None:
-    record("seen", name=blob.name, text=blob.read().decode())
+    text = blob.read().decode()
+    record("seen", name=blob.name, text=text)
+    if text == "unreadable":
+        raise RuntimeError("the sample can't read that")
 
 
 @app.queue_trigger(arg_name="message", queue_name="%SAMPLE_QUEUE%", connection="AzureWebJobsStorage")
