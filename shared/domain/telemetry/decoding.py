@@ -47,7 +47,7 @@ class Step:
 
 
 class Decoder:
-    """Reads one stream: a blob, or what else has its series and its precision.
+    """Reads one stream, a blob, whose time stamps may be of any precision.
 
     With `together` records that are alike come in bundles, where they can. Text is read so many bytes at a time, or a
     line where that is longer.
@@ -55,9 +55,9 @@ class Decoder:
 
     __slots__ = ("_size", "_texts")
 
-    def __init__(self, precision: Precision | None = None, *, together: bool = False, size: int = STEP) -> None:
+    def __init__(self, *, together: bool = False, size: int = STEP) -> None:
         self._size = size
-        self._texts = TextReader(precision or Precision(), together=together)
+        self._texts = TextReader(Precision(), together=together)
 
     def steps(self, stored: bytes, offset: int, *, is_last: bool = False) -> Iterator[Step]:
         """Steps of bytes that begin at an offset of a blob, where a step ended or at 0; what is left waits for more.

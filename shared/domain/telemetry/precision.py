@@ -1,7 +1,8 @@
 """Time stamps of telemetry come in seconds, milli-, micro- or nanoseconds, and don't say in which.
 
-Where a source's precision isn't configured it is told from the number's size, which is right from 3 March 1973 to 2262,
-where 64 bits of nanoseconds end: a thousand times as much or as little would be no time of a node.
+So it is told from the number's size, which is right from 3 March 1973 to 2262, where 64 bits of nanoseconds end: a
+thousand times as much or as little would be no time of a node. That needs no setting, which couldn't be right for a
+container in which sources differ; other times, as published cases have them, are read where their precision is known.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ _STEPS = ((10**11, NANOSECONDS["s"]), (10**14, NANOSECONDS["ms"]), (10**17, NANO
 
 
 class Precision:
-    """Turns written times into nanoseconds since 1970; `unit` is a key of NANOSECONDS, None to infer it."""
+    """Turns written times into nanoseconds since 1970; `unit` is a key of NANOSECONDS where it is known."""
 
     __slots__ = ("_factor", "as_written")
 

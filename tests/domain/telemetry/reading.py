@@ -23,9 +23,9 @@ def record(line: str) -> Metric:
     return metric
 
 
-def all_steps(stored: bytes, cuts: Iterable[int] = (), *, precision: Precision | None = None) -> Iterator[Step]:
+def all_steps(stored: bytes, cuts: Iterable[int] = ()) -> Iterator[Step]:
     """Steps of a blob that grows to each of the cuts, and to its end, read each time from where the last step ended."""
-    decoder, at = Decoder(precision), 0
+    decoder, at = Decoder(), 0
     for cut in (*cuts, len(stored)):
         for step in decoder.steps(stored[at:cut], at, is_last=cut == len(stored)):
             yield step

@@ -10,7 +10,7 @@ MOMENT = 1_713_204_195
 
 
 @pytest.mark.parametrize(("unit", "factor"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
-def test_a_precision_is_told_from_the_size_of_a_number_or_as_it_is_configured(unit: str, factor: int) -> None:
+def test_a_precision_is_told_from_the_size_of_a_number_where_it_is_not_known(unit: str, factor: int) -> None:
     assert Precision().nanoseconds(MOMENT * factor) == MOMENT * 10**9
     assert Precision(unit).nanoseconds(7 * factor) == 7 * 10**9
 
