@@ -127,6 +127,10 @@ async def test_blobs_that_name_a_task_count_alone(world: World, container: Conta
     await written(world, container, first, used(4, begin, f"{own},task_attempt=1"), "of-the-task")
     shown = (await world.get(query)).body
     assert (shown["basis"], shown["attempts"], sums(shown)) == ("task", ["1"], [4])
+    text = used(8, begin, f"{own},task_attempt=2") + used(16, begin, other) + used(32, begin, f"{own},task_attempt=3")
+    await written(world, container, first, text, "of-several")
+    shown = (await world.get(query)).body
+    assert (shown["attempts"], sums(shown)) == (["1", "2", "3"], [44])
 
 
 async def test_runs_before_the_latest_are_those_that_the_log_tells_of(

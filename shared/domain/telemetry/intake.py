@@ -18,8 +18,10 @@ from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.likes import MOST_LIKES, Like, Likes, Remembered
 from shared.domain.telemetry.metrics import Metric
 from shared.domain.telemetry.plans import Plan, likeness
-from shared.domain.telemetry.sessions import Phase, Session
+from shared.domain.telemetry.sessions import Phase, Session, Writer
 from shared.domain.telemetry.taken import Taken
+
+_QUIET = 300_000_000_000  # nanoseconds after which a session makes room for another, where there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,8 @@ class _Gathered:
     """
 
     plan: Plan
-    node: str
-    identity: Identity
+    writer: Writer
+    key: str
     is_once: bool
     settled: int = -1
     times: list[int] = field(default_factory=list)
@@ -55,6 +57,7 @@ class Intake:
 
     __slots__ = (
         "_bundled",
+        "_full_until",
         "_gathered",
         "_identity",
         "_known",
@@ -81,6 +84,7 @@ class Intake:
         self._known = Remembered[_Gathered]()
         self._bundled: dict[int, tuple[object, _Gathered]] = {}  # with what is known by its id, so that no other has it
         self._gathered: list[_Gathered] = []
+        self._full_until: dict[bool, int] = {}
         self.gathered_values = 0
         self.state = state or State()
 
@@ -102,7 +106,7 @@ class Intake:
 
     def _gather_bundle(self, bundle: Bundle, taken: Taken) -> None:
         _, known = self._bundled.get(id(bundle.head)) or self._learn_bundle(bundle)
-        session, times = self.state.sessions.current.get(known.node), bundle.times
+        session, times = self.state.sessions.current.get(known.key), bundle.times
         if not known.is_once and (session is None or known.settled != session.number):
             session = self._noted(next(bundle.metrics()), known, taken)
         if known.is_once or session is None or min(times) not in self._times or max(times) not in self._times:
@@ -130,7 +134,7 @@ class Intake:
         for metric in metrics:
             like = likeness(metric)
             known = known_of(like) or self._learn(like, metric)
-            session = current.get(known.node)
+            session = current.get(known.key)
             if known.is_once or session is None or known.settled != session.number:
                 session = self._noted(metric, known, taken)
             if session is None or metric.time is None or metric.time not in times:
@@ -144,45 +148,86 @@ class Intake:
 
     def _learn(self, like: Like, metric: Metric) -> _Gathered:
         alike = self._likes.of(like, metric)
-        known = _Gathered(alike.plan, alike.node, alike.identity, alike.is_once)
+        known = _Gathered(alike.plan, alike.writer, alike.writer.key, alike.is_once)
         self._known.keep(like, known)
         return known
 
-    def _noted(self, metric: Metric, known: _Gathered, taken: Taken) -> Session | None:
-        """The session that a record belongs to, which it may begin or tell of; None where there are too many."""
-        sessions = self.state.sessions
-        before = session = sessions.current.get(known.node)
+    def _noted(self, metric: Metric, known: _Gathered, taken: Taken, writer: Writer | None = None) -> Session | None:
+        """The session that a record belongs to, which it may begin or tell of; None where there are too many.
+
+        Where there are too many of tasks only, it is that of their node.
+        """
+        sessions, writer = self.state.sessions, writer or known.writer
+        before = session = sessions.current.get(writer.key)
         if session is None or (known.is_once and session.is_over(metric)):
-            session = self._begun(known.node, session, taken)
+            session = self._begun(writer, session, metric.time, taken)
             if session is None:
-                return None
+                return self._noted(metric, known, taken, writer.of_node) if writer.is_of_task else None
         if known.is_once:
             session = session.with_record(metric)
         elif session.phase is not Phase.RUNNING:
             session = replace(session, phase=Phase.RUNNING)
-        session = replace(session, identity=known.identity.over(session.identity))
-        sessions.current[known.node] = session
+            sessions.run(session)
+        session = replace(session, identity=writer.identity.over(session.identity))
+        sessions.current[writer.key] = session
         if session != before:
             taken.sessions[session.number] = session
+        if before and before.number == session.number:
+            self._tell_those_under(before, session, taken)
         known.settled = session.number
         return session
 
-    def _begun(self, node: str, ended: Session | None, taken: Taken) -> Session | None:
-        """The first session of a node, or the one behind another, whose counters may be those of another node."""
-        memory = None
+    def _tell_those_under(self, before: Session, session: Session, taken: Taken) -> None:
+        if (before.identity, before.facts) == (session.identity, session.facts):
+            return
+        sessions = self.state.sessions
+        for key, one in sessions.under(session.number):
+            told = sessions.current[key] = taken.sessions[one.number] = one.with_told(before, session)
+            self._tell_those_under(one, told, taken)
+
+    def _begun(self, writer: Writer, ended: Session | None, time: int | None, taken: Taken) -> Session | None:
+        """The first session of a writer, or the one behind another, whose counters may be those of another node.
+
+        With a node's session those of its tasks end.
+        """
+        sessions, memory = self.state.sessions, None
         if ended:
             self.sum_up(taken)
             memory = self.state.memories.pop(ended.number, None)
-        session = self.state.sessions.begin(node, self._identity)
+            for key in [] if writer.is_of_task else sessions.tasks_of(writer.node):
+                self._end(key)
+        elif not sessions.has_room(writer):
+            self._make_room(writer, time, taken)
+        session = sessions.begin(writer, self._identity)
         if session and memory:
             self.state.memories[session.number] = memory.of_next_session()
         return session
+
+    def _make_room(self, writer: Writer, time: int | None, taken: Taken) -> None:
+        """Ends the session that has been quiet for longest, if that is long enough."""
+        if time is None or time not in self._times or time < self._full_until.get(writer.is_of_task, 0):
+            return
+        self.sum_up(taken)
+        found = self.state.sessions.quietest(writer)
+        if found is None:
+            return
+        key, latest = found
+        if time - latest >= _QUIET:
+            self._end(key)
+        else:
+            self._full_until[writer.is_of_task] = latest + _QUIET
+
+    def _end(self, key: str) -> None:
+        """Ends a session of which nothing is gathered."""
+        self.state.memories.pop(self.state.sessions.end(key).number, None)
 
     def sum_up(self, taken: Taken) -> None:
         """Rolls up what was gathered; `state` is then what belongs to the end of what was taken."""
         folds: dict[int, Fold] = {}
         for known in self._gathered:
             plan, records = known.plan, len(known.times)
+            latest = self.state.sessions.latest
+            latest[known.settled] = max(latest.get(known.settled, 0), known.times[-1])
             if plan.unknown:
                 taken.count_unknown(plan.unknown, records)
             else:

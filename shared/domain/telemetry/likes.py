@@ -6,10 +6,10 @@ It is all of what they are like, so nothing of it is ever out of date.
 from dataclasses import dataclass
 from sys import getsizeof
 
-from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.metrics import Metric
 from shared.domain.telemetry.once_records import identity_of_tags, is_once, named
 from shared.domain.telemetry.plans import Plan, plan_of
+from shared.domain.telemetry.sessions import Writer
 
 MOST_LIKES = 4096
 _LARGEST, _MOST_BYTES = 32 << 10, 16 << 20  # of what records are like, one and all that are remembered
@@ -18,11 +18,10 @@ type Like = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alike:
-    """The plan for records, the node or host that their tags name, and whether they are of those told once."""
+    """The plan for records, by whom they are, and whether they are of those told once."""
 
     plan: Plan
-    node: str
-    identity: Identity
+    writer: Writer
     is_once: bool
 
 
@@ -70,4 +69,5 @@ class Likes:
 def _told(metric: Metric) -> Alike:
     tags = metric.tags
     identity = identity_of_tags(tags)
-    return Alike(plan_of(metric), identity.node or named(tags.get("host", "")), identity, is_once(metric))
+    writer = Writer(identity.node or named(tags.get("host", "")), identity)
+    return Alike(plan_of(metric), writer, is_once(metric))

@@ -2,9 +2,13 @@
 
 An agent begins with a batch of records that it tells once. So the first such record after others, or one that a session
 has already told at another time, begins the next session: a retry, perhaps on another node, that appends to the same
-blob. Nodes that write to one blob at once can be kept apart only where their records bear the tag of a node or a host.
+blob. Nodes, tasks and attempts that write to one blob at once can be kept apart only by tags of their records.
+
+What is told once often bears no tags, whatever the agent's samples do. So a session of a task has what its node's
+session told, and one of a host what was told without tags right before it, where nobody else can have told that.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -15,7 +19,9 @@ from shared.domain.telemetry.once_records import SINGLE, identity_of_record, is_
 
 _NO_FACTS = NodeFacts()
 MOST_NODES = 16
-"""That one blob may hold at a time, so that what must be remembered of them fits into a row."""
+"""That one blob may hold at a time, so that what must be remembered of them fits into a row; a task counts like one."""
+MOST_TASKS = 12
+"""Of them, so that the others' records have a place: what tells of more tasks at a time is their node's."""
 MOST_SESSIONS = 1000
 """That one blob may hold, as who asks for one reads what all have told."""
 
@@ -28,12 +34,45 @@ class Phase(IntEnum):
     RUNNING = 2
 
 
+_KEPT = 100  # of these, for nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """By whom records are, as their tags tell: the name of the node, or else of its host, and whose they are."""
+
+    node: str
+    identity: Identity
+
+    @property
+    def key(self) -> str:
+        """The node's name alone where no task is named."""
+        identity = self.identity
+        task = (identity.job, identity.task, identity.attempt)
+        return "\0".join((self.node, *task)) if any(task) else self.node
+
+    @property
+    def is_of_task(self) -> bool:
+        return self.key != self.node
+
+    @property
+    def is_host(self) -> bool:
+        return bool(self.node) and not self.identity.node and not self.is_of_task
+
+    @property
+    def of_node(self) -> "Writer":
+        """The node itself, whatever task is named."""
+        return Writer(self.node, replace(self.identity, job="", task="", attempt=""))
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """One agent's time in a blob; `number` counts from 0 in the order in which sessions begin.
 
     `told` are the records, of those that a session has once, with the nanosecond of each. `host` is the node's name, or
-    its host's, as the records' tags have it: what it is called where the identity doesn't tell.
+    its host's, as the records' tags have it: what it is called where the identity doesn't tell. A session is `under`
+    the one of that number whose records tell of it, too. `rival` is the node of what was told without tags before and
+    no samples followed: whose the next ones are isn't certain then.
     """
 
     number: int
@@ -42,6 +81,8 @@ class Session:
     facts: NodeFacts = _NO_FACTS
     phase: Phase = Phase.NEW
     told: tuple[tuple[str, int], ...] = ()
+    under: int = -1
+    rival: str = ""
 
     @property
     def whose(self) -> Identity:
@@ -64,21 +105,95 @@ class Session:
         identity = found.over(self.identity) if is_of_batch(metric) else self.identity.over(found)
         return replace(self, identity=identity, facts=self.facts.told(safe), phase=Phase.OPENING, told=told)
 
+    def with_told(self, before: "Session", after: "Session") -> "Session":
+        """With what the session above it has told since it was as before."""
+        facts = after.facts if self.facts == before.facts else self.facts
+        return replace(self, identity=self.identity.over(after.identity), facts=facts)
+
 
 @dataclass(slots=True)
 class Sessions:
-    """The sessions under way in a blob, by the node or host that records are tagged with; by "" where they aren't."""
+    """The sessions under way in a blob, by the keys of their writers.
+
+    `latest` are the nanoseconds of the last samples of those that have any, by the numbers of sessions.
+    """
 
     current: dict[str, Session] = field(default_factory=dict)
     begun: int = 0
+    latest: dict[int, int] = field(default_factory=dict)
 
-    def begin(self, node: str, identity: Identity) -> Session | None:
-        """The next session of a node, whose last one is over; None where the blob has too many of either already."""
-        if self.begun >= MOST_SESSIONS:
-            self.current.pop(node, None)
+    def has_room(self, writer: Writer) -> bool:
+        """Whether there may be one more at a time."""
+        if len(self.current) >= MOST_NODES:
+            return False
+        return not writer.is_of_task or sum(1 for _ in self._candidates(writer)) < MOST_TASKS
+
+    def begin(self, writer: Writer, identity: Identity) -> Session | None:
+        """The next session of a writer, whose last one is over; None where the blob has too many of either already.
+
+        `identity` is what the blob's name tells.
+        """
+        ended = self.current.get(writer.key)
+        if self.begun >= MOST_SESSIONS - (_KEPT if writer.is_of_task else 0):
+            self.current.pop(writer.key, None)
             return None
-        if node not in self.current and len(self.current) >= MOST_NODES:
+        if ended is None and not self.has_room(writer):
             return None
-        self.current[node] = Session(self.begun, identity, node)
+        if ended:
+            self.latest.pop(ended.number, None)
+        above = self._above(writer)
+        session = Session(self.begun, identity, writer.node, rival=self._unfollowed(ended))
+        if above:
+            session = replace(session, identity=above.identity, facts=above.facts, under=above.number)
+        self.current[writer.key] = session
         self.begun += 1
-        return self.current[node]
+        return session
+
+    def end(self, key: str) -> Session:
+        ended = self.current.pop(key)
+        self.latest.pop(ended.number, None)
+        return ended
+
+    def tasks_of(self, node: str) -> list[str]:
+        """The keys of sessions of tasks on a node."""
+        return [key for key, session in self.current.items() if session.host == node != key]
+
+    def under(self, number: int) -> list[tuple[str, Session]]:
+        """Those that have what a session told, with their keys."""
+        return [(key, session) for key, session in self.current.items() if session.under == number]
+
+    def run(self, session: Session) -> None:
+        """Notes that samples follow what was told once above a session."""
+        for key, above in self.current.items():
+            if above.number == session.under and above.phase is not Phase.RUNNING:
+                self.current[key] = replace(above, phase=Phase.RUNNING)
+
+    def quietest(self, writer: Writer) -> tuple[str, int] | None:
+        """The key of the session whose end would make room for a writer, and the time of its last sample, if any."""
+        above = {session.under for session in self.current.values()}
+        found = [(self.latest.get(session.number, 0), key) for key, session in self._candidates(writer)
+                 if session.number not in above]  # fmt: skip
+        return min(found)[::-1] if found else None
+
+    def _candidates(self, writer: Writer) -> Iterator[tuple[str, Session]]:
+        """Sessions of tasks, if the writer is of one, or else all, with their keys."""
+        for key, session in self.current.items():
+            if key != session.host or not writer.is_of_task:
+                yield key, session
+
+    def _above(self, writer: Writer) -> Session | None:
+        """The session that tells what is told once of a writer: of a task's node, or of a host that is the only one."""
+        if writer.is_of_task and writer.node in self.current:
+            return self.current[writer.node]
+        untagged = self.current.get("")
+        if untagged is None or not (writer.of_node if writer.is_of_task else writer).is_host:
+            return None
+        hosts = {session.host for _, session in self.under(untagged.number) if session.host}
+        is_only = hosts == {writer.node} or (not hosts and untagged.phase is Phase.OPENING)
+        return untagged if is_only and untagged.rival in ("", untagged.identity.node) else None
+
+    def _unfollowed(self, ended: Session | None) -> str:
+        """The node that an agent told of without tags, and sent no samples of until another began."""
+        if ended is None or ended.host or ended.phase is not Phase.OPENING or self.under(ended.number):
+            return ""
+        return ended.identity.node or ended.rival

@@ -14,7 +14,7 @@ from shared.domain.telemetry.blob_state import State
 from shared.domain.telemetry.bounds import MOST_LINE, MOST_STRING, STEP, WINDOW
 from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.likes import Likes
-from shared.domain.telemetry.sessions import MOST_SESSIONS, Sessions
+from shared.domain.telemetry.sessions import MOST_SESSIONS, Sessions, Writer
 from shared.services.blob_intake import Piece
 from shared.services.telemetry_steps import Context, Steps, read_steps
 from shared.stores.places import PlaceKey
@@ -156,6 +156,8 @@ def test_a_unit_is_read_by_parts_whose_lines_count_each() -> None:
 
 def test_a_blob_has_only_so_many_sessions() -> None:
     sessions = Sessions(begun=MOST_SESSIONS - 1)
-    assert sessions.begin("n", Identity()) is not None
-    assert sessions.begin("n", Identity()) is None
+    task, node = Writer("n", Identity(task="t")), Writer("n", Identity())
+    assert sessions.begin(task, Identity()) is None  # the last ones are for nodes
+    assert sessions.begin(node, Identity()) is not None
+    assert sessions.begin(node, Identity()) is None
     assert sessions.current == {}

@@ -1,0 +1,134 @@
+"""Who of those that write to one blob a record is of: nodes, their tasks and attempts, and what is told once."""
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from shared.domain.telemetry.blob_state import State
+from shared.domain.telemetry.decoding import Decoder
+from shared.domain.telemetry.labels import Identity
+from shared.domain.telemetry.metrics import Metric
+from shared.domain.telemetry.sessions import MOST_TASKS
+from shared.domain.telemetry.task_runs import Tie, attempts_of, tie_of
+from tests.domain.telemetry.nodes import at, flat, intake, once, step, taken
+
+TASKS = {"t1": range(5), "t2": range(5, 10)}
+
+
+def used(second: float, tags: str) -> Metric:
+    return at(second, f"mem,{tags} used={second}")
+
+
+def counted(lines: Iterable[Metric], identity: Identity | None = None, *, singly: bool = False) -> dict[Identity, int]:
+    """How many values there are of whom; in one step, or each record in one of its own, with the state packed."""
+    reader, whose, found = intake(identity), dict[int, Identity](), dict[Identity, int]()
+    for part in [[line] for line in lines] if singly else [list(lines)]:
+        told = reader.take(step(part))
+        whose |= {number: session.whose for number, session in told.sessions.items()}
+        for number, rollups in told.rollups.items():
+            values = sum(one.count for one in flat(rollups).values())
+            found[whose[number]] = found.get(whose[number], 0) + values
+        reader = intake(identity, State.unpack(reader.state.pack()))
+    return found
+
+
+@pytest.mark.parametrize("order", [lambda second: second, lambda second: second * 5 % 9])
+def test_tasks_that_only_tags_tell_apart_are_kept_apart(order: Callable[[int], int]) -> None:
+    lines = [used(second, f"job_id=j,task_id={task}") for task, times in TASKS.items() for second in times]
+    lines = [lines[place] for place in sorted(range(10), key=order)]
+    expected = {Identity(job="j", task="t1"): 5, Identity(job="j", task="t2"): 5}
+    for singly in (False, True):
+        found = counted(lines, singly=singly)
+        assert found == expected
+        for task in TASKS:
+            own = [whose for whose in found if tie_of(whose, "j", task) is Tie.TASK]
+            assert own == [Identity(job="j", task=task)]
+
+
+def test_attempts_that_only_tags_tell_apart_are_kept_apart() -> None:
+    found = counted(used(second, f"task_id=t,task_attempt={second // 5 + 1}") for second in range(10))
+    assert found == {Identity(task="t", attempt="1"): 5, Identity(task="t", attempt="2"): 5}
+    assert attempts_of(found) == ["1", "2"]
+
+
+def test_records_of_several_tasks_in_one_batch_are_kept_apart() -> None:
+    records = ",".join(
+        f'{{"name":"mem","tags":{{"task_id":"t{number % 2}"}},"fields":{{"used":1}},"timestamp":{1713204200 + number}}}'
+        for number in range(8)
+    )
+    (batch,) = Decoder(together=True).steps(f'{{"metrics":[{records}]}}\n'.encode(), 0)
+    assert batch.bundles
+    found = intake().take(batch)
+    assert {session.identity.task for session in found.sessions.values()} == {"t0", "t1"}
+    assert [one.count for part in found.rollups.values() for one in flat(part).values()] == [4, 4]
+
+
+def test_counters_of_tasks_are_read_apart() -> None:
+    lines = [at(second, f"net,interface=e,task_id=t{second % 2} bytes_sent={1000 * (second % 2) + second}i")
+             for second in range(6)]  # fmt: skip
+    found = taken(*lines)
+    assert ([one.sum for part in found.rollups.values() for one in flat(part).values()], found.losses.late) == (
+        [4, 4],
+        0,
+    )
+
+
+def test_a_tasks_records_have_what_its_node_told_once() -> None:
+    lines = [once("batch_agent_data", batch_vm_name="n1", batch_pool_name="p"), once("vm_lscpu_metadata", CPUs="2"),
+             used(5, "task_id=t1"), used(6, "task_id=t2"), at(7, "mem used=1")]  # fmt: skip
+    found = taken(*lines).sessions
+    assert [session.identity for session in found.values()] == [
+        Identity("p", "n1"), Identity("p", "n1", task="t1"), Identity("p", "n1", task="t2"),
+    ]  # fmt: skip
+    assert {session.facts.cpu_count for session in found.values()} == {2}
+
+
+def test_a_nodes_next_session_ends_those_of_its_tasks() -> None:
+    def batch(second: float, node: str) -> list[Metric]:
+        return [once("batch_agent_data", second, batch_vm_name=node), used(second + 5, "task_id=t")]
+
+    found = counted([*batch(0, "n1"), *batch(100, "n2")])
+    assert found == {Identity(node="n1", task="t"): 1, Identity(node="n2", task="t"): 1}
+
+
+def test_of_very_many_tasks_at_a_time_the_last_ones_count_for_their_node() -> None:
+    tasks = range(MOST_TASKS + 3)
+    found = counted(used(second + task / 100, f"node_id=n,task_id={task}") for second in (1, 2) for task in tasks)
+    assert found == {Identity(node="n", task=str(task)): 2 for task in range(MOST_TASKS)} | {Identity(node="n"): 6}
+
+
+@pytest.mark.parametrize("singly", [False, True])
+def test_tasks_that_follow_each_other_make_room(*, singly: bool) -> None:
+    tasks = range(3 * MOST_TASKS)
+    lines = [used(60 * task + second, f"host=h,task_id={task}") for task in tasks for second in (1, 2)]
+    assert counted(lines, singly=singly) == {Identity(node="h", task=str(task)): 2 for task in tasks}
+
+
+def test_a_host_has_what_was_told_without_tags_right_before() -> None:
+    path = Identity(job="j", task="t", attempt="1")
+    agent = once("batch_agent_data", batch_vm_name="n1", batch_pool_name="p")
+    own = Identity("p", "n1", "j", "t", "1")
+    assert counted([agent, used(5, "host=h"), used(6, "host=h")], path) == {own: 2}
+    of_host = once("mem", 0, {"host": "h"}, used=1)
+    lines = [once("vm_lscpu_metadata", CPUs="2"), of_host, agent, used(5, "host=h")]
+    assert counted(lines, path) == {own: 2}
+    assert {session.facts.cpu_count for session in taken(*lines).sessions.values()} == {2}
+    assert counted([agent, used(5, "host=h,task_id=x")]) == {Identity("p", "n1", task="x"): 1}
+
+
+def test_a_host_that_tries_again_elsewhere_is_another_node() -> None:
+    def batch(second: float, node: int) -> list[Metric]:
+        return [once("batch_agent_data", second, batch_vm_name=f"n{node}"), used(second + 5, f"host=h{node}")]
+
+    assert counted([*batch(0, 1), *batch(100, 2)]) == {Identity(node="n1"): 1, Identity(node="n2"): 1}
+
+
+def test_where_several_may_have_told_it_a_host_has_nothing_of_it() -> None:
+    first, second = (once("batch_agent_data", at, batch_vm_name=f"n{at}") for at in (1, 2))
+    assert counted([first, second, used(5, "host=a"), used(6, "host=b")]) == {
+        Identity(node="a"): 1,
+        Identity(node="b"): 1,
+    }
+    assert counted([first, used(5, "host=a"), used(6, "host=b")]) == {Identity(node="n1"): 1, Identity(node="b"): 1}
+    untagged = [first, at(3, "mem used=1"), used(5, "host=a")]
+    assert counted(untagged) == {Identity(node="n1"): 1, Identity(node="a"): 1}
