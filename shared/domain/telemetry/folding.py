@@ -4,9 +4,11 @@ What a fold must remember from one step of a blob to the next is its `Memory`: t
 that growth is exact over the ends of steps, and which series there are, of which a node may have only so many.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -14,7 +16,7 @@ from shared.domain.telemetry.moments import Moments, spans_of
 from shared.domain.telemetry.plain_columns import MOST_COUNT, ByMinute, counter, gauge, summed_up
 from shared.domain.telemetry.plans import Column, Plan, Summary
 from shared.domain.telemetry.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups, add
-from shared.domain.telemetry.series import Kind, Series
+from shared.domain.telemetry.series import Kind, Rule, Series
 from shared.domain.telemetry.summaries import Reading, gauge_rollup, growth, number_of
 
 MOST_SERIES = 1000
@@ -73,6 +75,17 @@ class Losses:
         self.no_numbers += other.no_numbers
 
 
+class Alike(NamedTuple):
+    """Records that are alike, some at least, in any order.
+
+    `values` are those of all fields of the first record, then of the second, and so on.
+    """
+
+    plan: Plan
+    times: list[int]
+    values: list[Any]
+
+
 class Fold:
     """Rolls up the records of one node, into the rollups that it is given."""
 
@@ -91,17 +104,27 @@ class Fold:
         self.hours: set[int] = set()
         self.losses = Losses()
 
-    def add(self, plan: Plan, times: list[int], values: list[Any]) -> None:
-        """Adds records that are alike, some at least, in any order. Those that come later are in later calls.
+    def add(self, some: Sequence[Alike]) -> None:
+        """Adds records, by what they are like. Those that come later are in later calls."""
+        several = _in_several(some)
+        for alike in some:
+            self._add_alike(alike, several)
+        for column, times, values in _brought_together(some, several):
+            moments = self._moments_of(times)
+            if self._admits(column, len(times)):
+                self._add_values(column, moments, values)
 
-        `values` are those of all fields of the first record, then of the second, and so on.
-        """
+    def _add_alike(self, alike: Alike, but: Collection[str]) -> None:
+        """Adds records that are alike, without counters of some ids."""
+        plan, times, values = alike
         count = len(times)
         width, order, ordered = len(values) // count, None, sorted(times)
         if times != ordered:
             order = sorted(range(count), key=times.__getitem__)
-        moments = self._moments_of(ordered)
-        for column in plan.columns:
+        moments, columns = self._moments_of(ordered), plan.columns
+        if not plan.counters.isdisjoint(but):
+            columns = tuple(column for column in columns if column.series.id not in but)
+        for column in columns:
             if self._admits(column, count):
                 self._add_values(column, moments, _column(values, column.place, width, order))
         for summary in plan.summaries:
@@ -197,6 +220,31 @@ class Fold:
         self.cells += len(minutes) - before
 
 
+def _in_several(some: Iterable[Alike]) -> set[str]:
+    """The ids of counters that stand in records of more than one kind, as where not all have the same fields."""
+    ids = [alike.plan.counters for alike in some]
+    if len(frozenset[str]().union(*ids)) == sum(map(len, ids)):
+        return set()
+    kinds = Counter(chain.from_iterable(ids))
+    return {one for one, count in kinds.items() if count > 1}
+
+
 def _column(values: list[Any], place: int, width: int, order: list[int] | None) -> list[Any]:
     column = values[place::width]
     return column if order is None else [column[row] for row in order]
+
+
+def _brought_together(some: Iterable[Alike], several: Collection[str]) -> Iterator[tuple[Column, list[int], list[Any]]]:
+    """Counters, each with all of its readings in the order of their times, as growth is from one to the next."""
+    if not several:
+        return
+    found: dict[tuple[str, Rule], tuple[Column, list[int], list[Any]]] = {}
+    for plan, own_times, own_values in some:
+        for column in plan.columns:
+            if column.series.id in several:
+                _, times, values = found.setdefault((column.series.id, column.rule), (column, [], []))
+                times += own_times
+                values += own_values[column.place :: len(own_values) // len(own_times)]
+    for column, times, values in found.values():
+        order = sorted(range(len(times)), key=times.__getitem__)
+        yield column, [times[row] for row in order], [values[row] for row in order]

@@ -13,7 +13,7 @@ from shared.domain.stamps import to_milliseconds
 from shared.domain.telemetry.blob_state import State
 from shared.domain.telemetry.bundles import Bundle
 from shared.domain.telemetry.decoding import Step
-from shared.domain.telemetry.folding import MOST_SERIES, Fold, Memory
+from shared.domain.telemetry.folding import MOST_SERIES, Alike, Fold, Memory
 from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.likes import MOST_LIKES, Like, Likes, Remembered
 from shared.domain.telemetry.metrics import Metric
@@ -223,23 +223,25 @@ class Intake:
 
     def sum_up(self, taken: Taken) -> None:
         """Rolls up what was gathered; `state` is then what belongs to the end of what was taken."""
-        folds: dict[int, Fold] = {}
+        some: dict[int, list[Alike]] = {}
+        latest = self.state.sessions.latest
         for known in self._gathered:
             plan, records = known.plan, len(known.times)
-            latest = self.state.sessions.latest
             latest[known.settled] = max(latest.get(known.settled, 0), known.times[-1])
             if plan.unknown:
                 taken.count_unknown(plan.unknown, records)
             else:
                 taken.unread_fields += plan.unread * records
-                fold = folds.get(known.settled) or folds.setdefault(known.settled, self._fold(known.settled, taken))
-                fold.add(plan, known.times, known.values)
+                some.setdefault(known.settled, []).append(Alike(plan, known.times, known.values))
+        for number, gathered in some.items():
+            fold = self._fold(number, taken)
+            fold.add(gathered)
+            taken.add(number, fold)
+        for known in self._gathered:
             known.times.clear()
             known.values.clear()
         self._gathered.clear()
         self.gathered_values = 0
-        for number, fold in folds.items():
-            taken.add(number, fold)
 
     def _fold(self, session: int, taken: Taken) -> Fold:
         memory = self.state.memories.setdefault(session, Memory())

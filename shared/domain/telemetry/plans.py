@@ -6,7 +6,7 @@ out, so that a command line or a path in one makes no series.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from shared.domain.redaction import redacted
@@ -42,12 +42,20 @@ class Summary(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """`unknown` is the name of a measurement that the catalog doesn't have, `unread` how many fields are of no use."""
+    """`unknown` is the name of a measurement that the catalog doesn't have, `unread` how many fields are of no use.
+
+    `counters` are the ids of the series that are counters.
+    """
 
     columns: tuple[Column, ...] = ()
     summaries: tuple[Summary, ...] = ()
     unknown: str = ""
     unread: int = 0
+    counters: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        counters = frozenset(column.series.id for column in self.columns if column.rule.kind is Kind.COUNTER)
+        object.__setattr__(self, "counters", counters)
 
 
 def plan_of(metric: Metric) -> Plan:

@@ -1,9 +1,14 @@
+import json
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
+from shared.domain.telemetry.blob_state import State
+from shared.domain.telemetry.decoding import Decoder, Step
+from shared.domain.telemetry.metrics import Metric
 from shared.domain.telemetry.rollups import MINUTE, Rollup, Rollups, hours, merged
 from shared.domain.telemetry.series import Rule, Series
 from shared.domain.telemetry.summaries import Reading, gauge_rollup, growth
@@ -54,9 +59,8 @@ def test_a_rule_that_turns_values_round_keeps_the_smallest_below_the_largest() -
     assert (rollup.min, rollup.max, rollup.sum, rollup.last) == (0, 1, 1, 0)
 
 
-READINGS = st.lists(
-    st.tuples(st.integers(1, 200), st.one_of(st.integers(0, 1000), st.just(None))), min_size=1, max_size=20
-)
+READING = st.tuples(st.integers(1, 200), st.one_of(st.integers(0, 1000), st.just(None)))
+READINGS = st.lists(READING, min_size=1, max_size=20)
 
 
 def _readings(steps: list[tuple[int, int | None]]) -> list[tuple[int, int]]:
@@ -91,6 +95,50 @@ def test_growth_is_the_same_however_readings_are_split_into_steps(
         assert min(rollup.min for rollup in found.values()) == pytest.approx(min(rates))
     for (_, minute), rollup in found.items():
         assert minute == rollup.last_at // MINUTE
+
+
+def _net(second: int, value: int, layout: int) -> Metric:
+    """A reading in one of eight layouts: with or without a tag that makes no attribute, and two other fields."""
+    rack, error, packets = layout & 1, layout & 2, layout & 4
+    fields = ["err_in=0i"] * bool(error) + [f"bytes_sent={value}i"] + [f"packets_sent={2 * value}i"] * bool(packets)
+    return at(second, f"net,interface=e{',rack=1' * rack} {','.join(fields)}")
+
+
+def _unit(metrics: list[Metric]) -> list[Step]:
+    """A batch as an agent writes it, its records in bundles as far as they can be."""
+    records = [{"name": one.name, "tags": one.tags, "fields": one.fields, "timestamp": one.time} for one in metrics]
+    return list(Decoder(together=True).steps(json.dumps({"metrics": records}).encode() + b"\n", 0))
+
+
+@given(st.lists(st.tuples(READING, st.integers(0, 7)), min_size=1, max_size=20), st.lists(st.integers(0, 20)))
+def test_what_comes_with_readings_and_how_many_are_read_at_once_changes_no_growth(
+    steps: list[tuple[tuple[int, int | None], int]], cuts: list[int]
+) -> None:
+    readings = _readings([grown for grown, _ in steps])
+    metrics = [_net(*reading, layout) for reading, (_, layout) in zip(readings, steps, strict=True)]
+    told = []
+    for edges in ([0, len(metrics)], sorted({0, *(cut for cut in cuts if cut < len(metrics)), len(metrics)}),
+                  range(len(metrics) + 1)):  # fmt: skip
+        reader, parts = intake(), []
+        for begin, end in pairwise(edges):
+            parts += [reader.take(one) for one in _unit(metrics[begin:end])]
+            reader = intake(state=State.unpack(reader.state.pack()))
+        found = flat(merged(rollups for part in parts for rollups in part.rollups.values()))
+        told.append((found, reader.state.memories[0].readings, sum(part.losses.late for part in parts)))
+    for found, newest, late in told:
+        assert (newest, late) == (told[-1][1], 0)
+        assert found.keys() == told[-1][0].keys()
+        for key, one in found.items():
+            assert astuple(one) == pytest.approx(astuple(told[-1][0][key]))
+
+
+def test_a_counter_whose_records_come_with_other_fields_by_turns_loses_no_growth() -> None:
+    lines = [
+        _net(second, value, layout) for second, value, layout in ((0, 100, 0), (5, 200, 2), (10, 10, 2), (15, 50, 0))
+    ]
+    told = intake().take(step(lines))
+    grown = {series.name: rollup.sum for (series, _), rollup in flat(told.rollups[0]).items()}
+    assert (grown["system.network.io"], told.losses.late) == (150, 0)
 
 
 def test_a_counter_that_begins_anew_has_grown_by_what_it_shows() -> None:
