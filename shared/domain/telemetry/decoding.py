@@ -7,6 +7,7 @@ stops between two steps whenever it likes. What a step holds doesn't depend on h
 of text there are in one does.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -62,9 +63,10 @@ class Decoder:
     def steps(self, stored: bytes, offset: int, *, is_last: bool = False) -> Iterator[Step]:
         """Steps of bytes that begin at an offset of a blob, where a step ended or at 0; what is left waits for more.
 
-        With `is_last` nothing will follow: the end of a text needs no end of line, and half a unit is rejected.
+        With `is_last` nothing will follow: the end of a text needs no end of line, and half a unit is rejected. A mark
+        of UTF-8 at the begin of a blob is passed over.
         """
-        at, before = 0, -1
+        at, before = len(BOM_UTF8) if not offset and stored.startswith(BOM_UTF8) else 0, -1
         while before < at < len(stored):
             before = at
             for step in self._alike(stored, at, offset, is_last=is_last):

@@ -271,3 +271,20 @@ def test_what_reads_zstd_is_loaded_with_the_first_frame_and_not_before() -> None
     program = "import sys; import shared.domain.telemetry.intake; print('zstandard' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert answer.stdout == "False\n"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("cuts", [(), (1, 2, 3, 4, 20)])
+def test_a_mark_of_utf8_at_the_begin_of_a_blob_is_passed_over(form: str, cuts: tuple[int, ...]) -> None:
+    stored = b"\xef\xbb\xbf" + FORMS[form](line(1) + line(2))
+    steps = list(all_steps(stored, cuts))
+    metrics, rejected = contents(steps)
+    assert (numbers(metrics), rejected, steps[-1].end) == ([1, 2], [], len(stored))
+    batch = b'\xef\xbb\xbf{"metrics":[{"name":"m","tags":{},"fields":{"f":1},"timestamp":1713204200}]}\n'
+    assert [numbers(part) for part in contents(all_steps(batch))[:1]] == [[1]]
+    assert not list(Decoder().steps(stored[:2], 0))
+
+
+def test_a_mark_of_utf8_within_a_blob_is_text() -> None:
+    _, rejected = contents(all_steps(line(1) + b"\xef\xbb\xbf{}\n"))
+    assert [one.start for one in rejected] == [len(line(1))]
