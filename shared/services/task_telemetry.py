@@ -135,8 +135,15 @@ class TaskTelemetryQueries:
         wanted = await self._telemetry.range_of(clipped)
         if wanted.since >= wanted.until:
             return replace(told, reason=_PAST)
-        found = await self._telemetry.sessions.find(report.account.key, run.pool, run.node, wanted.hours)
-        return await self._shown(told, _tied(found, report.job.facts.id, task.id), wanted, clipped)
+        tied = _tied(await self._sessions(report, task, run, wanted), report.job.facts.id, task.id)
+        return await self._shown(told, tied, wanted, clipped)
+
+    async def _sessions(self, report: JobReport, task: Task, run: TaskRun, wanted: Range) -> _Sessions:
+        """Those of the node, and those that name the task and call the node by another name."""
+        sessions, account, job = self._telemetry.sessions, report.account.key, report.job.facts.id
+        found = await sessions.find(account, run.pool, run.node, wanted.hours)
+        own = await sessions.find_of_task(account, job, task.id, run.pool, wanted.hours)
+        return {partition: [*found.get(partition, ()), *own.get(partition, ())] for partition in found | own}
 
     async def _shown(
         self, told: TaskTelemetry, tied: Mapping[Tie | None, _Sessions], wanted: Range, asked: Asked

@@ -22,7 +22,7 @@ from shared.errors import BatchscopeError
 from shared.services.blob_intake import Contribution, Piece
 from shared.services.taken_in import telemetry_lane
 from shared.services.telemetry_steps import Context, Steps, read_steps
-from shared.stores.node_index import NodeIndex
+from shared.stores.node_index import NodeIndex, task_name
 from shared.stores.places import PlaceKey
 from shared.stores.telemetry import (
     STATE,
@@ -169,7 +169,7 @@ class TelemetryIntake:
     async def _indexed(self, piece: Piece, read: Steps) -> set[_Indexed]:
         """Notes whose sessions have something on which days, as far as that may be new.
 
-        Where a session's node is told after its first samples, these are noted once more, under its name.
+        Where a session's node or task is told after its first samples, these are noted once more, under its name.
         """
         partition = piece.key.partition
         wanted = {(partition, chunk.session, chunk.block // HOURS_A_DAY) for chunk in read.chunks}
@@ -179,18 +179,24 @@ class TelemetryIntake:
             for day in await self._telemetry.days_of(partition, number)
         }
         new = sorted({one for one in wanted if one not in self._told or one[1] in read.renamed} | moved)
-        nodes = await self._nodes(partition, read, {number for _, number, _ in new})
+        whose = await self._whose(partition, read, {number for _, number, _ in new})
         account_key, incarnation = account_in(piece.lane), piece.entry.incarnation
         for _, number, day in new:
-            await self._index.save(account_key, nodes[number], incarnation, number, [day])
+            for name in _names_of(whose[number]):
+                await self._index.save(account_key, name, incarnation, number, [day])
         return wanted
 
-    async def _nodes(self, partition: str, read: Steps, numbers: set[int]) -> dict[int, str]:
+    async def _whose(self, partition: str, read: Steps, numbers: set[int]) -> dict[int, Identity]:
         """Whose the sessions are, from what was read or else from what is stored."""
         found = {number: session.whose for number, session in read.sessions.items()}
         if not numbers <= found.keys():
             found = await self._telemetry.load_sessions(partition) | found
-        return {number: found.get(number, Identity()).node for number in numbers}
+        return {number: found.get(number, Identity()) for number in numbers}
+
+
+def _names_of(whose: Identity) -> Sequence[str]:
+    """By which a session is found."""
+    return [whose.node, task_name(whose.job, whose.task)] if whose.job and whose.task else [whose.node]
 
 
 def _totals_of(read: Steps) -> TelemetryTotals:

@@ -52,7 +52,7 @@ class Steps:
     """What the first `consumed` bytes of a piece come to, and the packed state behind them.
 
     `lost` of them can't be read, nor what follows them (`skipping`). `renamed` sessions were there before, under the
-    name of another node or none.
+    name of another node or task, or none.
     """
 
     consumed: int = 0
@@ -103,7 +103,7 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
     state = State.unpack(context.packed) if context.packed else State()
     if state.in_line:
         return _end_of_line(piece, state), 0
-    nodes = _nodes_of(state.sessions.current.values())
+    names = _names_of(state.sessions.current.values())
     intake = Intake(context.identity, context.window, state, likes=context.likes)
     taken, ends, refused, step = Taken(piece.offset), list[int](), StepRefusals(), None
     for step in Decoder(together=True, size=size).steps(piece.body, piece.offset, is_last=piece.is_last):
@@ -118,7 +118,7 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
             break
     consumed, lost, state.in_line = _behind(piece, step, ends[-1] if ends else 0)
     found = replace(_summed_up(intake, taken, refused.found), consumed=consumed, lost=lost, ends=ends)
-    return replace(found, renamed=_renamed(nodes, taken.sessions.values())), taken.cells
+    return replace(found, renamed=_renamed(names, taken.sessions.values())), taken.cells
 
 
 def _behind(piece: Piece, step: Step | None, end: int) -> tuple[int, int, bool]:
@@ -138,12 +138,14 @@ def _end_of_line(piece: Piece, state: State) -> Steps:
     return Steps(behind or len(piece.body), state.pack())
 
 
-def _nodes_of(sessions: Iterable[Session]) -> dict[int, str]:
-    return {session.number: session.whose.node for session in sessions}
+def _names_of(sessions: Iterable[Session]) -> dict[int, tuple[str, str, str]]:
+    """Those of nodes, jobs and tasks, by which sessions are found."""
+    known = {session.number: session.whose for session in sessions}
+    return {number: (whose.node, whose.job, whose.task) for number, whose in known.items()}
 
 
-def _renamed(before: Mapping[int, str], sessions: Iterable[Session]) -> Collection[int]:
-    return [number for number, node in _nodes_of(sessions).items() if before.get(number, node) != node]
+def _renamed(before: Mapping[int, tuple[str, str, str]], sessions: Iterable[Session]) -> Collection[int]:
+    return [number for number, names in _names_of(sessions).items() if before.get(number, names) != names]
 
 
 def _summed_up(intake: Intake, taken: Taken, refused: Refusals) -> Steps:

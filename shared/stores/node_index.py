@@ -1,5 +1,7 @@
 """The table `nodeindex`: on which days which sessions of which blobs hold telemetry of a node; a partition an account.
 
+A session that names a job and a task has a row for the task, too, as what it calls its node may be no node of Batch.
+
 A row is written before what it points to, so that nothing is ever out of reach; and it may point to nothing, where a
 host died in between, or to a session that turned out to be another node's. Who reads it looks at the session, too.
 `hours` says that hours may stand beside minutes, and is likewise written before; `rolled`, that no minutes are left.
@@ -40,7 +42,7 @@ class NodeIndex:
         self._table = tables["nodeindex"]
 
     async def save(self, account_key: str, node: str, incarnation: str, session: int, days: Collection[int]) -> None:
-        """`node` may be empty, where nothing tells whose a session is. Raises StorageError."""
+        """`node` may be empty, where nothing tells whose a session is; or a task's `task_name`. Raises StorageError."""
         for day in days:
             key = f"{_node(node)}{SEPARATOR}{day:05x}{SEPARATOR}{incarnation}{SEPARATOR}{session:06x}"
             row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: False}
@@ -48,7 +50,7 @@ class NodeIndex:
                 await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
 
     async def load(self, account_key: str, node: str, first: int, last: int) -> list[Held]:
-        """What is held of a node from one day to another, both included."""
+        """What is held of a node, or by a `task_name`, from one day to another, both included."""
         begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
         rows = await load_range(self._table, account_key, begin, end + _AFTER)
         return [_held(row) for row in rows.values()]
@@ -84,6 +86,11 @@ class NodeIndex:
             )
             async for row in found:
                 yield _held(row)
+
+
+def task_name(job: str, task: str) -> str:
+    """What stands in the index for a node's name, where a task is looked for."""
+    return f"\0{job}\0{task}"
 
 
 def _node(node: str) -> str:

@@ -8,6 +8,7 @@ added to the minutes of an hour. Hours, which minutes become, are a store of the
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import msgspec
 
@@ -51,6 +52,18 @@ _PLACE = "o"
 STATE = "s"
 """The row of a blob's state."""
 _AFTER = "~~"
+_BY_HOST = "byHost"
+
+
+class Told(NamedTuple):
+    """Whose a session is, and what it told of its node; `by_host` where it has no node's name, but a host's or none.
+
+    Of sessions that were stored before this was, all names are taken for those of nodes.
+    """
+
+    whose: Identity
+    facts: NodeFacts
+    by_host: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +90,14 @@ class TelemetryStore:
 
     async def load_sessions(self, partition: str) -> dict[int, Identity]:
         """Whose the sessions of a blob are, by their numbers."""
-        return {number: identity for number, (identity, _) in (await self.load_told(partition)).items()}
+        return {number: told.whose for number, told in (await self.load_told(partition)).items()}
 
-    async def load_told(self, partition: str) -> dict[int, tuple[Identity, NodeFacts]]:
-        """The same with what the sessions told of their node."""
+    async def load_told(self, partition: str) -> dict[int, Told]:
+        """All that the sessions of a blob told, by their numbers."""
         rows = await load_range(self._table, partition, "n", "n" + _AFTER)
-        return {int(key[1:], 16): (_identity(row), _facts(row)) for key, row in rows.items()}
+        return {
+            int(key[1:], 16): Told(_identity(row), _facts(row), bool(row.get(_BY_HOST))) for key, row in rows.items()
+        }
 
     async def chunks(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
         """Those of hours since 1970, both included, with the columns of some names only."""
@@ -149,6 +164,7 @@ def session_row(partition: str, session: Session) -> Operation:
         "RowKey": f"n{session.number:06x}",
         **json_columns("identity", asdict(session.whose)),
         **json_columns("facts", asdict(session.facts)),
+        _BY_HOST: not session.identity.node,
     }
     return ("upsert", row, {"mode": "replace"})
 

@@ -133,6 +133,20 @@ async def test_blobs_that_name_a_task_count_alone(world: World, container: Conta
     assert (shown["attempts"], sums(shown)) == (["1", "2", "3"], [44])
 
 
+async def test_a_blob_that_names_the_task_and_a_host_counts(world: World, container: ContainerClient) -> None:
+    tasks = await staged(world, 5)
+    first = next(task for name, task in tasks.items() if name.startswith("first"))
+    begin = datetime.fromisoformat(first["startTime"])
+    await written(world, container, first, used(2, begin), "of-the-node")
+    blob = container.get_blob_client("loose/metrics.json")
+    await blob.create_append_blob()
+    for task, value in ((first["id"], 4), ("another", 8)):
+        await blob.append_block(used(value, begin, f",host=vm000001,job_id=ALPHA,task_id={task}").encode())
+    await world.app.fire("tick")
+    shown = (await world.get(f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry?step=PT1H")).body
+    assert (shown["basis"], sums(shown)) == ("task", [4])
+
+
 async def test_runs_before_the_latest_are_those_that_the_log_tells_of(
     world: World, container: ContainerClient, azurite: StorageAddresses
 ) -> None:

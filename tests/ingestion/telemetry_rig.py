@@ -42,6 +42,7 @@ def received(value: int, at: datetime = NOON) -> bytes:
 class TelemetryRig(Rig):
     def __init__(self, connection_string: str, prefix: str) -> None:
         super().__init__(connection_string, prefix)
+        self.pattern = PATTERN
         self.clock.time = NOON + HOUR
 
     @override
@@ -52,7 +53,7 @@ class TelemetryRig(Rig):
         stores = TakenIn.of(tables)
         kind = TelemetryIntake(
             self.accounts,
-            PathPattern(PATTERN),
+            PathPattern(self.pattern),
             stores.telemetry,
             stores.node_index,
             stores.totals,

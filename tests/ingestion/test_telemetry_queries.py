@@ -58,6 +58,37 @@ async def test_the_index_says_where_to_look_and_the_blob_whose_it_is(rig: Teleme
             await rig.queries.of_node("demo", pool, node)
 
 
+async def test_a_task_is_found_by_its_blobs_name_whatever_its_node_is_called(rig: TelemetryRig) -> None:
+    rig.pattern = "**/{job}/{task}/{attempt}/vm_perf_metrics.*"
+    lines = [f"mem{tags} used=1i {to_milliseconds(NOON) * 1_000_000}\n".encode()
+             for tags in (",host=vm000001", ",node_id=n1", ",host=vm000002,pool_id=other", "")]  # fmt: skip
+    await rig.append(*lines, name="flow/job/Task/1/vm_perf_metrics.0.json")
+    await rig.append(*lines, name="flow/job/another/1/vm_perf_metrics.0.json")
+    await (await rig.host()).run()
+    hour = to_milliseconds(NOON) // 3_600_000
+
+    async def found(job: str, task: str, pool: str = "pool") -> set[tuple[str, str]]:
+        partitions = await rig.queries.sessions.find_of_task("demo", job, task, pool, (hour, hour))
+        return {(one.whose.task, one.whose.node) for sessions in partitions.values() for one in sessions}
+
+    assert await found("JOB", "task") == {("Task", "vm000001"), ("Task", "")}
+    assert await found("job", "task", "other") == {("Task", "vm000001"), ("Task", "vm000002"), ("Task", "")}
+    assert await found("other", "task") == set()
+
+
+async def test_a_task_that_is_told_after_the_first_samples_is_found(rig: TelemetryRig) -> None:
+    once = b'exec.env,vm_monitor_collection=once,host=h key="AZ_BATCH_%s_ID",value="x" %d\n'
+    stamp = to_milliseconds(NOON) * 1_000_000
+    name = blob_of("n1").replace("/nodes/n1", "/nodes")
+    rig.pattern = "accounts/{account}/pools/{pool}/nodes/**/*"
+    await rig.append(b"mem,vm_monitor_collection=once,host=h used=1i %d\n" % stamp, name=name)
+    await (await rig.host()).run()
+    await rig.append(once % (b"JOB", stamp), once % (b"TASK", stamp), name=name)
+    await (await rig.host()).run()
+    hour = to_milliseconds(NOON) // 3_600_000
+    assert len(await rig.queries.sessions.find_of_task("demo", "x", "x", "pool", (hour, hour))) == 1
+
+
 async def test_names_of_accounts_tell_whose_a_blob_is_and_the_only_account_has_the_rest(rig: TelemetryRig) -> None:
     other = replace(ACCOUNT, id="other", key="other", name="other")
     rig.accounts = [ACCOUNT, other]
