@@ -20,6 +20,23 @@ class Stored:
     left: Left | None
     tasks: int = 0
 
+    @property
+    def is_part(self) -> bool:
+        """Whether something that was received needn't be received again."""
+        return self.left is not None and (self.tasks > 0 or self.left.since is not None)
+
+    def lost(self, earlier: "Stored") -> str | None:
+        """What was stored earlier and isn't any more, in words; None where nothing is missing."""
+        if earlier.left is None or self.is_over:
+            return None
+        if self.left is None:
+            return f"the plan with {earlier.tasks:,} tasks is gone"
+        if not self.left.goes_on_from(earlier.left):
+            return f"of {self.left.ranges} ranges left some weren't left before"
+        if self.left.since == earlier.left.since and self.tasks < earlier.tasks:
+            return f"{self.tasks:,} tasks are stored, {earlier.tasks:,} were"
+        return None
+
 
 class StoredReads:
     """Of a storage account that only one job is read into."""

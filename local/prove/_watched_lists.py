@@ -37,11 +37,15 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is left of a list of all tasks, or of those that changed `since` then: links to ask, spans not begun."""
+    """What is left of a list of all tasks, or of those that changed `since` then: links to ask, spans not begun.
+
+    `begun` are the spans that the links go on with.
+    """
 
     since: datetime | None
     links: frozenset[Link]
     spans: tuple[Span, ...]
+    begun: tuple[Span, ...] = ()
 
     @property
     def ranges(self) -> int:
@@ -51,7 +55,16 @@ class Left:
     def of(cls, since: datetime | None, ranges: list[Any]) -> Self:
         """As the plan's row tells it: low, high, next link, depth of each range."""
         links = frozenset(_link(cursor) for _, _, cursor, _ in ranges if cursor)
-        return cls(since, links, tuple(Span(low, high) for low, high, cursor, _ in ranges if not cursor))
+        spans = tuple(Span(low, high) for low, high, cursor, _ in ranges if not cursor)
+        return cls(since, links, spans, tuple(Span(low, high) for low, high, cursor, _ in ranges if cursor))
+
+    def goes_on_from(self, earlier: "Left") -> bool:
+        """Whether all of it was left earlier, too, or it is of the list of changes that follows on that list."""
+        if self.since != earlier.since:
+            return self.since is not None and (earlier.since is None or self.since > earlier.since)
+        untouched = all(any(span.contains(mine) for span in earlier.spans) for mine in self.spans)
+        left = (*earlier.spans, *earlier.begun)
+        return untouched and all(any(span.contains(mine) for span in left) for mine in self.begun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +127,10 @@ class Watch:
 
     def _is_allowed(self, ask: Ask) -> bool:
         left = self._left
-        if left is None:
-            return True
         if ask.link is not None:
             return ask.link in self._links
+        if left is None:
+            return True  # nothing is stored: it begins anew, but no link of an earlier life is known
         if ask.since is None:
             return left.since is None and any(span.contains(ask.span) for span in left.spans)
         if left.since is None or abs(ask.since - left.since) > timedelta(milliseconds=1):

@@ -4,7 +4,8 @@ Starts its own storage on disk, Batch emulator and functions host. The job's tas
 The host is killed by `kill -9` at random moments of a first read and started again at once; after some kills the read
 may end, the emulator is paused, the job polled, and every count compared. Then it begins anew, with empty tables and
 another order of ids. A front before the emulator sees every request for tasks: after each kill what is left of the read
-is looked up in storage, and whatever is asked for after that has to be part of it.
+is looked up in storage, which has to be part of what was left before, and whatever is asked for after that has to be
+part of it. Moments are chosen by how much was received, so that they lie all over the read however fast it is.
 
 A queue hides the message of a killed function for a while (ten minutes in Azure); so as not to wait for that, the proof
 sends it once more whenever nothing is asked for.
@@ -25,7 +26,7 @@ import signal
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from local.dev.children import Children
 from local.dev.console import Failure, complain, say
 from local.dev.stack import Emulated, Options, app_settings, base_environment, emulator_program, host_program
 from local.prove._crowd import JOB, Crowd
+from local.prove._first_read_findings import Findings, received_again
 from local.prove._proofs_page import write_section
 from local.prove._stored_reads import Stored, StoredReads
 from local.prove._watched_lists import Watch, WatchingFront
@@ -49,24 +51,15 @@ _LOGS = HERE.logs / "first-read"
 _ADDED_PER_SECOND = 20.0
 _KILLS_A_READ = (3, 7)
 _IDLE = 3.0  # seconds without a request before another message is sent
+_LULL = 0.3  # seconds without a request before it is looked up whether the read is over
 _PATIENCE = 600.0  # seconds
-_RECEIVED_AT_ONCE = 2 * 40_000 + 16 * 1000  # tasks that a dead host may have received and not stored
-_ORDERS: tuple[tuple[dict[str, Any], float], ...] = (  # knobs, and the most seconds of reading before a kill
-    ({"idCollation": "ordinal", "emptyPageEvery": 0}, 6.0),
-    ({"idCollation": "linguistic", "emptyPageEvery": 7}, 10.0),
-    ({"idCollation": "ordinal", "emptyPageEvery": 5}, 6.0),
-    ({"idCollation": "reversed", "emptyPageEvery": 0}, 40.0),  # not divided: pages come one after another
+_LONGEST_PAUSE = 1.0  # seconds from the moment by what was received to the kill: amid storing, too
+_ORDERS: tuple[dict[str, Any], ...] = (
+    {"idCollation": "ordinal", "emptyPageEvery": 0},
+    {"idCollation": "linguistic", "emptyPageEvery": 7},
+    {"idCollation": "ordinal", "emptyPageEvery": 5},
+    {"idCollation": "reversed", "emptyPageEvery": 0},  # not divided: pages come one after another
 )
-
-
-@dataclass(slots=True)
-class Findings:
-    reads: int = 0
-    kills: int = 0
-    planned: int = 0
-    compared: int = 0
-    again: list[int] = field(default_factory=list)  # tasks that a read received beyond those there are
-    wrong: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -86,8 +79,8 @@ class Rig:
 class FirstRead:
     """One first read, from empty tables to compared counts."""
 
-    def __init__(self, rig: Rig, kills: int, longest_life: float) -> None:
-        self._rig, self._kills, self._longest_life = rig, kills, longest_life
+    def __init__(self, rig: Rig, kills: int) -> None:
+        self._rig, self._kills = rig, kills
         self._prefix = f"f{secrets.token_hex(6)}"
         self._stored = StoredReads(rig.storage.connection_string, self._prefix)
         self._watch = Watch()
@@ -97,42 +90,47 @@ class FirstRead:
         rig = self._rig
         rig.front.watch = self._watch
         kills, began = 0, time.monotonic()
-        stored = Stored(False, None)
+        before = Stored(False, None)
         try:
-            await self._start(stored)
-            while not (stored := await self._reading(kill=kills < self._kills)).is_over:
+            await self._start(before)
+            while not (stored := await self._reading(before, kill=kills < self._kills)).is_over:
                 kills += 1
                 rig.findings.kills += 1
-                rig.findings.planned += stored.left is not None and (stored.tasks > 0 or stored.left.since is not None)
+                rig.findings.planned += stored.is_part
+                if lost := stored.lost(before):
+                    rig.findings.wrong.append(f"kill {rig.findings.kills}: {lost}")
                 listed = "nothing stored yet"
                 if stored.left:
                     kind, ranges = "changes" if stored.left.since else "tasks", stored.left.ranges
                     listed = f"{stored.tasks:,} {kind} stored, {ranges} ranges left"
-                say(f"  kill {rig.findings.kills:2}: {listed}")
+                say(f"  kill {rig.findings.kills:2}: {listed}; {self._watch.served:,} tasks served")
                 await self._start(stored)
+                before = stored
             await self._judge(kills, time.monotonic() - began)
         finally:
             with contextlib.suppress(Failure):
                 await asyncio.to_thread(rig.children.kill, "host")
             await self._stored.close()
 
-    async def _reading(self, *, kill: bool) -> Stored:
+    async def _reading(self, before: Stored, *, kill: bool) -> Stored:
         """Waits for the end of the read, or kills the host amid it and tells what it left."""
         deadline = time.monotonic() + _PATIENCE
-        asked, since, kill_at = 0, time.monotonic(), float("inf")
+        asked, since, lull, kill_at = 0, time.monotonic(), _LULL, float("inf")
+        kill_after = self._watch.served + self._chosen(before) if kill else float("inf")
         while time.monotonic() < min(deadline, kill_at):
             await asyncio.sleep(0.05)
+            if self._watch.asked and self._watch.served >= kill_after:
+                kill_after = float("inf")
+                kill_at = time.monotonic() + self._rig.chance.uniform(0.0, _LONGEST_PAUSE)
             if self._watch.asked > asked:
-                asked, since = self._watch.asked, time.monotonic()
-                if kill and kill_at == float("inf"):
-                    kill_at = since + self._rig.chance.uniform(0.0, self._longest_life)
-            elif time.monotonic() - since > _IDLE:
-                since = time.monotonic()
-                await self._send_message()
-            if not kill or kill_at == float("inf"):
-                stored = await self._stored.look()
-                if stored.is_over:
+                asked, since, lull = self._watch.asked, time.monotonic(), _LULL
+            elif time.monotonic() - since > lull:
+                if (stored := await self._stored.look()).is_over:
                     return stored
+                lull += _LULL
+                if lull > _IDLE:
+                    since, lull = time.monotonic(), _LULL
+                    await self._send_message()
         if time.monotonic() >= deadline:
             raise Failure(f"The first read didn't end within {_PATIENCE:.0f} s; see {_LOGS}.")
         if (stored := await self._stored.look()).is_over:
@@ -142,6 +140,12 @@ class FirstRead:
         if (stored := await self._stored.look()).is_over:
             await self._start(stored)
         return stored
+
+    def _chosen(self, before: Stored) -> float:
+        """How many tasks more are received before the next kill: any number of those that are left."""
+        if before.left and before.left.since:
+            return 0.0
+        return self._rig.chance.uniform(0.0, self._rig.crowd.added - before.tasks)
 
     async def _start(self, stored: Stored) -> None:
         rig = self._rig
@@ -178,7 +182,7 @@ class FirstRead:
         findings.compared += total
         again = self._watch.served - total
         findings.again.append(again)
-        if again > (kills + 1) * _RECEIVED_AT_ONCE:
+        if again > received_again(kills):
             problems.append(f"{self._watch.served:,} tasks were served for {total:,} with {kills} kills")
         problems += self._watch.wrong
         findings.wrong += problems
@@ -212,10 +216,10 @@ async def prove(options: argparse.Namespace, children: Children) -> Findings:
         controls = Stack("", emulator, account.name)
         try:
             while findings.kills < options.kills and time.monotonic() - began < options.minutes * 60:
-                order, longest_life = _ORDERS[findings.reads % len(_ORDERS)]
+                order = _ORDERS[findings.reads % len(_ORDERS)]
                 await asyncio.to_thread(controls.control, "POST", "settings", order)
                 kills = min(chance.randint(*_KILLS_A_READ), options.kills - findings.kills)
-                await FirstRead(rig, kills, longest_life).run()
+                await FirstRead(rig, kills).run()
         finally:
             adding.cancel()
             await asyncio.wait([adding])
@@ -234,7 +238,6 @@ def _defects() -> list[str]:
 
 
 def _report(options: argparse.Namespace, found: Findings, seconds: float) -> str:
-    again = sum(found.again)
     lines = [
         f"`dev.py prove first-read {shlex.join(sys.argv[1:])}` on {datetime.now(UTC):%Y-%m-%d}, {platform.system()},",
         f"{os.cpu_count()} cores: a job of {options.tasks:,} tasks of which 240 run at a time while",
@@ -242,16 +245,9 @@ def _report(options: argparse.Namespace, found: Findings, seconds: float) -> str
         "and started again at once.",
         "Orders of ids change from read to read: ordinal, linguistic, reversed; some have empty pages.",
         "",
-        "| measure | value |",
-        "|---|---|",
-        f"| kills amid a first read | {found.kills}, {found.planned} of them with part of it stored |",
-        f"| first reads brought to an end | {found.reads} |",
-        f"| tasks whose counts were compared with the truth | {found.compared:,} |",
-        f"| tasks received again | {again:,}, {again // max(found.kills, 1):,} a kill |",
-        f"| **wrong counts, requests for what was read and stored, defects** | **{len(found.wrong)}** |",
-        f"| duration | {seconds / 60:.1f} min |",
+        *found.lines(options.kills, seconds),
     ]
-    return "\n".join([*lines, *(f"- {problem}" for problem in found.wrong[:20])])
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -282,7 +278,7 @@ def main() -> int:
     say(f"\n{text}")
     if options.write:
         write_section("first-read", text)
-    return 0 if found.kills >= options.kills and found.reads and not found.wrong else 1
+    return 1 if found.problems(options.kills) else 0
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
+from local.prove._stored_reads import Stored
 from local.prove._watched_lists import Ask, Left, Watch
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
@@ -58,3 +59,52 @@ def test_a_list_of_changes_means_that_nothing_is_left_of_the_list_of_all() -> No
     assert watch.wrong == []
     watch.ask(Ask.of(target()), target())
     assert len(watch.wrong) == 1
+
+
+def test_where_nothing_was_stored_no_link_of_an_earlier_life_may_be_asked_for() -> None:
+    watch = Watch()
+    watch.begin_life(None)
+    first, after = target("id ge 'm'"), target("id ge 'm'", "m9")
+    watch.ask(Ask.of(first), first)
+    watch.answered(Ask.of(first), watch.life, 1000, after)
+    watch.begin_life(None)
+    watch.ask(Ask.of(first), first)
+    assert watch.wrong == []
+    watch.ask(Ask.of(after), after)
+    assert len(watch.wrong) == 1
+
+
+def ranges(*parts: tuple[str | None, str | None, bool], since: datetime | None = None) -> Left:
+    """Ranges of low, high and whether they are begun."""
+    link = f"http://127.0.0.1:1{target('', 'x')}"
+    return Left.of(since, [[low, high, link if begun else None, 1] for low, high, begun in parts])
+
+
+BEFORE = Stored(False, ranges(("b", "f", False), ("m", None, True)), 80_000)
+
+
+@pytest.mark.parametrize(
+    ("left", "tasks", "said"),
+    [
+        (ranges(("b", "d", False), ("d", "f", True), ("m", None, True)), 90_000, None),
+        (ranges(("m", None, True)), 80_000, None),
+        (ranges((None, None, False), since=T0), 0, None),
+        (ranges(("m", None, False)), 90_000, "of 1 ranges left some weren't left before"),
+        (ranges(("a", "f", False)), 90_000, "of 1 ranges left some weren't left before"),
+        (ranges(("m", None, True)), 79_000, "79,000 tasks are stored, 80,000 were"),
+        (None, 0, "the plan with 80,000 tasks is gone"),
+    ],
+)
+def test_what_is_left_after_a_kill_was_left_before_and_is_no_more(
+    left: Left | None, tasks: int, said: str | None
+) -> None:
+    assert Stored(False, left, tasks).lost(BEFORE) == said
+
+
+def test_nothing_is_lost_where_nothing_was_stored_or_the_read_is_over() -> None:
+    assert Stored(False, None).lost(Stored(False, None)) is None
+    assert Stored(True, None).lost(BEFORE) is None
+
+
+def test_a_list_of_changes_isnt_followed_by_a_list_of_all() -> None:
+    assert BEFORE.lost(Stored(False, ranges((None, None, False), since=T0), 0))

@@ -1,0 +1,64 @@
+"""What the proof of first reads found, judged and told."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+_UNSTORED = 2 * 40_000 + 16 * 1000  # tasks that a dead host may have received and not stored, pages under way included
+_DIVIDED = 16 * 1000  # tasks of first pages, which are listed again where the list is divided
+_PLANNED = 2 / 3  # share of the kills that find a part stored: else nothing is gone on with
+_AGAIN = 1 / 3  # share of all tasks that may be received again a kill; without anything stored that is half
+
+
+@dataclass(slots=True)
+class Findings:
+    """`planned` kills found a part stored; `again` are tasks that a read received beyond those there are."""
+
+    reads: int = 0
+    kills: int = 0
+    planned: int = 0
+    compared: int = 0
+    again: list[int] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    def problems(self, kills: int) -> list[str]:
+        """Why it isn't proved with so many kills; also what is `wrong`."""
+        return [*self._doubts(kills), *self.wrong]
+
+    def _doubts(self, kills: int) -> Iterator[str]:
+        if self.kills < kills or not self.reads:
+            yield f"there were {self.kills} kills instead of {kills}, {self.reads} reads came to an end"
+        if self.planned < int(self.kills * _PLANNED):
+            yield f"only {self.planned} of {self.kills} kills found a part of the read stored"
+        if self.reads and sum(self.again) > self.kills * _AGAIN * self._tasks + self.reads * _DIVIDED:
+            yield f"{self._a_kill:,} tasks were received again a kill, more than {_AGAIN:.0%} of {self._tasks:,}"
+
+    @property
+    def _tasks(self) -> int:
+        return self.compared // max(self.reads, 1)
+
+    @property
+    def _a_kill(self) -> int:
+        return sum(self.again) // max(self.kills, 1)
+
+    def lines(self, kills: int, seconds: float) -> Iterator[str]:
+        """The findings as Markdown."""
+        least, most = int(self.kills * _PLANNED), int(_AGAIN * self._tasks)
+        yield "| measure | value |"
+        yield "|---|---|"
+        yield f"| kills amid a first read | {self.kills}, {self.planned} with part of it stored (at least {least}) |"
+        yield f"| first reads brought to an end | {self.reads} |"
+        yield f"| tasks whose counts were compared with the truth | {self.compared:,} |"
+        yield f"| tasks received again | {sum(self.again):,}, {self._a_kill:,} a kill (at most {most:,}) |"
+        wrong = "wrong counts, requests for what was read and stored, lost plans, defects"
+        yield f"| **{wrong}** | **{len(self.wrong)}** |"
+        yield f"| duration | {seconds / 60:.1f} min |"
+        problems = self.problems(kills)
+        if problems:
+            yield ""
+            yield "**NOT as it should be**:"
+            yield from (f"- {problem}" for problem in problems[:20])
+
+
+def received_again(kills: int) -> int:
+    """The most tasks that a read with so many kills may receive more than once."""
+    return kills * _UNSTORED + _DIVIDED

@@ -1,0 +1,40 @@
+"""What the proof of first reads takes for proved."""
+
+from typing import Any
+
+import pytest
+
+from local.prove._first_read_findings import Findings, received_again
+
+
+def found(**changed: Any) -> Findings:
+    told = {"reads": 6, "kills": 30, "planned": 20, "compared": 1_200_000, "again": [200_000] * 6}
+    return Findings(**{**told, **changed})
+
+
+def test_kills_most_of_which_found_a_part_stored_prove_that_reads_go_on() -> None:
+    assert found().problems(30) == []
+    lines = list(found().lines(30, 600.0))
+    assert "| kills amid a first read | 30, 20 with part of it stored (at least 20) |" in lines
+    assert "| tasks received again | 1,200,000, 40,000 a kill (at most 66,666) |" in lines
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"planned": 19}, "only 19 of 30 kills found a part of the read stored"),
+        ({"again": [500_000] * 6}, "100,000 tasks were received again a kill, more than 33% of 200,000"),
+        ({"kills": 29}, "there were 29 kills instead of 30"),
+        ({"reads": 0, "compared": 0, "again": []}, "0 reads came to an end"),
+        ({"wrong": ["kill 3: the plan is gone"]}, "kill 3: the plan is gone"),
+    ],
+)
+def test_whatever_leaves_a_doubt_is_told(changed: dict[str, Any], said: str) -> None:
+    (problem,) = found(**changed).problems(30)
+    assert said in problem
+    assert f"- {problem}" in list(found(**changed).lines(30, 600.0))
+
+
+def test_a_read_without_kills_receives_little_more_than_it_needs() -> None:
+    assert received_again(0) == 16_000
+    assert received_again(2) - received_again(1) == 96_000
