@@ -59,6 +59,3 @@ class Crowd:
         value = [{"id": name, "commandLine": command} for name, command in zip(names, commands, strict=True)]
         await post(self._client, f"/jobs/{JOB}/addtaskcollection", {"value": value})
         self.added += len(names)
-
-    def _command(self) -> str:
-        return f"sleep {self._chance.randint(1, _LONGEST)}; exit {self._chance.choice((0, 0, 0, 1))}"
