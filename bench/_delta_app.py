@@ -13,6 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import batched
 from statistics import median
 from typing import Any
@@ -23,12 +24,15 @@ from azure.data.tables.aio import TableClient
 from bench._delta_parts import App, Reader, Stack
 from bench._load import peak_of
 from shared.garbage import collect_rarely
+from shared.settings import read_settings
 
 _REPEATS = 3
 _MOST_MODELS = 100_000
 _AT_ONCE = 8
 _PATIENCE = 120  # seconds
 _TRIES = 5
+_MINUTE = timedelta(minutes=1)
+_SEEN_TWICE = 1.4  # at least, with the default overlap
 _CUT_OFF = (ServiceRequestError, ServiceResponseError)
 _ENTITY = {
     "id": "task-000000", "state": 3, "result": 1, "stateTransitionTime": "2026-11-21T07:00:00.123456Z",
@@ -49,9 +53,9 @@ class Spent:
 class Scenarios:
     """Each gives figures by name."""
 
-    def __init__(self, stack: Stack) -> None:
+    def __init__(self, stack: Stack, overlap: timedelta = timedelta()) -> None:
         self.stack = stack
-        self.app = App(stack)
+        self.app = App(stack, overlap)
         self.reader = Reader(stack)
 
     async def main(self, *, models: bool = True) -> dict[str, Any]:
@@ -77,6 +81,16 @@ class Scenarios:
 
     async def guids(self) -> dict[str, Any]:
         return await self.main(models=False)
+
+    async def overlapping(self) -> dict[str, Any]:
+        """Deltas with the overlap that the app has by default, polled each minute, over which changes are spread."""
+        count = self.stack.count
+        await self.app.first_read()
+        found = dict[str, Any]()
+        for name, start in (("contiguous", count // 3), ("random", None)):
+            found[name] = await self._delta(max(1, count // 100), start=start)
+            _tell(f"delta with overlap, {name}: {found[name]}")
+        return found
 
     async def unordered(self) -> dict[str, Any]:
         """First read in any order of ids."""
@@ -183,16 +197,20 @@ class Scenarios:
         """Medians of a few cycles, each held against reading the same pages before it.
 
         `cpu` and `pages` are CPU of both; `beside` is the cycle's time without that of reading; `bytes` are those
-        of the pages.
+        of the pages. With an overlap there is a cycle more, before them, whose changes the first of them meets again.
         """
         ours, pages = list[Spent](), list[Spent]()
         read = 0
-        for number in range(_REPEATS):
-            await self.stack.change(changed, start=None if start is None else start + number * changed)
-            pages.append(await _spent(lambda: self.reader.pages(self.app.as_of)))
-            self._check(self.reader.rows_read, changed)
-            read = self.reader.bytes_read
-            ours.append(await _spent(self.app.cycle))
+        change = self.stack.change_over_a_minute if self.app.overlap else self.stack.change
+        for number in range(-1 if self.app.overlap else 0, _REPEATS):
+            await change(changed, start=None if start is None else start + number * changed)
+            reading = await _spent(lambda: self.reader.pages(self.app.watermark))
+            cycle = await _spent(self.app.cycle)
+            if number >= 0:
+                self._check_changed(self.reader.rows_read, changed)
+                read = self.reader.bytes_read
+                pages.append(reading)
+                ours.append(cycle)
         await self._compare()
         return {
             "cpu": median(each.cpu for each in ours),
@@ -207,6 +225,13 @@ class Scenarios:
         counts = self.app.counts
         if any(getattr(counts, name) != truth[name] for name in ("active", "running", "completed", "failed", "total")):
             raise RuntimeError(f"the app counts {counts}, the truth is {truth}")
+
+    def _check_changed(self, found: int, changed: int) -> None:
+        """With an overlap of half a minute also what changed in the half before, of which few changed again."""
+        if not self.app.overlap:
+            self._check(found, changed)
+        elif not _SEEN_TWICE * changed < found <= (1 + self.app.overlap / _MINUTE) * changed:
+            raise RuntimeError(f"{found} tasks were read where {changed} had changed in a minute")
 
     def _check(self, found: int, wanted: int) -> None:
         if found != wanted:
@@ -229,7 +254,8 @@ def _tell(text: str) -> None:
 
 async def _run(scenario: str, stack: Stack) -> dict[str, Any]:
     collect_rarely()  # as shared/runtime.py does
-    scenarios = Scenarios(stack)
+    overlap = read_settings({}).overlap if scenario == "overlapping" else timedelta()
+    scenarios = Scenarios(stack, overlap)
     await scenarios.app.tables.create()
     try:
         if scenario != "entities":

@@ -36,6 +36,7 @@ _SETTLED = 1.1  # dates are whole seconds: what happens after this is later than
 _RETENTION = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
 _STORAGE_LIMIT = timedelta(minutes=10)  # Azurite stands still while it saves a million entities
 _CALLS, _CALL_SECONDS = 1000, 60.0
+_PARTS = 10  # of a minute
 
 
 @dataclass(slots=True)
@@ -72,6 +73,14 @@ class Stack:
         await post(f"{self.controls}/change", {"job": self.job, "count": count, "start": start})
         await asyncio.sleep(_SETTLED)
 
+    async def change_over_a_minute(self, count: int, *, start: int | None = None) -> None:
+        """A minute goes by on the emulator's stepped clock; so many tasks change in it, a tenth every six seconds."""
+        part = count // _PARTS
+        for number in range(_PARTS):
+            told = {"job": self.job, "count": part, "start": None if start is None else start + number * part}
+            await post(f"{self.controls}/change", told)
+            await post(f"{self.emulator}/_emulator/clock", {"advanceSeconds": 60 / _PARTS})
+
     async def truth(self) -> dict[str, int]:
         """Counts of the job's tasks as the emulator has them."""
         found: dict[str, int] = (await self.all_truth())["demo"]["jobs"][self.job]
@@ -88,9 +97,10 @@ class Stack:
 
 
 class App:
-    """The app's own parts, put together as shared/composition.py does; no overlap, so that a delta is what changed."""
+    """The app's own parts, put together as shared/composition.py does; without overlap a delta is what changed."""
 
-    def __init__(self, stack: Stack) -> None:
+    def __init__(self, stack: Stack, overlap: timedelta) -> None:
+        self.overlap = overlap
         self.account = Account("demo", "demo", "demo", None, stack.emulator)
         self.source = BatchAccount.connect(
             self.account, key=DEVELOPMENT_KEY, credential=None, calls_per_minute=1_000_000_000
@@ -101,7 +111,7 @@ class App:
         cache, jobs = TaskCache(self.tables), JobStore(self.tables)
         plans = ReadPlanStore(self.tables)
         records = JobRecords(jobs, RoundStore(self.tables), HistoryStore(self.tables), _RETENTION)
-        self.task_poll = TaskPoll(cache, records, plans, overlap=timedelta(), full_read_age=timedelta(days=1))
+        self.task_poll = TaskPoll(cache, records, plans, overlap=overlap, full_read_age=timedelta(days=1))
         self.jobs = jobs
         self.long_reads = LongReads(cache, records, plans, self.task_poll)
         self.job: Job | None = None
@@ -138,8 +148,9 @@ class App:
         return self.job.picture.counts if self.job and self.job.picture else TaskCounts()
 
     @property
-    def as_of(self) -> datetime | None:
-        return self.job.picture.as_of if self.job and self.job.picture else None
+    def watermark(self) -> datetime | None:
+        """From when on the next cycle asks for changes."""
+        return self.job.picture.watermark(self.overlap) if self.job and self.job.picture else None
 
     async def cache_bytes(self) -> int:
         """Packed bytes of all leaves."""

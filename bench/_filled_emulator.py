@@ -35,6 +35,7 @@ class Filling:
     def __init__(self, emulator: Emulator) -> None:
         self._emulator = emulator
         self._dice = random.Random(5)  # noqa: S311
+        self._sorted_of, self._sorted = "", list[Task]()
         self._nodes = [f"tvmps_{self._dice.getrandbits(256):064x}_d" for _ in range(_NODES)]
 
     async def fill(self, request: web.BaseRequest) -> dict[str, int]:
@@ -56,7 +57,7 @@ class Filling:
         """Tasks from `start` on in the order of ids, or any, have just ended another run."""
         asked = orjson.loads(await request.read())
         job, count = self._job(asked["job"]), asked["count"]
-        tasks = sorted(job.tasks, key=lambda task: task.key)
+        tasks = self._in_order(job)
         start = asked.get("start")
         chosen = self._dice.sample(tasks, count) if start is None else tasks[start : start + count]
         for task in chosen:
@@ -66,6 +67,12 @@ class Filling:
             job.tasks.note_change(task)
             self._tell(job, task, before=before)
         return {"changed": len(chosen)}
+
+    def _in_order(self, job: Job) -> list[Task]:
+        """Sorted once for as long as no task is added."""
+        if (job.id, len(job.tasks)) != (self._sorted_of, len(self._sorted)):
+            self._sorted_of, self._sorted = job.id, sorted(job.tasks, key=lambda task: task.key)
+        return self._sorted
 
     def _names(self, kind: str, count: int) -> Iterator[str]:
         if kind == "guid":

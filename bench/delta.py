@@ -6,6 +6,7 @@ is that process's, so what else the machine does matters little.
 """
 
 import argparse
+import asyncio
 import json
 import os
 import subprocess
@@ -17,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench._delta_parts import Stack
 from bench._growth_chart import Line, chart
+from bench._host_memory import host_peak
 from bench._rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.checkout import HERE
@@ -46,11 +49,17 @@ class Stage:
         found: dict[str, Any] = json.loads(done.stdout)
         return found
 
+    def host_memory(self, kind: str, count: int, *, unordered: bool = False) -> float:
+        """The most megabytes that a functions host with the app in it held."""
+        print(f"functions host: {count:,} tasks, {kind} ids, unordered: {unordered}", file=sys.stderr, flush=True)
+        stack = Stack(self.emulator, self.controls, self.storage, kind, count)
+        return asyncio.run(host_peak(stack, unordered=unordered))
+
 
 @contextmanager
-def _stage() -> Iterator[Stage]:
-    """Azurite in memory and a filled emulator, both gone afterwards."""
-    command = (sys.executable, "-m", "bench._filled_emulator")
+def _stage(*, stepped: bool = False) -> Iterator[Stage]:
+    """Azurite in memory and a filled emulator, both gone afterwards; its clock may be one that is stepped."""
+    command = (sys.executable, "-m", "bench._filled_emulator", *(("--stepped",) if stepped else ()))
     with tempfile.TemporaryDirectory() as logs, Children() as children:
         program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
         addresses = StorageAddresses.announced(children.start(program))
@@ -78,13 +87,23 @@ def measure(count: int) -> tuple[list[dict[str, Any]], dict[int, Any]]:
         scattered = stage.run("unordered", "guid", count)
         latency = stage.run("latency", "task", count)
         growth |= {size: stage.run("growth", "task", size) for size in _SIZES if size < count}
+    with _stage(stepped=True) as stage:
+        overlapping = stage.run("overlapping", "task", count)
+    with _stage(stepped=True) as stage:
+        overlapping_guids = stage.run("overlapping", "guid", count)
+    with _stage() as stage:
+        hosts = {"in the order of ids": stage.host_memory("guid", count)}
+    with _stage() as stage:
+        hosts["any order"] = stage.host_memory("guid", count, unordered=True)
     growth[count] = tasks["growth"]
     rows = [
         *_deltas(tasks, guids, entities),
+        *_overlapping(overlapping, overlapping_guids, tasks, guids),
         *_first_reads(tasks, guids, unordered, scattered, latency),
         *_sizes(count, {"task-…": tasks, "GUID": guids, "task-…, any order": unordered, "GUID, any order": scattered}),
         row("peak memory, in the order of ids", max(tasks["memory"], guids["memory"]), "MB", bar=400),
         row("peak memory, any order", max(unordered["memoryFirst"], scattered["memoryFirst"]), "MB", bar=400),
+        *(row(f"peak memory of the functions host, {order}", peak, "MB", bar=400) for order, peak in hosts.items()),
         *_growth(growth),
     ]
     return rows, growth
@@ -103,6 +122,22 @@ def _deltas(tasks: dict[str, Any], guids: dict[str, Any], entities: dict[str, An
     one = "one entity per task"
     yield row("storage, contiguous ids", near["beside"], "s", other=(entities["contiguous"], one), bar=1 / 20)
     yield row("storage, random task-… ids", far["beside"], "s", other=(entities["random"], one), bar=1 / 20)
+
+
+def _overlapping(
+    ours: dict[str, Any], our_guids: dict[str, Any], tasks: dict[str, Any], guids: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The same with the app's default overlap, in which a poll a minute reads half as much again; no bar for bytes."""
+    near, far = ours["contiguous"], ours["random"]
+    every, models = ("reading all pages", "list_tasks, every task")
+    yield row(
+        "with overlap, contiguous ids", near["cpu"], "s CPU", other=(near["pages"], "reading the same pages"), bar=5
+    )
+    yield row("with overlap, random task-… ids", far["cpu"], "s CPU", other=(tasks["all"], every), bar=0.8)
+    yield row("with overlap, random GUIDs", our_guids["random"]["cpu"], "s CPU", other=(guids["all"], every), bar=1.3)
+    yield row("with overlap, contiguous ids", near["cpu"], "s CPU", other=(tasks["models"], models), bar=1 / 500)
+    yield row("with overlap, random task-… ids", far["cpu"], "s CPU", other=(tasks["models"], models), bar=1 / 40)
+    yield row("with overlap, bytes from Batch", near["bytes"], "bytes", other=(tasks["modelsBytes"], models))
 
 
 def _first_reads(
