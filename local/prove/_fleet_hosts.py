@@ -11,7 +11,7 @@ from local.dev.children import Children
 from local.dev.stack import Options, host_program
 
 PREFIX = "fleet"
-_TABLE = re.compile(rf'"[A-Z]+ /devstoreaccount1/(?:{PREFIX}(accounts|jobs|tasks|operations)\b|(\$batch))')
+_TABLE = re.compile(rf'"([A-Z]+) /devstoreaccount1/(?:{PREFIX}([a-z]+)\b(?!-)|(\$batch))')
 _HOST = re.compile(r"\bhost-\d+\b")
 
 
@@ -49,9 +49,13 @@ def by_host(clients: dict[str, dict[str, int]]) -> Counter[str]:
 
 
 def table_operations(log: Path) -> Counter[str]:
-    """Requests by table in the storage's access log; a transaction counts as one of `tasks`, which alone has them."""
+    """Requests in the storage's access log as `jobs read`, `jobs written` and so on for every table.
+
+    `transactions` are apart: the log doesn't tell their table.
+    """
     found: Counter[str] = Counter()
     for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         if match := _TABLE.search(line):
-            found[match[1] or "tasks"] += 1
+            method, table, transaction = match.groups()
+            found["transactions" if transaction else f"{table} {'read' if method == 'GET' else 'written'}"] += 1
     return found

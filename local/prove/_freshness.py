@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 from aiohttp import ClientSession
 
 _AT_ONCE = 4
+
+type Take = Callable[[str, Sequence[dict[str, Any]], datetime], None]
 
 
 @dataclass(slots=True)
@@ -57,17 +59,18 @@ async def jobs_of(session: ClientSession, api: str, account: str) -> list[dict[s
         return found
 
 
-async def sample(
-    session: ClientSession, api: str, accounts: Sequence[str], freshness: Freshness, *, every: float
-) -> None:
-    """Looks at all accounts every so many seconds, evenly spread over that time, until cancelled."""
+async def sample(session: ClientSession, api: str, accounts: Sequence[str], take: Take, *, every: float) -> None:
+    """Looks at all accounts every so many seconds, evenly spread over that time, until cancelled.
+
+    `take` gets the account, its jobs as the API shows them, and when it answered.
+    """
     gate = asyncio.Semaphore(_AT_ONCE)
     looks: set[asyncio.Task[None]] = set()
 
     async def look(account: str) -> None:
         async with gate:
             jobs = await jobs_of(session, api, account)
-            freshness.take(account, jobs, datetime.now(UTC))
+            take(account, jobs, datetime.now(UTC))
 
     time = asyncio.get_running_loop().time
     due = time()

@@ -147,7 +147,7 @@ async def _watch(
     session: ClientSession, api: str, healthy: Sequence[str], plan: Plan, say: Callable[[str], None]
 ) -> Freshness:
     freshness = Freshness()
-    sampling = asyncio.create_task(sample(session, api, healthy, freshness, every=plan.sample_every))
+    sampling = asyncio.create_task(sample(session, api, healthy, freshness.take, every=plan.sample_every))
     time = asyncio.get_running_loop().time
     began = time()
     while (left := began + plan.seconds - time()) > 0:
