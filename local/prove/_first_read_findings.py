@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_UNSTORED = 2 * 40_000 + 16 * 1000  # tasks that a dead host may have received and not stored, pages under way included
+_UNSTORED = 2 * 80_000 + 16 * 1000  # tasks of a part that is being stored, of the next one, and of pages under way
 _DIVIDED = 16 * 1000  # tasks of first pages, which are listed again where the list is divided
 _PLANNED = 2 / 3  # share of the kills that find a part stored: else nothing is gone on with
 _AGAIN = 1 / 3  # share of all tasks that may be received again a kill; without anything stored that is half

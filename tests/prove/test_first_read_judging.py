@@ -37,4 +37,4 @@ def test_whatever_leaves_a_doubt_is_told(changed: dict[str, Any], said: str) -> 
 
 def test_a_read_without_kills_receives_little_more_than_it_needs() -> None:
     assert received_again(0) == 16_000
-    assert received_again(2) - received_again(1) == 96_000
+    assert received_again(2) - received_again(1) == 176_000
