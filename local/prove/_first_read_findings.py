@@ -29,26 +29,26 @@ class Findings:
             yield f"there were {self.kills} kills instead of {kills}, {self.reads} reads came to an end"
         if self.planned < int(self.kills * _PLANNED):
             yield f"only {self.planned} of {self.kills} kills found a part of the read stored"
-        if self.reads and sum(self.again) > self.kills * _AGAIN * self._tasks + self.reads * _DIVIDED:
-            yield f"{self._a_kill:,} tasks were received again a kill, more than {_AGAIN:.0%} of {self._tasks:,}"
+        if sum(self.again) > self._most_again:
+            yield f"{self._a_kill(sum(self.again)):,} tasks were received again a kill, not a third of all at most"
 
     @property
-    def _tasks(self) -> int:
-        return self.compared // max(self.reads, 1)
+    def _most_again(self) -> float:
+        return self.kills * _AGAIN * self.compared / max(self.reads, 1) + self.reads * _DIVIDED
 
-    @property
-    def _a_kill(self) -> int:
-        return sum(self.again) // max(self.kills, 1)
+    def _a_kill(self, tasks: float) -> int:
+        return int(tasks / max(self.kills, 1))
 
     def lines(self, kills: int, seconds: float) -> Iterator[str]:
         """The findings as Markdown."""
-        least, most = int(self.kills * _PLANNED), int(_AGAIN * self._tasks)
+        least, again = int(self.kills * _PLANNED), sum(self.again)
         yield "| measure | value |"
         yield "|---|---|"
         yield f"| kills amid a first read | {self.kills}, {self.planned} with part of it stored (at least {least}) |"
         yield f"| first reads brought to an end | {self.reads} |"
         yield f"| tasks whose counts were compared with the truth | {self.compared:,} |"
-        yield f"| tasks received again | {sum(self.again):,}, {self._a_kill:,} a kill (at most {most:,}) |"
+        most = self._a_kill(self._most_again)
+        yield f"| tasks received again | {again:,}, {self._a_kill(again):,} a kill (at most {most:,}) |"
         wrong = "wrong counts, requests for what was read and stored, lost plans, defects"
         yield f"| **{wrong}** | **{len(self.wrong)}** |"
         yield f"| duration | {seconds / 60:.1f} min |"
