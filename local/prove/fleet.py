@@ -43,6 +43,8 @@ _WARM_UP = (
 )
 _PATIENCE = 900.0
 _BETWEEN_TICKS = 57  # the second of a minute at which no tick should be under way
+_HOUSEKEEPING = 17  # the minute of an hour at which it begins
+_ROUNDS_BEFORE = 3  # minutes: two rounds and what is left of this one
 _LOOK_EVERY = 5.0  # seconds, whether anything moves
 
 
@@ -139,7 +141,7 @@ async def _until_quiet() -> None:
 async def _count_quiet(emulator: str, accounts: int, jobs: int) -> Quiet:
     """Over two rounds; the API isn't asked meanwhile, as that reads tables, too."""
     log = _LOGS / "azurite.log"
-    await asyncio.sleep((_BETWEEN_TICKS - datetime.now(UTC).second) % _ROUND)
+    await asyncio.sleep(_until_countable(datetime.now(UTC)))
     before, tables = await _control(emulator, "GET", "counters"), table_operations(log)
     await asyncio.sleep(2 * _ROUND)
     after = await _control(emulator, "GET", "counters")
@@ -147,6 +149,13 @@ async def _count_quiet(emulator: str, accounts: int, jobs: int) -> Quiet:
     routes = ("GET /jobs/{jobId}/tasks", "GET /jobs/{jobId}/taskcounts")
     requests = sum(_served(after, route) - _served(before, route) for route in routes)
     return Quiet(accounts, jobs, rounds, requests, table_operations(log) - tables)
+
+
+def _until_countable(now: datetime) -> float:
+    """Seconds until two rounds can be counted between ticks: housekeeping looks through all rows once an hour."""
+    minutes = (_HOUSEKEEPING - now.minute) % 60
+    past_housekeeping = minutes + 1 if minutes <= _ROUNDS_BEFORE else 0
+    return (_BETWEEN_TICKS - now.second) % 60 + 60 * past_housekeeping
 
 
 def _served(counters: dict[str, Any], route: str) -> int:

@@ -16,6 +16,7 @@ from local.prove._fleet_findings import Findings, Quiet, Watched
 from local.prove._fleet_hosts import table_operations
 from local.prove._freshness import Freshness
 from local.prove._shown_changes import Changes
+from local.prove.fleet import _until_countable
 
 NOW = datetime(2026, 11, 22, 7, tzinfo=UTC)
 
@@ -109,6 +110,15 @@ def test_operations_are_told_by_table_and_reads_apart(tmp_path: Path) -> None:
     log.write_text("".join(f'127.0.0.1 - - [x] "{request} HTTP/1.1" 200 -\n' for request in requests))
     one_each = ("jobs read", "jobs written", "jobhistory written", "tasks written", "transactions")
     assert table_operations(log) == Counter(one_each)
+
+
+@pytest.mark.parametrize(
+    ("at", "begins"),
+    [("07:10:20", "07:10:57"), ("07:13:58", "07:14:57"), ("07:14:00", "07:18:57"), ("07:17:57", "07:18:57")],
+)
+def test_nothing_is_counted_while_housekeeping_goes_on(at: str, begins: str) -> None:
+    now, then = (datetime.fromisoformat(f"2026-11-22T{clock}+00:00") for clock in (at, begins))
+    assert now + timedelta(seconds=_until_countable(now)) == then
 
 
 def test_slow_answers_take_nothing_from_the_rate_and_no_job_comes_again_before_the_others() -> None:
