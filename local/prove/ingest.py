@@ -2,11 +2,12 @@
 
 Starts its own storage, Batch emulator and two hosts, each of which looks at all blobs every second. Agents append to
 blobs of telemetry in every form there is, cut anywhere: some blobs are made anew, some sealed and followed by the next,
-some go quiet, some hold several nodes, and some units can't be read; beside them Batch's log grows, with repeats. Hosts
-are killed by `kill -9` and frozen at random moments. At the end every minute of every series, every event, everything
-refused and every count of what was left out is held against what the writers noted, twice: once all was read, and after
-all hosts began anew. Totals of telemetry lack what a killed host hadn't told yet: never may they be more than written,
-or less where none was killed. The exit code is 1 if anything differs, or the kills didn't fit into the time.
+some go quiet, some hold several nodes or runs on one, and some units can't be read; layouts of records change all the
+time. Beside them Batch's log grows, with repeats. Hosts are killed by `kill -9` and frozen at random moments. At the
+end every minute of every series, every event, everything refused and every count of what was left out is held against
+what the writers noted, twice: once all was read, and after all hosts began anew. Totals of telemetry lack what a killed
+host hadn't told yet: never may they be more than written, or less where none was killed. The exit code is 1 if anything
+differs, or the kills didn't fit into the time.
 """
 
 import argparse

@@ -1,19 +1,21 @@
 """What an agent writes next, and which units that is: its ways of writing, without any blob."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from local.prove.ingestion import forms
 from local.prove.ingestion.book import Life, Unit
 from local.prove.ingestion.forms import Form, Packed
-from local.prove.ingestion.samples import Agent, Sample
+from local.prove.ingestion.samples import SECOND, Agent, Sample
 
 POOL = "pool"
 _INTERVALS = (1, 25)  # of five seconds in a batch
 _BATCHES = (1, 3)  # in an append
 _BAD = 0.06  # share of units
 _MOST_BAD = 60  # of a blob: of a hundred it is kept where they are
+_TASKS = tuple({"job_id": "job", "task_id": task} for task in ("a", "b"))
+_ATTEMPTS = tuple({"job_id": "job", "task_id": "c", "task_attempt": attempt} for attempt in ("1", "2"))
 _ONCE = {"vm_monitor_collection": "once"}
 
 
@@ -35,6 +37,7 @@ class Plan:
     is_retried: bool = False
     is_shared: bool = False
     is_quiet: bool = False
+    runs: tuple[Mapping[str, str], ...] = ({},)
 
     def blob(self, number: int) -> str:
         """Names and extensions tell nothing of what is in a blob."""
@@ -55,6 +58,8 @@ PLANS = (
     Plan(name="influx-quiet", forms=(forms.influx,), is_quiet=True),
     Plan(name="influx-shared", forms=(forms.influx,), nodes=("shared-1", "shared-2", "shared-3"), is_shared=True),
     Plan(name="mixed", forms=(forms.tes, forms.influx, forms.batches), bad=True),
+    Plan(name="two-tasks", forms=(forms.tes, forms.influx), runs=_TASKS),
+    Plan(name="two-attempts", forms=(forms.batches,), runs=_ATTEMPTS),
 )
 
 
@@ -64,8 +69,8 @@ class Pen:
     def __init__(self, plan: Plan, chance: random.Random, begin: int) -> None:
         self.plan, self._chance = plan, chance
         self._session = 0
-        agents = len(plan.nodes) if plan.is_shared else 1
-        self._agents = [Agent(chance, begin, whole_seconds=forms.records in plan.forms) for _ in range(agents)]
+        is_whole, agents = forms.records in plan.forms, len(plan.nodes) if plan.is_shared else len(plan.runs)
+        self._agents = [Agent(chance, begin + each * SECOND, whole_seconds=is_whole) for each in range(agents)]
         self._opens = plan.is_retried
 
     @property
@@ -107,10 +112,10 @@ class Pen:
 
     def _measured(self, life: Life) -> Iterator[Sample]:
         number = life.number if self.plan.is_remade else None
-        if not self.plan.is_shared:
-            return iter(self._agents[0].interval({}, life=number))
-        together = zip(self.plan.nodes, self._agents, strict=True)
-        return (one for node, agent in together for one in agent.interval({"node_id": node, "pool_id": POOL}))
+        nodes = self.plan.nodes if self.plan.is_shared else ()
+        runs = [{"node_id": node, "pool_id": POOL} for node in nodes] or self.plan.runs
+        together = zip(runs, self._agents, strict=True)
+        return (one for tags, agent in together for one in agent.interval(tags, life=number))
 
     def _environment(self, at: int) -> Sequence[Sample]:
         told = {"AZ_BATCH_POOL_ID": POOL, "AZ_BATCH_NODE_ID": self._node}

@@ -11,6 +11,7 @@ SECOND = 1_000_000_000  # nanoseconds
 _INTERVAL = 5 * SECOND
 _MEMORY = 8 << 30
 _LEAST_PAUSE, _MOST_JITTER = 1, 900  # milliseconds
+_ODD = 0.05  # share of records that have a tag more than others of the same series, and of those with a field more
 UNKNOWN = "fuel"
 """A measurement that no catalog has."""
 
@@ -44,6 +45,8 @@ MEANINGS: Mapping[tuple[str, str], Meaning] = {
 }
 TAGS = {"cpu": ("cpu", "cpu.logical_number"), "net": ("interface", "network.interface.name"),
         "diskio": ("name", "system.device")}  # fmt: skip
+RUN = ("job_id", "task_id", "task_attempt")
+"""Tags that tell apart what runs on a node."""
 RECORDS = frozenset(("task_env",))
 """Measurements that are known, have no series, and aren't told of."""
 
@@ -73,9 +76,9 @@ class Agent:
         jitter = 0 if self._whole else self._chance.randint(_LEAST_PAUSE, _MOST_JITTER) * 1_000_000
         at, chance, number = self._at + jitter, self._chance, life or 0
         found = [
-            Sample("cpu", {"cpu": f"cpu{number}", **tags}, {"usage_user": chance.randrange(800) / 8}, at),
-            Sample("net", {"interface": f"eth{number}", **tags}, {"bytes_recv": self._grown("net")}, at),
-            Sample("diskio", {"name": f"nvme{number}n1", **tags}, {"read_bytes": self._grown("diskio")}, at),
+            self._one("cpu", {"cpu": f"cpu{number}", **tags}, {"usage_user": chance.randrange(800) / 8}, at),
+            self._one("net", {"interface": f"eth{number}", **tags}, {"bytes_recv": self._grown("net")}, at),
+            self._one("diskio", {"name": f"nvme{number}n1", **tags}, {"read_bytes": self._grown("diskio")}, at),
         ]
         if life is None:
             memory = {"used": chance.randrange(_MEMORY), "nothing_known": 7}
@@ -84,6 +87,12 @@ class Agent:
         if chance.random() < 0.05:  # noqa: PLR2004
             found.append(Sample(UNKNOWN, dict(tags), {"litres": 7, "note": "of\nno use"}, at))
         return found
+
+    def _one(self, name: str, tags: Mapping[str, str], fields: Mapping[str, int | float], at: int) -> Sample:
+        """A record, now and then with a tag or a field more, of which nothing comes but another layout."""
+        more_tags = {"rack": "r1"} if self._chance.random() < _ODD else {}
+        more_fields = {"spare": 7} if self._chance.random() < _ODD else {}
+        return Sample(name, {**tags, **more_tags}, {**fields, **more_fields}, at)
 
     def _grown(self, name: str) -> int:
         """A counter's next reading; now and then it begins anew."""

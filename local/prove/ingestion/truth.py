@@ -5,12 +5,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from local.prove.ingestion.book import Life, Unit
-from local.prove.ingestion.samples import MEANINGS, RECORDS, SECOND, Meaning, Sample, attributes_of
+from local.prove.ingestion.samples import MEANINGS, RECORDS, RUN, SECOND, Meaning, Sample, attributes_of
 
 _MINUTE = 60 * SECOND
 
 type Key = tuple[str, tuple[tuple[str, str], ...]]
 """A series: its name, and its attributes in the order of their names."""
+type _Run = tuple[int, tuple[str, ...]]
+type _Readings = dict[tuple[_Run, Key], tuple[int, float]]
+"""The last reading of each counter: of a session, and of a run on its node, as each agent counts for itself."""
 
 
 @dataclass(slots=True)
@@ -46,7 +49,7 @@ def truth_of(node: str, lives: Iterable[tuple[Life, int]]) -> Truth:
     """Of the first units of each life, as many as are given with it."""
     found = Truth()
     for life, units in lives:
-        before: dict[tuple[int, Key], tuple[int, float]] = {}
+        before: _Readings = {}
         for unit in life.units[:units]:
             _count(found, unit)
             for sample in unit.samples:
@@ -89,7 +92,8 @@ def _count(found: Truth, unit: Unit) -> None:
             found.unknown[sample.name] += 1
 
 
-def _add(found: Truth, sample: Sample, session: int, before: dict[tuple[int, Key], tuple[int, float]]) -> None:
+def _add(found: Truth, sample: Sample, session: int, before: _Readings) -> None:
+    run = (session, tuple(sample.tags.get(tag, "") for tag in RUN))
     for name, value in sample.fields.items():
         meaning = MEANINGS.get((sample.name, name))
         if meaning is None or isinstance(value, str):
@@ -97,8 +101,8 @@ def _add(found: Truth, sample: Sample, session: int, before: dict[tuple[int, Key
         key = (meaning.series, attributes_of(sample, meaning))
         grown = value * meaning.factor, value * meaning.factor
         if meaning.is_counter:
-            reading = before.get((session, key))
-            before[session, key] = (sample.at, value)
+            reading = before.get((run, key))
+            before[run, key] = (sample.at, value)
             if reading is None:
                 continue
             grown = _growth(reading, (sample.at, value), meaning)
