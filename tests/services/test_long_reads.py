@@ -357,3 +357,19 @@ def test_the_verdict_tells_how_far_a_first_read_is(world: World) -> None:
     judged = verdict(world, JOB)
     assert judged.level == "catchingUp"
     assert f"{plan.tasks} of about {len(NAMES)}" in judged.reason
+
+
+def test_the_verdict_tells_of_a_first_read_that_it_reads_what_changed_meanwhile(world: World) -> None:
+    job = left_to_the_queue(world)
+    begun(world)
+    world.wait(61)
+    for name in NAMES:
+        job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    plan = plan_of(world)
+    while plan and plan.since is None:
+        world.deliver(budget=2, takes=1)
+        plan = plan_of(world)
+    assert plan, "all of it was read at once"
+    judged = verdict(world, JOB)
+    assert judged.level == "catchingUp"
+    assert f"of those that changed meanwhile {plan.tasks} are read" in judged.reason
