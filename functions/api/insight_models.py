@@ -59,7 +59,8 @@ class SlotsAnswer(Answer):
 class InsightAnswer(Answer):
     """How fast a job's tasks complete, and how long they waited and ran: the latest run of those that completed.
 
-    Tasks that were retried or requeued are in no `queueWait`.
+    Tasks that were retried or requeued are in no `queueWait`; that of a task whose node was preempted or lost, which
+    Batch doesn't count as a requeue, includes its earlier run.
     """
 
     throughput: ThroughputAnswer

@@ -124,11 +124,15 @@ JOB_SERIES: tuple[Gauge[SeenJob] | Spread[SeenJob], ...] = (
         _completion,
     ),
     _insight_gauge("azbatch_job_task_retries", "Retries of a job's tasks.", lambda insight: insight.retries),
-    _insight_gauge("azbatch_job_task_requeues", "Requeues of a job's tasks.", lambda insight: insight.requeues),
+    _insight_gauge(
+        "azbatch_job_task_requeues",
+        "Requeues of a job's tasks that a user asked for.",
+        lambda insight: insight.requeues,
+    ),
     Gauge("azbatch_job_slots", "Slots that tasks in a state require.", (*_LABELS, "state"), _slots),
     _spread(
         "azbatch_task_queue_wait_seconds",
-        "From creation to start, of the latest run of tasks that completed.",
+        "From creation to start, of tasks that completed and of which Batch counts no retry and no requeue.",
         lambda insight: insight.waits,
     ),
     _spread(

@@ -24,7 +24,7 @@ MINUTE = 60_000
 class Insight:
     """`waits` (start less creation) and `runs` (end less start) are those of the latest run of tasks that completed.
 
-    A task that completed without a start is in neither, one that was retried or requeued in `runs` only. `completions`
+    A task that completed without a start is in neither, one with a retry or requeue in `runs` only. `completions`
     are (minute since 1970, tasks that ended in it) of the newest MINUTES minutes in which any did, in their order.
     `retried_tasks` are tasks with a retry, `requeued_tasks` with a requeue. Slots are those that running, preparing and
     active tasks require.

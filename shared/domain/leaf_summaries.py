@@ -129,7 +129,7 @@ def _repeats_and_slots(columns: _Columns) -> tuple[int, ...]:
 
 
 def _of_first_runs(columns: _Columns, flags: int) -> int:
-    """Those of the flags whose tasks ran once: since when a task waited for a later run isn't known."""
+    """Those of the flags whose tasks have no retry and no requeue: see `Task.ran_before`."""
     for column in (columns["retries"], columns["requeues"]):
         words, of_row = column.coded()
         if any(words):

@@ -2,8 +2,8 @@
 
 Every task has one position in an order, which changes only if the task does: pages that each begin behind the last
 position of the one before neither repeat nor miss a task. Tasks of which the value isn't known come last, in both
-directions, and equal values in the order of ids. Times are in milliseconds. How long a task waited is known of its
-first run only.
+directions, and equal values in the order of ids. Times are in milliseconds. How long a task waited is known where
+Batch counts no retry and no requeue of it.
 """
 
 from collections.abc import Iterable, Iterator

@@ -34,7 +34,11 @@ class Task(NamedTuple):
 
     @property
     def ran_before(self) -> bool:
-        """True where its latest run isn't its first: since when it waited for that isn't known."""
+        """True where Batch counts an earlier run: since when it waited for its latest isn't known.
+
+        It counts requeues that a user asked for. Of a task whose node was preempted or lost it counts none, so its
+        wait includes the earlier run.
+        """
         return bool(self.retries or self.requeues)
 
 

@@ -86,7 +86,8 @@ def test_the_tiles_tell_figures_with_their_error_and_basis(page: Page, render: C
     expect(page.get_by_test_id("insight-run-time")).to_contain_text(
         re.compile(r"32 s median.*± 6\.3%.*p99.*6 min 52 s")
     )
-    expect(page.get_by_test_id("insight-retries")).to_contain_text("37in 21 tasks; 4 requeues in 4 tasks")
+    expect(page.get_by_test_id("insight-queue-wait")).to_contain_text("on preempted or lost nodes count as waiting")
+    expect(page.get_by_test_id("insight-retries")).to_contain_text("37in 21 tasks; 4 requeues asked for in 4 tasks")
 
 
 def test_the_pace_of_a_job_that_is_over_is_told_as_of_when_it_was(page: Page, render: Canned) -> None:

@@ -91,6 +91,13 @@ def test_a_family_is_told_once_before_the_samples_of_all_jobs() -> None:
     assert text.count("# TYPE azbatch_task_run_seconds histogram\n") == 1
 
 
+def test_waits_are_told_to_be_those_of_tasks_without_retry_and_requeue() -> None:
+    assert (
+        "# HELP azbatch_task_queue_wait_seconds From creation to start, of tasks that completed and of which Batch"
+        " counts no retry and no requeue.\n"
+    ) in render([], [job()], NOW)
+
+
 def test_an_account_before_its_first_round_has_no_samples_of_one() -> None:
     text = render([replace(WATCHED, jobs={}, last_round=None)], [], NOW)
     assert [line for line in text.splitlines() if not line.startswith("#")] == [

@@ -15,7 +15,13 @@ export function InsightTiles({ insight }: { insight: Insight | null }) {
     <dl class="insights" aria-label="Insight">
       <Pace throughput={insight.throughput} />
       <End estimate={insight.estimate} />
-      <Times title="Wait in queue" name="queue-wait" spread={insight.queueWait} none="No first run has ended yet." />
+      <Times
+        title="Wait in queue"
+        name="queue-wait"
+        spread={insight.queueWait}
+        none="No first run has ended yet."
+        note="runs cut short on preempted or lost nodes count as waiting"
+      />
       <Times title="Run time" name="run-time" spread={insight.runTime} none="No task has run to its end yet." />
       <Again insight={insight} />
       <Slots insight={insight} />
@@ -101,9 +107,10 @@ interface TimesProps {
   name: string;
   spread: Spread | null;
   none: string;
+  note?: string;
 }
 
-function Times({ title, name, spread, none }: TimesProps) {
+function Times({ title, name, spread, none, note }: TimesProps) {
   if (!spread) {
     return (
       <Tile title={title} name={name} lead="–" faint>
@@ -116,6 +123,7 @@ function Times({ title, name, spread, none }: TimesProps) {
     <Tile title={title} name={name} lead={seconds(spread.p50)} unit="median">
       <dd class="detail">
         ± {error}%, of {plural(spread.tasks, "task")}
+        {note && `; ${note}`}
       </dd>
       <Pairs
         pairs={[
@@ -134,7 +142,7 @@ function Again({ insight }: { insight: Insight }) {
     <Tile title="Retries" name="retries" lead={count(retries)} faint={!retries}>
       <dd class="detail">
         {retries > 0 && `in ${plural(retriedTasks, "task")}; `}
-        {requeues ? `${plural(requeues, "requeue")} in ${plural(requeuedTasks, "task")}` : "no requeues"}
+        {requeues ? `${plural(requeues, "requeue")} asked for in ${plural(requeuedTasks, "task")}` : "no requeues asked for"}
       </dd>
     </Tile>
   );

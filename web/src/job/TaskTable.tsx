@@ -125,7 +125,10 @@ function Cell({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** Of a task that ran before, nobody knows since when it waited for its latest run. */
+/**
+ * Of a task that was retried or requeued, nobody knows since when it waited for its latest run. Batch counts no requeue
+ * where a node was preempted or lost: what is told then includes the earlier run.
+ */
 function waited(task: Task): string {
   return task.retryCount || task.requeueCount ? "" : between(task.creationTime, task.startTime);
 }
