@@ -1,6 +1,7 @@
 """Which tasks of a leaf a list asks for, told from the leaf's columns: no task is made that isn't shown.
 
-Nothing here reads a leaf. What a leaf's counts and keys rule out is told beforehand, so that it needn't be read.
+Nothing here reads a leaf. What a leaf's counts, summary and keys rule out is told beforehand, so that it needn't be
+read.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,6 +11,7 @@ from typing import Any
 
 from shared.domain.failures import failure_group_id
 from shared.domain.keys import KeyRange, key_of, keys_of_prefix
+from shared.domain.leaf_summaries import remembered
 from shared.domain.leaves import Leaf
 from shared.domain.tasks import FAILURE, STATES, SUCCESS, TaskCounts
 
@@ -35,12 +37,13 @@ class TaskFilter:
         """Where all that match stand among the tasks of a job."""
         return keys_of_prefix(self.prefix)
 
-    def may_match(self, counts: TaskCounts) -> bool:
-        """False for a leaf that holds none of these tasks, as its counts say."""
+    def may_match(self, counts: TaskCounts, summary: bytes | None = None) -> bool:
+        """False for a leaf that holds none of these tasks, as its counts say, or the causes in its stored summary."""
         return (
             (self.state is None or getattr(counts, STATES[self.state]) > 0)
             and (self.result != SUCCESS or counts.succeeded > 0)
-            and ((self.result != FAILURE and self.failure_group is None) or counts.failed > 0)
+            and (not self._of_failures or counts.failed > 0)
+            and self._may_have_failed(summary)
         )
 
     def places(self, leaf: Leaf, keys: KeyRange) -> list[int]:
@@ -59,6 +62,22 @@ class TaskFilter:
             causes = list(zip(leaf.column("failure"), leaf.column("exit_code"), strict=True))
             places = _passing(causes, lambda cause: failure_group_id(*cause) == self.failure_group, failed)
         return list(places)
+
+    @property
+    def _of_failures(self) -> bool:
+        return self.result == FAILURE or self.failure_group is not None
+
+    def _may_have_failed(self, summary: bytes | None) -> bool:
+        """False where a summary tells all causes that tasks failed for, and none of them is asked for."""
+        if summary is None or not self._of_failures or (self.failure_group is None and self.exit_code is None):
+            return True
+        known = remembered(summary)
+        if known is None or known.failures.ungrouped:
+            return True
+        return any(
+            self.failure_group in {None, group.id} and self.exit_code in {None, group.exit_code}
+            for group in known.failures.groups
+        )
 
     def _is_there(self, node: tuple[str, str]) -> bool:
         pool_id, node_id = node

@@ -38,7 +38,7 @@ class Slice:
         return self.keys.places(self.leaf.keys)
 
 
-type Wanted = Callable[[TaskCounts], bool]
+type Wanted = Callable[[TaskCounts, bytes | None], bool]
 type Holds = Callable[[KeyRange], bool]
 type Plan = list[tuple[LeafEntry, KeyRange]]
 
@@ -60,7 +60,7 @@ class LeafWalk:
         holds: Holds = lambda _: True,
         backwards: bool = False,
     ) -> AsyncGenerator[Slice]:
-        """The leaves that hold keys of a range and whose counts are wanted; none before a job's first read is over.
+        """The leaves that hold keys of a range and whose counts and summary are wanted; none before the first read.
 
         Of ranges for which `holds` is false nothing is read.
 
@@ -93,7 +93,7 @@ class LeafWalk:
             return "", []
         partition = generation_partition(report.account.key, report.job.key, report.job.picture.generation)
         parts = _parts(await self._cache.read_directory(partition))
-        common = ((entry, keys.common(part)) for entry, part in parts if wanted(entry.counts))
+        common = ((entry, keys.common(part)) for entry, part in parts if wanted(entry.counts, entry.summary))
         return partition, [(entry, part) for entry, part in common if not part.is_empty and holds(part)]
 
 

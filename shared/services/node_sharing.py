@@ -103,5 +103,5 @@ def _may_share(job: Job, stay: Stay) -> bool:
     )
 
 
-def _any(_: TaskCounts) -> bool:
+def _any(_counts: TaskCounts, _summary: bytes | None) -> bool:
     return True

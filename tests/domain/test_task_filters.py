@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from shared.domain.failures import failure_group_id
 from shared.domain.keys import KeyRange, key_of, keys_after, keys_before, keys_of_prefix
+from shared.domain.leaf_summaries import MAX_BYTES, summary_after, summary_of
 from shared.domain.leaves import Leaf
 from shared.domain.task_filters import TaskFilter
 from shared.domain.tasks import Task
@@ -78,6 +79,40 @@ def test_each_filter_alone_finds_what_it_finds_in_plain_words(rows: list[Task], 
 def test_a_leaf_is_ruled_out_only_if_nothing_in_it_matches(rows: list[Task], wanted: TaskFilter) -> None:
     if not wanted.may_match(counted(rows)):
         assert not any(wants(wanted, task) for task in rows)
+
+
+@given(many, many, filters, st.sampled_from([MAX_BYTES, 300]))
+def test_a_leaf_is_ruled_out_by_its_summary_only_if_nothing_in_it_matches(
+    before: list[Task], seen: list[Task], wanted: TaskFilter, most: int
+) -> None:
+    leaf = Leaf.unpack(Leaf(before).pack())
+    stored, counts = summary_of(leaf).pack(), leaf.counts()
+    leaf.fold(seen)
+    summary = summary_after(stored, counts, leaf).pack(most)
+    if not wanted.may_match(leaf.counts(), summary):
+        assert not any(wants(wanted, task) for task in distinct([*before, *seen]))
+
+
+def test_leaves_where_tasks_failed_for_other_causes_are_ruled_out() -> None:
+    leaf = Leaf([Task("a", 3, 2, exit_code=1, failure=CAUSES[1]), Task("b", 3, 1, exit_code=0)])
+    summary, counts = summary_of(leaf).pack(), leaf.counts()
+    this, other = failure_group_id(CAUSES[1], 1), failure_group_id(CAUSES[1], 2)
+    for wanted in (
+        TaskFilter(failure_group=other),
+        TaskFilter(failure_group=this, exit_code=2),
+        TaskFilter(result=2, exit_code=0),
+    ):
+        assert wanted.may_match(counts)
+        assert not wanted.may_match(counts, summary)
+        assert wanted.may_match(counts, b"damaged")
+    for wanted in (TaskFilter(failure_group=this), TaskFilter(result=2, exit_code=1), TaskFilter(exit_code=0)):
+        assert wanted.may_match(counts, summary)
+
+
+def test_a_leaf_whose_summary_leaves_causes_out_is_never_ruled_out() -> None:
+    leaf = Leaf([Task(f"task-{code:03}", 3, 2, exit_code=code) for code in range(120)])
+    summary = summary_of(leaf).pack()
+    assert all(TaskFilter(result=2, exit_code=code).may_match(leaf.counts(), summary) for code in range(120))
 
 
 def test_leaves_whose_counts_say_enough_are_ruled_out() -> None:

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from shared.domain.failures import failure_group_id
 from shared.domain.keys import key_of
 from shared.domain.task_filters import TaskFilter
 from shared.domain.task_lists import TaskList
@@ -15,6 +17,7 @@ from shared.domain.tasks import Task
 from shared.errors import CacheConflictError
 from tests.services.process import Process
 from tests.services.telling import polled_for_a_while
+from tests.services.truth import COMPLETED
 from tests.services.world import World
 
 NAMES = [f"task-{number:02}" for number in range(0, 60, 2)]
@@ -135,6 +138,28 @@ def test_leaves_that_can_hold_nothing_wanted_are_not_read(world: World) -> None:
     after = (False, 0, key_of(NAMES[-1]))
     assert calls(TaskList(100, after=after)) == least + 1
     assert calls(TaskList(100)) > least + len(NAMES) // 4
+
+
+def test_leaves_where_tasks_failed_for_other_causes_are_not_read(world: World) -> None:
+    job = world.create("Render", *NAMES)
+    for place, name in enumerate(NAMES):
+        job.change(name, COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=7 if place == 20 else 1)
+    polled_for_a_while(world)
+    reader = world.started()
+    failed = world.run(reader.task_queries.task("demo", "Render", NAMES[20]))
+    assert failed
+    group = failure_group_id(failed.failure, 7)
+
+    def calls(wanted: TaskFilter, found: int) -> int:
+        reader.connection.calls = 0
+        assert len(world.run(listed(reader, TaskList(100, wanted)))) == found
+        return reader.connection.calls
+
+    least = calls(TaskFilter(state=2), 0)
+    assert calls(TaskFilter(failure_group=group), 1) == least + 1
+    assert calls(TaskFilter(result=2, exit_code=7), 1) == least + 1
+    assert calls(TaskFilter(failure_group="0"), 0) == least
+    assert calls(TaskFilter(exit_code=7), 1) > least + len(NAMES) // 4 - 1
 
 
 def test_leaves_are_read_ahead_a_few_at_a_time_and_no_further_once_a_page_is_full(world: World) -> None:
