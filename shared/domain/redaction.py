@@ -8,14 +8,23 @@ import re
 
 MARK = "[redacted]"
 
-# What people call a secret. `key` and `pass` say so only as words of their own: `monkey` is no key, `API_KEY` is.
+# What people call a secret. `key` says so only as a word of its own or behind one of these: `monkey` is no key,
+# `API_KEY` is.
 _START = r"(?<![A-Za-z0-9])"
 _NAME = (
-    r"(?:(?i:password|passwd|passphrase|pwd|secret|token)"
-    r"|(?i:account|access|shared|api|app|client|storage|subscription|auth|master|private|primary|secondary)"
+    r"(?:(?i:password|passwd|passphrase|passcode|pwd|secret|token)"
+    r"|(?i:account|access|shared|api|app|client|storage|subscription|auth|master|private|primary|secondary"
+    r"|secret|encryption|decryption|signing|hmac|session|service|admin|deploy|license)"
     r"(?i:[_\-. ]?key)"
     rf"|(?:{_START}|(?<=[a-z0-9])(?=K))(?i:key))"
 )
+# Names that say so only before `=`, in quotes before `:`, or as arguments. The short ones are words of their own, or
+# stand behind what a password is often for: `DB_PASS` and `DBPASS` are one, `BYPASS`, `COMPASS` and `PATH` aren't.
+_OWNERS = (
+    r"(?:db|sql|mysql|pg|my|user|admin|root|login|auth|app|api|svc|service|ftp|smtp|mail|ldap|redis|mongo|mq|vault|proxy"
+    r"|key|store|cert|pfx|zip|sudo|ssh){0,2}"
+)
+_SHORT_NAME = rf"(?i:{_START}(?:{_OWNERS}pass|(?:storage|account|container|blob)?sas|pat)|credentials?)"
 # A quote that stands where a value may end, for it closes what is around the value: `sh -c 'run --token abc' && …`
 _CLOSES = r"""(?=["'\\]{0,60}(?:[\s,;&|)}\]<>]|\Z))"""
 _DOUBLE = r""""(?:(?s:\\.)|[^"\\])*+"?"""  # to the end where it is open
@@ -69,16 +78,24 @@ _PATTERNS = (
     ),
     # NAME=value, NAME: value, "name": "value"; --name value, -Name value
     (re.compile(rf"({_NAME}(?:\\*[\"'])?\s*[=:]\s*){_VALUE}"), rf"\1{MARK}"),
-    (re.compile(rf"({_START}(?i:pass)(?:\s*=\s*|\\*[\"']\s*:\s*)){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"({_SHORT_NAME}(?:\s*=\s*|\\*[\"']\s*:\s*)){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"((?<![\w\-])--?[\w\-]*?{_NAME}\s+)(?!-){_VALUE}"), rf"\1{MARK}"),
-    (re.compile(rf"((?<![\w\-])--?(?:[a-z]+-)*(?:store|key)?(?:pass|pw|pat|sas)(?:\s+|=))(?!-){_VALUE}"), rf"\1{MARK}"),
+    (
+        re.compile(
+            r"((?<![\w\-])--?(?:(?:[a-z]+-)*(?i:"
+            rf"{_OWNERS}pass|pw|pat|sas|credentials?)|(?<=--)auth)(?:\s+|=))(?!-){_VALUE}"
+        ),
+        rf"\1{MARK}",
+    ),
     (re.compile(rf"({_SET}\S{{0,100}}?{_NAME}\S{{0,100}}\s+){_VALUE}"), rf"\1{MARK}"),
-    (re.compile(rf"(\bSSHPASS=){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"({_SET}\S{{0,100}}?{_SHORT_NAME}\s+){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"((?:{_LOGIN})[^\n|;&]{{0,500}}?\s-[pP][ =]?){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"(?i)(\bnet\s+use\b[^\n|;&]{{0,500}}?\s/user:\S+\s+){_VALUE}"), rf"\1{MARK}"),
-    # mysql -psecret, sshpass -p secret, curl -u user:secret
+    # mysql -psecret, sshpass -p secret, redis-cli -a secret, cmdkey /pass:secret, curl -u user:secret
     (re.compile(rf"(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{{0,500}}?\s-p){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"(\bsshpass\s+-p\s*){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"(\bredis-(?:cli|benchmark)\b[^\n|;&]{{0,500}}?\s-a\s+){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"(?i)((?<!\S)/pass:){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"{_CURL}[^\s\"']+"), rf"\1{MARK}"),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/\-]{8,}=*"), rf"\1 {MARK}"),
     # a user's name and password in an address, or a password alone; in one of the web also a token alone

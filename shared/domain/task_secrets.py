@@ -17,6 +17,7 @@ from shared.domain.redaction import MARK, redacted
 from shared.domain.task_details import (
     ContainerSettings,
     EnvironmentSetting,
+    NameValue,
     NodeInfo,
     OutputContainer,
     Registry,
@@ -120,6 +121,8 @@ def let_through[T: Shown](sent: Any, kind: type[T]) -> tuple[T, tuple[str, ...]]
 
 def _shown(value: Any) -> Any:
     """A value without secrets."""
+    if isinstance(value, NameValue) and value.name and MARK in redacted(f"{value.name}=x"):
+        return NameValue(name=redacted(value.name), value=value.value and MARK)
     if isinstance(value, Shown):
         rules = _RULES.get(type(value), {})
         parts = {item.name: (rules.get(item.name), getattr(value, item.name)) for item in fields(value)}

@@ -71,6 +71,9 @@ PLANTED: dict[str, dict[str, Any]] = {
         "executionInfo": {"failureInfo": {"details": [{"name": "FilePath", "value": f"{BLOB}?{SAS}"}]}}
     },
     "a container's error": {"executionInfo": {"containerInfo": {"error": f"login --password {SECRET}"}}},
+    "a detail of a failure whose name says that it is secret": {
+        "executionInfo": {"failureInfo": {"details": [{"name": "Password", "value": SECRET}]}}
+    },
     "a property nobody knows": {"novelty": {"value": SECRET}},
     "a property nobody knows within one that is known": {"userIdentity": {"novelty": [SECRET]}},
 }
