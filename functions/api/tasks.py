@@ -18,10 +18,17 @@ from shared.domain.task_order import TaskOrder
 from shared.domain.tasks import RESULTS, STATES, Task
 
 _MOST_JSON, _MOST_CSV = 1000, 100_000
+_MOST_SORTED_CSV = 25_000  # all of them, and as many again, are in memory until the last leaf was read: some 50 MB
 _DESCENDING = " desc"
 
 type TasksPageSize = Annotated[
-    int, Meta(ge=1, le=_MOST_CSV, description=f"Tasks a page, 1 to {_MOST_JSON}; with format=csv to {_MOST_CSV}.")
+    int,
+    Meta(
+        ge=1,
+        le=_MOST_CSV,
+        description=f"Tasks a page, 1 to {_MOST_JSON}; with format=csv to {_MOST_CSV}, or to {_MOST_SORTED_CSV} in"
+        " another order than by id.",
+    ),
 ]
 type OrderBy = Annotated[
     Literal[
@@ -70,14 +77,20 @@ class TasksQuery(Query):
 
     def listed(self) -> TaskList:
         """What to ask the service for: one more than a page holds, to know whether there is another."""
-        if self.format != "csv" and self.maxpagesize > _MOST_JSON:
+        if self.maxpagesize > self._most:
             raise BadRequestError(
                 f"The query parameter 'maxpagesize' can't be '{self.maxpagesize}'; it is a whole number from 1 to"
-                f" {_MOST_JSON}, with format=csv to {_MOST_CSV}.",
+                f" {_MOST_JSON}, with format=csv to {_MOST_CSV}, or to {_MOST_SORTED_CSV} in another order than by id.",
                 target="maxpagesize",
             )
         after = position_of(self.orderby, self.continuation)
         return TaskList(self.maxpagesize + 1, self.wanted, self.order, after)
+
+    @property
+    def _most(self) -> int:
+        if self.format != "csv":
+            return _MOST_JSON
+        return _MOST_CSV if self.order.is_by_id else _MOST_SORTED_CSV
 
 
 def add_tasks(routes: Routes) -> None:
@@ -92,7 +105,7 @@ def add_tasks(routes: Routes) -> None:
 
 
 async def _table(call: Call[TasksQuery, None]) -> Reply:
-    """Rows are written as leaves come in, so that only their text is in memory."""
+    """By id, rows are written as leaves come in, so that only their text is in memory; else once all were seen."""
     table, pages = CsvTable(TaskAnswer), _Pages(call)
     async for batch in pages.batches():
         table.add(map(task_answer, batch))
