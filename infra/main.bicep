@@ -113,7 +113,7 @@ param fullReadHours int = 24
 @maxValue(3650)
 param deletedJobDays int = 30
 
-@description('Days that the history of jobs is kept to the minute.')
+@description('Days that the history of jobs is kept to the minute; no longer than to the quarter of an hour.')
 @minValue(1)
 @maxValue(365)
 param historyMinuteDays int = 7

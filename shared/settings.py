@@ -105,10 +105,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         full_read_age=read.duration("FULL_READ_HOURS", 24, hour, low=0.1, high=8_760),
         deleted_job_retention=read.duration("DELETED_JOB_DAYS", 30, day, low=0, high=3_650),
         operation_retention=read.duration("POLL_STATUS_DAYS", 7, day, low=0.01, high=365),
-        history_retention=HistoryRetention(
-            minutes=read.duration("HISTORY_MINUTE_DAYS", 7, day, low=1, high=365),
-            quarters=read.duration("HISTORY_QUARTER_HOUR_DAYS", 90, day, low=1, high=3_650),
-        ),
+        history_retention=read.history(),
         housekeeping_schedule=read.schedule("HOUSEKEEPING_SCHEDULE", _EVERY_HOUR),
         job_horizon=read.duration("JOB_HORIZON_DAYS", 7, day, low=0, high=3_650),
         calls_per_minute=read.count("MAX_BATCH_CALLS_PER_MINUTE", 3000, low=10, high=1_000_000),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from shared.domain.accounts import Account, is_account_name, is_loopback, parse_accounts
+from shared.domain.samples import HistoryRetention
 from shared.domain.storage_texts import is_base64, is_connection_string, is_https
 from shared.domain.telemetry.labels import PathPattern
 
@@ -36,6 +37,20 @@ class SettingsReader:
             self.problems.append(f"{name}: '{text}' is not a number from {low:g} to {high:g}")
             value = default
         return value * unit
+
+    def history(self) -> HistoryRetention:
+        """How long counts over time are kept: quarter-hours at least as long as minutes, as some ranges need both."""
+        day, known = timedelta(days=1), len(self.problems)
+        retention = HistoryRetention(
+            minutes=self.duration("HISTORY_MINUTE_DAYS", 7, day, low=1, high=365),
+            quarters=self.duration("HISTORY_QUARTER_HOUR_DAYS", 90, day, low=1, high=3_650),
+        )
+        if retention.minutes > retention.quarters and len(self.problems) == known:
+            self.problems.append(
+                f"HISTORY_MINUTE_DAYS: {retention.minutes / day:g} days are more than the"
+                f" {retention.quarters / day:g} of HISTORY_QUARTER_HOUR_DAYS; make it no longer than that"
+            )
+        return retention
 
     def count(self, name: str, default: int, *, low: int, high: int) -> int:
         text = self.text(name) or str(default)

@@ -100,6 +100,14 @@ def test_each_wrong_setting_is_named_with_what_it_says(name: str) -> None:
     assert all(problem.startswith((name, "BATCH_ACCOUNT")) for problem in problems)
 
 
+def test_minutes_of_history_are_not_kept_longer_than_its_quarter_hours() -> None:
+    assert not problems_of(HISTORY_MINUTE_DAYS="30", HISTORY_QUARTER_HOUR_DAYS="30")
+    assert problems_of(HISTORY_MINUTE_DAYS="91") == (
+        "HISTORY_MINUTE_DAYS: 91 days are more than the 90 of HISTORY_QUARTER_HOUR_DAYS; make it no longer than that",
+    )
+    assert len(problems_of(HISTORY_MINUTE_DAYS="100", HISTORY_QUARTER_HOUR_DAYS="a month")) == 1
+
+
 def test_an_account_on_this_machine_without_a_key_is_a_problem() -> None:
     assert problems_of(BATCH_ACCOUNT_KEYS="") == (
         "BATCH_ACCOUNT_KEYS: 'demo' has no key: accounts on this machine need one, like demo=KEY",
