@@ -113,9 +113,9 @@ async def _catch_up(storage: str, frames: Frames) -> dict[str, float]:
             await app.swept()
             for name, some in frames.items():
                 await app.append(name, b"".join(some))
-            before = app.tables.writes
+            before = app.tables.writes()
             ours.append(await app.swept())
-            writes = app.tables.writes - before
+            writes = app.tables.writes() - before
             await _check(app, len(frames) + 1)
         other.append(_decoded(_all(frames)))
     return {"ours": statistics.median(ours), "other": statistics.median(other), "writes": writes}

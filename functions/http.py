@@ -7,7 +7,7 @@ of `shared.errors`.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
@@ -86,7 +86,8 @@ class Route:
 
     `statuses` are those of its answers when all is well, the usual one first; `refusals` those that only this route
     refuses with; `role` is what its callers need, None where anybody may call; `media` is the content type of answers
-    that aren't JSON; `queue` is what `send` sends to; with `repeats` an answer may be given again for a second.
+    that aren't JSON; `queue` is what `send` sends to; with `repeats` an answer may be given again for a second, until a
+    table is written that it is `made_of` (None: any).
     """
 
     name: str
@@ -102,6 +103,7 @@ class Route:
     media: str
     queue: str | None
     repeats: bool
+    made_of: Collection[str] | None
 
 
 type Handler = Callable[[Call[Any, Any]], Awaitable[Any]]
@@ -135,6 +137,7 @@ class Routes:
         media: str = "application/json",
         queue: str | None = None,
         repeats: bool = False,
+        made_of: Collection[str] | None = None,
     ) -> Callable[[Handler], Handler]:
         """Serves a handler at `/api/{path}`; its docstring's first line becomes the summary.
 
@@ -158,6 +161,7 @@ class Routes:
                 media=media,
                 queue=queue,
                 repeats=repeats,
+                made_of=made_of,
             )
             self.all.append(route)
             self._bind(route, handler)
@@ -213,7 +217,7 @@ async def respond(
             return _rendered(route, await handler(call))
 
         if route.repeats and runtime.settings.clock_url is None:  # a second of stepped time is another second
-            version = (await runtime.services()).table_writes()
+            version = (await runtime.services()).table_writes(route.made_of)
             return response_of(request, await recent.get(request.url, version, made))
         return response_of(request, await made())
     except BatchscopeError as error:

@@ -1,7 +1,7 @@
 """Answers of the last second, given again: many people look at the same page, and a page asks many times.
 
-An answer is given again only while this process wrote nothing to storage: what is asked after a poll ended here is
-never of before it. Whoever asks while the answer is being made waits for that one.
+An answer is given again only while this process wrote nothing to the tables that it is made of: what is asked after a
+poll ended here is never of before it. Whoever asks while the answer is being made waits for that one.
 """
 
 import asyncio

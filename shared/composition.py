@@ -69,7 +69,7 @@ def _services(parts: Parts) -> Services:
         telemetry=telemetry,
         task_telemetry=TaskTelemetryQueries(queries, tasks, events, sharing, telemetry, clock=clock),
         clock=clock,
-        table_writes=lambda: parts.tables.writes,
+        table_writes=parts.tables.writes,
     )
 
 

@@ -11,7 +11,7 @@ from shared.garbage import collect_rarely
 from shared.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from shared.clock import Clock
     from shared.services.event_queries import EventQueries
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the functions call; `table_writes` tells how many writes of this process were answered."""
+    """What the functions call; `table_writes` tells how many writes of this process (to some tables) were answered."""
 
     polling: "Polling"
     queries: "Queries"
@@ -53,7 +53,7 @@ class Services:
     telemetry: "TelemetryQueries"
     task_telemetry: "TaskTelemetryQueries"
     clock: "Clock"
-    table_writes: "Callable[[], int]"
+    table_writes: "Callable[[Collection[str] | None], int]"
 
 
 class Runtime:

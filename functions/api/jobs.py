@@ -42,8 +42,13 @@ class JobsQuery(Query):
         )
 
 
+_TABLES = ("accounts", "jobs")  # every poll that tells something new writes one of them at its end
+
+
 def add_jobs(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/jobs", query=JobsQuery, returns=Page[JobAnswer], repeats=True)
+    @routes.route(
+        "GET", "accounts/{account}/jobs", query=JobsQuery, returns=Page[JobAnswer], repeats=True, made_of=_TABLES
+    )
     async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobAnswer] | Reply:
         """Jobs of an account with the counts of their tasks and the verdict on them, by id."""
         services = await call.services()
@@ -58,7 +63,7 @@ def add_jobs(routes: Routes) -> None:
         )
         return csv_reply(answer, JobAnswer) if call.query.format == "csv" else answer
 
-    @routes.route("GET", "accounts/{account}/jobs/{job}", returns=JobAnswer, repeats=True)
+    @routes.route("GET", "accounts/{account}/jobs/{job}", returns=JobAnswer, repeats=True, made_of=_TABLES)
     async def get_job(call: Call[Query, None]) -> JobAnswer:
         """One job."""
         services = await call.services()

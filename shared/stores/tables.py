@@ -1,12 +1,15 @@
 """Table Storage: opening tables, and its errors in our words. The stores beside this module give the rows a meaning."""
 
 import asyncio
+import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import batched
 from typing import Any, override
+from urllib.parse import urlsplit
 
 import orjson
 from azure.core import MatchConditions
@@ -27,6 +30,7 @@ NAMES = (
 _MOST_WHOLE = 1 << 31
 MOST_BINARY = 64 * 1024  # bytes of a binary property
 _CONFLICTS = (409, 412)
+_TABLE = re.compile(r"/([A-Za-z][A-Za-z0-9]{2,62})(?:\(|\Z)")
 _CONNECT_SECONDS = 10
 MOST_OPERATIONS = 100  # of a transaction
 LONGEST_KEY = 512  # of 1 KiB in UTF-16
@@ -38,16 +42,30 @@ _DEVELOPMENT = (  # Azurite's published account on its default port, which this 
 
 
 class _CountingTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
-    """Counts what wasn't a read when it was answered, or when it is unknown whether it was done."""
+    """Counts, by table, what wasn't a read when it was answered, or when it is unknown whether it was done."""
 
-    writes = 0
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.writes = Counter[str]()
 
     @override
     async def send(self, request: Any, **options: Any) -> Any:
         try:
             return await super().send(request, **options)
         finally:
-            self.writes += request.method != "GET"
+            if request.method != "GET":
+                self.writes[_table_of(request)] += 1
+
+
+def _table_of(request: Any) -> str:
+    """The table that is written, by the request's address; empty where that doesn't tell.
+
+    The address of a transaction is that of its first part, since all of them are of one table.
+    """
+    while parts := getattr(request, "multipart_mixed_info", None):
+        request = parts[0][0]
+    found = _TABLE.search(urlsplit(request.url or "").path)
+    return found[1] if found else ""
 
 
 class Tables:
@@ -84,10 +102,13 @@ class Tables:
             service = TableServiceClient(endpoint or "", credential=credential, **options)
         return cls(service, prefix, transport)
 
-    @property
-    def writes(self) -> int:
-        """How many writes of this process were answered so far: two equal ones have nothing written in between."""
-        return self._transport.writes
+    def writes(self, names: Collection[str] | None = None) -> int:
+        """How many writes of this process were answered so far: to some tables, or to any.
+
+        Two equal ones have nothing written in between. Where its table isn't known, a write is one to each.
+        """
+        others = set() if names is None else {self._prefix + name for name in NAMES if name not in names}
+        return sum(number for table, number in self._transport.writes.items() if table not in others)
 
     async def create(self) -> None:
         """Creates what is missing. Raises StorageError."""

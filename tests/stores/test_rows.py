@@ -316,14 +316,29 @@ async def test_operations_asked_for_before_a_time_are_deleted(tables: Tables, ac
 
 
 async def test_every_write_counts_when_it_was_answered_and_no_read_does(tables: Tables, account: str) -> None:
-    store, before = JobStore(tables), tables.writes
+    store, before = JobStore(tables), tables.writes()
     job = Job(BARE_FACTS, etag=await store.save(account, Job(BARE_FACTS)))
-    saved = tables.writes
+    saved = tables.writes()
     await store.load(account, job.facts.id)
     await store.load_all(account)
-    read = tables.writes
+    read = tables.writes()
     with pytest.raises(CacheConflictError):
         await store.save(account, Job(BARE_FACTS))
-    refused = tables.writes
+    refused = tables.writes()
     await TaskCache(tables).save_leaves(Directory(f"{account}~g"), [Rewrite(LeafEntry("s", COUNTS, None), [Leaf()])])
-    assert (saved - before, read - saved, refused - read, tables.writes - refused) == (1, 0, 1, 1)
+    assert (saved - before, read - saved, refused - read, tables.writes() - refused) == (1, 0, 1, 1)
+
+
+async def test_writes_are_counted_by_table_also_those_of_transactions(tables: Tables, account: str) -> None:
+    def counted() -> list[int]:
+        return [tables.writes(names) for names in (["jobs"], ["tasks"], ["accounts", "jobs"], None)]
+
+    def grown(before: list[int]) -> list[int]:
+        return [now - then for now, then in zip(counted(), before, strict=True)]
+
+    before = counted()
+    await TaskCache(tables).save_leaves(Directory(f"{account}~g"), [Rewrite(LeafEntry("s", COUNTS, None), [Leaf()])])
+    assert grown(before) == [0, 1, 0, 1]
+    before = counted()
+    await JobStore(tables).save(account, Job(replace(BARE_FACTS, id="odd/id(1)/jobs")))
+    assert grown(before) == [1, 0, 1, 1]
