@@ -1,4 +1,7 @@
-"""What `bench api` asks: the app on the local functions host, with a job of many tasks read from a filled emulator."""
+"""What `bench api` asks: the app on the local functions host, with a job of many tasks read from a filled emulator.
+
+It polls at the product's own rate, a round a minute, while the account is switched on.
+"""
 
 import asyncio
 import json
@@ -8,15 +11,16 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
-from bench._delta_parts import Stack
+from bench._delta_parts import Stack, post
 from local.azurite import StorageAddresses, azurite_program
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.dev.checkout import HERE
@@ -30,6 +34,8 @@ from shared.stores.tables import Tables
 
 LARGE, SMALL = "million", "render-007"
 _READ_SECONDS = 600
+ROUND_SECONDS = 60.0
+_CHANGE_SECONDS, _CHANGED, _CHANGED_JOBS = 5, 100, 10
 _MINUTE, _DAY = 60_000, 86_400_000  # milliseconds
 _HOURS = 24
 _BARE = Path(__file__).parent / "_bare_app"
@@ -37,13 +43,42 @@ _BARE = Path(__file__).parent / "_bare_app"
 
 @dataclass(frozen=True, slots=True)
 class ApiStage:
-    """Addresses of the app's API and of the bare functions, the ids of the processes that serve them, the storage."""
+    """Addresses of the app's API, the bare functions and the emulator's controls, ids of processes, the storage."""
 
     api: str
     bare: str
+    controls: str
     api_pid: int
     bare_pid: int
     storage: str
+
+    @asynccontextmanager
+    async def polled(self) -> AsyncIterator[None]:
+        """The account is polled, and tasks of the large job and of some small ones change all the time."""
+        await _switch(self.api, enabled=True)
+        changes = asyncio.create_task(_go_on_changing(self.controls))
+        try:
+            yield
+        finally:
+            changes.cancel()
+            with suppress(asyncio.CancelledError):
+                await changes
+            await _switch(self.api, enabled=False)
+
+    async def next_round(self) -> None:
+        """Waits until a round ended. Raises RuntimeError after two rounds."""
+        before = await self.as_of()
+        for _ in range(int(2 * ROUND_SECONDS)):
+            if await self.as_of() != before:
+                return
+            await asyncio.sleep(1)
+        raise RuntimeError(f"no round ended within {2 * ROUND_SECONDS:g} s")
+
+    async def as_of(self) -> str:
+        """As of when the large job's counts are."""
+        url = f"{self.api}/accounts/demo/jobs/{LARGE}"
+        async with aiohttp.ClientSession() as session, session.get(url, raise_for_status=True) as answer:
+            return str(json.loads(await answer.read())["verdict"]["asOf"])
 
 
 @asynccontextmanager
@@ -60,7 +95,9 @@ async def api_stage(tasks: int, jobs: int) -> AsyncIterator[ApiStage]:
             try:
                 url, controls = (emulator.stdout.readline() if emulator.stdout else "").split()
                 await _fill(url, controls, storage, tasks, jobs)
-                settings = app_settings(Options(port=0), storage, Emulated(key=DEVELOPMENT_KEY), url)
+                settings = _polled_as_by_default(
+                    app_settings(Options(port=0), storage, Emulated(key=DEVELOPMENT_KEY), url)
+                )
                 host = replace(host_program(HERE, Options(port=0), settings), log=logs / "host.log")
                 bare = replace(host, name="bare host", log=logs / "bare.log")
                 bare = replace(bare, command=tuple(_bare(part) for part in bare.command))
@@ -68,9 +105,14 @@ async def api_stage(tasks: int, jobs: int) -> AsyncIterator[ApiStage]:
                 address = children.start(bare)["address"].rstrip("/")
                 await _read(api, jobs + 1)
                 pids = children.pids
-                yield ApiStage(api, address, pids["host"], pids["bare host"], storage)
+                yield ApiStage(api, address, controls, pids["host"], pids["bare host"], storage)
             finally:
                 emulator.terminate()
+
+
+def _polled_as_by_default(settings: dict[str, str]) -> dict[str, str]:
+    own = ("TICK_SCHEDULE", "POLL_SECONDS", "POLL_OVERLAP_SECONDS")
+    return {name: value for name, value in settings.items() if name not in own}
 
 
 def _bare(part: str) -> str:
@@ -93,8 +135,23 @@ async def _read(api: str, jobs: int) -> None:
             await asyncio.sleep(1)
         else:
             raise RuntimeError(f"after {_READ_SECONDS} s only {counted} of {jobs} jobs have counts")
-        async with session.put(f"{api}/accounts/demo/monitoring", json={"enabled": False}, raise_for_status=True):
-            await asyncio.sleep(5)  # a round under way ends
+    await _switch(api, enabled=False)
+
+
+async def _switch(api: str, *, enabled: bool) -> None:
+    """On or off; when it is off, a round that was under way has ended."""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.put(f"{api}/accounts/demo/monitoring", json={"enabled": enabled}, raise_for_status=True),
+    ):
+        await asyncio.sleep(0 if enabled else 5)
+
+
+async def _go_on_changing(controls: str) -> None:
+    for job in cycle(range(_CHANGED_JOBS)):
+        await post(f"{controls}/change", {"job": LARGE, "count": _CHANGED})
+        await post(f"{controls}/change", {"job": f"render-{job:03}", "count": 10})
+        await asyncio.sleep(_CHANGE_SECONDS)
 
 
 async def _counted(session: aiohttp.ClientSession, api: str) -> int:
@@ -111,14 +168,14 @@ class HistoryRows:
         self._store = HistoryStore(tables)
 
     async def seed(self) -> None:
-        """Samples of the last day follow each other every other minute, those before every ten."""
+        """Samples of the last day follow each other every minute, those before every ten."""
         now = int(time.time()) * 1000
         begun, samples = now - 90 * _DAY, list[Sample]()
         while begun < now - 5 * _MINUTE:
-            length = (2 if begun > now - _DAY else 10) * _MINUTE
+            length = (1 if begun > now - _DAY else 10) * _MINUTE
             done = len(samples) % 90
             counts = TaskCounts(90 - done, 1, 9, done, done, 0)
-            samples.append(Sample(begun, begun + length - _MINUTE, begun, counts))
+            samples.append(Sample(begun, begun + length - _MINUTE // 2, begun, counts))
             begun += length
         rows = rows_of(tuple(samples), None, HistoryRetention(timedelta(days=7), timedelta(days=90)))
         await self._store.save("demo", SMALL, rows)

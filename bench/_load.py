@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import count
+from math import inf
 from pathlib import Path
 
 import aiohttp
@@ -24,7 +25,7 @@ class Load:
         return self.seconds[min(len(self.seconds) - 1, int(len(self.seconds) * share))]
 
 
-async def load(url: str, *, clients: int, seconds: float, most: int, pid: int) -> Load:
+async def load(url: str, *, clients: int, seconds: float, most: float = inf, pid: int) -> Load:
     """Asks for an address for so long, but no more than `most` times.
 
     `{n}` in it is another number every time, `{n50}` one of two digits that comes again after fifty questions.

@@ -1,11 +1,12 @@
 """What the API's answers take, beside functions that do nothing on the same host: requests a second, p50, p99, CPU.
 
 The app runs on the local functions host with real storage; a job of a million tasks was read from the emulator, and
-the account is switched off while answers are measured. Eight clients on loopback ask again as soon as they were
+the account is switched off while most answers are measured. Eight clients on loopback ask again as soon as they were
 answered; p50 and p99 are of one client alone. Answers of the last second are given again, but only the latest 32. So a
 job and the list of jobs are asked for in both ways: one address over and over, as by many who look at one page, and
-another of fifty each time, none of which is remembered. Histories are of another range every time. The bare host is a
-second one of the same kind, asked in the same run.
+another of fifty each time, none of which is remembered. What a process writes voids what it remembers of it, so the
+bars of these two are for a whole minute in which the account is polled as by default and its tasks change. Histories
+are of another range every time. The bare host is a second one of the same kind, asked in the same run.
 """
 
 import argparse
@@ -16,12 +17,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 from urllib.parse import quote
 
-from bench._api_stage import LARGE, SMALL, ApiStage, HistoryRows, api_stage
+from bench._api_stage import LARGE, ROUND_SECONDS, SMALL, ApiStage, HistoryRows, api_stage
 from bench._load import Load, load, peak_of
 from bench._rows import answer, row, table
 from shared.stores.tables import Tables
@@ -56,8 +58,15 @@ async def measure(tasks: int) -> list[dict[str, Any]]:
             _ONE_ROW: await _measured(f"{stage.bare}/row?partition=demo&row={SMALL}", stage.bare_pid, _ONE_ROW),
         }
         found = {name: await _asked(stage, name, path) for name, path in _questions()}
+        polled, nothing = await _polled(stage)
     peak = row("peak memory of the functions host, first read of the job", memory, "MB", bar=_MEMORY)
-    return [*_rates(bare | found), *_times(bare | found), *_bars(found, one_read), peak]
+    return [
+        *_rates(bare | found),
+        *_polled_rates(polled, nothing),
+        *_times(bare | found),
+        *_bars(found, one_read),
+        peak,
+    ]
 
 
 async def _history(stage: ApiStage) -> float:
@@ -97,10 +106,34 @@ async def _asked(stage: ApiStage, name: str, path: str) -> Measured:
 
 async def _measured(url: str, pid: int, name: str) -> Measured:
     alone = await load(url, clients=1, seconds=_SECONDS, most=_MOST, pid=pid)
-    loaded = await load(url, clients=_CLIENTS, seconds=_SECONDS, most=_MOST, pid=pid)
+    loaded = await load(url, clients=_CLIENTS, seconds=_SECONDS, pid=pid)
     told = f"{loaded.rate:,.0f}/s, p50 {1e3 * alone.quantile(0.5):.1f} ms, p99 {1e3 * alone.quantile(0.99):.1f} ms"
     print(f"  {name}: {told}, {1e3 * alone.cpu:.1f} ms CPU", file=sys.stderr, flush=True)
     return Measured(alone, loaded)
+
+
+async def _polled(stage: ApiStage) -> tuple[dict[str, Load], float]:
+    """What has a bar, each asked for as long as from one round to the next, with a whole round in the midst of it.
+
+    And what a function that does nothing bears just before and after: requests a second.
+    """
+    found, nothing = dict[str, Load](), [await _rate_of_nothing(stage)]
+    async with stage.polled():
+        await stage.next_round()
+        await asyncio.sleep(ROUND_SECONDS / 3)
+        for name, path in islice(_questions(), 2):
+            before = await stage.as_of()
+            url = f"{stage.api}/accounts/demo/{path}"
+            found[name] = await load(url, clients=_CLIENTS, seconds=ROUND_SECONDS, pid=stage.api_pid)
+            if await stage.as_of() == before:
+                raise RuntimeError(f"no round ended while '{name}' was asked for")
+            p99 = 1e3 * found[name].quantile(0.99)
+            print(f"  {name}, polled: {found[name].rate:,.0f}/s, p99 {p99:.1f} ms", file=sys.stderr, flush=True)
+    return found, mean([*nothing, await _rate_of_nothing(stage)])
+
+
+async def _rate_of_nothing(stage: ApiStage) -> float:
+    return (await load(f"{stage.bare}/bare", clients=_CLIENTS, seconds=_SECONDS, pid=stage.bare_pid)).rate
 
 
 async def _timed(read: Callable[[], Awaitable[None]]) -> float:
@@ -111,9 +144,15 @@ async def _timed(read: Callable[[], Awaitable[None]]) -> float:
 
 def _rates(measured: dict[str, Measured]) -> Iterator[dict[str, Any]]:
     for name, found in measured.items():
-        least = _LEAST_RATE if name in ("job", "jobs list") else None
         other = None if name == _NOTHING else (measured[_NOTHING].loaded.rate, _NOTHING)
-        yield row(f"{name}: requests", found.loaded.rate, "/s", other=other, least=least)
+        yield row(f"{name}: requests", found.loaded.rate, "/s", other=other)
+
+
+def _polled_rates(polled: dict[str, Load], nothing: float) -> Iterator[dict[str, Any]]:
+    for name, found in polled.items():
+        other = (nothing, _NOTHING)
+        yield row(f"{name}, while polled: requests", found.rate, "/s", other=other, least=_LEAST_RATE)
+        yield row(f"{name}, while polled: p99 of eight clients", 1e3 * found.quantile(0.99), "ms")
 
 
 def _times(measured: dict[str, Measured]) -> Iterator[dict[str, Any]]:
