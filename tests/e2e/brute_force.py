@@ -5,67 +5,19 @@ It shares no code with the app. Compare only while the emulator is paused and af
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
 from urllib.parse import quote
+from urllib.request import urlopen
 
-from azure.batch import BatchClient
+from prometheus_client.parser import text_string_to_metric_families
 
-from local.prove.counts import Stack, call
+from local.prove.counts import Stack
+from tests.e2e.brute_lists import list_differences
+from tests.e2e.listed import STATES, Difference, Listed, Node, counted, moment
 
-_MILLISECOND = timedelta(milliseconds=1)
-_STATES = ("active", "preparing", "running", "completed")
 _WINDOWS = {"last5Minutes": 5, "last15Minutes": 15, "lastHour": 60}
-
-type Difference = tuple[str, Any, Any]
-type Node = tuple[str | None, str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A task as Batch lists it; times are milliseconds since 1970, None where there is none."""
-
-    id: str
-    state: str
-    result: str | None
-    cause: tuple[str | None, str | None, int | None]
-    created: int
-    started: int | None
-    ended: int | None
-    moved: int
-    repeats: tuple[int, int]
-    slots: int
-    node: Node
-
-    @classmethod
-    def of(cls, sent: Mapping[str, Any]) -> "Listed":
-        run, node = sent.get("executionInfo") or {}, sent.get("nodeInfo") or {}
-        failure = run.get("failureInfo") or {}
-        return cls(
-            sent["id"],
-            sent["state"],
-            run.get("result"),
-            (failure.get("category"), failure.get("code"), run.get("exitCode")),
-            _moment(sent["creationTime"]),
-            _moment(run["startTime"]) if "startTime" in run else None,
-            _moment(run["endTime"]) if "endTime" in run else None,
-            _moment(sent["stateTransitionTime"]),
-            (run.get("retryCount", 0), run.get("requeueCount", 0)),
-            sent.get("requiredSlots", 1),
-            (node.get("poolId"), node.get("nodeId")),
-        )
-
-    def until(self, known: int) -> int:
-        """When its run ended, so far."""
-        ended = known if self.state == "running" else self.ended or self.moved
-        return max(ended, self.started or 0)
-
-
-def listed(stack: Stack, client: BatchClient) -> dict[str, list[Listed]]:
-    """All tasks of all jobs as the official client lists them."""
-    return {job: [Listed.of(task.as_dict()) for task in client.list_tasks(job)] for job in stack.truth()}
+_ENOUGH = 20  # ends of tasks that make a shorter window the basis of an estimate
 
 
 def differences(stack: Stack, job: str, tasks: list[Listed]) -> list[str]:
@@ -75,29 +27,36 @@ def differences(stack: Stack, job: str, tasks: list[Listed]) -> list[str]:
     found = [
         *_insight(told, tasks),
         *_failures(stack.get(f"{path}/failures"), tasks),
-        *_list(stack, path, tasks),
-        *_rows(stack, path, tasks),
+        *list_differences(stack, path, tasks),
+        *_series(stack, job, tasks),
         *_timeline(stack.get(f"{path}/timeline"), tasks),
     ]
     return [f"{job}: {what} is {shown}, in truth {true}" for what, shown, true in found if shown != true]
 
 
-def history_differences(stack: Stack, job: str, tasks: list[Listed]) -> list[str]:
-    """Where the last point of a job's history isn't what Batch lists; nothing may have moved since then."""
-    points = stack.get(f"/accounts/{stack.account}/jobs/{quote(job)}/history?step=PT1M")["value"]
-    known = [point["taskCounts"] for point in points if point["taskCounts"]]
-    true = _counted(tasks)
-    return [] if known[-1:] == [true] else [f"{job}: its history ends with {known[-1:]}, in truth {true}"]
+def history_differences(stack: Stack, ends: Mapping[int, Mapping[str, list[Listed]]]) -> list[str]:
+    """Where points of jobs' histories aren't what Batch listed by then.
+
+    `ends` are lists of all jobs by the end of the minute (milliseconds since 1970) that they held to.
+    """
+    found = list[str]()
+    for job in {job for jobs in ends.values() for job in jobs}:
+        points = stack.get(f"/accounts/{stack.account}/jobs/{quote(job)}/history?step=PT1M")["value"]
+        shown = {moment(point["time"]): point["taskCounts"] for point in points}
+        for end, jobs in ends.items():
+            if job in jobs and shown.get(end) != (true := counted(jobs[job])):
+                found.append(f"{job}: its history at {end} is {shown.get(end)}, in truth {true}")
+    return found
 
 
 def _insight(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:
     insight, done = told["insight"], [task for task in tasks if task.state == "completed"]
-    yield "counts", told["taskCounts"], _counted(tasks)
+    yield "counts", told["taskCounts"], counted(tasks)
     timed = [task for task in done if task.started is not None and task.ended is not None]
     first = [task for task in timed if not any(task.repeats)]
     yield from _durations("queueWait", insight, [max(0, (task.started or 0) - task.created) for task in first])
     yield from _durations("runTime", insight, [max(0, (task.ended or 0) - (task.started or 0)) for task in timed])
-    end = _moment(insight["throughput"]["asOf"]) // 60_000
+    end = moment(insight["throughput"]["asOf"]) // 60_000
     minutes = Counter((task.ended or task.moved) // 60_000 for task in done)
     for name, window in _WINDOWS.items():
         number = sum(minutes[minute] for minute in range(end - window, end))
@@ -105,9 +64,24 @@ def _insight(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Differenc
     for place, (name, having) in enumerate((("retries", "retriedTasks"), ("requeues", "requeuedTasks"))):
         times = [task.repeats[place] for task in tasks]
         yield name, (insight[name], insight[having]), (sum(times), sum(map(bool, times)))
-    slots = {state: sum(task.slots for task in tasks if task.state == state) for state in _STATES[:3]}
+    slots = {state: sum(task.slots for task in tasks if task.state == state) for state in STATES[:3]}
     yield "slots", insight["slots"], slots
     yield "remaining", insight["estimate"]["remaining"], len(tasks) - len(done)
+    shown = insight["estimate"]["completionTime"]
+    yield "estimate", shown and moment(shown), _estimated(told, tasks, minutes)
+
+
+def _estimated(told: Mapping[str, Any], tasks: list[Listed], minutes: Mapping[int, int]) -> int | None:
+    """When all tasks will have completed, None where nobody knows; `minutes` are ends of tasks by the minute."""
+    as_of = moment(told["insight"]["throughput"]["asOf"])
+    end, left = as_of // 60_000, sum(task.state != "completed" for task in tasks)
+    ended = {window: sum(minutes.get(end - back, 0) for back in range(1, window + 1)) for window in _WINDOWS.values()}
+    goes_on = any(task.state in {"preparing", "running"} for task in tasks) or ended[5] or minutes.get(end, 0)
+    if told["state"] != "active" or told["verdict"]["level"] in {"stale", "catchingUp"} or not left or not goes_on:
+        return None
+    window = next((window for window, number in ended.items() if number >= _ENOUGH), 60)
+    lived = max(1, end - moment(told["creationTime"]) // 60_000)
+    return as_of + ceil(left * min(window, lived) * 60 / ended[window]) * 1000 if ended[window] else None
 
 
 def _durations(name: str, insight: Mapping[str, Any], values: list[int]) -> Iterator[Difference]:
@@ -136,7 +110,7 @@ def _failures(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Differen
 def _group(group: Mapping[str, Any]) -> Any:
     nodes = {(node["poolId"], node["nodeId"]): node["count"] for node in group["nodes"]}
     return (
-        group["count"], _moment(group["firstTime"]), _moment(group["lastTime"]), group["tasks"], nodes,
+        group["count"], moment(group["firstTime"]), moment(group["lastTime"]), group["tasks"], nodes,
         group["otherNodes"],
     )  # fmt: skip
 
@@ -149,63 +123,46 @@ def _expected_group(failed: list[Listed]) -> Any:
     return len(failed), min(ends), max(ends), examples, best, len(failed) - sum(best.values())
 
 
-def _list(stack: Stack, path: str, tasks: list[Listed]) -> Iterator[Difference]:
-    for state in _STATES:
-        some = [task for task in tasks if task.state == state]
-        yield f"{state} tasks", _paged(stack, f"{path}/tasks?state={state}"), sorted(task.id for task in some)
-    failed = sorted(task.id for task in tasks if task.result == "failure")
-    yield "failed tasks", _paged(stack, f"{path}/tasks?result=failure", size=7), failed
-    ended = sorted((task for task in tasks if task.ended is not None), key=lambda task: (-(task.ended or 0), task.id))
-    latest = _paged(stack, f"{path}/tasks?orderby=endTime%20desc")
-    yield "order by end", latest[: len(ended)], [task.id for task in ended]
-    yield "tasks", sorted(latest), sorted(task.id for task in tasks)
-
-
-def _paged(stack: Stack, path: str, size: int = 1000) -> list[str]:
-    return [task["id"] for task in _whole(stack, path, size)]
-
-
-def _whole(stack: Stack, path: str, size: int = 1000) -> list[Any]:
-    found, url = list[Any](), f"{stack.api}{path}&maxpagesize={size}"
-    while url:
-        page = call("GET", url)
-        found += page["value"]
-        url = page.get("nextLink")
-    return found
-
-
-def _rows(stack: Stack, path: str, tasks: list[Listed]) -> Iterator[Difference]:
-    """Every column of every task."""
-    shown = {row["id"]: row for row in _whole(stack, f"{path}/tasks?orderby=id")}
+def _series(stack: Stack, job: str, tasks: list[Listed]) -> Iterator[Difference]:
+    """What Prometheus is told."""
+    with urlopen(f"{stack.api}/metrics") as answer:  # noqa: S310 - on loopback
+        families = text_string_to_metric_families(answer.read().decode())
+        labels = {"account": stack.account, "job": job}
+        shown = {
+            (sample.name.removeprefix("azbatch_"), sample.labels.get("state") or sample.labels.get("result")): round(
+                sample.value, 3
+            )
+            for family in families
+            for sample in family.samples
+            if labels.items() <= sample.labels.items()
+        }
+    counts, slots = counted(tasks), Counter[str]()
     for task in tasks:
-        yield f"the task {task.id}", _read(shown.get(task.id)), task
-
-
-def _read(row: Mapping[str, Any] | None) -> Listed | None:
-    """A row of the task list as if Batch had listed it."""
-    if row is None:
-        return None
-    created, started, ended, moved = (
-        _moment(row[name]) if row[name] else None
-        for name in ("creationTime", "startTime", "endTime", "stateTransitionTime")
-    )
-    return Listed(
-        row["id"],
-        row["state"],
-        row["result"],
-        (row["failureCategory"], row["failureCode"], row["exitCode"]),
-        created or 0,
-        started,
-        ended,
-        moved or 0,
-        (row["retryCount"], row["requeueCount"]),
-        row["requiredSlots"],
-        (row["poolId"], row["nodeId"]),
-    )
+        slots[task.state] += task.slots
+    timed = [
+        task for task in tasks if task.state == "completed" and task.started is not None and task.ended is not None
+    ]
+    runs = [max(0, (task.ended or 0) - (task.started or 0)) for task in timed]
+    waits = [max(0, (task.started or 0) - task.created) for task in timed if not any(task.repeats)]
+    true: dict[tuple[str, str | None], float] = {
+        **{("job_tasks", state): counts[state] for state in STATES},
+        **{
+            ("job_completed_tasks", word): counts[name]
+            for word, name in (("success", "succeeded"), ("failure", "failed"))
+        },
+        ("job_task_retries", None): sum(task.repeats[0] for task in tasks),
+        ("job_task_requeues", None): sum(task.repeats[1] for task in tasks),
+        **{("job_slots", state): slots[state] for state in STATES[:3]},
+        ("task_run_seconds_count", None): len(runs),
+        ("task_run_seconds_sum", None): round(sum(runs) / 1000, 3),
+        ("task_queue_wait_seconds_count", None): len(waits),
+        ("task_queue_wait_seconds_sum", None): round(sum(waits) / 1000, 3),
+    }
+    yield "series", {name: shown.get(name) for name in true}, true
 
 
 def _timeline(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:
-    known = _moment(told["asOf"])
+    known = moment(told["asOf"])
     runs = [task for task in tasks if task.started is not None]
     busy = Counter[Node]()
     for task in runs:
@@ -219,16 +176,5 @@ def _timeline(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Differen
         total = round(sum(part["busySlotSeconds"] for part in parts), 3)
         yield "busy time of buckets", total, round(busy.total() / 1000, 3)
     else:
-        began = sorted((part["task"], _moment(part["start"])) for part in parts)
+        began = sorted((part["task"], moment(part["start"])) for part in parts)
         yield "runs", began, sorted((task.id, task.started) for task in runs)
-
-
-def _counted(tasks: list[Listed]) -> dict[str, int]:
-    states, results = Counter(task.state for task in tasks), Counter(task.result for task in tasks)
-    counts = {state: states[state] for state in _STATES}
-    return {**counts, "succeeded": results["success"], "failed": results["failure"], "total": len(tasks)}
-
-
-def _moment(text: str) -> int:
-    """Milliseconds, rounded down."""
-    return (datetime.fromisoformat(text) - datetime(1970, 1, 1, tzinfo=UTC)) // _MILLISECOND
