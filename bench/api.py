@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from statistics import mean, median
+from statistics import median
 from typing import Any
 from urllib.parse import quote
 
@@ -58,11 +58,11 @@ async def measure(tasks: int) -> list[dict[str, Any]]:
             _ONE_ROW: await _measured(f"{stage.bare}/row?partition=demo&row={SMALL}", stage.bare_pid, _ONE_ROW),
         }
         found = {name: await _asked(stage, name, path) for name, path in _questions()}
-        polled, nothing = await _polled(stage)
+        polled = await _polled(stage)
     peak = row("peak memory of the functions host, first read of the job", memory, "MB", bar=_MEMORY)
     return [
         *_rates(bare | found),
-        *_polled_rates(polled, nothing),
+        *_polled_rates(polled),
         *_times(bare | found),
         *_bars(found, one_read),
         peak,
@@ -112,28 +112,24 @@ async def _measured(url: str, pid: int, name: str) -> Measured:
     return Measured(alone, loaded)
 
 
-async def _polled(stage: ApiStage) -> tuple[dict[str, Load], float]:
-    """What has a bar, each asked for as long as from one round to the next, with a whole round in the midst of it.
+async def _polled(stage: ApiStage) -> dict[str, Load]:
+    """What has a bar, and what it is held against, each asked for as long as from one round to the next.
 
-    And what a function that does nothing bears just before and after: requests a second.
+    The rounds go on all the while, so that they take of the machine's cores alike; a whole one is in the midst of each.
     """
-    found, nothing = dict[str, Load](), [await _rate_of_nothing(stage)]
+    found = dict[str, Load]()
+    asked = [(name, f"{stage.api}/accounts/demo/{path}", stage.api_pid) for name, path in islice(_questions(), 2)]
     async with stage.polled():
         await stage.next_round()
         await asyncio.sleep(ROUND_SECONDS / 3)
-        for name, path in islice(_questions(), 2):
+        for name, url, pid in [(_NOTHING, f"{stage.bare}/bare", stage.bare_pid), *asked]:
             before = await stage.as_of()
-            url = f"{stage.api}/accounts/demo/{path}"
-            found[name] = await load(url, clients=_CLIENTS, seconds=ROUND_SECONDS, pid=stage.api_pid)
+            found[name] = await load(url, clients=_CLIENTS, seconds=ROUND_SECONDS, pid=pid)
             if await stage.as_of() == before:
                 raise RuntimeError(f"no round ended while '{name}' was asked for")
             p99 = 1e3 * found[name].quantile(0.99)
             print(f"  {name}, polled: {found[name].rate:,.0f}/s, p99 {p99:.1f} ms", file=sys.stderr, flush=True)
-    return found, mean([*nothing, await _rate_of_nothing(stage)])
-
-
-async def _rate_of_nothing(stage: ApiStage) -> float:
-    return (await load(f"{stage.bare}/bare", clients=_CLIENTS, seconds=_SECONDS, pid=stage.bare_pid)).rate
+    return found
 
 
 async def _timed(read: Callable[[], Awaitable[None]]) -> float:
@@ -148,10 +144,11 @@ def _rates(measured: dict[str, Measured]) -> Iterator[dict[str, Any]]:
         yield row(f"{name}: requests", found.loaded.rate, "/s", other=other)
 
 
-def _polled_rates(polled: dict[str, Load], nothing: float) -> Iterator[dict[str, Any]]:
+def _polled_rates(polled: dict[str, Load]) -> Iterator[dict[str, Any]]:
+    nothing = polled[_NOTHING].rate
     for name, found in polled.items():
-        other = (nothing, _NOTHING)
-        yield row(f"{name}, while polled: requests", found.rate, "/s", other=other, least=_LEAST_RATE)
+        other, least = (None, None) if name == _NOTHING else ((nothing, _NOTHING), _LEAST_RATE)
+        yield row(f"{name}, while polled: requests", found.rate, "/s", other=other, least=least)
         yield row(f"{name}, while polled: p99 of eight clients", 1e3 * found.quantile(0.99), "ms")
 
 
