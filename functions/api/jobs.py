@@ -42,7 +42,7 @@ class JobsQuery(Query):
         )
 
 
-_TABLES = ("accounts", "jobs")  # every poll that tells something new writes one of them at its end
+_TABLES = ("accounts", "jobs")  # each poll ends by writing one; how far a long read is may be told a second late
 
 
 def add_jobs(routes: Routes) -> None:

@@ -25,6 +25,7 @@ _OWNERS = (
     r"|key|store|cert|pfx|zip|sudo|ssh){0,2}"
 )
 _SHORT_NAME = rf"(?i:{_START}(?:{_OWNERS}pass|(?:storage|account|container|blob)?sas|pat)|credentials?)"
+_SCHEME = r"(?:login|none|basic|key|oauth2?|ntlm|kerberos)(?![\w.\-])"  # of `--auth`, which is no secret
 # A quote that stands where a value may end, for it closes what is around the value: `sh -c 'run --token abc' && …`
 _CLOSES = r"""(?=["'\\]{0,60}(?:[\s,;&|)}\]<>]|\Z))"""
 _DOUBLE = r""""(?:(?s:\\.)|[^"\\])*+"?"""  # to the end where it is open
@@ -83,7 +84,7 @@ _PATTERNS = (
     (
         re.compile(
             r"((?<![\w\-])--?(?:(?:[a-z]+-)*(?i:"
-            rf"{_OWNERS}pass|pw|pat|sas|credentials?)|(?<=--)auth)(?:\s+|=))(?!-){_VALUE}"
+            rf"{_OWNERS}pass|pw|pat|sas|credentials?)|(?<=--)auth)(?:\s+|=))(?!-|{_SCHEME}){_VALUE}"
         ),
         rf"\1{MARK}",
     ),

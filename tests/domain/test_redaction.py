@@ -149,6 +149,7 @@ def test_what_stands_around_a_secret_stays() -> None:
         "az storage blob upload -p x; set -x; set -ex; chmod u+x a",
         "render --key-frames 5 --max-tokens 7",
         "COMPASS=1 BYPASS=2 PATH=/a:/b PATTERN=x COMPARE=y PATCH=3 ENCOMPASS=4 TRESPASS=5 MULTIPASS=6 LOWPASS=7",
+        "az storage blob list --auth login; tool --auth=basic --auth none",
         "tool --compass n --bypass x --pattern p --patch q --auth-mode login --authority a --credential-file f",
         "setx PATH /a; set -x PATTERN b; setx BYPASS 1; setx MONKEY 2",
         "the passes: 3, credentials: none, sas: 9.4, pat: on the back, keyboard=us, sassy=1",

@@ -54,6 +54,10 @@ def test_an_address_opens_the_job_with_its_range_and_filters(page: Page, render:
     table = page.get_by_role("link", name="Tasks as CSV").get_attribute("href")
     query = "format=csv&maxpagesize=100000&result=failure&prefix=frame-0"
     assert table == f"/api/accounts/demo/jobs/render/tasks?{query}"
+    show(page, render, orderby="runTime desc")
+    sorted_table = page.get_by_role("link", name="Tasks as CSV").get_attribute("href")
+    assert sorted_table, "as many as the server sorts at once"
+    assert "maxpagesize=25000&" in sorted_table
     page.get_by_role("link", name="Jobs").click()
     expect(page.locator("tr[data-job=render]")).to_be_visible()
 

@@ -12,7 +12,7 @@ import { Section } from "./Section";
 import { useSeen, useWatched } from "./watching";
 import { TaskFilterBar } from "./TaskFilterBar";
 import { TaskTable } from "./TaskTable";
-import { addressOfView, EVERY_TASK, pathOf, ROWS_OF_CSV, tasksQuery, type JobView } from "./view";
+import { addressOfView, EVERY_TASK, pathOf, rowsOfCsv, tasksQuery, type JobView } from "./view";
 
 const EVERY_MS = 10_000;
 /** Where the server looks at all tasks for each page. */
@@ -34,6 +34,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
   const watched = useWatched<Page<Task>>({ path: pages.at(-1) ?? first, every, seen });
   useShown(ref, view.tasks.failureGroup);
   const next = watched.fresh && watched.value?.nextLink;
+  const most = rowsOfCsv(view.tasks);
   const csv = (
     <a
       class="csv"
@@ -41,7 +42,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
       download={`${view.job}-tasks.csv`}
     >
       <span class="unseen">Tasks as </span>
-      {(counts?.total ?? 0) > ROWS_OF_CSV ? `CSV, the first ${count(ROWS_OF_CSV)}` : "CSV"}
+      {(counts?.total ?? 0) > most ? `CSV, the first ${count(most)}` : "CSV"}
     </a>
   );
   return (
