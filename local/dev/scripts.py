@@ -25,9 +25,12 @@ def test(checkout: Checkout, arguments: Sequence[str]) -> int:
 
 
 def spread(root: Path, arguments: Sequence[str]) -> Sequence[str]:
-    """How the tests that the arguments name run: the whole suite on all cores, file by file, and few tests here."""
+    """How the tests that the arguments name run: the whole suite on all cores, file by file, and few tests here.
+
+    Files come in the order of their names, so that the few long tests don't run alone at the end.
+    """
     named = any((root / argument.split("::")[0]).exists() for argument in arguments)
-    return () if named else ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile")
+    return () if named else ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile", "--no-loadscope-reorder")
 
 
 def emulator(checkout: Checkout, arguments: Sequence[str]) -> int:
