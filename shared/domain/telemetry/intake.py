@@ -188,17 +188,18 @@ class Intake:
     def _begun(self, writer: Writer, ended: Session | None, time: int | None, taken: Taken) -> Session | None:
         """The first session of a writer, or the one behind another, whose counters may be those of another node.
 
-        With a node's session those of its tasks end.
+        With a node's session those of its tasks end, and with one without tags that of the host that followed it.
         """
-        sessions, memory = self.state.sessions, None
+        sessions, memory, others = self.state.sessions, None, list[str]()
         if ended:
             self.sum_up(taken)
             memory = self.state.memories.pop(ended.number, None)
-            for key in [] if writer.is_of_task else sessions.tasks_of(writer.node):
-                self._end(key)
+            others = [] if writer.is_of_task else sessions.with_node(writer.node, ended)
         elif not sessions.has_room(writer):
             self._make_room(writer, time, taken)
         session = sessions.begin(writer, self._identity)
+        for key in others:
+            self._end(key)
         if session and memory:
             self.state.memories[session.number] = memory.of_next_session()
         return session

@@ -154,9 +154,15 @@ class Sessions:
         self.latest.pop(ended.number, None)
         return ended
 
-    def tasks_of(self, node: str) -> list[str]:
-        """The keys of sessions of tasks on a node."""
-        return [key for key, session in self.current.items() if session.host == node != key]
+    def with_node(self, node: str, ended: Session) -> list[str]:
+        """The keys of sessions that end with a node's: of its tasks, and of the host that followed one without tags.
+
+        Where there are several hosts, none: the first one to go on would be taken for that of the next agent.
+        """
+        tasks = [key for key, session in self.current.items() if session.host == node != key]
+        hosted = {key: session.host for key, session in self.current.items() if session.host}
+        is_only = len(set(hosted.values())) == 1 and any(session.host for _, session in self.under(ended.number))
+        return [*tasks, *hosted] if not node and is_only else tasks
 
     def under(self, number: int) -> list[tuple[str, Session]]:
         """Those that have what a session told, with their keys."""

@@ -10,7 +10,7 @@ from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.metrics import Metric
 from shared.domain.telemetry.sessions import MOST_TASKS
 from shared.domain.telemetry.task_runs import Tie, attempts_of, tie_of
-from tests.domain.telemetry.nodes import at, flat, intake, once, step, taken
+from tests.domain.telemetry.nodes import at, flat, intake, once, step, taken, variable
 
 TASKS = {"t1": range(5), "t2": range(5, 10)}
 
@@ -121,6 +121,33 @@ def test_a_host_that_tries_again_elsewhere_is_another_node() -> None:
         return [once("batch_agent_data", second, batch_vm_name=f"n{node}"), used(second + 5, f"host=h{node}")]
 
     assert counted([*batch(0, 1), *batch(100, 2)]) == {Identity(node="n1"): 1, Identity(node="n2"): 1}
+
+
+@pytest.mark.parametrize("singly", [False, True])
+@pytest.mark.parametrize("tags", ["host=w", "host=w,task_id=t"])
+def test_a_host_of_the_same_name_is_of_the_agent_that_began_last(tags: str, *, singly: bool) -> None:
+    nodes = [[once("batch_agent_data", 100 * node, batch_vm_name=f"n{node}"),
+              used(100 * node + 5, tags), used(100 * node + 6, tags)] for node in (1, 2, 3)]  # fmt: skip
+    task = "t" if "task" in tags else ""
+    expected = {Identity(node=f"n{node}", task=task): 2 for node in (1, 2, 3)}
+    assert counted([line for lines in nodes for line in lines], singly=singly) == expected
+
+
+def test_a_host_of_the_same_name_is_of_the_task_that_began_last() -> None:
+    def batch(second: float, task: str) -> list[Metric]:
+        opening = [variable("AZ_BATCH_JOB_ID", "j", second), variable("AZ_BATCH_TASK_ID", task, second)]
+        return [*opening, used(second + 5, "host=w"), used(second + 6, "host=w")]
+
+    found = counted([*batch(0, "t1"), *batch(100, "t2")])
+    assert found == {Identity(node="w", job="j", task=task): 2 for task in ("t1", "t2")}
+
+
+def test_of_several_hosts_none_is_taken_for_that_of_the_next_agent() -> None:
+    def batch(node: int) -> list[Metric]:
+        opening = once("batch_agent_data", 100 * node, batch_vm_name=f"n{node}")
+        return [opening, used(100 * node + 5, "host=a"), used(100 * node + 6, "host=b")]
+
+    assert counted([*batch(1), *batch(2)]) == {Identity(node="n1"): 2, Identity(node="b"): 2}
 
 
 def test_where_several_may_have_told_it_a_host_has_nothing_of_it() -> None:
