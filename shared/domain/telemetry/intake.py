@@ -17,6 +17,7 @@ from shared.domain.telemetry.folding import MOST_SERIES, Alike, Fold, Memory
 from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.likes import MOST_LIKES, Like, Likes, Remembered
 from shared.domain.telemetry.metrics import Metric
+from shared.domain.telemetry.once_records import is_of_batch
 from shared.domain.telemetry.plans import Plan, likeness
 from shared.domain.telemetry.sessions import Phase, Session, Writer
 from shared.domain.telemetry.taken import Taken
@@ -163,6 +164,7 @@ class Intake:
             session = self._begun(writer, session, metric.time, taken)
             if session is None:
                 return self._noted(metric, known, taken, writer.of_node) if writer.is_of_task else None
+        untold = session
         if known.is_once:
             session = session.with_record(metric)
         elif session.phase is not Phase.RUNNING:
@@ -172,34 +174,41 @@ class Intake:
         sessions.current[writer.key] = session
         if session != before:
             taken.sessions[session.number] = session
-        if before and before.number == session.number:
-            self._tell_those_under(before, session, taken)
+        self._tell_those_under(untold, session, taken, by_batch=is_of_batch(metric))
         known.settled = session.number
         return session
 
-    def _tell_those_under(self, before: Session, session: Session, taken: Taken) -> None:
+    def _tell_those_under(self, before: Session, session: Session, taken: Taken, *, by_batch: bool) -> None:
+        """Tells sessions what the one above them tells now; tasks end that Batch's environment shows to be over."""
         if (before.identity, before.facts) == (session.identity, session.facts):
             return
         sessions = self.state.sessions
         for key, one in sessions.under(session.number):
+            if by_batch and sessions.is_elsewhere(key, session):
+                self.sum_up(taken)
+                self._end(key)
+                continue
             told = sessions.current[key] = taken.sessions[one.number] = one.with_told(before, session)
-            self._tell_those_under(one, told, taken)
+            self._tell_those_under(one, told, taken, by_batch=by_batch)
 
     def _begun(self, writer: Writer, ended: Session | None, time: int | None, taken: Taken) -> Session | None:
         """The first session of a writer, or the one behind another, whose counters may be those of another node.
 
-        With a node's session those of its tasks end, and with one without tags that of the host that followed it.
+        With one without tags those of its tasks end, and that of the host that followed it. Under the same tag it is
+        the same node, whose tasks go on.
         """
-        sessions, memory, others = self.state.sessions, None, list[str]()
+        sessions, memory, followers = self.state.sessions, None, list[str]()
         if ended:
             self.sum_up(taken)
             memory = self.state.memories.pop(ended.number, None)
-            others = [] if writer.is_of_task else sessions.with_node(writer.node, ended)
+            followers = [] if writer.node or writer.is_of_task else sessions.followers(ended)
         elif not sessions.has_room(writer):
             self._make_room(writer, time, taken)
         session = sessions.begin(writer, self._identity)
-        for key in others:
+        for key in followers:
             self._end(key)
+        if session and ended and writer.node and not writer.is_of_task:
+            sessions.hand_over(ended, session)
         if session and memory:
             self.state.memories[session.number] = memory.of_next_session()
         return session

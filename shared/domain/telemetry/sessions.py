@@ -154,15 +154,33 @@ class Sessions:
         self.latest.pop(ended.number, None)
         return ended
 
-    def with_node(self, node: str, ended: Session) -> list[str]:
-        """The keys of sessions that end with a node's: of its tasks, and of the host that followed one without tags.
+    def followers(self, ended: Session) -> list[str]:
+        """The keys of sessions that end with one without tags: of its tasks, and of the host that followed it.
 
-        Where there are several hosts, none: the first one to go on would be taken for that of the next agent.
+        Where there are several hosts, of none: the first one to go on would be taken for that of the next agent.
         """
-        tasks = [key for key, session in self.current.items() if session.host == node != key]
         hosted = {key: session.host for key, session in self.current.items() if session.host}
         is_only = len(set(hosted.values())) == 1 and any(session.host for _, session in self.under(ended.number))
-        return [*tasks, *hosted] if not node and is_only else tasks
+        return [*(key for key, _ in self._tasks_of("")), *(hosted if is_only else ())]
+
+    def hand_over(self, ended: Session, begun: Session) -> None:
+        """Puts the tasks on a node under its next session, with the facts that this one tells."""
+        for key, one in list(self._tasks_of(begun.host)):
+            facts = begun.facts if one.facts == ended.facts else one.facts
+            self.current[key] = replace(one, under=begun.number, facts=facts)
+
+    def is_elsewhere(self, key: str, above: Session) -> bool:
+        """Whether a task's session is of another node or job than the one above, whatever its tags have the same."""
+        one = self.current[key]
+        if key == one.host:
+            return False
+        (_, tagged_job, *_), told, own = key.split("\0"), above.identity, one.identity
+        is_other_job = not tagged_job and own.job and told.job and own.job != told.job
+        return bool(is_other_job or (own.node and told.node and own.node != told.node))
+
+    def _tasks_of(self, node: str) -> Iterator[tuple[str, Session]]:
+        """Sessions of tasks on a node, with their keys."""
+        return ((key, session) for key, session in self.current.items() if session.host == node != key)
 
     def under(self, number: int) -> list[tuple[str, Session]]:
         """Those that have what a session told, with their keys."""

@@ -91,6 +91,45 @@ def test_a_nodes_next_session_ends_those_of_its_tasks() -> None:
     assert found == {Identity(node="n1", task="t"): 1, Identity(node="n2", task="t"): 1}
 
 
+@pytest.mark.parametrize("tag", ["node_id", "host"])
+def test_tasks_go_on_while_others_begin_on_their_node(tag: str) -> None:
+    lines = list[Metric]()
+    for start in range(300):
+        second, tags = 100 * start, {tag: "n"}
+        lines += [once("batch_agent_data", second, tags, batch_pool_name="p"),
+                  once("vm_lscpu_metadata", second, tags, CPUs=start)]  # fmt: skip
+        lines += [at(second + 1, f"net,{tag}=n,job_id=j,task_id=t{task},interface=e bytes_sent={second}i")
+                  for task in range(8)]  # fmt: skip
+    found = taken(*lines)
+    tasks = {number: session for number, session in found.sessions.items() if session.identity.task}
+    assert [sum(one.sum for one in flat(found.rollups[number]).values()) for number in tasks] == [29_900] * 8
+    node = "n" if tag == "node_id" else ""
+    assert [session.identity for session in tasks.values()] == [
+        Identity("p", node, "j", f"t{task}") for task in range(8)
+    ]
+    assert {session.facts.cpu_count for session in tasks.values()} == {299}
+
+
+def test_a_task_of_the_same_name_is_another_where_its_node_tells_of_another_job_or_node() -> None:
+    def batch(second: float, name: str, value: str) -> list[Metric]:
+        told = once("exec.env", second, {"host": "h"}, key=name, value=value)
+        return [told, used(second + 4, "host=h"), used(second + 5, "host=h,task_id=t")]
+
+    for name, part in (("AZ_BATCH_JOB_ID", "job"), ("AZ_BATCH_NODE_ID", "node")):
+        found = counted([*batch(0, name, "a"), *batch(100, name, "b")])
+        expected = {Identity(**{"node": "h", "task": "t", part: told}): 1 for told in ("a", "b")}
+        assert {whose: values for whose, values in found.items() if whose.task} == expected
+
+
+def test_a_tasks_own_opening_begins_its_next_session() -> None:
+    tags = {"node_id": "n", "task_id": "t"}
+    lines = [line for second in (0, 100, 200) for line in (
+        once("linux_boot", second, {"node_id": "n"}), once("linux_boot", second, tags),
+        used(second + 5, "node_id=n,task_id=t"), used(second + 6, "node_id=n"),
+    )]  # fmt: skip
+    assert [session.identity.task for session in taken(*lines).sessions.values()] == ["", "t"] * 3
+
+
 def test_of_very_many_tasks_at_a_time_the_last_ones_count_for_their_node() -> None:
     tasks = range(MOST_TASKS + 3)
     found = counted(used(second + task / 100, f"node_id=n,task_id={task}") for second in (1, 2) for task in tasks)
