@@ -156,18 +156,19 @@ class Intake:
     def _noted(self, metric: Metric, known: _Gathered, taken: Taken, writer: Writer | None = None) -> Session | None:
         """The session that a record belongs to, which it may begin or tell of; None where there are too many.
 
-        Where there are too many of tasks only, it is that of their node.
+        Where there are too many of tasks only, it is that of their node, of which nothing that they tell once tells.
         """
-        sessions, writer = self.state.sessions, writer or known.writer
+        sessions, is_told = self.state.sessions, known.is_once and writer is None
+        writer = writer or known.writer
         before = session = sessions.current.get(writer.key)
-        if session is None or (known.is_once and session.is_over(metric)):
+        if session is None or (is_told and session.is_over(metric)):
             session = self._begun(writer, session, metric.time, taken)
             if session is None:
                 return self._noted(metric, known, taken, writer.of_node) if writer.is_of_task else None
         untold = session
-        if known.is_once:
+        if is_told:
             session = session.with_record(metric)
-        elif session.phase is not Phase.RUNNING:
+        elif not known.is_once and session.phase is not Phase.RUNNING:
             session = replace(session, phase=Phase.RUNNING)
             sessions.run(session)
         session = replace(session, identity=writer.identity.over(session.identity))

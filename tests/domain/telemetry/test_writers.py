@@ -136,6 +136,19 @@ def test_of_very_many_tasks_at_a_time_the_last_ones_count_for_their_node() -> No
     assert found == {Identity(node="n", task=str(task)): 2 for task in range(MOST_TASKS)} | {Identity(node="n"): 6}
 
 
+def test_what_the_last_of_very_many_tasks_tells_once_tells_nothing_of_its_node() -> None:
+    node, tags = {"node_id": "n"}, {"node_id": "n", "task_id": "last"}
+    tasks = [used(1, f"node_id=n,task_id={task}") for task in range(MOST_TASKS)]
+    own = [once("exec.env", 2, tags, key="AZ_BATCH_TASK_ID", value="last"), once("linux_boot", 2, tags)]
+    own.append(once("vm_lscpu_metadata", 2, tags, CPUs="2"))
+    last = used(3, "node_id=n,task_id=last")
+    found = taken(once("linux_boot", 0, node), *tasks, used(1, "node_id=n"), *own, *tasks, last).sessions
+    assert [session.identity.task for session in found.values()] == ["", *map(str, range(MOST_TASKS))]
+    assert {session.facts.cpu_count for session in found.values()} == {None}
+    opening = taken(*tasks, *own, once("linux_boot", 3, node)).sessions
+    assert [session.number for session in opening.values() if not session.identity.task] == [MOST_TASKS]
+
+
 @pytest.mark.parametrize("singly", [False, True])
 def test_tasks_that_follow_each_other_make_room(*, singly: bool) -> None:
     tasks = range(3 * MOST_TASKS)
