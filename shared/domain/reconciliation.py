@@ -47,6 +47,11 @@ def may_be_replaced(picture: Picture, now: datetime) -> bool:
     return now - picture.full_read_at >= _TURN
 
 
+def may_be_begun_anew(job: Job, now: datetime | None) -> bool:
+    """The same of a generation that is being built, where the plan of its read can't be read."""
+    return now is not None and job.building_since is not None and now - job.building_since >= _TURN
+
+
 def live_of(counts: TaskCounts) -> int:
     """Tasks that haven't completed."""
     return counts.total - counts.completed

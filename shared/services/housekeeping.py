@@ -18,7 +18,7 @@ from shared.domain.accounts import Account
 from shared.domain.jobs import Job
 from shared.domain.samples import MINUTES, QUARTERS, HistoryRetention
 from shared.domain.stamps import to_milliseconds
-from shared.errors import CacheConflictError, StorageError
+from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.services.hour_rollups import HourRollups
 from shared.services.job_records import JobRecords
 from shared.services.taken_in import TakenIn
@@ -158,10 +158,13 @@ class Housekeeping:
         await self._jobs.delete_unreadable(account.key, row)
 
     async def _goes_on(self, account: Account, job: Job, now: datetime) -> bool:
-        """True where a long read of the job has received anything lately."""
+        """True where a long read of the job has received anything lately; of one that can't be read nobody knows."""
         if not job.building:
             return False
-        plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
+        try:
+            plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
+        except UnreadableError:
+            return False
         return plan is not None and plan.newest is not None and now - plan.newest < _GRACE
 
     async def _forget(self, account: Account, job: Job) -> None:

@@ -9,7 +9,7 @@ from shared.stores.read_plans import ReadPlanStore
 async def is_behind(plans: ReadPlanStore, account_key: str, job: Job) -> bool:
     """True where a plan beside a job's leaves goes on with changes that its picture lacks.
 
-    So it is where the plan can't be read: whoever gets the job's message will say so. Raises StorageError.
+    So it is where the plan can't be read: whoever gets the job's message begins anew. Raises StorageError.
     """
     if job.picture is None:
         return False

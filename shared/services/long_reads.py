@@ -17,6 +17,7 @@ from shared.errors import (
     NotFoundError,
     NoTurnError,
     OvertakenError,
+    UnreadableError,
     UnreadableTasksError,
 )
 from shared.services.generations import dated
@@ -47,14 +48,19 @@ class LongReads:
         job = await self._records.load(source.account.key, job_id)
         if job is None or not job.is_live or job.picture is None:
             return job is not None and job.is_live
-        plans = [await self._plan(source, job, of) for of in (job.building, job.picture.generation)]
+        generations = [of for of in (job.building, job.picture.generation) if of]
+        try:
+            plans = [await self._plans.load(_partition(source, job, generation)) for generation in generations]
+        except UnreadableError:  # carry_on sees what becomes of it
+            return True
         return any(plan is not None for plan in plans)
 
     async def carry_on(self, source: BatchAccount, job_id: str, t0: datetime | None, *, deadline: float) -> bool:
         """Brings a job up to date however long that takes; False where more is left after `deadline`, in loop time.
 
         T0 is the date of a response received before now. Raises NotFoundError where there is no such job to be read,
-        OvertakenError where another process goes on with it, BatchError, StorageError.
+        OvertakenError where another process goes on with it, UnreadableError where that may be one of a newer version,
+        BatchError, StorageError.
         """
         for _ in range(_ATTEMPTS):
             job = await self._records.load(source.account.key, job_id)
@@ -72,10 +78,10 @@ class LongReads:
 
     async def _carry_on(self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float) -> Polled | None:
         """Raises LongReadError where it turns out to need a plan that it hasn't: it has one then."""
-        building = await self._plan(source, job, job.building)
+        building = await self._task_poll.plan_of_building(source, job, t0)
         if building or job.picture is None:
             return await self._generation(source, job, building, t0, deadline)
-        changes = await self._plan(source, job, job.picture.generation)
+        changes = await self._plans.load_or_drop(_partition(source, job, job.picture.generation))
         if changes is None:
             poll = self._task_poll.poll(source, job, t0, thorough=True)
             polled = await self._or_anew(source, job, t0, deadline, poll)
@@ -147,9 +153,6 @@ class LongReads:
             return await source.fetch_task_page(job.facts.id, ids, changed_since=plan.since)
 
         return RangeLists(self._cache, self._plans, fetch, plan, directory)
-
-    async def _plan(self, source: BatchAccount, job: Job, generation: str | None) -> ReadPlan | None:
-        return await self._plans.load(_partition(source, job, generation)) if generation else None
 
     async def _over(self, source: BatchAccount, job: Job, plan: ReadPlan) -> None:
         with suppress(CacheConflictError):

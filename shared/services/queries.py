@@ -16,7 +16,7 @@ from shared.domain.reports import AccountReport, FailuresReport, JobReport, List
 from shared.domain.rounds import Round
 from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import verdict_of
-from shared.errors import CacheConflictError, NotFoundError
+from shared.errors import CacheConflictError, NotFoundError, UnreadableError
 from shared.services.long_deltas import is_behind
 from shared.services.registry import found
 from shared.stores.jobs import JobStore, generation_partition
@@ -130,10 +130,13 @@ class Queries:
         return found(self._accounts, account_id)
 
     async def _progress(self, account: Account, job: Job) -> Progress | None:
-        """That of a first read under way, where it takes long enough to have a plan."""
+        """That of a first read under way, where it takes long enough to have a plan, and that can be read."""
         if job.picture or job.deleted or not job.building:
             return None
-        plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
+        try:
+            plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
+        except UnreadableError:
+            return None
         return Progress(plan.tasks, None if plan.since else plan.expected) if plan else None
 
     async def _report(

@@ -11,7 +11,7 @@ from functools import partial
 from shared.clock import Clock
 from shared.domain.keys import key_of
 from shared.domain.rounds import Mark, Round
-from shared.errors import BatchError, BatchThrottledError, NotFoundError, OvertakenError
+from shared.errors import BatchError, BatchThrottledError, NotFoundError, OvertakenError, UnreadableError
 from shared.services.long_reads import LongReads
 from shared.services.round_under_way import MESSAGE_LASTS
 from shared.stores.batch import BatchAccount
@@ -41,7 +41,8 @@ class QueuedJobs:
         """Carries on with a job. True where more is left: its message is to be sent again.
 
         `message` is what JobMessage.until names it by. It is dropped where another one about the job is being worked
-        on, or nothing is left to do. What Batch refuses is noted. Raises StorageError, CacheConflictError.
+        on, or nothing is left to do. What Batch refuses, or what can't be read, is noted. Raises StorageError,
+        CacheConflictError.
         """
         account, key = self._source.account, key_of(job_id)
         monitoring, last = await self._monitoring.load_with_round(account.key)
@@ -64,7 +65,7 @@ class QueuedJobs:
             return await self._goes_on(job_id, claim)
         except NotFoundError as error:
             _LOG.info("%s", error)
-        except BatchError as error:
+        except (BatchError, UnreadableError) as error:
             failure = str(error)
             if isinstance(error, BatchThrottledError):
                 backoff = await self._clock.now() + error.retry_after

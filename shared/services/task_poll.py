@@ -16,7 +16,7 @@ from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import COMPLETED, Job
 from shared.domain.pictures import Agreement, Confirmation, Picture
 from shared.domain.read_plans import ReadPlan
-from shared.domain.reconciliation import live_of, may_be_replaced, wanted_reading
+from shared.domain.reconciliation import live_of, may_be_begun_anew, may_be_replaced, wanted_reading
 from shared.errors import (
     BatchMissingError,
     CacheConflictError,
@@ -134,7 +134,7 @@ class TaskPoll:
     ) -> Polled:
         picture = job.picture
         if picture is None:
-            if job.building and await self._plans.load(generation_partition(source.account.key, job.key, job.building)):
+            if await self.plan_of_building(source, job, t0):
                 raise LongReadError(job.facts.id)
             return Polled(await self.generations.read_anew(source, job, t0))
         as_of = _later(t0, picture)
@@ -147,6 +147,21 @@ class TaskPoll:
             if polled:
                 return polled
         return await self._delta(source, job, picture, as_of, deadline=deadline)
+
+    async def plan_of_building(self, source: BatchAccount, job: Job, t0: datetime | None) -> ReadPlan | None:
+        """The plan of a read into a new generation, None where no long one goes on.
+
+        One that can't be read counts as none after a while; until then a newer version may be going on with it:
+        UnreadableError. Raises StorageError.
+        """
+        if not job.building:
+            return None
+        try:
+            return await self._plans.load(generation_partition(source.account.key, job.key, job.building))
+        except UnreadableError:
+            if not may_be_begun_anew(job, t0):
+                raise
+            return None
 
     async def replacing[T](self, source: BatchAccount, job: Job, t0: datetime | None, read: Awaitable[T]) -> T | Polled:
         """What a read gives; all tasks anew, where leaves that it meets can't be read. Nothing is written over these.

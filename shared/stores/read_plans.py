@@ -1,13 +1,16 @@
 """What is left of long reads: row `reading` beside the leaves of the generation that is being read."""
 
+import logging
 from dataclasses import astuple, replace
 from datetime import datetime
 
 from shared.domain.id_ranges import IdRange
 from shared.domain.read_plans import ReadPlan
+from shared.errors import UnreadableError
 from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, save_row
 from shared.stores.unreadable import read
 
+_LOG = logging.getLogger(__name__)
 PLAN_ROW = "reading"
 
 
@@ -18,7 +21,19 @@ class ReadPlanStore:
     async def load(self, partition: str) -> ReadPlan | None:
         """Raises UnreadableError, StorageError."""
         row = await load_row(self._table, partition, PLAN_ROW)
-        return read(row, f"plan in {partition}, row", _plan) if row else None
+        return _read(partition, row) if row else None
+
+    async def load_or_drop(self, partition: str) -> ReadPlan | None:
+        """The same; a plan that can't be read is deleted, as if there were none. Raises CacheConflictError, too."""
+        row = await load_row(self._table, partition, PLAN_ROW)
+        if row is None:
+            return None
+        try:
+            return _read(partition, row)
+        except UnreadableError as error:
+            _LOG.warning("%s It is deleted, and what it listed is listed anew.", error)
+            await delete_row(self._table, partition, PLAN_ROW, row["etag"])
+            return None
 
     async def save(self, partition: str, plan: ReadPlan) -> ReadPlan:
         """Writes a plan as it was loaded, or new. Raises CacheConflictError where another process goes on with it."""
@@ -44,6 +59,10 @@ def _row(partition: str, plan: ReadPlan) -> Row:
         **json_columns("ranges", [astuple(each) for each in plan.ranges]),
     }
     return {name: value for name, value in row.items() if value is not None}
+
+
+def _read(partition: str, row: Row) -> ReadPlan:
+    return read(row, f"plan in {partition}, row", _plan)
 
 
 def _plan(row: Row) -> ReadPlan:

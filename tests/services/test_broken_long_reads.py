@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from shared.stores.read_plans import PLAN_ROW
 from tests.services.long_read_world import (
     JOB,
     NAMES,
@@ -19,7 +20,7 @@ from tests.services.long_read_world import (
     world,
 )
 from tests.services.memory_tables import Fault
-from tests.services.spoiling import spoil_leaves
+from tests.services.spoiling import spoil, spoil_leaves
 from tests.services.telling import polled_for_a_while
 from tests.services.truth import COMPLETED, RUNNING
 from tests.services.world import SECOND, World
@@ -195,3 +196,64 @@ def test_a_long_delta_that_meets_leaves_that_cannot_be_read_gives_way_to_a_full_
     world.deliver_all()
     assert_right(world, job)
     assert set().union(*lists.whole) == set(NAMES)
+
+
+def spoil_plan(world: World) -> str:
+    """Damages the plan beside the generation that is being read, or served; gives that generation."""
+    job = world.run(world.started().jobs.load("demo", JOB))
+    assert job
+    generation = job.building or (job.picture.generation if job.picture else "")
+    spoil(world, "tasks", f"demo~render~{generation}", PLAN_ROW, ranges0=b"nonsense")
+    return generation
+
+
+def test_a_first_read_whose_plan_cannot_be_read_begins_anew_after_a_while(world: World) -> None:
+    job = left_to_the_queue(world)
+    begun(world)
+    spoil_plan(world)
+    world.deliver(takes=1)  # fails no message: rounds say why, and see to it
+    assert not world.messages
+    assert "can't be read" in (world.report(JOB).verdict.reason or "")
+    world.wait(61)
+    world.poll()
+    assert not world.messages
+    world.wait(15 * 60)
+    world.poll()
+    assert [message.job for message in world.messages] == [JOB]
+    world.deliver_all()
+    assert_right(world, job)
+
+
+def test_a_plan_that_cannot_be_read_hides_no_job(world: World) -> None:
+    world.create("Other", "a")
+    left_to_the_queue(world)
+    begun(world)
+    spoil_plan(world)
+    assert {name: report.progress for name, report in world.reports().items()} == {JOB: None, "Other": None}
+
+
+def test_a_generation_whose_plan_cannot_be_read_is_abandoned_in_time(world: World) -> None:
+    left_to_the_queue(world)
+    begun(world)
+    spoil_plan(world)
+    world.wait(3700)
+    world.run(world.processes[0].housekeeping.run())
+    job = world.run(world.started().jobs.load("demo", JOB))
+    assert job
+    assert job.building is None
+
+
+def test_a_long_delta_whose_plan_cannot_be_read_is_listed_anew(world: World) -> None:
+    job = left_to_the_queue(world)
+    world.deliver_all()
+    polled_for_a_while(world)
+    for name in NAMES:
+        job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
+    world.wait(61)
+    world.poll()
+    assert spoil_plan(world)
+    world.deliver_all()
+    picture = world.report(JOB).job.picture
+    assert picture
+    assert picture.counts.running == len(NAMES)
+    assert_right(world, job)
