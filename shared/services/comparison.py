@@ -30,17 +30,25 @@ class Compared:
 
 
 async def fold_and_compare(
-    cache: TaskCache, source: BatchAccount, job: Job, reading: Reading, agreement: Agreement, *, as_of: datetime
+    cache: TaskCache,
+    source: BatchAccount,
+    job: Job,
+    reading: Reading,
+    agreement: Agreement,
+    *,
+    as_of: datetime,
+    moved: bool = False,
 ) -> Compared:
     """Takes in what a read left over, and compares; `agreement` is the outcome of the last comparison.
 
-    That stays where only a list of many pages could tell more. Raises CacheConflictError where the job turns out to
-    have been re-created, BatchError, StorageError.
+    That stays where only a list of many pages could tell more of what moves; `moved` where the read took in before what
+    `reading` doesn't tell. Raises CacheConflictError where the job turns out to have been re-created, BatchError,
+    StorageError.
     """
     if _expected(reading) > VALIDATED_TASKS:
         await finish(cache, reading)
-        return Compared(reading.directory, reading.moved, Agreement())
-    moved, explained = False, False
+        return Compared(reading.directory, moved or reading.moved, Agreement())
+    explained = False
     before: tuple[TaskCounts, TaskCounts] | None = None
     for look in range(_LOOKS):
         service, date = await source.fetch_task_counts(job.facts.id)
@@ -58,6 +66,9 @@ async def fold_and_compare(
         before = (counts, service)
         changes = source.fetch_task_pages(job.facts.id, changed_since=(date or as_of) - _LOOK_BACK)
         reading = await read_pages(cache, changes, reading.directory, most_pages=SHORT_LIST)
+        if reading.next_link:  # where tasks move, what is behind it could explain any difference
+            moved = explained = moved or reading.moved
+            break
     facts = await source.fetch_job(job.facts.id)
     if facts.creation_time != job.facts.creation_time:
         raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was polled.")

@@ -239,9 +239,11 @@ class TaskPoll:
         picture = job.picture
         if picture is None:
             raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was polled.")
-        compared = await fold_and_compare(self._cache, source, job, reading, picture.agreement, as_of=as_of)
+        compared = await fold_and_compare(
+            self._cache, source, job, reading, picture.agreement, as_of=as_of, moved=moved
+        )
         directory = compared.directory
-        if moved or compared.moved or not _tells_of(picture, directory):
+        if compared.moved or not _tells_of(picture, directory):
             directory = await self._cache.save_head(directory, as_of)
             picture = replace(picture, moved_at=as_of, insight=directory.insight)
         picture = replace(picture, as_of=as_of, source="delta", counts=directory.counts, agreement=compared.agreement)

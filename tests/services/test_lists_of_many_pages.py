@@ -126,3 +126,27 @@ def _agreed_at(world: World) -> object:
     assert picture
     assert not picture.agreement.disagreements
     return picture.agreement.at
+
+
+def test_where_only_a_list_of_many_pages_tells_what_moved_counts_that_lag_are_no_difference(world: World) -> None:
+    job = known(world)
+    world.service.page_size, world.service.count_lag = 1, 400 * SECOND
+    agreed = _agreed_at(world)
+    for name in NAMES[:3]:
+        job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
+        world.wait(61)
+        world.poll()
+        world.deliver_all()
+    assert _agreed_at(world) == agreed
+    assert_right(world, job)
+
+
+def test_a_task_deleted_where_nothing_moves_is_noticed_though_lists_have_many_pages(world: World) -> None:
+    job = known(world)
+    job.delete_task(NAMES[0], world.now())
+    for _ in range(6):
+        world.wait(61)
+        world.poll()
+        world.deliver_all()
+    assert verdict(world, BIG).level == "exact"
+    assert_right(world, job)
