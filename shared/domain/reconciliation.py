@@ -17,6 +17,7 @@ type Reading = Literal["repair", "fullRead"]
 LASTING = 2  # comparisons in a row; Get Task Counts lags, so a single difference may pass
 _PAGE = 1000
 _GAP = timedelta(seconds=1)  # for each page of a full read, after one that didn't help
+_LISTED_GAP = timedelta(seconds=10)  # for each page of all tasks, after a list of the live ones that didn't help
 _TURN = timedelta(minutes=15)  # the least between two full reads of a job whose leaves can't be read
 
 
@@ -68,12 +69,17 @@ def _helped(picture: Picture) -> bool:
 
 
 def _is_unconfirmed(picture: Picture) -> bool:
-    """True where tasks move so fast that Get Task Counts wasn't seen to agree for long, nor were they listed since."""
+    """True where tasks move so fast that Get Task Counts wasn't seen to agree for long, nor were they listed since.
+
+    Where it didn't agree since they were listed last either, that takes longer the more tasks there are.
+    """
     settled = picture.agreed_since_it_moved and not picture.agreement.disagreements
     if picture.counts.total > VALIDATED_TASKS or settled:
         return False
-    last = max(picture.agreement.at or picture.full_read_at, picture.live_read_at)
-    return picture.as_of - last > AGREEMENT_LASTS
+    agreed = picture.agreement.at
+    if agreed and agreed >= picture.live_read_at:
+        return picture.as_of - agreed > AGREEMENT_LASTS
+    return picture.as_of - picture.live_read_at > max(AGREEMENT_LASTS, _LISTED_GAP * pages_of(picture.counts.total))
 
 
 def _spread(key: str) -> float:

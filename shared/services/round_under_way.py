@@ -66,7 +66,10 @@ class RoundUnderWay:
         return self.throttled is None and asyncio.get_running_loop().time() < (deadline or self.deadline)
 
     def is_elsewhere(self, job: Job, now: datetime) -> bool:
-        """True where the job is left to whoever gets its message; while one waits to be read anew, deltas go on."""
+        """True where the job is left to whoever gets its message; deltas go on while one waits to be read anew.
+
+        Unless more changed than a round may read.
+        """
         is_left = job.picture is None or job.key in self.behind
         return is_left and not self.thorough and self.is_in_queue(job, now)
 

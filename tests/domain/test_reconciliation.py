@@ -15,6 +15,7 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 FACTS = JobFacts("render", T0, "active", T0)
 MOSTLY_DONE = TaskCounts(active=900, completed=9_000, succeeded=9_000)
 MOSTLY_LIVE = TaskCounts(active=9_000, completed=900, succeeded=900)
+MANY = TaskCounts(active=900, completed=190_000, succeeded=190_000)
 HUGE = TaskCounts(active=1, completed=VALIDATED_TASKS)
 
 
@@ -49,6 +50,15 @@ WANTED: dict[str, tuple[Picture, Reading | None]] = {
     ),
     "unconfirmed while it moves": (picture(MOSTLY_DONE, agreed=6 * MINUTE), "repair"),
     "unconfirmed, but listed since": (picture(MOSTLY_DONE, agreed=6 * MINUTE, live=MINUTE), None),
+    "unconfirmed by a list of many tasks": (
+        picture(MANY, agreed=30 * MINUTE, full=20 * MINUTE, live=20 * MINUTE),
+        None,
+    ),
+    "unconfirmed long after a list of many tasks": (
+        picture(MANY, agreed=None, full=40 * MINUTE, live=40 * MINUTE),
+        "repair",
+    ),
+    "unconfirmed for the first time, of many tasks": (picture(MANY, agreed=6 * MINUTE), "repair"),
     "never confirmed": (picture(MOSTLY_DONE, agreed=None), "repair"),
     "read long ago": (picture(MOSTLY_DONE, full=2 * DAY), "fullRead"),
     "huge": (picture(HUGE, agreed=None), None),
