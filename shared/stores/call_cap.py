@@ -43,11 +43,21 @@ class LongReadTurns:
 
     async def wait(self, deadline: float) -> bool:
         """Waits until there is room for a call, which is taken then; False where none comes by then, in loop time."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._line.acquire()
+        except TimeoutError:
+            return False
+        try:
+            return await self._first_in_line(deadline)
+        finally:
+            self._line.release()
+
+    async def _first_in_line(self, deadline: float) -> bool:
         time = asyncio.get_running_loop().time
-        async with self._line:
-            while pause := max(self._own.wait(time()), self._all.wait(time())):
-                if time() >= deadline:
-                    return False
-                await asyncio.sleep(max(min(pause, deadline - time()), _SHORTEST_WAIT))
-            self._own.note(time())
-            return True
+        while pause := max(self._own.wait(time()), self._all.wait(time())):
+            if time() >= deadline:
+                return False
+            await asyncio.sleep(max(min(pause, deadline - time()), _SHORTEST_WAIT))
+        self._own.note(time())
+        return True

@@ -39,3 +39,13 @@ async def test_a_long_read_waits_where_others_have_sent_all_calls() -> None:
     assert not await turns.wait(now)
     assert await turns.wait(now + 10)
     assert asyncio.get_running_loop().time() >= now + 0.1
+
+
+async def test_whoever_waits_behind_another_gives_up_at_its_own_deadline() -> None:
+    calls, now = CallWindow(2), asyncio.get_running_loop().time()
+    turns = LongReadTurns(calls)
+    assert await turns.wait(now)
+    first = asyncio.create_task(turns.wait(now + 5))
+    await asyncio.sleep(0)
+    assert not await asyncio.wait_for(turns.wait(now + 0.05), 1)
+    first.cancel()
