@@ -203,7 +203,7 @@ class Intake:
             self.sum_up(taken)
             memory = self.state.memories.pop(ended.number, None)
             followers = [] if writer.node or writer.is_of_task else sessions.followers(ended)
-        elif not sessions.has_room(writer):
+        elif not sessions.is_spent(writer) and not sessions.has_room(writer):
             self._make_room(writer, time, taken)
         session = sessions.begin(writer, self._identity)
         for key in followers:
@@ -219,11 +219,8 @@ class Intake:
         if time is None or time not in self._times or time < self._full_until.get(writer.is_of_task, 0):
             return
         self.sum_up(taken)
-        found = self.state.sessions.quietest(writer)
-        if found is None:
-            return
-        key, latest = found
-        if time - latest >= _QUIET:
+        key, latest = self.state.sessions.quietest(writer, time) or (None, time)
+        if key is not None and time - latest >= _QUIET:
             self._end(key)
         else:
             self._full_until[writer.is_of_task] = latest + _QUIET

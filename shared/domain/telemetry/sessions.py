@@ -128,19 +128,23 @@ class Sessions:
             return False
         return not writer.is_of_task or sum(1 for _ in self._candidates(writer)) < MOST_TASKS
 
+    def is_spent(self, writer: Writer) -> bool:
+        """Whether the blob has had all the sessions that it may hold."""
+        return self.begun >= MOST_SESSIONS - (_KEPT if writer.is_of_task else 0)
+
     def begin(self, writer: Writer, identity: Identity) -> Session | None:
         """The next session of a writer, whose last one is over; None where the blob has too many of either already.
 
         `identity` is what the blob's name tells.
         """
         ended = self.current.get(writer.key)
-        if self.begun >= MOST_SESSIONS - (_KEPT if writer.is_of_task else 0):
+        if ended:
+            self.latest.pop(ended.number, None)
+        if self.is_spent(writer):
             self.current.pop(writer.key, None)
             return None
         if ended is None and not self.has_room(writer):
             return None
-        if ended:
-            self.latest.pop(ended.number, None)
         above = self._above(writer)
         session = Session(self.begun, identity, writer.node, rival=self._unfollowed(ended))
         if above:
@@ -192,10 +196,13 @@ class Sessions:
             if above.number == session.under and above.phase is not Phase.RUNNING:
                 self.current[key] = replace(above, phase=Phase.RUNNING)
 
-    def quietest(self, writer: Writer) -> tuple[str, int] | None:
-        """The key of the session whose end would make room for a writer, and the time of its last sample, if any."""
+    def quietest(self, writer: Writer, now: int) -> tuple[str, int] | None:
+        """The key of the session whose end would make room for a writer, and the nanosecond of its last sample.
+
+        One without any counts as heard of now, not as quiet.
+        """
         above = {session.under for session in self.current.values()}
-        found = [(self.latest.get(session.number, 0), key) for key, session in self._candidates(writer)
+        found = [(self.latest.setdefault(session.number, now), key) for key, session in self._candidates(writer)
                  if session.number not in above]  # fmt: skip
         return min(found)[::-1] if found else None
 

@@ -8,7 +8,8 @@ from shared.domain.telemetry.blob_state import State
 from shared.domain.telemetry.decoding import Decoder
 from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.metrics import Metric
-from shared.domain.telemetry.sessions import MOST_TASKS
+from shared.domain.telemetry.sessions import MOST_NODES, MOST_SESSIONS, MOST_TASKS
+from shared.domain.telemetry.taken import Taken
 from shared.domain.telemetry.task_runs import Tie, attempts_of, tie_of
 from tests.domain.telemetry.nodes import at, flat, intake, once, step, taken, variable
 
@@ -154,6 +155,40 @@ def test_tasks_that_follow_each_other_make_room(*, singly: bool) -> None:
     tasks = range(3 * MOST_TASKS)
     lines = [used(60 * task + second, f"host=h,task_id={task}") for task in tasks for second in (1, 2)]
     assert counted(lines, singly=singly) == {Identity(node="h", task=str(task)): 2 for task in tasks}
+
+
+def test_no_session_makes_room_where_the_blob_may_have_no_more() -> None:
+    reader, tasks = intake(), range(MOST_TASKS)
+    reader.take(step(used(1, f"node_id=n,task_id={task}") for task in tasks))
+    reader.state.sessions.begun = MOST_SESSIONS
+    reader.take(step([used(1000, "node_id=n,task_id=next")]))
+    assert [session.identity.task for session in reader.state.sessions.current.values()] == [
+        str(task) for task in tasks
+    ]
+    reader.take(step([once("linux_boot", 2000, {"node_id": "n", "task_id": "0"})]))
+    state = reader.state.sessions
+    assert set(state.latest) == {session.number for session in state.current.values()} == set(tasks) - {0}
+
+
+def test_sessions_whose_last_samples_nothing_tells_of_are_not_quiet() -> None:
+    reader = intake()
+    reader.take(step(used(1, f"node_id=n,task_id={task}") for task in range(MOST_TASKS)))
+    reader.state.sessions.latest.clear()
+    before = dict(reader.state.sessions.current)
+    reader.take(step([used(1000, "node_id=n,task_id=next")]))
+    assert before.items() <= reader.state.sessions.current.items()
+    reader.take(step([used(1400, "node_id=n,task_id=next")]))
+    assert not before.keys() <= reader.state.sessions.current.keys()
+
+
+def test_records_of_tasks_wait_to_be_summed_up_where_nodes_have_all_room() -> None:
+    reader, found = intake(), Taken(0)
+    nodes = [used(1, f"node_id=n{node}") for node in range(MOST_NODES)]
+    tasks = [used(2 + second, "node_id=n0,task_id=t") for second in range(5)]
+    reader.gather(step([*nodes, *tasks]), found)
+    assert reader.gathered_values == len(tasks)
+    reader.sum_up(found)
+    assert sum(one.count for part in found.rollups.values() for one in flat(part).values()) == len(nodes) + len(tasks)
 
 
 def test_a_host_has_what_was_told_without_tags_right_before() -> None:
