@@ -219,7 +219,7 @@ def no_nodes(e: Evidence) -> Finding | None:
         e.pool_severity,
         f"The pool '{facts.id}' has no nodes",
         f"It has {_have(facts)}, though it isn't being resized and tells no error.",
-        "Resize the pool again.",
+        "See what its autoscale formula gives." if facts.auto_scale else "Resize the pool again.",
         {"poolId": facts.id, "nodes": 0, "target": _target(facts)},
         facts.allocation_state_transition_time,
     )
