@@ -34,7 +34,7 @@ class Filling:
 
     def __init__(self, emulator: Emulator) -> None:
         self._emulator = emulator
-        self._dice = random.Random(5)  # noqa: S311
+        self._dice = random.Random(5)  # noqa: S311 - the same each time
         self._sorted_of, self._sorted = "", list[Task]()
         self._nodes = [f"tvmps_{self._dice.getrandbits(256):064x}_d" for _ in range(_NODES)]
 

@@ -20,7 +20,7 @@ class PoolFilling:
 
     def __init__(self, emulator: Emulator) -> None:
         self._emulator = emulator
-        self._dice = random.Random(5)  # noqa: S311
+        self._dice = random.Random(5)  # noqa: S311 - the same each time
         self._numbers = 0
 
     async def fill(self, request: web.BaseRequest) -> dict[str, int]:
