@@ -93,6 +93,8 @@ class Generations:
     ) -> Picture:
         before = job.picture.agreement if job.picture else Agreement()
         compared = await fold_and_compare(self._cache, source, job, reading, before, as_of=as_of)
+        if before.disagreements and compared.agreement == before:  # nobody can tell; that was of another generation
+            compared = replace(compared, agreement=Agreement())
         return await self._headed(compared, generation=job.building or "", kind=kind, as_of=as_of, t0=t0)
 
     async def _headed(
