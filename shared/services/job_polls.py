@@ -96,13 +96,16 @@ class JobPolls:
         return job.key not in self._hinted, max(looked_at, self._tried.get(job.key, 0.0)), job.key
 
     async def reconcile_all(self, this: RoundUnderWay) -> None:
-        """When all were polled: reads that take longer, for jobs whose counts want more than a delta."""
-        gate = asyncio.Semaphore(_RECONCILED_AT_ONCE)
+        """When all were polled: reads that take longer, for jobs whose counts want more than a delta.
+
+        Those whose message waits are left to whoever gets it, unless somebody asked for this round.
+        """
+        gate, now = asyncio.Semaphore(_RECONCILED_AT_ONCE), await self._clock.now()
 
         async def reconcile(polled: Polled) -> None:
             async with gate:
                 this.confirm(polled)
-                if this.goes_on():
+                if this.goes_on() and (this.thorough or not this.is_in_queue(polled.job, now)):
                     await self._guarded(this, polled.job, self._reconcile_job(this, polled))
 
         await asyncio.gather(*map(reconcile, this.wanting))
