@@ -82,8 +82,10 @@ class LongReads:
         if building or job.picture is None:
             return await self._generation(source, job, building, t0, deadline)
         changes = await self._plans.load_or_drop(_partition(source, job, job.picture.generation))
-        if changes is None:
-            poll = self._task_poll.poll(source, job, t0, thorough=True)
+        if changes is None and (t0 is None or t0 <= job.picture.as_of):  # as a round has left it, for a longer read
+            polled: Polled | None = Polled(job)
+        elif changes is None:
+            poll = self._task_poll.poll(source, job, t0, thorough=True, deadline=deadline)
             polled = await self._or_anew(source, job, t0, deadline, poll)
         elif changes.as_of <= job.picture.as_of or changes.has_stalled(t0):  # a poll came to an end, or begins anew
             await self._plans.delete(_partition(source, job, changes.generation), changes)
@@ -120,7 +122,7 @@ class LongReads:
         directory = await self._cache.load_directory(_partition(source, job, plan.generation))
         for left in reversed(range(_CATCH_UPS + 1)):
             lists = self._lists(source, job, plan, directory, deadline)
-            if not await _all_received(lists, deadline):
+            if not await lists.run(deadline):
                 return None
             if not left or (plan.since is not None and lists.reading.received <= self._task_poll.short_read):
                 break
@@ -135,7 +137,7 @@ class LongReads:
     async def _delta(self, source: BatchAccount, job: Job, plan: ReadPlan, deadline: float) -> Polled | None:
         directory = await self._cache.load_directory(_partition(source, job, plan.generation))
         lists = self._lists(source, job, plan, directory, deadline)
-        if not await _all_received(lists, deadline):
+        if not await lists.run(deadline):
             return None
         await self._task_poll.generations.refuse_another(source, job)
         polled = await self._task_poll.followed(source, job, lists.reading, as_of=plan.as_of, moved=plan.tasks > 0)
@@ -162,14 +164,6 @@ class LongReads:
         for generation in (job.building, job.picture.generation if job.picture else None):
             if generation:
                 self._cache.forget(_partition(source, job, generation))
-
-
-async def _all_received(lists: RangeLists, deadline: float) -> bool:
-    """False where time was up, be it in waiting for a turn; what was received is stored then."""
-    try:
-        return await lists.run(deadline)
-    except NoTurnError:
-        return False
 
 
 def _partition(source: BatchAccount, job: Job, generation: str) -> str:

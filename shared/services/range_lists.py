@@ -9,10 +9,11 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from itertools import count
+from math import inf
 
 from shared.domain.id_ranges import IdRange
 from shared.domain.read_plans import ReadPlan
-from shared.errors import BatchError
+from shared.errors import BatchError, NoTurnError
 from shared.services.reading import Reading, finish
 from shared.stores.batch import TaskPage
 from shared.stores.read_plans import ReadPlanStore
@@ -52,7 +53,8 @@ class RangeLists:
     async def run(self, deadline: float) -> bool:
         """Until all was received, the last part of it not yet taken in (True), or `deadline`, in loop time (False).
 
-        Raises BatchError after what was received before is stored, StorageError, CacheConflictError.
+        A page for which there is no turn in time ends it like that. Raises BatchError after what was received before is
+        stored, StorageError, CacheConflictError.
         """
         under_way: dict[asyncio.Task[TaskPage], int] = {}
         self._pass_began = asyncio.get_running_loop().time()
@@ -60,7 +62,11 @@ class RangeLists:
             while self._begin(under_way, deadline):
                 received, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for task in sorted(received, key=lambda task: task.exception() is not None):  # what came isn't lost
-                    self._receive(under_way.pop(task), task.result())
+                    number = under_way.pop(task)
+                    if isinstance(task.exception(), NoTurnError):
+                        deadline = -inf
+                    else:
+                        self._receive(number, task.result())
                 await self._store_meanwhile()
             await self._stored_meanwhile()
         except BatchError:

@@ -1,12 +1,16 @@
 """Filtered lists of jobs with many tasks come in many pages, most of them empty: no round waits for their end."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import override
 
 import pytest
 
+from shared.domain.id_ranges import IdRange
 from shared.services.reading import SHORT_LIST
-from tests.services.process import INTERVAL
+from shared.stores.batch import StateFilter, TaskPage
+from tests.services.fake_batch import FakeBatch
+from tests.services.process import INTERVAL, Recipe
 from tests.services.telling import last_round, polled_for_a_while, requests_of, verdict
 from tests.services.truth import ACTIVE, COMPLETED, PREPARING, RUNNING, TrueJob
 from tests.services.world import SECOND, World
@@ -22,6 +26,23 @@ def world() -> Iterator[World]:
     """Every list looks at one task a page, whether it shows it or not."""
     world = World()
     world.service.page_size = 1
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def filtered() -> Iterator[World]:
+    """Only lists of tasks in one state look at one task a page."""
+
+    class SlowlyFilteredBatch(FakeBatch):
+        @override
+        async def fetch_task_page(
+            self, job_id: str, ids: IdRange, *, changed_since: datetime | None = None, state: StateFilter | None = None
+        ) -> TaskPage:
+            self._service.page_size = 1 if state else len(NAMES) // 2
+            return await super().fetch_task_page(job_id, ids, changed_since=changed_since, state=state)
+
+    world = World(Recipe(batch=SlowlyFilteredBatch))
     yield world
     world.close()
 
@@ -100,6 +121,60 @@ def test_a_repair_whose_lists_have_many_pages_gives_way_to_a_full_read_in_the_qu
         assert asked.count(TASKS) <= 3 * SHORT_LIST
         world.deliver_all()
     assert job.counts(world.now()).completed == len(NAMES)
+    assert_right(world, job)
+
+
+def test_rounds_leave_a_repair_alone_whose_full_read_waits_in_the_queue(filtered: World) -> None:
+    world = filtered
+    job = known(world, state=COMPLETED)
+    job.drifts = True
+    job.change(NAMES[0], COMPLETED, at=world.now(), lag=400 * SECOND, skew=NOW)
+    while not world.messages:
+        world.wait(61)
+        world.poll()
+    for _ in range(3):
+        world.wait(61)
+        assert requests_of(world, world.poll).count(TASKS) == 4  # the delta, and what changed last
+    assert verdict(world, BIG).level == "unverified"
+    world.deliver_all()
+    assert verdict(world, BIG).level == "exact"
+    assert_right(world, job)
+
+
+def test_a_difference_that_a_full_read_made_good_is_no_difference_of_the_new_generation(filtered: World) -> None:
+    world = filtered
+    job = known(world)
+    job.change(NAMES[0], PREPARING, at=world.now(), lag=NOW, skew=NOW)
+    polled_for_a_while(world)
+    assert verdict(world, BIG).level == "exact"
+    job.delete_task(NAMES[1], world.now())
+    while world.report(BIG).verdict.source != "fullRead":
+        world.wait(61)
+        world.poll()
+        world.deliver_all()
+    assert "(here" not in verdict(world, BIG).reason
+    assert _agreed_at(world) is None
+    for _ in range(3):
+        world.wait(61)
+        assert requests_of(world, world.poll).count(TASKS) == 2 + SHORT_LIST  # the delta, and of those that prepare
+    assert_right(world, job)
+
+
+def test_a_poll_that_a_message_begins_ends_in_time_and_goes_on_with_the_next_message(world: World) -> None:
+    job = known(world)
+    world.service.page_size, world.service.short_read = 4, 10
+    world.processes = [world.started(), world.started()]
+    world.wait(100_000)
+    world.poll()
+    assert [message.job for message in world.messages] == [BIG]  # to be read whole after a day
+    deliveries = 0
+    while world.messages:
+        began = world.loop.time()
+        world.deliver(budget=20, takes=2)
+        assert world.loop.time() - began < 30
+        deliveries += 1
+    assert deliveries > 1
+    assert verdict(world, BIG).source == "fullRead"
     assert_right(world, job)
 
 

@@ -339,6 +339,20 @@ def test_a_long_read_that_waits_for_calls_when_its_time_is_up_leaves_the_rest_to
     assert_right(world, job)
 
 
+def test_pages_under_way_when_no_call_is_left_for_another_are_not_asked_for_again(world: World, lists: Lists) -> None:
+    job = left_to_the_queue(world)
+    lists.whole.clear()
+    world.service.calls_per_minute = 14
+    world.processes = [world.started(), world.started()]
+    while world.messages:
+        world.deliver(budget=17, takes=5)
+        world.wait(61)
+    assert world.processes[0].batch.requests.count(f"jobs/{JOB}/tasks") == len(lists.whole) + len(lists.changes)
+    world.service.calls_per_minute = 1000
+    world.processes = [world.started(), world.started()]
+    assert_right(world, job)
+
+
 def test_other_jobs_are_polled_meanwhile(world: World) -> None:
     world.create(OTHER, "a", "b")
     left_to_the_queue(world)
