@@ -145,13 +145,23 @@ def _words(number: int) -> dict[str, str]:
 
 def _severity(e: Evidence, group: str) -> Severity:
     number = _count(e, group)
-    numbers = [_count(e, other) for other in _GROUPS if not _are_few(e, other)]
-    is_main = not _are_few(e, group) and number == max(numbers)
+    is_main = not _are_few(e, group) and number == max(_numbers(e))
     if not e.able:
         return e.later_severity if is_main or e.severity == "info" else "limiting"
-    if e.pool_severity != "info" and is_main and sum(numbers) >= e.able:
+    if e.pool_severity != "info" and is_main and outweigh(e):
         return e.pool_severity
     return "limiting" if e.pool_severity != "info" and number >= e.able else "info"
+
+
+def outweigh(e: Evidence) -> bool:
+    """True where nodes that get no tasks, for whatever reason, are as many as those that may get some."""
+    number = sum(_numbers(e))
+    return number > 0 and number >= e.able
+
+
+def _numbers(e: Evidence) -> list[int]:
+    """Nodes that get no tasks by reason, without those that are few beside what the pool lacks."""
+    return [_count(e, group) for group in _GROUPS if not _are_few(e, group)]
 
 
 def _are_few(e: Evidence, group: str) -> bool:

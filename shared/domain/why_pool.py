@@ -11,6 +11,7 @@ from shared.domain.pool_settings import Problem
 from shared.domain.pools import Pool, PoolFacts
 from shared.domain.resize_advice import resize_words
 from shared.domain.resize_errors import ResizeError
+from shared.domain.why_nodes import outweigh
 
 
 def missing(e: Evidence) -> Finding | None:
@@ -48,12 +49,12 @@ def deleting(e: Evidence) -> Finding | None:
 
 
 def autoscale_failed(e: Evidence) -> Finding | None:
-    """The formula keeps a pool that has the nodes that it is to have from growing."""
+    """The formula keeps a pool from growing that has the nodes that it is to have, and those work."""
     return _formula_failed(e, e.growth_severity) if _has_its_nodes(e) and not _is_to_be_empty(e) else None
 
 
 def autoscale_failed_as_well(e: Evidence) -> Finding | None:
-    """The pool hasn't even the nodes that it is to have: what keeps those comes first."""
+    """The pool hasn't even the nodes that it is to have, or they don't work: what keeps those comes first."""
     if _has_its_nodes(e) or _is_to_be_empty(e):
         return None
     return _formula_failed(e, "info" if e.pool_severity == "info" else "limiting")
@@ -83,11 +84,11 @@ def _formula_failed(e: Evidence, severity: Severity) -> Finding | None:
 
 
 def _has_its_nodes(e: Evidence) -> bool:
-    """True where a pool at rest has as many nodes as it is to have, most of which Azure didn't take back."""
-    if e.pool is None or e.pool.facts.is_resized or e.pool.facts.lacking:
-        return False
-    taken = e.states["preempted"]  # which Batch counts as nodes that the pool has
-    return not taken or taken < e.able
+    """True where a pool at rest has as many nodes as it is to have, and those that get no tasks don't outweigh.
+
+    Batch counts nodes that it has no use of as nodes that the pool has, be they unusable or taken back by Azure.
+    """
+    return not (e.pool is None or e.pool.facts.is_resized or e.pool.facts.lacking or outweigh(e))
 
 
 def _is_to_be_empty(e: Evidence) -> bool:

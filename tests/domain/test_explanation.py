@@ -205,6 +205,43 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         evidence(GONE, GONE, pool_changes={"dedicated": Size(0, 0), "spot": Size(2, 2), "auto_scale": SCALE_ERROR}),
         [("nodesPreempted", "blocking"), ("autoScaleFailed", "limiting")],
     ),
+    "a formula that fails, and nodes that get no tasks, of several kinds, beside fewer full ones": (
+        evidence(
+            *[BUSY] * 4, *[GONE] * 3, *[LOST] * 2,
+            pool_changes={"dedicated": Size(6, 6), "spot": Size(3, 3), "auto_scale": SCALE_ERROR},
+        ),
+        [
+            ("nodesPreempted", "blocking"), ("slotsBusy", "blocking"), ("autoScaleFailed", "limiting"),
+            ("nodesUnusable", "info"),
+        ],
+    ),
+    "a formula that fails, and nodes that get no tasks, of several kinds, beside more full ones": (
+        evidence(
+            *[BUSY] * 6, *[GONE] * 3, *[LOST] * 2,
+            pool_changes={"dedicated": Size(8, 8), "spot": Size(3, 3), "auto_scale": SCALE_ERROR},
+        ),
+        [
+            ("autoScaleFailed", "blocking"), ("slotsBusy", "blocking"), ("nodesUnusable", "info"),
+            ("nodesPreempted", "info"),
+        ],
+    ),
+    "a formula that fails, and nodes that get no tasks beside fewer full ones on which the job runs": (
+        evidence(
+            *[BUSY] * 4, *[GONE] * 3, *[LOST] * 2, counts=TaskCounts(active=10, running=8),
+            pool_changes={"dedicated": Size(6, 6), "spot": Size(3, 3), "auto_scale": SCALE_ERROR},
+        ),
+        [
+            ("nodesPreempted", "limiting"), ("autoScaleFailed", "limiting"), ("slotsBusy", "limiting"),
+            ("nodesUnusable", "info"),
+        ],
+    ),
+    "a formula that fails, and start tasks that do": (
+        evidence(FAILED, FAILED, pool_changes={"auto_scale": SCALE_ERROR}),
+        [("startTaskFailed", "blocking"), ("autoScaleFailed", "limiting")],
+    ),
+    "a formula that fails, and nodes that nobody has read": (
+        unseen(dedicated=Size(2, 2), auto_scale=SCALE_ERROR), [("autoScaleFailed", "limiting")]
+    ),
     "a formula that fails, and a pool that has room": (
         evidence(IDLE, pool_changes={"dedicated": Size(1, 2), "auto_scale": SCALE_ERROR}),
         [("slotsFree", "info"), ("autoScaleFailed", "info")],
