@@ -37,6 +37,7 @@ ON_THE_WAY: tuple[Rule, ...] = (
     why_pool.resizing,
     why_nodes.few_unusable,
     why_nodes.few_shut,
+    why_nodes.few_preempted,
     why_nodes.coming,
     why_pool.no_nodes,
     why_pool.autoscale_failed_as_well,

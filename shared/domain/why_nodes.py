@@ -1,8 +1,8 @@
 """Causes that lie in the nodes of the job's pool: they don't come up, are lost, shut, or unfit for this job.
 
 Where no node can take tasks the most frequent cause is the one that blocks. Where some can and have no room, it is so
-only if those that get none are as many. Nodes that are unusable or shut come behind a resize that didn't bring more
-than they are, or hasn't yet.
+only if those that get none are as many. Nodes that are unusable, shut or preempted come behind a resize that didn't
+bring more than they are, or hasn't yet.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ _GROUPS = {
     "shut": ("offline", "deallocating", "deallocated"),
     "coming": COMING,
 }
-_REPLACEABLE = ("unusable", "shut")  # more nodes would do; where start tasks fail they would fail as well
+_REPLACEABLE = ("unusable", "preempted", "shut")  # more nodes would do; where start tasks fail they would fail as well
 _OF_ONE = {
     "are": "is", "were": "was", "have": "has", "get": "gets", "they": "it", "their": "its", "them": "it",
 }  # fmt: skip
@@ -62,6 +62,15 @@ def _unusable(e: Evidence) -> Finding | None:
 
 
 def preempted(e: Evidence) -> Finding | None:
+    return None if _are_few(e, "preempted") else _preempted(e)
+
+
+def few_preempted(e: Evidence) -> Finding | None:
+    """Fewer than the nodes that the pool lacks, which may be on their way: what is told of those comes first."""
+    return _preempted(e) if _are_few(e, "preempted") else None
+
+
+def _preempted(e: Evidence) -> Finding | None:
     return _found(
         e,
         "preempted",

@@ -166,7 +166,36 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "a quota before spot nodes that were taken": (
         evidence(GONE, pool_changes={"dedicated": Size(0, 4), "resize_errors": (QUOTA,)}),
+        [("resizeFailed", "blocking"), ("nodesPreempted", "limiting")],
+    ),
+    "a quota before as many spot nodes that were taken": (
+        evidence(GONE, GONE, pool_changes={"dedicated": Size(0, 2), "resize_errors": (QUOTA,)}),
         [("resizeFailed", "blocking"), ("nodesPreempted", "blocking")],
+    ),
+    "a spot node that was taken, and more that are being allocated": (
+        evidence(
+            GONE, pool_changes={"dedicated": Size(0, 0), "spot": Size(1, 10), "allocation_state": "resizing"}
+        ),
+        [("poolResizing", "blocking"), ("nodesPreempted", "limiting")],
+    ),
+    "spot nodes that were taken, and as many that are being allocated": (
+        evidence(
+            GONE, GONE, pool_changes={"dedicated": Size(0, 0), "spot": Size(2, 4), "allocation_state": "resizing"}
+        ),
+        [("nodesPreempted", "blocking"), ("poolResizing", "blocking")],
+    ),
+    "a spot node that was taken of a job that runs, and more that are being allocated": (
+        evidence(
+            BUSY, GONE, counts=TaskCounts(active=10, running=2),
+            pool_changes={"dedicated": Size(1, 1), "spot": Size(1, 10), "allocation_state": "resizing"},
+        ),
+        [("poolResizing", "limiting"), ("nodesPreempted", "limiting"), ("slotsBusy", "limiting")],
+    ),
+    "a spot node that was taken, one that starts and more that are being allocated": (
+        evidence(
+            GONE, COMING, pool_changes={"dedicated": Size(0, 0), "spot": Size(2, 10), "allocation_state": "resizing"}
+        ),
+        [("poolResizing", "blocking"), ("nodesStarting", "blocking"), ("nodesPreempted", "limiting")],
     ),
     "a quota, and some nodes on their way": (
         evidence(COMING, pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)}),
