@@ -35,6 +35,7 @@ _LOG = logging.getLogger(__name__)
 _AT_ONCE = 8
 _WRITTEN_TOGETHER = 50  # pools
 _COUNTING_SECONDS = 5.0  # as pages of counts come one after the other, and nothing else can be read meanwhile
+_COUNTING_SHARE = 1 / 3  # of the time that is left, as the nodes themselves matter more
 _LOOK_UPS = 50  # in one round, after many pools were deleted at once
 
 
@@ -65,15 +66,16 @@ class PoolRounds:
         self._full_list_interval = full_list_interval
         self._read_at: datetime | None = None
 
-    async def run(self, goes_on: Callable[[], bool]) -> BesideEnd:
+    async def run(self, goes_on: Callable[[], bool], deadline: float | None = None) -> BesideEnd:
         """A round, while `goes_on` says so. What Batch refuses is noted, and given.
 
-        Raises StorageError and CacheConflictError where that can't be noted.
+        `deadline` is when it will say no at the latest, in loop time; None where nobody knows. Raises StorageError and
+        CacheConflictError where what Batch refuses can't be noted.
         """
         calls, started = self.source.calls, await self._clock.now()
         known = await self._load(started)
         warn_of(self._key, known.unreadable.values())
-        this = PoolsUnderWay(started, known, goes_on)
+        this = PoolsUnderWay(started, known, goes_on, deadline)
         try:
             await self._discover(this)
             await self._poll_all(this)
@@ -121,16 +123,23 @@ class PoolRounds:
     async def _count(self, this: PoolsUnderWay) -> None:
         """The service's node counts, as far as they come in time; elsewhere all nodes are listed without them.
 
+        No page is asked for after five seconds, and none waited for when a third of the time that was left is over.
         That they can't be had is noted.
         """
         this.all_counted = False
-        until = asyncio.get_running_loop().time() + _COUNTING_SECONDS
+        now = asyncio.get_running_loop().time()
+        share = None if this.deadline is None else (this.deadline - now) * _COUNTING_SHARE
         try:
-            async for counts in self.source.node_counts():
-                this.counts |= counts
-                if asyncio.get_running_loop().time() >= until or not this.may_go_on():
-                    return
+            async with asyncio.timeout(share) as limit:
+                async for counts in self.source.node_counts():
+                    this.counts |= counts
+                    if asyncio.get_running_loop().time() >= now + _COUNTING_SECONDS or not this.may_go_on():
+                        return
             this.all_counted = True
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            _LOG.warning("Counts of the nodes of %s don't come in time; all nodes are listed.", self.source.account.id)
         except BatchThrottledError:
             raise
         except BatchError as error:

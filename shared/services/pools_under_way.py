@@ -16,6 +16,7 @@ from shared.stores.pools import KnownPools
 class PoolsUnderWay:
     """Keys are pool keys. `goes_on` is asked before each pool: False when time is up, or the service throttles.
 
+    `deadline` is when time will be up, in loop time, where that is known.
     `pools` are those there are, as they are known now, `told` those of them that the list showed, or a GET; `nonsense`
     says of others why what the list told of them makes no sense; `stored` is what storage holds of pools for sure;
     `reached` are those whose poll ended, well or not, `overtaken` those that another process wrote first; `writes` are
@@ -26,6 +27,7 @@ class PoolsUnderWay:
     started: datetime
     known: KnownPools
     goes_on: Callable[[], bool]
+    deadline: float | None = None
     date: datetime | None = None
     counts: dict[str, NodeCounts] = field(default_factory=dict)
     all_counted: bool = True

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Collection, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -163,7 +163,7 @@ class AccountRounds:
         this = RoundUnderWay(last, keys, deadline, thorough=thorough)
         beside_deadline = self.began + budget.total_seconds() / 2  # so that what hangs puts off no next round
         over_jobs = self._run_jobs(this, started, calls)
-        beside = self._beside(this, lambda: this.goes_on(beside_deadline)) if keys is None else []
+        beside = self._beside(this, beside_deadline) if keys is None else []
         ends = await asyncio.gather(over_jobs, *beside, return_exceptions=True)  # none ends by another's failure
         if ends[0] is None:
             self._messages += this.messages(self.source.account.id)
@@ -179,9 +179,13 @@ class AccountRounds:
             until = await self._clock.now() + max(throttled)
             await self._rounds.change(self.source.account.key, lambda last: last.waiting(until))
 
-    def _beside(self, this: RoundUnderWay, goes_on: Callable[[], bool]) -> list[_Beside]:
+    def _beside(self, this: RoundUnderWay, deadline: float) -> list[_Beside]:
         """What goes on beside the round over jobs: looks at pools and at schedules."""
-        over_pools = [self._pools.run(goes_on)] if self._pools else []
+
+        def goes_on() -> bool:
+            return this.goes_on(deadline)
+
+        over_pools = [self._pools.run(goes_on, deadline)] if self._pools else []
         if self._schedules is None:
             return over_pools
         return [*over_pools, self._schedules.run(this.jobs_of_schedules, goes_on, thorough=this.thorough)]

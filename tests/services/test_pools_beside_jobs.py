@@ -1,5 +1,6 @@
 """A round over jobs and one over pools of the same account: neither waits for the other, or fails with it."""
 
+import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, cast, override
@@ -34,15 +35,17 @@ def world() -> Iterator[World]:
 
 
 class CountedPools(FakePools):
-    """Its requests count as those of the account, too, as they do in the app."""
+    """Its requests count as those of the account, too, as they do in the app; `delays` are those of some of them."""
 
     def __init__(self, service: PoolService, process: Process) -> None:
         super().__init__(service, process.connection)
+        self.delays: dict[str, float] = {}
         self._process = process
 
     @override
     async def _served(self, request: str, answer: Any) -> Any:
         self._process.batch.calls += 1
+        await asyncio.sleep(self.delays.get(request, 0.0))
         return await super()._served(request, answer)
 
 
@@ -76,9 +79,9 @@ def pool_with_a_node(name: str, world: World) -> TruePool:
     return pool
 
 
-def pools_of(process: Process) -> FakePools:
+def pools_of(process: Process) -> CountedPools:
     assert process.rounds._pools
-    assert isinstance(process.rounds._pools.source, FakePools)
+    assert isinstance(process.rounds._pools.source, CountedPools)
     return process.rounds._pools.source
 
 
@@ -100,11 +103,21 @@ def test_slow_pools_take_half_of_the_time_and_the_rest_comes_first_in_the_next_r
 ) -> None:
     took = polled(world, process, budget=40)
     assert 20 <= took <= 24
-    assert known(world, process) == 16
-    for there in (32, NODES):
-        world.wait(60)
-        assert polled(world, process, budget=40) <= 24
-        assert known(world, process) == there
+    assert known(world, process) == 24
+    world.wait(60)
+    assert polled(world, process, budget=40) <= 24
+    assert known(world, process) == NODES
+
+
+@pytest.mark.parametrize(("delay", "page"), [(5, NODES), (1, 1), (300, NODES)])
+def test_node_counts_take_a_third_of_the_time_that_is_left_and_nodes_are_read_in_the_rest(
+    world: World, process: Process, delay: float, page: int
+) -> None:
+    batch = pools_of(process)
+    batch.latency, batch.delays["nodecounts"], batch._service.counts_page = 0.1, delay, page
+    took = polled(world, process, budget=10)
+    assert 5 / 3 <= took <= 5 / 3 + 1
+    assert known(world, process) == NODES
 
 
 def test_jobs_are_noted_without_waiting_for_pools(world: World, process: Process) -> None:
@@ -131,7 +144,7 @@ def test_a_poll_of_some_jobs_leaves_pools_alone(world: World, process: Process) 
 def test_what_breaks_over_pools_is_raised_after_jobs_were_noted(
     world: World, process: Process, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    async def broken(_goes_on: object) -> None:
+    async def broken(*_: object) -> None:
         raise error
 
     monkeypatch.setattr(process.rounds._pools, "run", broken)
