@@ -19,6 +19,7 @@ from azure.storage.blob.aio import BlobClient, ContainerClient
 from azure.storage.queue import QueueMessage
 
 from local.functions_host.errors import MessageError
+from local.functions_host.etags import quoted
 from local.functions_host.functions import Function
 from local.functions_host.http_calls import HttpCall, HttpReply
 from local.functions_host.inflight import InFlight
@@ -138,7 +139,7 @@ def message_of(function: Function, seen: BlobProperties) -> str:
         "BlobType": str(getattr(seen.blob_type, "value", seen.blob_type)),
         "ContainerName": seen.container,
         "BlobName": seen.name,
-        "ETag": seen.etag,
+        "ETag": quoted(seen.etag),
     }
     return json.dumps(message)
 

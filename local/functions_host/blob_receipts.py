@@ -12,6 +12,7 @@ from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
 from azure.storage.blob.aio import BlobClient, BlobLeaseClient, ContainerClient
 
+from local.functions_host.etags import quoted
 from local.functions_host.functions import Function
 
 _INCOMPLETE = "Incomplete"  # metadata of a receipt, which loses it once the function was told
@@ -24,11 +25,11 @@ class Receipts:
         self._hosts, self._host_id = hosts, host_id
 
     async def once(self, function: Function, path: str, etag: str, tell: Callable[[], Awaitable[None]]) -> bool:
-        """Calls `tell` unless that was done for a blob `container/name` as of an ETag, which has its quotes.
+        """Calls `tell` unless that was done for a blob `container/name` as of an ETag, with its quotes or without.
 
         False where another host is about to: to be tried again. Raises AzureError.
         """
-        name = f"blobreceipts/{self._host_id}/{function.storage_name}/{etag}/{path}"
+        name = f"blobreceipts/{self._host_id}/{function.storage_name}/{quoted(etag)}/{path}"
         receipt = self._hosts.get_blob_client(name)
         if await self._is_complete(receipt):
             return True

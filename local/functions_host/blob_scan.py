@@ -20,6 +20,7 @@ from local.functions_host.blob_events import POISON, message_of, opened, told_by
 from local.functions_host.blob_paths import BlobPath
 from local.functions_host.blob_receipts import Receipts
 from local.functions_host.errors import FunctionFailedError
+from local.functions_host.etags import quoted
 from local.functions_host.functions import Function
 from local.functions_host.inflight import InFlight
 from local.functions_host.invoker import Invoker
@@ -143,7 +144,7 @@ class BlobScan:
     async def _run(self, function: Function, path: BlobPath, name: str, etag: str) -> None:
         client, where = self._container(function).get_blob_client(name), f"{path.container}/{name}"
         try:
-            if (await client.get_blob_properties()).etag != etag:
+            if quoted((await client.get_blob_properties()).etag) != quoted(etag):
                 return  # the scan tells of what it is now
             content, metadata = await opened(client, where)
         except ResourceNotFoundError:

@@ -171,6 +171,23 @@ def test_a_message_of_another_content_or_of_no_function_is_dropped(scanning: Sca
     assert scanning.texts(host, "stale") == [("a.txt", "x")]
 
 
+def test_a_message_may_have_its_etag_without_quotes(scanning: Scanning) -> None:
+    blob, host = scanning.container.upload_blob("in/bare/a.txt", b"x"), scanning.host
+    until(lambda: scanning.texts(host, "bare"))
+    name = f"azure-webjobs-blobtrigger-{scanning.environment['AzureFunctionsWebHost__hostid']}"
+    queue = QueueClient.from_connection_string(scanning.environment["AzureWebJobsStorage"], name)
+    message = {
+        "Type": "BlobTrigger",
+        "FunctionId": "Host.Functions.text",
+        "BlobType": "BlockBlob",
+        "ContainerName": scanning.container.container_name,
+        "BlobName": "in/bare/a.txt",
+        "ETag": blob.get_blob_properties().etag.strip('"'),
+    }
+    queue.send_message(base64.b64encode(json.dumps(message).encode()).decode())
+    until(lambda: scanning.texts(host, "bare") == 2 * [("a.txt", "x")])
+
+
 def test_each_content_of_a_blob_is_told_of_once_whoever_restarts(scanning: Scanning) -> None:
     for name in ("in/once/a.txt", "in/once/deep/b.txt", "in/once/c.csv", "elsewhere/once/d.txt"):
         scanning.container.upload_blob(name, b"old")

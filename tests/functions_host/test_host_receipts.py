@@ -1,0 +1,43 @@
+"""What keeps a blob from being told of twice, or not at all: receipts, ETags, and how far a container was scanned."""
+
+import json
+import uuid
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from azure.storage.blob.aio import ContainerClient
+
+from local.functions_host.blob_events import message_of
+from local.functions_host.blob_receipts import Receipts
+from local.functions_host.functions import BLOB, Binding, Function
+
+FUNCTION = Function("1", "text", Binding(BLOB, "blob", "IN", {}))
+
+
+@pytest.fixture
+async def container(azurite: Any) -> AsyncIterator[ContainerClient]:
+    name = f"receipts-{uuid.uuid4().hex[:12]}"
+    async with ContainerClient.from_connection_string(azurite.connection_string, name) as found:
+        await found.create_container()
+        yield found
+
+
+async def test_an_etag_is_the_same_in_messages_and_receipts_whether_it_was_listed_or_looked_up(
+    container: ContainerClient,
+) -> None:
+    blob = await container.upload_blob("a.txt", b"x")
+    (listed,), looked_up = [one async for one in container.list_blobs()], await blob.get_blob_properties()
+    assert f'"{listed.etag}"' == looked_up.etag
+    assert json.loads(message_of(FUNCTION, listed))["ETag"] == looked_up.etag
+    assert message_of(FUNCTION, listed) == message_of(FUNCTION, looked_up)
+    receipts, told = Receipts(container, "host"), []
+
+    async def tell() -> None:
+        told.append(1)
+
+    for etag in (listed.etag, looked_up.etag, listed.etag):
+        assert await receipts.once(FUNCTION, "files/a.txt", etag, tell)
+    assert told == [1]
+    names = [name async for name in container.list_blob_names(name_starts_with="blobreceipts/")]
+    assert names == [f"blobreceipts/host/Host.Functions.text/{looked_up.etag}/files/a.txt"]
