@@ -1,21 +1,19 @@
 """Writes the resource logs of all accounts to storage as Azure Monitor does: an append blob an account and hour.
 
-What can't be written now is written later; the emulator doesn't wait for storage. An append says where it must begin,
-so that one that took effect unheard, or before it failed, isn't repeated.
+What can't be written now is written later; the emulator doesn't wait for storage.
 """
 
 import asyncio
 import contextlib
 import sys
-from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Self
 
 import orjson
-from azure.core import MatchConditions
 from azure.core.exceptions import AzureError, HttpResponseError
 from azure.storage.blob.aio import BlobServiceClient
 
+from local.batch_emulator.append_blobs import EXISTS, AppendBlob, ignored, is_changed
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json
 from local.batch_emulator.event_log import EventLog, hour_of
@@ -23,9 +21,6 @@ from local.batch_emulator.event_log import EventLog, hour_of
 CONTAINER = "insights-logs-servicelog"
 _SECONDS = 1.0
 _BLOCK = 5_000  # records in one, some 4 MB of at most 100
-_EXISTS = (409, 412)
-_OTHER_PLACE = 412
-_FAILED = 500
 
 
 class LogWriter:
@@ -37,7 +32,7 @@ class LogWriter:
             connection_string, retry_total=0, connection_timeout=5, read_timeout=20
         )
         self._container = self._service.get_container_client(container)
-        self._sizes: dict[str, int] = {}
+        self._blobs: dict[str, AppendBlob] = {}
         self._failed = False
         self._running: asyncio.Task[None] | None = None
 
@@ -82,45 +77,25 @@ class LogWriter:
         _, first = next(iter(groupby(records[:_BLOCK], hour_of)))
         block = list(first)
         name = f"resourceId={log.resource}/{hour_of(block[0])}/PT1H.json"
+        lines = [orjson.dumps(one) + b"\n" for one in block]
+        blob = await self._blob(name)
         try:
-            return await self._append(name, [orjson.dumps(one) + b"\n" for one in block])
+            there = await blob.append(b"".join(lines))
         except HttpResponseError as error:
-            if (error.status_code or _FAILED) < _FAILED:  # refused; of what failed nobody knows what came of it
-                self._sizes.pop(name, None)
+            if is_changed(error):
+                del self._blobs[name]
             raise
+        return _begun(lines, there) if there else len(lines)
 
-    async def _append(self, name: str, lines: list[bytes]) -> int:
-        """Appends lines, unless an append before this one had written the first of them; gives how many are there."""
-        blob, size, block = self._container.get_blob_client(name), await self._size(name), b"".join(lines)
-        try:
-            await blob.append_block(block, appendpos_condition=size)
-        except HttpResponseError as error:
-            if error.status_code != _OTHER_PLACE:
-                raise
-            there = await (await blob.download_blob(offset=size)).readall()
-            if not there:
-                raise
-            self._sizes[name] = size + len(there)
-            return there.count(b"\n") if block.startswith(there) else 0
-        self._sizes[name] = size + len(block)
-        return len(lines)
-
-    async def _size(self, name: str) -> int:
-        """How many bytes are in a blob, which is made if it isn't there."""
-        if name not in self._sizes:
-            blob = self._container.get_blob_client(name)
-            with _ignored(_EXISTS):
+    async def _blob(self, name: str) -> AppendBlob:
+        if name not in self._blobs:
+            with ignored(EXISTS):
                 await self._container.create_container()
-            with _ignored(_EXISTS):
-                await blob.create_append_blob(match_condition=MatchConditions.IfMissing)
-            self._sizes[name] = (await blob.get_blob_properties()).size
-        return self._sizes[name]
+            self._blobs[name] = await AppendBlob.open(self._container.get_blob_client(name))
+        return self._blobs[name]
 
 
-@contextlib.contextmanager
-def _ignored(statuses: tuple[int, ...]) -> Iterator[None]:
-    try:
-        yield
-    except HttpResponseError as error:
-        if error.status_code not in statuses:
-            raise
+def _begun(lines: list[bytes], there: bytes) -> int:
+    """How many of the first lines are there, where an append before this one had written them."""
+    pairs = zip(lines, there.splitlines(keepends=True), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

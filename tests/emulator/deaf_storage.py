@@ -12,21 +12,28 @@ _OF_THE_WAY = ("Transfer-Encoding", "Connection", "Content-Encoding")
 
 
 class DeafStorage:
-    """Passes all on to storage; of so many appends (`unheard`) it says that they failed."""
+    """Passes all on to storage; of so many appends (`unheard`) it says that they failed.
+
+    Before that, appends are answered with what is in `refusals`, and storage isn't asked.
+    """
 
     def __init__(self, storage: StorageAddresses, session: ClientSession) -> None:
         self._storage, self._session = storage, session
         self.unheard = 0
+        self.refusals: list[int] = []
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         url = URL(f"http://127.0.0.1:{self._storage.blob_port}{request.raw_path}", encoded=True)
         sent, headers = await request.read(), request.headers
+        is_append = request.query.get("comp") == "appendblock"
+        if is_append and self.refusals:
+            return web.Response(status=self.refusals.pop(0))
         async with self._session.request(
             request.method, url, data=sent or None, headers=headers, skip_auto_headers=("Content-Type",)
         ) as response:
             body = await response.read()
             told = {name: value for name, value in response.headers.items() if name not in _OF_THE_WAY}
-            if self.unheard and request.query.get("comp") == "appendblock" and response.status < 400:
+            if self.unheard and is_append and response.status < 400:
                 self.unheard -= 1
                 return web.Response(status=500)
             return web.Response(status=response.status, body=body, headers=told)

@@ -119,6 +119,8 @@ async def test_what_storage_took_and_called_failed_is_not_written_twice(
             await stepped.add_pool(pool, nodes=0)
             storage.unheard = 1
             await writer.flush()
+            storage.refusals = [403]
+            await writer.flush()
     (written,) = records(container).values()
     assert [one["properties"]["id"] for one in written] == ["first", "second", "third"]
 

@@ -1,6 +1,7 @@
 """Telemetry of emulated nodes: in the layout of an agent of TES, telling what they do, each record once."""
 
 import asyncio
+import contextlib
 import json
 import re
 import secrets
@@ -9,7 +10,9 @@ from itertools import pairwise
 from statistics import fmean
 
 import pytest
+from azure.core.exceptions import HttpResponseError
 from azure.storage.blob import ContainerClient
+from azure.storage.blob.aio import ContainerClient as AsyncContainer
 
 from local.azurite import StorageAddresses
 from local.batch_emulator.auth import DEVELOPMENT_KEY
@@ -295,19 +298,63 @@ async def test_after_a_reset_telemetry_begins_anew(stepped: Driver, writer: Tele
         await stepped.control("POST", "reset")
 
 
-async def test_a_block_that_storage_took_unheard_is_not_written_twice(
-    azurite: StorageAddresses, container: ContainerClient
-) -> None:
-    from azure.storage.blob.aio import ContainerClient as AsyncContainer  # noqa: PLC0415 - the same name twice
+@pytest.fixture
+async def opened(azurite: StorageAddresses, container: ContainerClient) -> AsyncIterator[AsyncContainer]:
+    """The same container, for those who wait."""
+    async with AsyncContainer.from_connection_string(azurite.connection_string, container.container_name) as found:
+        yield found
 
-    async with AsyncContainer.from_connection_string(azurite.connection_string, container.container_name) as opened:
-        there = TelemetryBlobs(opened)
-        name = await there.append("folder", b"first")
-        container.get_blob_client(name).append_block(b"unheard")
-        assert await there.append("folder", b"unheard") == name
-        assert await there.append("folder", b"last") == name
-        assert await TelemetryBlobs(opened).append("folder", b"!") == name
+
+async def test_a_block_that_storage_took_unheard_is_not_written_twice(
+    opened: AsyncContainer, container: ContainerClient
+) -> None:
+    there = TelemetryBlobs(opened)
+    name = await there.append("folder", b"first")
+    container.get_blob_client(name).append_block(b"unheard")
+    assert await there.append("folder", b"unheard") == name
+    assert await there.append("folder", b"last") == name
+    assert await TelemetryBlobs(opened).append("folder", b"!") == name
     assert blobs(container) == {"folder/vm_perf_metrics.0.zst": b"firstunheardlast!"}
+
+
+async def test_a_block_is_written_though_another_as_long_stands_in_its_place(
+    opened: AsyncContainer, container: ContainerClient
+) -> None:
+    there = TelemetryBlobs(opened)
+    name = await there.append("folder", b"first")
+    container.get_blob_client(name).append_block(b"given up")
+    assert await there.append("folder", b"the next") == name
+    assert await there.append("folder", b"!") == name
+    assert blobs(container) == {name: b"firstgiven upthe next!"}
+
+
+async def test_a_block_that_was_the_last_before_its_blob_was_sealed_is_not_written_into_the_next(
+    opened: AsyncContainer, container: ContainerClient
+) -> None:
+    there = TelemetryBlobs(opened)
+    name = await there.append("folder", b"first")
+    container.get_blob_client(name).append_block(b"unheard")
+    container.get_blob_client(name).seal_append_blob()
+    assert await there.append("folder", b"unheard") == name
+    following = await there.append("folder", b"last")
+    assert blobs(container) == {name: b"firstunheard", following: b"last"}
+
+
+@pytest.mark.parametrize("instead", [b"", b"x", b"as long as before"])
+async def test_a_blob_that_was_made_anew_is_written_from_its_end(
+    opened: AsyncContainer, container: ContainerClient, instead: bytes
+) -> None:
+    there = TelemetryBlobs(opened)
+    name = await there.append("folder", b"as long as before")
+    blob = container.get_blob_client(name)
+    blob.create_append_blob()
+    if instead:
+        blob.append_block(instead)
+    for _ in range(2):
+        with contextlib.suppress(HttpResponseError):  # the first may only learn of it
+            assert await there.append("folder", b"!") == name
+            break
+    assert blobs(container) == {name: instead + b"!"}
 
 
 async def test_a_block_that_storage_took_and_called_failed_is_not_written_twice(
@@ -323,6 +370,8 @@ async def test_a_block_that_storage_took_and_called_failed_is_not_written_twice(
             storage.unheard = 1
             await writer.flush()
             assert storage.unheard == 0
+            storage.refusals = [403]
+            await writer.flush()
     ((_, stored),) = blobs(container).items()
     texts = frames(stored)
     assert len(texts) == len(set(texts)) > 3
