@@ -34,6 +34,7 @@ class LogWriter:
         self._container = self._service.get_container_client(container)
         self._blobs: dict[str, AppendBlob] = {}
         self._failed = False
+        self._over = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -41,10 +42,9 @@ class LogWriter:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._running:
-            self._running.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._running
+        self._over.set()
+        if self._running:  # and not cut off, which would lose what it has taken and not written
+            await self._running
         await self.flush()
         await self._service.close()
 
@@ -68,8 +68,9 @@ class LogWriter:
                 self._failed = True
 
     async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(_SECONDS)
+        while not self._over.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._over.wait(), _SECONDS)
             await self.flush()
 
     async def _write(self, log: EventLog, records: list[Json]) -> int:

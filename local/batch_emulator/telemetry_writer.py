@@ -66,6 +66,7 @@ class TelemetryWriter:
         self._most_waiting = most_waiting
         self._desks: dict[str, _Desk] = {}
         self._said: set[str] = set()
+        self._over = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -73,10 +74,9 @@ class TelemetryWriter:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._running:
-            self._running.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._running
+        self._over.set()
+        if self._running:  # and not cut off, which would lose what it has taken and not written
+            await self._running
         await self.flush()
         self._emulator.watch_nodes(0)
         for desk in self._desks.values():
@@ -99,10 +99,11 @@ class TelemetryWriter:
             self._tell(watch)
 
     async def _run(self) -> None:
-        """Until it is cancelled. A defect ends telemetry, not the emulator, and is told at once."""
+        """Until the writer is closed. A defect ends telemetry, not the emulator, and is told at once."""
         try:
-            while True:
-                await asyncio.sleep(_SECONDS)
+            while not self._over.is_set():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._over.wait(), _SECONDS)
                 await self.flush()
         except Exception as error:
             self._say("defect", f"Telemetry of nodes isn't written any more: {error!r}")

@@ -1,5 +1,6 @@
 """Storage whose answers get lost: what it was asked for is done, and answered with an error."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -14,20 +15,26 @@ _OF_THE_WAY = ("Transfer-Encoding", "Connection", "Content-Encoding")
 class DeafStorage:
     """Passes all on to storage; of so many appends (`unheard`) it says that they failed.
 
-    Before that, appends are answered with what is in `refusals`, and storage isn't asked.
+    Before that, appends are answered with what is in `refusals`, after `seconds`, and storage isn't asked; `refusing`
+    is set from the first one on.
     """
 
     def __init__(self, storage: StorageAddresses, session: ClientSession) -> None:
         self._storage, self._session = storage, session
         self.unheard = 0
         self.refusals: list[int] = []
+        self.refusing = asyncio.Event()
+        self.seconds = 0.0
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         url = URL(f"http://127.0.0.1:{self._storage.blob_port}{request.raw_path}", encoded=True)
         sent, headers = await request.read(), request.headers
         is_append = request.query.get("comp") == "appendblock"
         if is_append and self.refusals:
-            return web.Response(status=self.refusals.pop(0))
+            status = self.refusals.pop(0)
+            self.refusing.set()
+            await asyncio.sleep(self.seconds)
+            return web.Response(status=status)
         async with self._session.request(
             request.method, url, data=sent or None, headers=headers, skip_auto_headers=("Content-Type",)
         ) as response:

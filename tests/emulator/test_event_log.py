@@ -125,6 +125,21 @@ async def test_what_storage_took_and_called_failed_is_not_written_twice(
     assert [one["properties"]["id"] for one in written] == ["first", "second", "third"]
 
 
+async def test_what_is_being_written_when_the_writer_is_closed_is_written(
+    stepped: Driver, azurite: StorageAddresses, container: ContainerClient
+) -> None:
+    async with (
+        deaf(azurite) as (storage, address),
+        LogWriter(stepped.emulator, address, container.container_name) as writer,
+    ):
+        await stepped.add_pool(nodes=0)
+        storage.refusals, storage.seconds = [500], 0.3
+        writer.start()
+        await storage.refusing.wait()
+    (written,) = records(container).values()
+    assert [one["properties"]["id"] for one in written] == ["pool"]
+
+
 async def test_nothing_is_logged_until_somebody_writes_it(stepped: Driver) -> None:
     await stepped.add_pool(nodes=1)
     await stepped.advance(60)

@@ -5,7 +5,9 @@ import contextlib
 import json
 import re
 import secrets
-from collections.abc import AsyncIterator, Iterator
+import threading
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
 from itertools import pairwise
 from statistics import fmean
 
@@ -17,12 +19,12 @@ from azure.storage.blob.aio import ContainerClient as AsyncContainer
 from local.azurite import StorageAddresses
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.glimpses import MOST_NODES, Glimpse
+from local.batch_emulator.glimpses import MOST_NODES, Ending, Glimpse
 from local.batch_emulator.machines import Origin, machine_of
 from local.batch_emulator.once_batch import secrets_of
 from local.batch_emulator.stamps import parse_stamp
 from local.batch_emulator.telemetry_blobs import TelemetryBlobs
-from local.batch_emulator.telemetry_blocks import Packer, text_of
+from local.batch_emulator.telemetry_blocks import Block, Packer, text_of
 from local.batch_emulator.telemetry_writer import TelemetryWriter
 from tests.emulator.conftest import START
 from tests.emulator.deaf_storage import deaf
@@ -245,6 +247,28 @@ async def test_what_storage_does_not_take_waits_until_it_does(
     stamps = [at for at, _ in samples(stored, "mem", "used")]
     assert stamps == list(range(stamps[0], stamps[-1] + 1, 5_000))
     assert stamps[-1] >= stepped.emulator.clock.now // 10_000 - 5_000
+
+
+async def test_what_is_being_packed_when_the_writer_is_closed_is_written(
+    stepped: Driver, azurite: StorageAddresses, container: ContainerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack, begun = Packer.pack, threading.Event()
+
+    def slowly(packer: Packer, found: Iterable[Glimpse | Ending]) -> list[Block]:
+        begun.set()
+        time.sleep(0.3)
+        return pack(packer, found)
+
+    monkeypatch.setattr(Packer, "pack", slowly)
+    async with TelemetryWriter(stepped.emulator, azurite.connection_string, container.container_name) as writer:
+        await stepped.add_pool(nodes=1)
+        await stepped.advance(100)
+        writer.start()
+        await asyncio.to_thread(begun.wait)
+    ((_, stored),) = blobs(container).items()
+    stamps = [at for at, _ in samples(stored, "mem", "used")]
+    assert len(stamps) > 5
+    assert stamps == list(range(stamps[0], stamps[-1] + 1, 5_000))
 
 
 async def test_an_outage_that_lasts_leaves_a_gap_and_says_so(
