@@ -1,6 +1,8 @@
-"""How far a container was scanned for blobs: up to the time of the one that was written last.
+"""How far a container was scanned for blobs: up to the time of the one that was written last, a scan before the last.
 
-It only spares looking for the receipts of older blobs, and is kept where Azure's host keeps it.
+A list that is long in coming may miss a blob that was written meanwhile, and have one that was written after it. Such
+a blob is no older than what the list before it had, so the next scan begins there. It only spares looking for the
+receipts of older blobs, and is kept where Azure's host keeps it.
 """
 
 import json
@@ -16,27 +18,31 @@ _EARLIER = timedelta(milliseconds=1)  # as times of blobs have whole seconds
 
 
 class ScannedContainer:
-    """A container, and when the blob was written that the last whole scan of it found last."""
+    """A container, and when the blob was written that the last whole scan of it but one found last."""
 
     def __init__(self, container: ContainerClient, hosts: ContainerClient, host_id: str) -> None:
         self.container = container
         self.latest: datetime | None = None
         self._memory = _ScanMemory(hosts, host_id, container)
+        self._before: datetime | None = None
         self._newest: datetime | None = None
 
     async def written_lately(self) -> list[BlobProperties]:
-        """Times have whole seconds, so those of the last one are among them. Raises AzureError."""
+        """Times have whole seconds, so the blobs of the second from which on they count are among them.
+
+        Raises AzureError.
+        """
         since = self.latest = self.latest or await self._memory.load()
         try:
             listed = [blob async for blob in self.container.list_blobs()]
         except ResourceNotFoundError:
             listed = []
-        self._newest = max((blob.last_modified for blob in listed), default=since)
+        self._before, self._newest = self._newest, max((blob.last_modified for blob in listed), default=since)
         return [blob for blob in listed if blob.last_modified >= since]
 
     async def remember(self, left: Iterable[datetime]) -> None:
-        """The next scan begins with what is `left`, or else with what was written last."""
-        found = min([*left, *([self._newest] if self._newest else [])], default=None)
+        """The next scan begins with what is `left`, or else with what the list before this one had last."""
+        found = min([*left, *([self._before] if self._before else [])], default=None)
         if found and self.latest and found > self.latest:
             self.latest = found
             await self._memory.save(found)

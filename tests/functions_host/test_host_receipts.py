@@ -1,5 +1,6 @@
 """What keeps a blob from being told of twice, or not at all: receipts, ETags, and how far a container was scanned."""
 
+import asyncio
 import json
 import uuid
 from collections.abc import AsyncIterator
@@ -11,6 +12,7 @@ from azure.storage.blob.aio import ContainerClient
 from local.functions_host.blob_events import message_of
 from local.functions_host.blob_receipts import Receipts
 from local.functions_host.functions import BLOB, Binding, Function
+from local.functions_host.scanned_container import ScannedContainer
 
 FUNCTION = Function("1", "text", Binding(BLOB, "blob", "IN", {}))
 
@@ -41,3 +43,35 @@ async def test_an_etag_is_the_same_in_messages_and_receipts_whether_it_was_liste
     assert told == [1]
     names = [name async for name in container.list_blob_names(name_starts_with="blobreceipts/")]
     assert names == [f"blobreceipts/host/Host.Functions.text/{looked_up.etag}/files/a.txt"]
+
+
+class LongList(ContainerClient):
+    """Blobs `early` and then `late` are written while the pages of a list come, one blob each."""
+
+    async def list_blobs(self, **_: Any) -> AsyncIterator[Any]:  # type: ignore[override]
+        async for blob in super().list_blobs(results_per_page=1):
+            yield blob
+            if blob.name == "first":
+                for name in ("early", "late"):
+                    await self.upload_blob(name, b"x", overwrite=True)
+                    await asyncio.sleep(1.1)  # as times have whole seconds
+
+
+async def scanned(one: ScannedContainer) -> set[str]:
+    found = {blob.name for blob in await one.written_lately()}
+    await one.remember([])
+    return found
+
+
+async def test_a_blob_that_a_long_list_missed_is_found_though_the_list_has_a_later_one(
+    container: ContainerClient, azurite: Any
+) -> None:
+    for blob in ("first", "other"):
+        await container.upload_blob(blob, b"x")
+    name = str(container.container_name)
+    async with LongList.from_connection_string(azurite.connection_string, name) as slow:
+        one = ScannedContainer(slow, container, "host")
+        assert await scanned(one) == {"first", "late", "other"}
+    one.container = container
+    assert "early" in await scanned(one)
+    assert "early" not in await scanned(one)  # so that it is looked at no longer
