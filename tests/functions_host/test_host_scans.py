@@ -77,7 +77,10 @@ def receipts(scanning: Scanning) -> dict[str, Any]:
     """Metadata of all receipts of the host, by their names."""
     prefix = f"blobreceipts/{scanning.environment['AzureFunctionsWebHost__hostid']}/"
     found = hosts_container(scanning).list_blobs(prefix, include=["metadata"])
-    return {blob.name.removeprefix(prefix): blob.metadata for blob in found}
+    try:
+        return {blob.name.removeprefix(prefix): blob.metadata for blob in found}
+    except ResourceNotFoundError:  # no host has made the container yet
+        return {}
 
 
 def poison(scanning: Scanning) -> list[dict[str, Any]]:
