@@ -13,6 +13,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from azure.core import MatchConditions
 from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import BlobClient, ContainerClient
@@ -166,9 +167,13 @@ def blob_metadata(uri: str, path: str, length: int) -> dict[str, TypedData]:
     }
 
 
-async def opened(blob: BlobClient, path: str) -> tuple[bytes, dict[str, TypedData]]:
-    """The whole blob, as Azure's host hands it to a function in another language than its own."""
-    content = await (await blob.download_blob()).readall()
+async def opened(blob: BlobClient, path: str, etag: str | None = None) -> tuple[bytes, dict[str, TypedData]]:
+    """The whole blob, as Azure's host hands it to a function in another language than its own.
+
+    Raises AzureError: ResourceModifiedError where it isn't, or isn't any more, what an ETag says.
+    """
+    condition: dict[str, Any] = {"etag": quoted(etag), "match_condition": MatchConditions.IfNotModified} if etag else {}
+    content = await (await blob.download_blob(**condition)).readall()
     return content, blob_metadata(blob.url, path, len(content))
 
 

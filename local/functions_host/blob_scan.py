@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from azure.core.exceptions import AzureError, ResourceNotFoundError
+from azure.core.exceptions import AzureError, ResourceModifiedError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import ContainerClient
 from azure.storage.queue import QueueMessage
@@ -20,7 +20,6 @@ from local.functions_host.blob_events import POISON, message_of, opened, told_by
 from local.functions_host.blob_paths import BlobPath
 from local.functions_host.blob_receipts import Receipts
 from local.functions_host.errors import FunctionFailedError
-from local.functions_host.etags import quoted
 from local.functions_host.functions import Function
 from local.functions_host.inflight import InFlight
 from local.functions_host.invoker import Invoker
@@ -144,11 +143,9 @@ class BlobScan:
     async def _run(self, function: Function, path: BlobPath, name: str, etag: str) -> None:
         client, where = self._container(function).get_blob_client(name), f"{path.container}/{name}"
         try:
-            if quoted((await client.get_blob_properties()).etag) != quoted(etag):
-                return  # the scan tells of what it is now
-            content, metadata = await opened(client, where)
-        except ResourceNotFoundError:
-            return
+            content, metadata = await opened(client, where, etag)
+        except (ResourceNotFoundError, ResourceModifiedError):
+            return  # the scan tells of what it is now
         values = path.values(name) or {}
         metadata |= {key: TypedData(string=value) for key, value in values.items()}
         await self._invoker.run(

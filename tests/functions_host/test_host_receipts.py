@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from azure.core.exceptions import ResourceModifiedError
 from azure.storage.blob.aio import ContainerClient
 
-from local.functions_host.blob_events import message_of
+from local.functions_host.blob_events import message_of, opened
 from local.functions_host.blob_receipts import Receipts
 from local.functions_host.functions import BLOB, Binding, Function
 from local.functions_host.scanned_container import ScannedContainer
@@ -43,6 +44,17 @@ async def test_an_etag_is_the_same_in_messages_and_receipts_whether_it_was_liste
     assert told == [1]
     names = [name async for name in container.list_blob_names(name_starts_with="blobreceipts/")]
     assert names == [f"blobreceipts/host/Host.Functions.text/{looked_up.etag}/files/a.txt"]
+
+
+async def test_a_blob_that_changed_after_its_message_was_written_is_not_taken_for_what_it_was(
+    container: ContainerClient,
+) -> None:
+    blob = await container.upload_blob("a.txt", b"old")
+    etag = (await blob.get_blob_properties()).etag
+    assert [(await opened(blob, "files/a.txt", one))[0] for one in (etag, etag.strip('"'), None)] == 3 * [b"old"]
+    await blob.upload_blob(b"new", overwrite=True)
+    with pytest.raises(ResourceModifiedError):
+        await opened(blob, "files/a.txt", etag)
 
 
 class LongList(ContainerClient):
