@@ -94,18 +94,23 @@ class BlobListener:
         known: set[tuple[str, datetime]] | None = None
         while not stopping.is_set():
             try:
-                seen = {(blob.name, blob.creation_time) async for blob in self._container.list_blobs()}
-                for name, _ in sorted(seen - known) if known is not None else ():
-                    await self.accept(_created(self._container, name))
-                known = seen
-            except ResourceNotFoundError:
-                known = set()
+                seen = await self._all()
+                known = seen if known is None else known & seen
+                for one in sorted(seen - known):
+                    await self.accept(_created(self._container, one[0]))
+                    known.add(one)
             except AzureError as error:
-                _LOG.warning("%s: no events, as its container can't be listed: %s", self._function.name, error)
+                _LOG.warning("%s: no events for now, as storage doesn't do its part: %s", self._function.name, error)
             try:
                 await asyncio.wait_for(stopping.wait(), _SECONDS)
             except TimeoutError:
                 continue
+
+    async def _all(self) -> set[tuple[str, datetime]]:
+        try:
+            return {(blob.name, blob.creation_time) async for blob in self._container.list_blobs()}
+        except ResourceNotFoundError:
+            return set()
 
 
 class BlobWebhook:
@@ -184,7 +189,7 @@ def _created(container: ContainerClient, name: str) -> dict[str, Any]:
 def _place_of(url: str) -> tuple[str, str]:
     """Container and name of a blob's address; on this machine the account stands before them."""
     parts = urlsplit(url)
-    path = unquote(parts.path).strip("/")
+    path = unquote(parts.path).removeprefix("/")
     if parts.hostname in ("127.0.0.1", "localhost"):
         path = path.partition("/")[2]
     container, _, name = path.partition("/")

@@ -1,0 +1,86 @@
+"""The events that the host makes itself, in the place of Event Grid: one a blob, also where storage fails meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+from azure.storage.blob.aio import ContainerClient
+
+from local.functions_host import blob_events
+from local.functions_host.blob_events import BlobListener
+from local.functions_host.functions import BLOB, Binding, Function
+from local.functions_host.inflight import InFlight
+from local.functions_host.settings import HostOptions
+from local.functions_host.storage import Storage
+
+
+@dataclass
+class Failing:
+    """Takes announcements, and fails at those of the blob `b` as long as it has something to fail with."""
+
+    errors: list[AzureError]
+    announced: list[str] = field(default_factory=list)
+
+    async def announce(self, name: str) -> None:
+        if name == "b" and self.errors:
+            raise self.errors.pop()
+        self.announced.append(name)
+
+
+@pytest.fixture
+async def storage(environment: dict[str, str]) -> AsyncIterator[Storage]:
+    found = Storage(environment)
+    yield found
+    await found.close()
+
+
+@pytest.fixture
+async def container(storage: Storage, environment: dict[str, str]) -> ContainerClient:
+    found = storage.container(environment["SAMPLE_BLOBS"])
+    await found.create_container()
+    return found
+
+
+def listener(storage: Storage, container: ContainerClient, taker: Failing, monkeypatch: Any) -> BlobListener:
+    """One whose messages go no further than the taker, and who looks often."""
+    monkeypatch.setattr(blob_events, "_SECONDS", 0.1)
+    function = Function("1", "seen", Binding(BLOB, "blob", "IN", {"path": f"{container.container_name}/{{name}}"}))
+    invoker: Any = None
+    found = BlobListener(
+        function, options=HostOptions(), invoker=invoker, storage=storage, host_id="host", in_flight=InFlight()
+    )
+    monkeypatch.setattr(found, "announce", taker.announce)
+    return found
+
+
+@pytest.mark.parametrize("error", [HttpResponseError("storage is busy"), ResourceNotFoundError("the queue is away")])
+async def test_a_blob_is_announced_once_though_storage_fails_at_the_next(
+    storage: Storage, container: ContainerClient, monkeypatch: pytest.MonkeyPatch, error: AzureError
+) -> None:
+    await container.upload_blob("before", b"x")
+    taker, stopping = Failing([error, error]), asyncio.Event()
+    emitting = asyncio.create_task(listener(storage, container, taker, monkeypatch)._emit(stopping))
+    await asyncio.sleep(0.5)
+    for name in "abc":
+        await container.upload_blob(name, b"x")
+    async with asyncio.timeout(10):
+        while "c" not in taker.announced:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    await asyncio.sleep(0.5)
+    stopping.set()
+    await emitting
+    assert taker.announced == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("name", ["folder/", "/a", "a b/ü?#%2F"])
+async def test_a_blob_is_announced_under_its_own_name_whatever_is_in_it(
+    storage: Storage, container: ContainerClient, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    taker = Failing([])
+    url = container.get_blob_client(name).url
+    event = {"eventType": "Microsoft.Storage.BlobCreated", "data": {"url": url}}
+    await listener(storage, container, taker, monkeypatch).accept(event)
+    assert taker.announced == [name]
