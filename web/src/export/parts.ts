@@ -1,0 +1,94 @@
+// A table that comes in parts as one table. Each part begins with the same line of headings, and its header `Link` names
+// the next. Knows neither page nor server: `ask` fetches a part, a target keeps what came. It imports nothing, so that
+// tests run it without a page.
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+export interface Target {
+  /** Keeps all of `rows`, or nothing of them where they fail. */
+  add(rows: ReadableStream<Bytes>): Promise<void>;
+  save(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+export type Ask = (path: string, signal: AbortSignal) => Promise<Pick<Response, "body" | "headers">>;
+
+export class WholeTable {
+  /** In the parts that were kept so far. */
+  rows = 0;
+  #next: string | null;
+  #headings: string | null = null;
+  readonly #ask: Ask;
+  readonly #target: Target;
+
+  constructor(first: string, ask: Ask, target: Target) {
+    this.#next = first;
+    this.#ask = ask;
+    this.#target = target;
+  }
+
+  /** Adds part after part, and goes on at the part that failed when called again. Raises what a part fails by. */
+  async read(signal: AbortSignal, tell: (rows: number) => void): Promise<void> {
+    while (this.#next !== null) {
+      const { body, headers } = await this.#ask(this.#next, signal);
+      const part = new Part(this.#headings);
+      await this.#target.add((body ?? new Blob().stream()).pipeThrough(new TransformStream(part)));
+      signal.throwIfAborted();
+      this.rows += part.rows;
+      this.#headings = part.headings;
+      this.#next = nextOf(headers.get("Link"));
+      tell(this.rows);
+    }
+  }
+}
+
+export function nextOf(link: string | null): string | null {
+  return /<([^>]*)>\s*;[^,]*\brel="?next\b/i.exec(link ?? "")?.[1] ?? null;
+}
+
+const QUOTE = 0x22;
+const LINE_FEED = 0x0a;
+
+/** Lets the rows of a part through, and its headings where none are known yet. A line break in quotes ends no record. */
+class Part implements Transformer<Bytes, Bytes> {
+  headings = "";
+  readonly #known: string | null;
+  readonly #decoder = new TextDecoder();
+  #records = 0;
+  #quoted = false;
+  #ended = false;
+
+  constructor(known: string | null) {
+    this.#known = known;
+  }
+
+  get rows(): number {
+    return Math.max(0, this.#records - 1);
+  }
+
+  transform(chunk: Bytes, out: TransformStreamDefaultController<Bytes>): void {
+    const inHeadings = this.#records === 0;
+    const rows = this.#scan(chunk);
+    if (inHeadings) this.headings += this.#decoder.decode(chunk.subarray(0, rows), { stream: true });
+    if (inHeadings && this.#records && this.#known !== null && this.headings !== this.#known) {
+      throw new Error("The table's columns changed meanwhile: begin anew.");
+    }
+    out.enqueue(this.#known === null ? chunk : chunk.subarray(rows));
+  }
+
+  flush(): void {
+    if (!this.#ended) throw new Error("An answer ended too early.");
+  }
+
+  /** Counts the records that end, and returns where rows begin. */
+  #scan(chunk: Bytes): number {
+    let [rows, quoted, records] = [this.#records ? 0 : chunk.length, this.#quoted, this.#records];
+    for (let at = 0; at < chunk.length; at++) {
+      if (chunk[at] === QUOTE) quoted = !quoted;
+      else if (chunk[at] === LINE_FEED && !quoted && records++ === 0) rows = at + 1;
+    }
+    if (chunk.length) this.#ended = chunk.at(-1) === LINE_FEED && !quoted;
+    [this.#quoted, this.#records] = [quoted, records];
+    return rows;
+  }
+}
