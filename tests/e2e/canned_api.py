@@ -4,8 +4,11 @@ It speaks only what the page reads (accounts, jobs and pools with their parts, E
 the real API.
 """
 
+import csv
+import io
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -33,6 +36,7 @@ class Canned:
     broken parts are "pool", "nodes", "nodestates", "history", "autoscaleruns", "node" and "telemetry" (any node's).
     `schedules` are by account id, in full; broken parts are "schedules" and "schedule".
     `events` are those of every account, the latest first, and `ingestion` how they came; broken parts are the same.
+    The next `cut` tables break off in the middle.
     """
 
     accounts: list[dict[str, Any]] = field(default_factory=list)
@@ -54,9 +58,15 @@ class Canned:
     broken: dict[str, tuple[int, str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     page_size: int = 1000
+    cut: int = 0
     statuses: list[int] = field(default_factory=list)
     url: str = ""
     server: ThreadingHTTPServer | None = None
+
+    def torn(self, text: bytes) -> bytes:
+        """What is sent of a table."""
+        self.cut -= 1
+        return text if self.cut < 0 else text[: len(text) // 2]
 
     def stop(self) -> None:
         """The server goes away, as a host that died."""
@@ -83,8 +93,9 @@ def _handler(canned: Canned) -> type[BaseHTTPRequestHandler]:
             address = urlsplit(self.path)
             if address.path.startswith("/api/"):
                 canned.asked.append(self.path)
-                status, body = answer(canned, address.path, parse_qs(address.query))
-                self._send(status, json.dumps(body).encode(), "application/json")
+                query = parse_qs(address.query)
+                status, body = answer(canned, address.path, query)
+                self._answer(status, body, table="csv" in query.get("format", ""))
             else:
                 file = DIST / address.path.lstrip("/")
                 file = file if file.is_file() else DIST / "index.html"
@@ -107,10 +118,33 @@ def _handler(canned: Canned) -> type[BaseHTTPRequestHandler]:
                 with suppress(ConnectionError):  # the page gives a read up when it wants something else
                     self.wfile.write(body)
 
+        def _answer(self, status: int, body: dict[str, Any], *, table: bool) -> None:
+            if status != 200 or not table:
+                self._send(status, json.dumps(body).encode(), "application/json")
+                return
+            text = table_of(body["value"])
+            self.send_response(200)
+            self.send_header("Content-Type", "text/csv; charset=utf-8")
+            self.send_header("Content-Length", str(len(text)))
+            self.send_header("Link", f'<{body["nextLink"]}>; rel="next"' if "nextLink" in body else "")
+            self.end_headers()
+            with suppress(ConnectionError):
+                sent = canned.torn(text)
+                self.wfile.write(sent)
+                time.sleep(0.3 if sent != text else 0)  # what was sent comes in before the end does
+
         def log_message(self, *_: object) -> None:
             pass
 
     return Handler
+
+
+def table_of(rows: list[dict[str, Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else ["id"])
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
 
 
 def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:

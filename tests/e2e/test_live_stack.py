@@ -1,5 +1,6 @@
 """The whole stack with its demo running fast: counts equal the truth, and the page shows them moving."""
 
+import csv
 import re
 import time
 from collections import Counter
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from azure.batch import BatchClient, models
 from azure.core.credentials import AzureNamedKeyCredential
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from local.prove.counts import FIELDS, Stack, compare
 from tests.e2e.brute_force import differences
@@ -112,6 +113,36 @@ def test_the_page_shows_every_job_and_moves_by_itself(demo: Stack, stack: Runnin
     shown = {element.get_attribute("data-job") for element in page.locator("[data-job]").all()}
     assert "render-feature-film" in shown
     assert len(shown) >= 4
+
+
+def test_the_page_puts_the_parts_of_a_table_together(demo: Stack, stack: RunningStack, page: Page) -> None:
+    """Of a real job, said to be larger than it is, in parts that are smaller than those that the page asks for."""
+    demo.pause(paused=True)
+    try:
+        assert demo.poll_all()["status"] == "succeeded"
+        job, truth = max(demo.truth().items(), key=lambda each: each[1]["total"])
+        of_job = f"/jobs/{job}"
+
+        def larger(route: Route) -> None:
+            body = route.fetch().json()
+            route.fulfill(json={**body, "taskCounts": {**body["taskCounts"], "total": 250_000}})
+
+        def smaller(route: Route) -> None:
+            route.continue_(url=route.request.url.replace("=100000", "=1000"))
+
+        page.add_init_script("delete window.showSaveFilePicker")
+        page.route(lambda url: url.endswith(of_job), larger)
+        page.route(lambda url: "format=csv&maxpagesize=100000" in url, smaller)
+        page.set_viewport_size({"width": 1440, "height": 3000})
+        page.goto(f"{stack.dashboard}?account={demo.account}&job={job}")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Tasks as CSV").click()
+        rows = list(csv.reader(download.value.path().read_text(encoding="utf-8").splitlines()))
+        ids = [row[0] for row in rows[1:]]
+        assert (rows[0][0], len(ids), len(set(ids))) == ("id", truth["total"], truth["total"])
+        assert truth["total"] > 2_000, "more than two parts"
+    finally:
+        demo.pause(paused=False)
 
 
 def test_a_node_shows_what_it_measured_and_the_tasks_that_it_ran(demo: Stack, stack: RunningStack, page: Page) -> None:

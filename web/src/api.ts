@@ -5,6 +5,8 @@ import type { Page } from "./model";
 
 const TIMEOUT_MS = 20_000;
 const MAX_PAGES = 20;
+/** Of a part of a table, with all that is in it: Azure grants an answer 230 seconds to begin. */
+const PART_TIMEOUT_MS = 300_000;
 
 /** The server answered, and said no: `message` is its own sentence. */
 export class Refusal extends Error {
@@ -39,7 +41,8 @@ export class Reader {
   /** One resource by its path. Raises Refusal, Unreachable, or the signal's abort. */
   async read<T>(path: string, signal: AbortSignal): Promise<T> {
     const known = this.#known.get(path);
-    const response = await get(path, known?.etag, signal);
+    const headers = { Accept: "application/json", ...(known && { "If-None-Match": known.etag }) };
+    const response = await get(path, headers, signal);
     const fresh = response.status === 304 && known ? known : await keep(response);
     this.#used.set(path, fresh);
     return fresh.body as T;
@@ -64,12 +67,24 @@ export class Reader {
   }
 }
 
-async function get(path: string, etag: string | undefined, signal: AbortSignal): Promise<Response> {
+/** A table, or a part of one, whose body is still to come. Raises Refusal, Unreachable, or the signal's abort. */
+export async function table(path: string, signal: AbortSignal): Promise<Response> {
+  const response = await get(path, { Accept: "text/csv" }, signal, PART_TIMEOUT_MS);
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+}
+
+async function get(
+  path: string,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+  timeout = TIMEOUT_MS,
+): Promise<Response> {
   const sent = Date.now();
   try {
     const response = await fetch(path, {
-      headers: { Accept: "application/json", ...(etag && { "If-None-Match": etag }) },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      headers,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
       cache: "no-store",
       redirect: "error",
     });

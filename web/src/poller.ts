@@ -106,3 +106,10 @@ export function failureOf(error: unknown, since: number): Failure {
   if (error instanceof Unreachable) return { since, status, message: null };
   return { since, status, message: error instanceof Error ? error.message : String(error) };
 }
+
+/** The server's own sentence, and when to try again where it said so. */
+export function sentenceOf(error: unknown): string {
+  const message = failureOf(error, 0).message ?? "The server doesn't answer.";
+  const wait = error instanceof Refusal ? error.retryAfter : null;
+  return wait === null ? message : `${message.replace(/\.$/, "")}; try again in ${wait} s.`;
+}

@@ -1,10 +1,10 @@
 // One task as Batch holds it now: asked for once, when somebody opens it, and never polled.
 
 import { useEffect, useState } from "preact/hooks";
-import { Reader, Refusal } from "../api";
+import { Reader } from "../api";
 import { Outside } from "../Outside";
 import { Panel } from "../Panel";
-import { failureOf } from "../poller";
+import { sentenceOf } from "../poller";
 import { TaskTelemetry } from "../telemetry/TaskTelemetry";
 import { Fields, type Json } from "./Fields";
 import { pathOf, type JobView } from "./view";
@@ -65,11 +65,4 @@ async function fetchTask(path: string, signal: AbortSignal): Promise<Answer> {
   } catch (error) {
     return { task: null, trouble: sentenceOf(error) };
   }
-}
-
-/** The server's own sentence, and when to try again where it said so. */
-function sentenceOf(error: unknown): string {
-  const message = failureOf(error, 0).message ?? "The server doesn't answer.";
-  const wait = error instanceof Refusal ? error.retryAfter : null;
-  return wait === null ? message : `${message.replace(/\.$/, "")}; try again in ${wait} s.`;
 }

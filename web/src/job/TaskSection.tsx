@@ -3,16 +3,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RefObject } from "preact";
 import { ownPath } from "../api";
+import { Csv } from "../export/Csv";
 import { Link } from "../Link";
 import type { Page, TaskCounts } from "../model";
 import { Pages } from "../Pages";
-import { count } from "../words";
 import type { Task } from "./model";
 import { Section } from "./Section";
 import { useSeen, useWatched } from "./watching";
 import { TaskFilterBar } from "./TaskFilterBar";
 import { TaskTable } from "./TaskTable";
-import { addressOfView, EVERY_TASK, pathOf, rowsOfCsv, tasksQuery, type JobView } from "./view";
+import { addressOfView, EVERY_TASK, pathOf, rowsOfCsv, tasksOf, tasksQuery, type JobView } from "./view";
 
 const EVERY_MS = 10_000;
 /** Where the server looks at all tasks for each page. */
@@ -34,16 +34,15 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
   const watched = useWatched<Page<Task>>({ path: pages.at(-1) ?? first, every, seen });
   useShown(ref, view.tasks.failureGroup);
   const next = watched.fresh && watched.value?.nextLink;
-  const most = rowsOfCsv(view.tasks);
+  const { most, known } = counts ? tasksOf(view.tasks, counts) : { most: next || pages.length ? Infinity : 0, known: false };
   const csv = (
-    <a
-      class="csv"
+    <Csv
       href={pathOf(view, "tasks") + tasksQuery(view.tasks, "csv")}
-      download={`${view.job}-tasks.csv`}
-    >
-      <span class="unseen">Tasks as </span>
-      {(counts?.total ?? 0) > most ? `CSV, the first ${count(most)}` : "CSV"}
-    </a>
+      file={`${view.job}-tasks.csv`}
+      of="tasks"
+      several={most > rowsOfCsv(view.tasks)}
+      about={known ? most : null}
+    />
   );
   return (
     <Section

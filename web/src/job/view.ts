@@ -1,7 +1,7 @@
 // Which job is shown and what of it, kept in the page's address so that a view can be shared and reloaded.
 
 import { serverClock } from "../clock";
-import type { Job } from "../model";
+import type { Job, TaskCounts } from "../model";
 import { addressOfOne } from "../places";
 
 export const RANGES = ["1h", "6h", "24h", "7d", "90d"] as const;
@@ -97,6 +97,12 @@ const ROWS_OF_SORTED_CSV = 25_000;
 /** As many as the server puts into one table: fewer where it must compare all of them first. */
 export function rowsOfCsv({ orderby }: Pick<TaskFilters, "orderby">): number {
   return ["", "id"].includes(orderby.split(" ")[0] ?? "") ? ROWS_OF_CSV : ROWS_OF_SORTED_CSV;
+}
+
+/** How many of these `counts` pass the filters at most, and just so many where that is `known`. */
+export function tasksOf({ show, orderby, ...others }: TaskFilters, counts: TaskCounts): { most: number; known: boolean } {
+  const most = Object.hasOwn(counts, show) ? counts[show as keyof TaskCounts] : counts.total;
+  return { most, known: !Object.values(others).some(Boolean) };
 }
 
 /** The query of a task list, as a page of JSON or as a whole table. */
