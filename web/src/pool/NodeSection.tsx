@@ -2,6 +2,7 @@
 
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { ownPath } from "../api";
+import { Csv } from "../export/Csv";
 import { Section } from "../job/Section";
 import { useSeen, useWatched } from "../job/watching";
 import { Going, Link } from "../Link";
@@ -56,7 +57,7 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
       name="nodes"
       part={ref}
       watched={watched}
-      actions={<Csv view={view} counts={counts} flapping={flapping} causes={causes} />}
+      actions={<NodesCsv view={view} counts={counts} flapping={flapping} causes={causes} />}
       controls={<NodeFilterBar view={view} counts={counts} flapping={flapping} causes={causes} />}
     >
       {({ value }) => (
@@ -76,13 +77,17 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
   );
 }
 
-function Csv({ view, counts, flapping, causes }: BarProps) {
+function NodesCsv({ view, counts, flapping, causes }: BarProps) {
   const most = mostNodes({ view, counts, flapping, causes });
+  const filtered = view.state || view.cause || view.flapping || view.prefix;
   return (
-    <a class="csv" href={pathOfPool(view, "nodes") + nodesQuery(view, "csv")} download={`${view.pool}-nodes.csv`}>
-      <span class="unseen">Nodes as </span>
-      {most === null || most <= ROWS_OF_CSV ? "CSV" : `CSV, ${count(ROWS_OF_CSV)} rows at most`}
-    </a>
+    <Csv
+      href={pathOfPool(view, "nodes") + nodesQuery(view, "csv")}
+      file={`${view.pool}-nodes.csv`}
+      of="nodes"
+      several={most !== null && most > ROWS_OF_CSV}
+      about={filtered ? null : most}
+    />
   );
 }
 
