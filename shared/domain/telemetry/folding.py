@@ -212,7 +212,7 @@ class Fold:
             return
         minutes = self._rollups.setdefault(series, {})
         before, fresh = len(minutes), dict(found)
-        if len(fresh) == len(found) and fresh.keys().isdisjoint(minutes):
+        if len(fresh) == len(found) and fresh.keys().isdisjoint(minutes.keys()):
             minutes.update(fresh)
         else:
             for minute, rollup in found:

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
@@ -8,7 +9,9 @@ from msgspec.structs import astuple
 
 from shared.domain.telemetry.blob_state import State
 from shared.domain.telemetry.decoding import Decoder, Step
+from shared.domain.telemetry.folding import Alike, Fold, Memory
 from shared.domain.telemetry.metrics import Metric
+from shared.domain.telemetry.plans import plan_of
 from shared.domain.telemetry.rollups import MINUTE, Rollup, Rollups, hours, merged
 from shared.domain.telemetry.series import Rule, Series
 from shared.domain.telemetry.summaries import Reading, gauge_rollup, growth
@@ -161,6 +164,20 @@ def test_records_out_of_order_within_a_step_are_put_in_order() -> None:
     lines = [at(second, f"net,interface=e bytes_sent={value}i") for second, value in ((20, 40), (10, 10), (30, 70))]
     _, rollup = only(merged(intake().take(step(lines)).rollups.values()))
     assert (rollup.sum, rollup.last, rollup.last_at) == (60, 3, BEGIN + 30 * SECOND)
+
+
+class _Unlisted(dict[int, Rollup]):
+    def __iter__(self) -> Iterator[int]:
+        raise AssertionError("it would take long to look through all minutes")
+
+
+def test_a_minute_is_added_without_a_look_at_all_others() -> None:
+    metrics = [at(second, "mem used=1") for second in (0, 60)]
+    plan, known = plan_of(metrics[0]), _Unlisted()
+    fold = Fold(Memory(), {plan.columns[0].series: known})
+    for one in metrics:
+        fold.add([Alike(plan, [one.time or 0], [1])])
+    assert (fold.cells, list(known.keys())) == (2, [BEGIN // MINUTE, BEGIN // MINUTE + 1])
 
 
 def test_minutes_begin_with_whole_minutes() -> None:
