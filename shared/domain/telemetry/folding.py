@@ -4,10 +4,8 @@ What a fold must remember from one step of a blob to the next is its `Memory`: t
 that growth is exact over the ends of steps, and which series there are, of which a node may have only so many.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -16,7 +14,8 @@ from shared.domain.telemetry.moments import Moments, spans_of
 from shared.domain.telemetry.plain_columns import MOST_COUNT, ByMinute, counter, gauge, summed_up
 from shared.domain.telemetry.plans import Column, Plan, Summary
 from shared.domain.telemetry.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups, add
-from shared.domain.telemetry.series import Kind, Rule, Series
+from shared.domain.telemetry.series import Kind, Series
+from shared.domain.telemetry.several_kinds import Values, brought_together, by_time, in_several, surely_ordered
 from shared.domain.telemetry.summaries import Reading, gauge_rollup, growth, number_of
 
 MOST_SERIES = 1000
@@ -76,7 +75,7 @@ class Losses:
 
 
 class Alike(NamedTuple):
-    """Records that are alike, some at least, in any order.
+    """Records that are alike, some at least, as they came; their times may be in any order.
 
     `values` are those of all fields of the first record, then of the second, and so on.
     """
@@ -106,13 +105,11 @@ class Fold:
 
     def add(self, some: Sequence[Alike]) -> None:
         """Adds records, by what they are like. Those that come later are in later calls."""
-        several = _in_several(some)
+        several = in_several(alike.plan for alike in some)
         for alike in some:
             self._add_alike(alike, several)
-        for column, times, values in _brought_together(some, several):
-            moments = self._moments_of(times)
-            if self._admits(column, len(times)):
-                self._add_values(column, moments, values)
+        for column, kinds in brought_together(some, several):
+            self._add_together(column, kinds)
 
     def _add_alike(self, alike: Alike, but: Collection[str]) -> None:
         """Adds records that are alike, without counters of some ids."""
@@ -125,12 +122,27 @@ class Fold:
         if not plan.counters.isdisjoint(but):
             columns = tuple(column for column in columns if column.series.id not in but)
         for column in columns:
-            if self._admits(column, count):
+            if not self._admits(column, count):
+                continue
+            if order and column.rule.kind is Kind.COUNTER:  # it is told as it came, as a clock may have been set
+                self._keep(column.series, self._read_singly(column, times, values[column.place :: width]))
+            else:
                 self._add_values(column, moments, _column(values, column.place, width, order))
         for summary in plan.summaries:
             if self._admits(summary.column, count):
                 places = (summary.count_at, summary.min_at, summary.max_at, summary.column.place)
                 self._add_summaries(summary, moments, [_column(values, place, width, order) for place in places])
+
+    def _add_together(self, column: Column, kinds: Sequence[Values]) -> None:
+        """Adds a counter that stands in records of several kinds."""
+        times, values = by_time(kinds)
+        moments = self._moments_of(times)
+        if not self._admits(column, len(times)):
+            return
+        found = self._read_plain(column, moments, values)
+        if found is None:
+            found = self._read_kinds(column, kinds)
+        self._keep(column.series, found)
 
     def _moments_of(self, times: list[int]) -> Moments:
         """Of times that ascend; much of what a node measures, it measures at the same times."""
@@ -171,20 +183,36 @@ class Fold:
 
     def _read_singly(self, column: Column, times: Sequence[int], values: Sequence[Any]) -> ByMinute:
         """What isn't plain: no numbers, or numbers written as texts; late readings, counters that began anew."""
-        _, series, rule = column
-        pairs = [(at, number) for at, value in zip(times, values, strict=True)
-                 if (number := number_of(value)) is not None]  # fmt: skip
-        self.losses.no_numbers += len(values) - len(pairs)
-        if not pairs:
+        numbers = self._numbers(times, values)
+        if not numbers:
             return []
-        times, values = zip(*pairs, strict=True)
-        if rule.kind is Kind.GAUGE:
-            return [
-                (minute, gauge_rollup(values[begin:end], times[end - 1], rule))
-                for minute, begin, end in spans_of(times)
-            ]
-        readings = self._memory.readings
-        found, readings[series.id], late = growth(times, values, rule, readings.get(series.id))
+        if column.rule.kind is Kind.COUNTER:
+            return self._growth(column, numbers)
+        times, values = zip(*numbers, strict=True)
+        return [
+            (minute, gauge_rollup(values[begin:end], times[end - 1], column.rule))
+            for minute, begin, end in spans_of(times)
+        ]
+
+    def _read_kinds(self, column: Column, kinds: Iterable[Values]) -> ByMinute:
+        """A counter of several kinds of records, which isn't plain when all are put in the order of their times."""
+        numbers = [some for kind in kinds if (some := self._numbers(*kind))]
+        if not numbers:
+            return []
+        taken = surely_ordered(numbers, self._memory.readings.get(column.series.id))
+        self.losses.late += sum(map(len, numbers)) - len(taken)
+        return self._growth(column, taken)
+
+    def _numbers(self, times: Sequence[int], values: Sequence[Any]) -> list[tuple[int, float]]:
+        found = [(at, number) for at, value in zip(times, values, strict=True)
+                 if (number := number_of(value)) is not None]  # fmt: skip
+        self.losses.no_numbers += len(values) - len(found)
+        return found
+
+    def _growth(self, column: Column, numbers: Sequence[tuple[int, float]]) -> ByMinute:
+        (times, values), series = zip(*numbers, strict=True), column.series.id
+        newest = self._memory.readings
+        found, newest[series], late = growth(times, values, column.rule, newest.get(series))
         self.losses.late += late
         return found
 
@@ -220,31 +248,6 @@ class Fold:
         self.cells += len(minutes) - before
 
 
-def _in_several(some: Iterable[Alike]) -> set[str]:
-    """The ids of counters that stand in records of more than one kind, as where not all have the same fields."""
-    ids = [alike.plan.counters for alike in some]
-    if len(frozenset[str]().union(*ids)) == sum(map(len, ids)):
-        return set()
-    kinds = Counter(chain.from_iterable(ids))
-    return {one for one, count in kinds.items() if count > 1}
-
-
 def _column(values: list[Any], place: int, width: int, order: list[int] | None) -> list[Any]:
     column = values[place::width]
     return column if order is None else [column[row] for row in order]
-
-
-def _brought_together(some: Iterable[Alike], several: Collection[str]) -> Iterator[tuple[Column, list[int], list[Any]]]:
-    """Counters, each with all of its readings in the order of their times, as growth is from one to the next."""
-    if not several:
-        return
-    found: dict[tuple[str, Rule], tuple[Column, list[int], list[Any]]] = {}
-    for plan, own_times, own_values in some:
-        for column in plan.columns:
-            if column.series.id in several:
-                _, times, values = found.setdefault((column.series.id, column.rule), (column, [], []))
-                times += own_times
-                values += own_values[column.place :: len(own_values) // len(own_times)]
-    for column, times, values in found.values():
-        order = sorted(range(len(times)), key=times.__getitem__)
-        yield column, [times[row] for row in order], [values[row] for row in order]

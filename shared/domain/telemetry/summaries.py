@@ -51,9 +51,10 @@ def growth(
 ) -> tuple[list[tuple[int, Rollup]], Reading, int]:
     """Rollups, by minute, of what a counter grew by, its newest reading, and how many readings came late.
 
-    Readings are in the order of their times; those not after the newest one are late and tell nothing. A counter that
-    is lower than before began anew and has grown by what it shows; what it lost before that nobody knows. There must be
-    readings.
+    Readings are in the order in which they came; those not after the newest one are late and tell nothing. So what is
+    taken ascends in both orders, and grows by no more than the counter did, whichever is right: to sort them would make
+    a fall of each reading that a clock which was set puts among earlier ones. A counter that is lower than before began
+    anew and has grown by what it shows; what it lost before that nobody knows. There must be readings.
     """
     if before:
         times, values = (before.at, *times), (before.value, *values)

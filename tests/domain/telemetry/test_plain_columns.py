@@ -75,10 +75,10 @@ def gauges(some: Sequence[Sample]) -> dict[int, Told]:
 
 
 def counters(some: Sequence[Sample]) -> tuple[dict[int, Told], int]:
-    """And how many came late."""
-    ordered = sorted((one for one in some if one.number is not None), key=lambda one: one.second)
+    """And how many came late: those that aren't after all that came before them."""
+    numbers = [one for one in some if one.number is not None]
     kept: list[Sample] = []
-    for sample in ordered:
+    for sample in numbers:
         if not kept or sample.second > kept[-1].second:
             kept.append(sample)
     by_minute: dict[int, list[tuple[float, float, int]]] = {}
@@ -96,7 +96,7 @@ def counters(some: Sequence[Sample]) -> tuple[dict[int, Told], int]:
             *part[-1][1:],
         )
         for minute, part in by_minute.items()
-    }, len(ordered) - len(kept)
+    }, len(numbers) - len(kept)
 
 
 def records(name: str, field: str, some: Sequence[Sample]) -> list[Metric]:

@@ -1,6 +1,7 @@
 import json
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -66,12 +67,12 @@ READING = st.tuples(st.integers(1, 200), st.one_of(st.integers(0, 1000), st.just
 READINGS = st.lists(READING, min_size=1, max_size=20)
 
 
-def _readings(steps: list[tuple[int, int | None]]) -> list[tuple[int, int]]:
-    """Times in seconds and readings of a counter that grows; a None begins it anew."""
-    found, time, value = [], 0, 0
+def _readings(steps: Iterable[tuple[int, int | None]], value: int = 0) -> list[tuple[int, int]]:
+    """Times in seconds and readings of a counter that grows; a None begins it anew, each time below all before."""
+    found, time = list[tuple[int, int]](), 0
     for seconds, grown in steps:
         time += seconds
-        value = 3 if grown is None else value + grown
+        value = 30 - len(found) if grown is None else value + grown
         found.append((time, value))
     return found
 
@@ -113,26 +114,119 @@ def _unit(metrics: list[Metric]) -> list[Step]:
     return list(Decoder(together=True).steps(json.dumps({"metrics": records}).encode() + b"\n", 0))
 
 
+class _Told(NamedTuple):
+    rollups: dict[tuple[Series, int], Rollup]
+    readings: dict[str, Reading]
+    late: int
+
+    @property
+    def sent(self) -> list[Rollup]:
+        return [one for (series, _), one in self.rollups.items() if series.name == "system.network.io"]
+
+    @property
+    def growth(self) -> float:
+        return sum(one.sum for one in self.sent)
+
+
+def _told(metrics: list[Metric], cuts: Iterable[int]) -> _Told:
+    """What comes of records that are read up to each cut, and to the end."""
+    reader, parts = intake(), []
+    for begin, end in pairwise(sorted({0, *(cut for cut in cuts if cut < len(metrics)), len(metrics)})):
+        parts += [reader.take(one) for one in _unit(metrics[begin:end])]
+        reader = intake(state=State.unpack(reader.state.pack()))
+    found = flat(merged(rollups for part in parts for rollups in part.rollups.values()))
+    return _Told(found, reader.state.memories[0].readings, sum(part.losses.late for part in parts))
+
+
 @given(st.lists(st.tuples(READING, st.integers(0, 7)), min_size=1, max_size=20), st.lists(st.integers(0, 20)))
 def test_what_comes_with_readings_and_how_many_are_read_at_once_changes_no_growth(
     steps: list[tuple[tuple[int, int | None], int]], cuts: list[int]
 ) -> None:
-    readings = _readings([grown for grown, _ in steps])
-    metrics = [_net(*reading, layout) for reading, (_, layout) in zip(readings, steps, strict=True)]
-    told = []
-    for edges in ([0, len(metrics)], sorted({0, *(cut for cut in cuts if cut < len(metrics)), len(metrics)}),
-                  range(len(metrics) + 1)):  # fmt: skip
-        reader, parts = intake(), []
-        for begin, end in pairwise(edges):
-            parts += [reader.take(one) for one in _unit(metrics[begin:end])]
-            reader = intake(state=State.unpack(reader.state.pack()))
-        found = flat(merged(rollups for part in parts for rollups in part.rollups.values()))
-        told.append((found, reader.state.memories[0].readings, sum(part.losses.late for part in parts)))
+    readings = _readings((grown for grown, _ in steps), 10**6)
+    metrics = [_net(0, 10**6, 6)]  # a node that had been there for long, with all fields
+    metrics += [_net(*reading, layout) for reading, (_, layout) in zip(readings, steps, strict=True)]
+    told = [_told(metrics, some) for some in ([1], [1, *cuts], range(len(metrics)))]
     for found, newest, late in told:
-        assert (newest, late) == (told[-1][1], 0)
-        assert found.keys() == told[-1][0].keys()
+        assert (newest, late) == (told[-1].readings, 0)
+        assert found.keys() == told[-1].rollups.keys()
         for key, one in found.items():
-            assert astuple(one) == pytest.approx(astuple(told[-1][0][key]))
+            assert astuple(one) == pytest.approx(astuple(told[-1].rollups[key]))
+
+
+SET = st.sampled_from([0] * 8 + [-2, -7, -12, -90, 30, 3600])
+STEPS = st.lists(st.tuples(READING, SET, SET, st.integers(0, 7)), min_size=1, max_size=25)
+"""What a reading is, by how many seconds the clock is set before it, how wrong its own stamp is, and its layout."""
+LONG = 10**12  # bytes of a node that had been there for long
+
+
+def _stamped(readings: list[tuple[int, int]], clocks: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    set_by = accumulate(by for by, _ in clocks)
+    return [
+        (second + clock + wrong, value)
+        for (second, value), clock, (_, wrong) in zip(readings, set_by, clocks, strict=True)
+    ]
+
+
+@given(STEPS, st.lists(st.integers(0, 25), max_size=5))
+def test_clocks_that_are_set_make_no_growth_and_cuts_change_nothing(
+    steps: list[tuple[tuple[int, int | None], int, int, int]], cuts: list[int]
+) -> None:
+    readings = _readings((one for one, *_ in steps), LONG)
+    true = sum(later - earlier if later >= earlier else later for (_, earlier), (_, later) in pairwise(readings))
+    metrics = [_net(*one, 0) for one in _stamped(readings, [(by, wrong) for _, by, wrong, _ in steps])]
+    told = [_told(metrics, some) for some in ((), cuts, range(len(metrics)))]
+    assert told[0] == told[1] == told[2]
+    assert told[0].growth <= true
+    assert sum(one.count for one in told[0].sent) + told[0].late + 1 == len(metrics)
+
+
+@given(STEPS, st.lists(st.integers(0, 25), max_size=5))
+def test_clocks_that_are_set_make_no_growth_whatever_comes_with_readings(
+    steps: list[tuple[tuple[int, int | None], int, int, int]], cuts: list[int]
+) -> None:
+    readings = _readings(((seconds, grown or 0) for (seconds, grown), *_ in steps), LONG)
+    stamped = _stamped(readings, [(by, wrong) for _, by, wrong, _ in steps])
+    told = _told([_net(*one, layout) for one, (*_, layout) in zip(stamped, steps, strict=True)], cuts)
+    assert told.growth <= readings[-1][1] - readings[0][1]
+
+
+@pytest.mark.parametrize("layouts", [(0,), (0, 1)])
+@pytest.mark.parametrize(
+    ("seconds", "lost"),
+    [
+        ([*range(0, 300, 5), *range(288, 900, 5)], 0),
+        ([*range(0, 300, 5), *range(293, 900, 5)], 0),
+        ([*range(0, 300, 5), 242, *range(305, 900, 5)], 0),
+        ([*range(0, 300, 5), 3500, *range(305, 3600, 5)], 0),
+        ([*range(0, 300, 5), 3500, *range(305, 900, 5)], 119_000),
+    ],
+    ids=["set back", "set back by less than kinds alternate", "one behind", "one ahead", "one ahead of the end"],
+)
+def test_a_counter_of_a_clock_that_was_set_grows_by_what_it_grew(
+    layouts: tuple[int, ...], seconds: list[int], lost: int
+) -> None:
+    metrics = [
+        _net(second, LONG + 1000 * number, layouts[number % len(layouts)]) for number, second in enumerate(seconds)
+    ]
+    true = 1000 * (len(seconds) - 1)
+    for cuts in ((), range(0, len(seconds), 60)):
+        told = _told(metrics, cuts)
+        assert true - lost - 1000 * len(layouts) < told.growth <= true - lost
+        assert sum(one.count for one in told.sent) + told.late + 1 == len(seconds)
+
+
+def test_a_counter_that_begins_anew_when_a_clock_was_set_grows_by_no_more_than_it_did() -> None:
+    seconds = [*range(0, 300, 5), *range(288, 600, 5)]
+    values = [1000 * number + LONG * (number < 100) for number in range(len(seconds))]
+    told = _told([_net(*one, number % 2) for number, one in enumerate(zip(seconds, values, strict=True))], ())
+    assert told.growth <= 99 * 1000 + values[-1]
+    assert told.growth > 0.9 * (99 * 1000 + values[-1])
+    assert sum(one.count for one in told.sent) + told.late + 1 == len(seconds)
+
+
+def test_a_counter_that_begins_anew_between_kinds_of_records_has_grown_by_what_it_shows() -> None:
+    readings = [(0, LONG, 0), (5, LONG + 7, 0), (10, 3, 2), (15, 50, 2)]
+    assert [_told([_net(*one) for one in readings], cuts).growth for cuts in ([1], range(4))] == [57, 57]
 
 
 def test_a_counter_whose_records_come_with_other_fields_by_turns_loses_no_growth() -> None:
@@ -160,10 +254,22 @@ def test_late_and_repeated_readings_are_counted_and_tell_nothing() -> None:
     assert growth([1], [5], RULE, before) == ([], before, 1)
 
 
-def test_records_out_of_order_within_a_step_are_put_in_order() -> None:
-    lines = [at(second, f"net,interface=e bytes_sent={value}i") for second, value in ((20, 40), (10, 10), (30, 70))]
-    _, rollup = only(merged(intake().take(step(lines)).rollups.values()))
-    assert (rollup.sum, rollup.last, rollup.last_at) == (60, 3, BEGIN + 30 * SECOND)
+def test_readings_out_of_order_cost_no_growth_behind_the_first() -> None:
+    lines = [
+        at(second, f"net,interface=e bytes_sent={value}i") for second, value in ((0, 5), (20, 40), (10, 10), (30, 70))
+    ]
+    told = intake().take(step(lines))
+    _, rollup = only(merged(told.rollups.values()))
+    assert (rollup.count, rollup.sum, rollup.last, rollup.last_at) == (2, 65, 3, BEGIN + 30 * SECOND)
+    assert told.losses.late == 1
+
+
+def test_gauges_out_of_order_within_a_step_are_put_in_order() -> None:
+    lines = [at(second, f"mem used={value}i") for second, value in ((20, 40), (10, 10), (30, 70), (0, 5))]
+    told = intake().take(step(lines))
+    _, rollup = only(merged(told.rollups.values()))
+    assert rollup == Rollup(4, 5, 70, 125, 70, BEGIN + 30 * SECOND)
+    assert told.losses.late == 0
 
 
 class _Unlisted(dict[int, Rollup]):
