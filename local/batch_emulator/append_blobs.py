@@ -71,6 +71,7 @@ def code_of(error: HttpResponseError) -> str | None:
 
 @contextlib.contextmanager
 def ignored(statuses: tuple[int, ...]) -> Iterator[None]:
+    """Passes over answers of storage with one of these statuses."""
     try:
         yield
     except HttpResponseError as error:

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from azure.core import MatchConditions
-from azure.core.exceptions import AzureError, ResourceNotFoundError
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import BlobClient, ContainerClient
 from azure.storage.queue import QueueMessage
@@ -97,14 +97,23 @@ class BlobListener:
                 seen = await self._all()
                 known = seen if known is None else known & seen
                 for one in sorted(seen - known):
-                    await self.accept(_created(self._container, one[0]))
-                    known.add(one)
+                    if await self._is_told(one[0]):
+                        known.add(one)
             except AzureError as error:
                 _LOG.warning("%s: no events for now, as storage doesn't do its part: %s", self._function.name, error)
             try:
                 await asyncio.wait_for(stopping.wait(), _SECONDS)
             except TimeoutError:
                 continue
+
+    async def _is_told(self, name: str) -> bool:
+        """False where storage refuses that, which holds up no other blob: it is tried again."""
+        try:
+            await self.accept(_created(self._container, name))
+        except HttpResponseError as error:
+            _LOG.warning("%s: the blob %s can't be told of for now: %s", self._function.name, name, error)
+            return False
+        return True
 
     async def _all(self) -> set[tuple[str, datetime]]:
         try:

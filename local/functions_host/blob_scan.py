@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from azure.core.exceptions import AzureError, ResourceModifiedError, ResourceNotFoundError
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceModifiedError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import ContainerClient
 from azure.storage.queue import QueueMessage
@@ -108,7 +108,7 @@ class BlobScan:
             seen.last_modified
             for seen in await one.written_lately()
             for function, path in functions
-            if not await self._told(function, path, seen)
+            if not await self._is_told(function, path, seen)
         ]
         await one.remember(left)
 
@@ -122,6 +122,14 @@ class BlobScan:
             return True
         where = f"{seen.container}/{seen.name}"
         return await self._receipts.once(function, where, seen.etag, lambda: self._send(function, seen))
+
+    async def _is_told(self, function: Function, path: BlobPath, listed: BlobProperties) -> bool:
+        """The same; False also where storage refuses that, which holds up no other blob."""
+        try:
+            return await self._told(function, path, listed)
+        except HttpResponseError as error:
+            _LOG.warning("%s: the blob %s can't be told of for now: %s", function.name, listed.name, error)
+            return False
 
     async def _send(self, function: Function, seen: BlobProperties) -> None:
         await self._storage.send(self._queue, message_of(function, seen))

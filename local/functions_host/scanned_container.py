@@ -41,9 +41,14 @@ class ScannedContainer:
         return [blob for blob in listed if blob.last_modified >= since]
 
     async def remember(self, left: Iterable[datetime]) -> None:
-        """The next scan begins with what is `left`, or else with what the list before this one had last."""
-        found = min([*left, *([self._before] if self._before else [])], default=None)
-        if found and self.latest and found > self.latest:
+        """The next scan begins with what is `left`, or else with what the list before this one had last.
+
+        After the first list it begins where that did: a blob that it missed may be older than all that is left.
+        """
+        if self._before is None:
+            return
+        found = min([*left, self._before])
+        if self.latest and found > self.latest:
             self.latest = found
             await self._memory.save(found)
 

@@ -7,14 +7,12 @@ equally shut the first on the way: opening a later one would help nobody (docs/a
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from shared.domain import why_dependencies, why_job, why_nodes, why_pool, why_slots
 from shared.domain.amounts import amount
 from shared.domain.evidence import Evidence, Finding
 
 type Rule = Callable[[Evidence], Finding | None]
-type Rank = Literal[0, 1, 2]
 _NAMES = ("Azure ", "Batch ")
 _RANKS = {"blocking": 0, "limiting": 1, "info": 2}
 

@@ -20,6 +20,7 @@ from shared.errors import (
     BatchMissingError,
     BatchscopeError,
     BatchThrottledError,
+    BatchUnreachableError,
     CacheConflictError,
 )
 from shared.services.node_reading import NodeReading
@@ -124,7 +125,7 @@ class PoolRounds:
         """The service's node counts, as far as they come in time; elsewhere all nodes are listed without them.
 
         No page is asked for after five seconds, and none waited for when a third of the time that was left is over.
-        That they can't be had is noted.
+        That none can be had is noted.
         """
         this.all_counted = False
         now = asyncio.get_running_loop().time()
@@ -139,6 +140,8 @@ class PoolRounds:
         except TimeoutError:
             if not limit.expired():
                 raise
+            if not this.counts:
+                this.fail(BatchUnreachableError(self.source.account.endpoint, "node counts don't come in time"))
             _LOG.warning("Counts of the nodes of %s don't come in time; all nodes are listed.", self.source.account.id)
         except BatchThrottledError:
             raise

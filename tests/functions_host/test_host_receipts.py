@@ -4,6 +4,7 @@ import asyncio
 import json
 import uuid
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -87,3 +88,14 @@ async def test_a_blob_that_a_long_list_missed_is_found_though_the_list_has_a_lat
     one.container = container
     assert "early" in await scanned(one)
     assert "early" not in await scanned(one)  # so that it is looked at no longer
+
+
+async def test_what_the_first_list_missed_is_found_though_another_blob_is_left_for_later(
+    container: ContainerClient,
+) -> None:
+    late = await container.upload_blob("z-late", b"x")
+    one = ScannedContainer(container, container, "host")
+    assert [blob.name for blob in await one.written_lately()] == ["z-late"]
+    await one.remember([(await late.get_blob_properties()).last_modified + timedelta(seconds=2)])
+    await container.upload_blob("early", b"x")
+    assert "early" in await scanned(one)

@@ -118,6 +118,9 @@ def test_node_counts_take_a_third_of_the_time_that_is_left_and_nodes_are_read_in
     took = polled(world, process, budget=10)
     assert 5 / 3 <= took <= 5 / 3 + 1
     assert known(world, process) == NODES
+    over_pools = world.run(PoolStore(MemoryTables(process.connection)).load_round(ACCOUNT.key))
+    assert over_pools
+    assert ("node counts don't come in time" in (over_pools.reason or "")) == (delay > 1)
 
 
 def test_jobs_are_noted_without_waiting_for_pools(world: World, process: Process) -> None:
