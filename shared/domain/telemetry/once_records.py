@@ -15,6 +15,8 @@ from shared.domain.telemetry.metrics import Metric, Value
 ONCE_TAG, ONCE = "vm_monitor_collection", "once"
 SINGLE = frozenset(("imds_metadata", "batch_agent_data", "linux_boot", "batch_vm_info"))
 """Records of which a session has one each."""
+LISTS = frozenset(("exec.lsblk", "nvme_metadata"))
+"""Records of which a session has one for each name that they tell."""
 _ENVIRONMENT = frozenset(("exec.env", "task_env"))
 _SHOWN_VARIABLES = {
     "AZ_BATCH_POOL_ID": "pool", "AZ_BATCH_NODE_ID": "node", "AZ_BATCH_JOB_ID": "job", "AZ_BATCH_TASK_ID": "task",
@@ -29,6 +31,7 @@ _FIELDS = {
 }  # fmt: skip
 _LONGEST = 4096  # characters of a value; a longer one is left out, as a part of a secret has no looks
 _TOO_LONG = "[too long]"
+_LONGEST_SINGLE = 64
 
 
 def is_once(metric: Metric) -> bool:
@@ -38,6 +41,16 @@ def is_once(metric: Metric) -> bool:
 def is_of_batch(metric: Metric) -> bool:
     """Whether a record is of the environment that Batch gives a task, which knows best whose it is."""
     return metric.name in _ENVIRONMENT
+
+
+def single_of(metric: Metric) -> str:
+    """What of a record that is `shown` a session has only once; empty where it may have several."""
+    if metric.name in LISTS:
+        return f"{metric.name}/{metric.fields.get('name', '')}"[:_LONGEST_SINGLE]
+    if metric.name in _ENVIRONMENT:
+        name = metric.fields.get("key")
+        return f"{metric.name}/{name}" if name in _SHOWN_VARIABLES else ""
+    return metric.name if metric.name in SINGLE else ""
 
 
 def shown(metric: Metric) -> Metric:

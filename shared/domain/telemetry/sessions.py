@@ -15,7 +15,7 @@ from enum import IntEnum
 from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.metrics import Metric
 from shared.domain.telemetry.node_facts import NodeFacts
-from shared.domain.telemetry.once_records import SINGLE, identity_of_record, is_of_batch, shown
+from shared.domain.telemetry.once_records import LISTS, identity_of_record, is_of_batch, shown, single_of
 
 _NO_FACTS = NodeFacts()
 MOST_NODES = 16
@@ -69,7 +69,7 @@ class Writer:
 class Session:
     """One agent's time in a blob; `number` counts from 0 in the order in which sessions begin.
 
-    `told` are the records, of those that a session has once, with the nanosecond of each. `host` is the node's name, or
+    `told` are the records and variables, of those that a session has once, with the nanosecond of each. `host` is the node's name, or
     its host's, as the records' tags have it: what it is called where the identity doesn't tell. A session is `under`
     the one of that number whose records tell of it, too. `rival` is the node of what was told without tags before and
     no samples followed: whose the next ones are isn't certain then.
@@ -93,17 +93,21 @@ class Session:
         """Whether a record that is told once begins another session."""
         if self.phase is not Phase.OPENING:
             return self.phase is Phase.RUNNING
-        return metric.name in SINGLE and any(name == metric.name and at != metric.time for name, at in self.told)
+        single = single_of(shown(metric))
+        return bool(single) and any(name == single and at != (metric.time or 0) for name, at in self.told)
 
     def with_record(self, metric: Metric) -> "Session":
         """With what a record tells that is told once."""
         safe = shown(metric)
-        told = self.told
-        if metric.name in SINGLE and not any(name == metric.name for name, _ in told):
-            told = (*told, (metric.name, metric.time or 0))
         found = identity_of_record(safe)
         identity = found.over(self.identity) if is_of_batch(metric) else self.identity.over(found)
-        return replace(self, identity=identity, facts=self.facts.told(safe), phase=Phase.OPENING, told=told)
+        return replace(self, identity=identity, facts=self.facts.told(safe), phase=Phase.OPENING, told=self._told(safe))
+
+    def _told(self, safe: Metric) -> tuple[tuple[str, int], ...]:
+        """With a record that a session has once; of a list the first does, as the next list begins with it, too."""
+        single, known = single_of(safe), [name for name, _ in self.told]
+        is_listed = safe.name in LISTS and any(name.startswith(f"{safe.name}/") for name in known)
+        return self.told if not single or single in known or is_listed else (*self.told, (single, safe.time or 0))
 
     def with_told(self, before: "Session", after: "Session") -> "Session":
         """With what the session above it has told since it was as before."""

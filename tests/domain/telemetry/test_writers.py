@@ -1,6 +1,7 @@
 """Who of those that write to one blob a record is of: nodes, their tasks and attempts, and what is told once."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -246,3 +247,27 @@ def test_where_several_may_have_told_it_a_host_has_nothing_of_it() -> None:
     assert counted([first, used(5, "host=a"), used(6, "host=b")]) == {Identity(node="n1"): 1, Identity(node="b"): 1}
     untagged = [first, at(3, "mem used=1"), used(5, "host=a")]
     assert counted(untagged) == {Identity(node="n1"): 1, Identity(node="a"): 1}
+
+
+def opening(second: float, node: int) -> list[Metric]:
+    """What an agent of TES tells once, in its order: facts before the environment, and that before the rest."""
+    told = {"POOL": "p", "NODE": f"n{node}", "JOB": "j", "TASK": "t"}
+    return [
+        once("exec.lsblk", second, name="sda", type="disk", size=node),
+        once("exec.lsblk", second, name="sda1", type="part", size=node),
+        once("exec.lsblk", second, name="sdb", type="disk", size=node),
+        *(variable(f"AZ_BATCH_{name}_ID", value, second) for name, value in told.items()),
+        once("imds_metadata", second + 0.1, vm_size=f"D{node}"), once("linux_boot", second + 0.1),
+        once("batch_agent_data", second + 0.1, batch_vm_name=f"n{node}"), once("mem", second + 0.2, used=1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("singly", [False, True])
+@pytest.mark.parametrize("tags", [{}, {"host": "h"}])
+def test_an_agent_that_sent_no_samples_is_none_that_comes_after_it(tags: dict[str, str], *, singly: bool) -> None:
+    path, node = Identity(job="flow", task="align", attempt="1"), Identity("p", job="j", task="t", attempt="1")
+    lines = [*opening(0, 1), *opening(60, 2), at(70, "mem used=2"), at(80, "mem used=2")]
+    lines = [Metric(one.name, one.tags | tags, one.fields, one.time) for one in lines]
+    assert counted(lines, path, singly=singly) == {replace(node, node="n1"): 1, replace(node, node="n2"): 3}
+    facts = [session.facts for session in taken(*lines).sessions.values()]
+    assert [(one.vm_size, [disk.size for disk in one.disks]) for one in facts] == [("D1", [1, 1]), ("D2", [2, 2])]
