@@ -69,10 +69,10 @@ class Writer:
 class Session:
     """One agent's time in a blob; `number` counts from 0 in the order in which sessions begin.
 
-    `told` are the records and variables, of those that a session has once, with the nanosecond of each. `host` is the node's name, or
-    its host's, as the records' tags have it: what it is called where the identity doesn't tell. A session is `under`
-    the one of that number whose records tell of it, too. `rival` is the node of what was told without tags before and
-    no samples followed: whose the next ones are isn't certain then.
+    `told` are the records and variables, of those that a session has once, with the nanosecond of each. `host` is the
+    node's name, or its host's, as the records' tags have it: what it is called where the identity doesn't tell. A
+    session is `under` the one of that number whose records tell of it, too. `rival` is the node of what was told
+    without tags before and no samples followed: whose the next ones are isn't certain then.
     """
 
     number: int
@@ -195,10 +195,11 @@ class Sessions:
         return [(key, session) for key, session in self.current.items() if session.under == number]
 
     def run(self, session: Session) -> None:
-        """Notes that samples follow what was told once above a session."""
+        """Notes that samples follow what was told once above a session, and above that."""
         for key, above in self.current.items():
             if above.number == session.under and above.phase is not Phase.RUNNING:
                 self.current[key] = replace(above, phase=Phase.RUNNING)
+                self.run(above)
 
     def quietest(self, writer: Writer, now: int) -> tuple[str, int] | None:
         """The key of the session whose end would make room for a writer, and the nanosecond of its last sample.

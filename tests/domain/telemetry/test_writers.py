@@ -271,3 +271,17 @@ def test_an_agent_that_sent_no_samples_is_none_that_comes_after_it(tags: dict[st
     assert counted(lines, path, singly=singly) == {replace(node, node="n1"): 1, replace(node, node="n2"): 3}
     facts = [session.facts for session in taken(*lines).sessions.values()]
     assert [(one.vm_size, [disk.size for disk in one.disks]) for one in facts] == [("D1", [1, 1]), ("D2", [2, 2])]
+
+
+@pytest.mark.parametrize("singly", [False, True])
+def test_samples_of_a_task_follow_what_was_told_above_its_host_too(*, singly: bool) -> None:
+    def batch(second: float, node: int) -> list[Metric]:
+        agent = once("batch_agent_data", second, batch_vm_name=f"n{node}")
+        told = [once("vm_lscpu_metadata", second, CPUs=node), agent, once("mem", second, {"host": "h"}, used=1)]
+        return [*told, used(second + 5, "host=h,task_id=t"), used(second + 6, "host=h,task_id=t")]
+
+    lines, nodes = [*batch(0, 1), *batch(100, 2)], ("n1", "n2")
+    expected = {Identity(node=node, task=task): values for node in nodes for task, values in (("", 1), ("t", 2))}
+    assert counted(lines, singly=singly) == expected
+    facts = {(session.whose.node, session.facts.cpu_count) for session in taken(*lines).sessions.values()}
+    assert facts == {("n1", 1), ("n2", 2)}
