@@ -32,6 +32,7 @@ _FIELDS = {
 _LONGEST = 4096  # characters of a value; a longer one is left out, as a part of a secret has no looks
 _TOO_LONG = "[too long]"
 _LONGEST_SINGLE = 64
+_MOST_WHOLE = 1 << 64
 
 
 def is_once(metric: Metric) -> bool:
@@ -83,10 +84,11 @@ def identity_of_record(metric: Metric) -> Identity:
 
 
 def _shown_variable(metric: Metric) -> dict[str, Value]:
-    name = str(metric.fields.get("key", metric.tags.get("tag", ""))).strip('"')
-    value = metric.fields.get("value")
-    is_shown = name in _SHOWN_VARIABLES and isinstance(value, str)
-    return {"key": _shown_value("", name), "value": _shown_value("", str(value)) if is_shown else MARK}
+    name, value = str(metric.fields.get("key", metric.tags.get("tag", ""))).strip('"'), metric.fields.get("value")
+    if name not in _SHOWN_VARIABLES:
+        return {"key": _shown_value("", name), "value": MARK}
+    is_whole = type(value) is int and abs(value) < _MOST_WHOLE
+    return {"key": name, "value": _shown_value("", str(value) if is_whole or isinstance(value, str) else "")}
 
 
 def _is_name(text: str) -> bool:

@@ -1,11 +1,13 @@
 import base64
 import json
+from typing import Any
 
 import msgspec
 import pytest
 
 from shared.domain.redaction import MARK
-from shared.domain.telemetry.metrics import Metric
+from shared.domain.telemetry.labels import Identity
+from shared.domain.telemetry.metrics import Metric, Value
 from shared.domain.telemetry.once_records import shown
 from tests.domain.telemetry.nodes import intake, once, step, variable
 
@@ -57,6 +59,19 @@ def test_the_value_of_a_variable_is_hidden_whatever_it_looks_like() -> None:
     assert shown(variable("HOME", "/root")).fields == {"key": "HOME", "value": MARK}
     assert shown(variable("AZ_BATCH_JOB_ID", "job-1")).fields == {"key": "AZ_BATCH_JOB_ID", "value": "job-1"}
     assert shown(once("task_env", tags={"tag": "X_TOKEN"}, value="abc")).fields["value"] == MARK
+
+
+@pytest.mark.parametrize(
+    ("value", "task"),
+    [(7, "7"), ("7", "7"), ("", "of-path"), (None, "of-path"), (True, "of-path"), (7.5, "of-path"),
+     (1 << 70, "of-path")],
+)  # fmt: skip
+def test_a_name_that_is_a_number_is_taken_and_none_leaves_the_paths(value: Value | None, task: str) -> None:
+    told: dict[str, Any] = {} if value is None else {"value": value}
+    tagged = once("task_env", 0, {"tag": "AZ_BATCH_TASK_ID"}, **told)
+    for record in (once("exec.env", key="AZ_BATCH_TASK_ID", **told), tagged):
+        found = intake(Identity(job="j", task="of-path")).take(step([record])).sessions[0]
+        assert found.identity == Identity(job="j", task=task)
 
 
 def test_a_value_whose_name_says_that_it_is_secret_is_hidden_in_whole() -> None:
