@@ -19,6 +19,7 @@ class TelemetryLeftOutAnswer(Answer):
     without_time: int
     out_of_window: int
     of_too_many_nodes: int
+    of_too_many_tasks: int
     beyond_limit: int
     late: int
     no_numbers: int

@@ -97,9 +97,9 @@ class HourlyPart(Answer):
 class LeftOutAnswer(Answer):
     """What is in no series, of the whole blobs that have something in the range, in which there are `records`.
 
-    Refused units couldn't be read (see rejects). Records without a time, of times that aren't kept, of too many nodes
-    or sessions in one blob, or of measurements that aren't known (`unknown`, by name) are left out whole. Of the others
-    these values are: fields without a series, of series beyond a node's thousand, late readings, no numbers.
+    Refused units couldn't be read (see rejects). Records without a time, of times that aren't kept, of too many nodes,
+    tasks or sessions in one blob, or of measurements that aren't known (`unknown`, by name) are left out whole. Of the
+    others these values are: fields without a series, of series beyond a node's thousand, late readings, no numbers.
     """
 
     records: int
@@ -107,6 +107,7 @@ class LeftOutAnswer(Answer):
     without_time: int
     out_of_window: int
     of_too_many_nodes: int
+    of_too_many_tasks: int
     unread_fields: int
     beyond_limit: int
     late: int
@@ -212,6 +213,7 @@ def _left_out(found: "LeftOut") -> LeftOutAnswer:
         without_time=found.without_time,
         out_of_window=found.out_of_window,
         of_too_many_nodes=found.of_too_many_nodes,
+        of_too_many_tasks=found.of_too_many_tasks,
         unread_fields=found.unread_fields,
         beyond_limit=found.beyond_limit,
         late=found.late,

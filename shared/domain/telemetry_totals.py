@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 REASONS = (
-    "unknown", "unread_fields", "without_time", "out_of_window", "of_too_many_nodes", "beyond_limit", "late",
-    "no_numbers",
+    "unknown", "unread_fields", "without_time", "out_of_window", "of_too_many_nodes", "of_too_many_tasks",
+    "beyond_limit", "late", "no_numbers",
 )  # fmt: skip
-"""Why records (the first and the third to fifth) or values of them are in no series, as LeftOut names it."""
+"""Why records (the first and the third to sixth) or values of them are in no series, as LeftOut names it."""
 
 
 @dataclass(frozen=True, slots=True)

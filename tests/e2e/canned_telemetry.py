@@ -13,6 +13,7 @@ LEFT_OUT = {
     "withoutTime": 0,
     "outOfWindow": 0,
     "ofTooManyNodes": 0,
+    "ofTooManyTasks": 0,
     "unreadFields": 812,
     "beyondLimit": 0,
     "late": 0,

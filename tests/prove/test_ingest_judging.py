@@ -37,7 +37,7 @@ def _life(plan: Plan, number: int = 0) -> tuple[Life, bytes]:
 def _answer(node: str, *lives: tuple[Life, int]) -> dict[str, Any]:
     """What the API says where all is as it should be."""
     truth = truth_of(node, lives)
-    nothing = ("withoutTime", "outOfWindow", "ofTooManyNodes", "beyondLimit", "late", "noNumbers")
+    nothing = ("withoutTime", "outOfWindow", "ofTooManyNodes", "ofTooManyTasks", "beyondLimit", "late", "noNumbers")
     return {
         "leftOut": {
             "records": truth.records,

@@ -16,7 +16,7 @@ from local.prove.ingestion.truth import Key, Minute, Truth, totals_of, truth_of,
 
 _CLOSE = 1e-12  # relative: sums of fractions depend on their order
 _FIELDS = ("count", "min", "max", "sum", "last")
-_NOTHING = ("withoutTime", "outOfWindow", "ofTooManyNodes", "beyondLimit", "late", "noNumbers")
+_NOTHING = ("withoutTime", "outOfWindow", "ofTooManyNodes", "ofTooManyTasks", "beyondLimit", "late", "noNumbers")
 _MOST_TOLD = 3  # differences of a kind
 
 type Shown = dict[Key, dict[int, Mapping[str, Any]]]

@@ -139,7 +139,7 @@ class Intake:
             if known.is_once or session is None or known.settled != session.number:
                 session = self._noted(metric, known, taken)
             if session is None or metric.time is None or metric.time not in times:
-                taken.leave_out(metric, session)
+                taken.leave_out(metric, known.writer, session)
             else:
                 if not known.times:
                     gathered.append(known)
@@ -153,22 +153,21 @@ class Intake:
         self._known.keep(like, known)
         return known
 
-    def _noted(self, metric: Metric, known: _Gathered, taken: Taken, writer: Writer | None = None) -> Session | None:
+    def _noted(self, metric: Metric, known: _Gathered, taken: Taken) -> Session | None:
         """The session that a record belongs to, which it may begin or tell of; None where there are too many.
 
-        Where there are too many of tasks only, it is that of their node, of which nothing that they tell once tells.
+        A record of one task too many isn't its node's: counters of several tasks would be read as one.
         """
-        sessions, is_told = self.state.sessions, known.is_once and writer is None
-        writer = writer or known.writer
+        sessions, writer = self.state.sessions, known.writer
         before = session = sessions.current.get(writer.key)
-        if session is None or (is_told and session.is_over(metric)):
+        if session is None or (known.is_once and session.is_over(metric)):
             session = self._begun(writer, session, metric.time, taken)
             if session is None:
-                return self._noted(metric, known, taken, writer.of_node) if writer.is_of_task else None
+                return None
         untold = session
-        if is_told:
+        if known.is_once:
             session = session.with_record(metric)
-        elif not known.is_once and session.phase is not Phase.RUNNING:
+        elif session.phase is not Phase.RUNNING:
             session = replace(session, phase=Phase.RUNNING)
             sessions.run(session)
         session = replace(session, identity=writer.identity.over(session.identity))

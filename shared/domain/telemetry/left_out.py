@@ -12,8 +12,9 @@ _OTHERS = "…"
 class LeftOut:
     """Of `records` read `unknown` are of measurements that no catalog has, by name; `refused` units are no telemetry.
 
-    `without_time`, `out_of_window` and `of_too_many_nodes` are records, the others values of records that were taken:
-    fields that have no series, those of series beyond the most of a node, late readings of counters, and no numbers.
+    `without_time`, `out_of_window`, `of_too_many_nodes` and `of_too_many_tasks` are records, the others values of
+    records that were taken: fields that have no series, those of series beyond the most of a node, late readings of
+    counters, and no numbers.
     """
 
     records: int = 0
@@ -21,6 +22,7 @@ class LeftOut:
     without_time: int = 0
     out_of_window: int = 0
     of_too_many_nodes: int = 0
+    of_too_many_tasks: int = 0
     unread_fields: int = 0
     beyond_limit: int = 0
     late: int = 0
@@ -47,6 +49,7 @@ def left_out(taken: Taken, refused: int) -> LeftOut:
         without_time=taken.without_time,
         out_of_window=taken.out_of_window,
         of_too_many_nodes=taken.of_too_many_nodes,
+        of_too_many_tasks=taken.of_too_many_tasks,
         unread_fields=taken.unread_fields,
         beyond_limit=taken.losses.beyond_limit,
         late=taken.losses.late,

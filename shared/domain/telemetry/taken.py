@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from shared.domain.telemetry.folding import Fold, Losses
 from shared.domain.telemetry.metrics import Metric, Rejected
 from shared.domain.telemetry.rollups import Rollups
-from shared.domain.telemetry.sessions import Session
+from shared.domain.telemetry.sessions import Session, Writer
 
 _MOST_UNKNOWN = 100  # names
 _OTHERS = "…"
@@ -33,11 +33,14 @@ class Taken:
     without_time: int = 0
     out_of_window: int = 0
     of_too_many_nodes: int = 0
+    of_too_many_tasks: int = 0
     losses: Losses = field(default_factory=Losses)
 
-    def leave_out(self, metric: Metric, session: Session | None) -> None:
+    def leave_out(self, metric: Metric, writer: Writer, session: Session | None) -> None:
         """Counts a record that has no session, no time, or none that samples may have."""
-        if session is None:
+        if session is None and writer.is_of_task:
+            self.of_too_many_tasks += 1
+        elif session is None:
             self.of_too_many_nodes += 1
         elif metric.time is None:
             self.without_time += 1

@@ -132,10 +132,23 @@ def test_a_tasks_own_opening_begins_its_next_session() -> None:
     assert [session.identity.task for session in taken(*lines).sessions.values()] == ["", "t"] * 3
 
 
-def test_of_very_many_tasks_at_a_time_the_last_ones_count_for_their_node() -> None:
+@pytest.mark.parametrize("singly", [False, True])
+def test_of_very_many_tasks_at_a_time_the_last_ones_are_left_out(*, singly: bool) -> None:
     tasks = range(MOST_TASKS + 3)
-    found = counted(used(second + task / 100, f"node_id=n,task_id={task}") for second in (1, 2) for task in tasks)
-    assert found == {Identity(node="n", task=str(task)): 2 for task in range(MOST_TASKS)} | {Identity(node="n"): 6}
+    lines = [used(second + task / 100, f"node_id=n,task_id={task}") for second in (1, 2) for task in tasks]
+    lines += [used(second, "node_id=n") for second in (1, 2)]
+    expected = {Identity(node="n", task=str(task)): 2 for task in range(MOST_TASKS)} | {Identity(node="n"): 2}
+    assert counted(lines, singly=singly) == expected
+    found = taken(*lines)
+    assert (found.records, found.of_too_many_tasks, found.of_too_many_nodes) == (len(lines), 6, 0)
+
+
+def test_counters_of_too_many_tasks_are_no_growth_of_their_node() -> None:
+    lines = [at(second + task / 100, f"net,host=h,task_id={task},interface=e bytes_recv={task * 10**9 + second}i")
+             for second in range(10) for task in range(MOST_TASKS + 4)]  # fmt: skip
+    found = taken(*lines)
+    assert [one.sum for part in found.rollups.values() for one in flat(part).values()] == [9] * MOST_TASKS
+    assert (found.of_too_many_tasks, found.losses.late) == (40, 0)
 
 
 def test_what_the_last_of_very_many_tasks_tells_once_tells_nothing_of_its_node() -> None:
@@ -144,11 +157,10 @@ def test_what_the_last_of_very_many_tasks_tells_once_tells_nothing_of_its_node()
     own = [once("exec.env", 2, tags, key="AZ_BATCH_TASK_ID", value="last"), once("linux_boot", 2, tags)]
     own.append(once("vm_lscpu_metadata", 2, tags, CPUs="2"))
     last = used(3, "node_id=n,task_id=last")
-    found = taken(once("linux_boot", 0, node), *tasks, used(1, "node_id=n"), *own, *tasks, last).sessions
-    assert [session.identity.task for session in found.values()] == ["", *map(str, range(MOST_TASKS))]
-    assert {session.facts.cpu_count for session in found.values()} == {None}
-    opening = taken(*tasks, *own, once("linux_boot", 3, node)).sessions
-    assert [session.number for session in opening.values() if not session.identity.task] == [MOST_TASKS]
+    found = taken(once("linux_boot", 0, node), *tasks, used(1, "node_id=n"), *own, *tasks, last)
+    assert [session.identity.task for session in found.sessions.values()] == ["", *map(str, range(MOST_TASKS))]
+    assert {session.facts.cpu_count for session in found.sessions.values()} == {None}
+    assert found.of_too_many_tasks == len(own) + 1
 
 
 @pytest.mark.parametrize("singly", [False, True])
@@ -182,14 +194,16 @@ def test_sessions_whose_last_samples_nothing_tells_of_are_not_quiet() -> None:
     assert not before.keys() <= reader.state.sessions.current.keys()
 
 
-def test_records_of_tasks_wait_to_be_summed_up_where_nodes_have_all_room() -> None:
+def test_records_wait_to_be_summed_up_while_tasks_find_no_room() -> None:
     reader, found = intake(), Taken(0)
-    nodes = [used(1, f"node_id=n{node}") for node in range(MOST_NODES)]
+    reader.gather(step(used(1, f"node_id=n{node}") for node in range(MOST_NODES)), found)
     tasks = [used(2 + second, "node_id=n0,task_id=t") for second in range(5)]
-    reader.gather(step([*nodes, *tasks]), found)
+    both = [one for task in tasks for one in (task, used(2, "node_id=n0"))]
+    reader.gather(step(both), found)
     assert reader.gathered_values == len(tasks)
     reader.sum_up(found)
-    assert sum(one.count for part in found.rollups.values() for one in flat(part).values()) == len(nodes) + len(tasks)
+    values = sum(one.count for part in found.rollups.values() for one in flat(part).values())
+    assert (values, found.of_too_many_tasks) == (MOST_NODES + len(tasks), len(tasks))
 
 
 def test_a_host_has_what_was_told_without_tags_right_before() -> None:

@@ -29,6 +29,7 @@ export interface LeftOut {
   withoutTime: number;
   outOfWindow: number;
   ofTooManyNodes: number;
+  ofTooManyTasks: number;
   unreadFields: number;
   beyondLimit: number;
   late: number;
