@@ -161,7 +161,7 @@ class Intake:
         sessions, writer = self.state.sessions, known.writer
         before = session = sessions.current.get(writer.key)
         if session is None or (known.is_once and session.is_over(metric)):
-            session = self._begun(writer, session, metric.time, taken)
+            session = self._begun(known, session, metric.time, taken)
             if session is None:
                 return None
         untold = session
@@ -169,8 +169,9 @@ class Intake:
             session = session.with_record(metric)
         elif session.phase is not Phase.RUNNING:
             session = replace(session, phase=Phase.RUNNING)
-            sessions.run(session)
-        session = replace(session, identity=writer.identity.over(session.identity))
+            if not session.otherwise:
+                sessions.run(session)
+        session = session.with_tags(writer.identity)
         sessions.current[writer.key] = session
         if session != before:
             taken.sessions[session.number] = session
@@ -191,20 +192,24 @@ class Intake:
             told = sessions.current[key] = taken.sessions[one.number] = one.with_told(before, session)
             self._tell_those_under(one, told, taken, by_batch=by_batch)
 
-    def _begun(self, writer: Writer, ended: Session | None, time: int | None, taken: Taken) -> Session | None:
+    def _begun(self, known: _Gathered, ended: Session | None, time: int | None, taken: Taken) -> Session | None:
         """The first session of a writer, or the one behind another, whose counters may be those of another node.
 
         With one without tags those of its tasks end, and that of the host that followed it. Under the same tag it is
         the same node, whose tasks go on.
         """
-        sessions, memory, followers = self.state.sessions, None, list[str]()
+        sessions, writer, memory, followers = self.state.sessions, known.writer, None, list[str]()
         if ended:
             self.sum_up(taken)
             memory = self.state.memories.pop(ended.number, None)
             followers = [] if writer.node or writer.is_of_task else sessions.followers(ended)
         elif not sessions.is_spent(writer) and not sessions.has_room(writer):
             self._make_room(writer, time, taken)
-        session = sessions.begin(writer, self._identity)
+        if not ended:
+            taken.sessions |= {one.number: one for one in sessions.give_back(writer, time)}
+        session = sessions.begin(writer, self._identity, is_once=known.is_once)
+        if ended and not writer.key:
+            sessions.leave(ended, followers)
         for key in followers:
             self._end(key)
         if session and ended and writer.node and not writer.is_of_task:

@@ -8,7 +8,7 @@ What is told once often bears no tags, whatever the agent's samples do. So a ses
 session told, and one of a host what was told without tags right before it, where nobody else can have told that.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -35,6 +35,7 @@ class Phase(IntEnum):
 
 
 _KEPT = 100  # of these, for nodes
+_SOON = 300_000_000_000  # nanoseconds in which the first samples follow what an agent tells once
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class Session:
     `told` are the records and variables, of those that a session has once, with the nanosecond of each. `host` is the
     node's name, or its host's, as the records' tags have it: what it is called where the identity doesn't tell. A
     session is `under` the one of that number whose records tell of it, too. `rival` is the node of what was told
-    without tags before and no samples followed: whose the next ones are isn't certain then.
+    without tags before and no samples followed: whose the next ones are isn't certain then. `otherwise` is what the
+    session is if its samples are of the agent before, which may write on while the next one has told whose it is.
     """
 
     number: int
@@ -83,6 +85,7 @@ class Session:
     told: tuple[tuple[str, int], ...] = ()
     under: int = -1
     rival: str = ""
+    otherwise: "Session | None" = None
 
     @property
     def whose(self) -> Identity:
@@ -101,7 +104,18 @@ class Session:
         safe = shown(metric)
         found = identity_of_record(safe)
         identity = found.over(self.identity) if is_of_batch(metric) else self.identity.over(found)
-        return replace(self, identity=identity, facts=self.facts.told(safe), phase=Phase.OPENING, told=self._told(safe))
+        otherwise = self.otherwise.with_record(metric) if self.otherwise else None
+        told = replace(self, identity=identity, facts=self.facts.told(safe), phase=Phase.OPENING, otherwise=otherwise)
+        return replace(told, told=self._told(safe))
+
+    def with_tags(self, identity: Identity) -> "Session":
+        """With what tags of its records tell."""
+        otherwise = self.otherwise.with_tags(identity) if self.otherwise else None
+        return replace(self, identity=identity.over(self.identity), otherwise=otherwise)
+
+    def of(self, above: "Session", *, under: int = -1) -> "Session":
+        """With what another one has told, and all that it tells from now on if it is under it."""
+        return replace(self, identity=above.identity, facts=above.facts, under=under)
 
     def _told(self, safe: Metric) -> tuple[tuple[str, int], ...]:
         """With a record that a session has once; of a list the first does, as the next list begins with it, too."""
@@ -119,12 +133,14 @@ class Session:
 class Sessions:
     """The sessions under way in a blob, by the keys of their writers.
 
-    `latest` are the nanoseconds of the last samples of those that have any, by the numbers of sessions.
+    `latest` are the nanoseconds of the last samples of those that have any, by the numbers of sessions. `left` are, by
+    their keys, those of the agent without tags that ended with it, and itself: that agent may still write.
     """
 
     current: dict[str, Session] = field(default_factory=dict)
     begun: int = 0
     latest: dict[int, int] = field(default_factory=dict)
+    left: dict[str, Session] = field(default_factory=dict)
 
     def has_room(self, writer: Writer) -> bool:
         """Whether there may be one more at a time."""
@@ -136,10 +152,10 @@ class Sessions:
         """Whether the blob has had all the sessions that it may hold."""
         return self.begun >= MOST_SESSIONS - (_KEPT if writer.is_of_task else 0)
 
-    def begin(self, writer: Writer, identity: Identity) -> Session | None:
+    def begin(self, writer: Writer, identity: Identity, *, is_once: bool = False) -> Session | None:
         """The next session of a writer, whose last one is over; None where the blob has too many of either already.
 
-        `identity` is what the blob's name tells.
+        `identity` is what the blob's name tells. A host begins it by telling something once, or by samples.
         """
         ended = self.current.get(writer.key)
         if ended:
@@ -149,10 +165,14 @@ class Sessions:
             return None
         if ended is None and not self.has_room(writer):
             return None
-        above = self._above(writer)
         session = Session(self.begun, identity, writer.node, rival=self._unfollowed(ended))
+        above, former = self._above(writer), self._former(writer)
         if above:
-            session = replace(session, identity=above.identity, facts=above.facts, under=above.number)
+            is_certain = above.otherwise is None if above.host else is_once
+            otherwise = session.of(former) if former and not is_certain else None
+            session = replace(session.of(above, under=above.number), otherwise=otherwise)
+        elif former:
+            session = session.of(former)
         self.current[writer.key] = session
         self.begun += 1
         return session
@@ -170,6 +190,34 @@ class Sessions:
         hosted = {key: session.host for key, session in self.current.items() if session.host}
         is_only = len(set(hosted.values())) == 1 and any(session.host for _, session in self.under(ended.number))
         return [*(key for key, _ in self._tasks_of("")), *(hosted if is_only else ())]
+
+    def leave(self, ended: Session, keys: Sequence[str]) -> None:
+        """Keeps in mind what a session without tags and those that end with it were, where a host is among them."""
+        left = {key: replace(self.current[key], otherwise=None) for key in keys if self.current[key].host}
+        self.left = left | {"": ended} if left else {}
+
+    def give_back(self, writer: Writer, time: int | None) -> list[Session]:
+        """Takes a host's samples for those of the agent before, as another one sends the first after what was told.
+
+        So the new host has what was told without tags. The sessions that are given back.
+        """
+        untagged = self.current.get("")
+        if untagged is None or not writer.of_node.is_host or time is None or untagged.phase is not Phase.OPENING:
+            return []
+        hosted = [session for _, session in self.under(untagged.number) if session.host]
+        hosts = {session.host for session in hosted}
+        if len(hosts) != 1 or writer.node in hosts or not all(session.otherwise for session in hosted):
+            return []
+        if any(time - at > _SOON for _, at in untagged.told):
+            return []
+        return [self._given_back(key) for key, one in self.current.items() if one.host in hosts and one.otherwise]
+
+    def _given_back(self, key: str) -> Session:
+        one, untagged = self.current[key], self.current[""].number
+        under = -1 if one.under == untagged else one.under
+        found = replace(one.otherwise or one, phase=one.phase, told=one.told, under=under)
+        self.current[key] = found
+        return found
 
     def hand_over(self, ended: Session, begun: Session) -> None:
         """Puts the tasks on a node under its next session, with the facts that this one tells."""
@@ -222,11 +270,17 @@ class Sessions:
         if writer.is_of_task and writer.node in self.current:
             return self.current[writer.node]
         untagged = self.current.get("")
-        if untagged is None or not (writer.of_node if writer.is_of_task else writer).is_host:
+        if untagged is None or not writer.of_node.is_host:
             return None
         hosts = {session.host for _, session in self.under(untagged.number) if session.host}
         is_only = hosts == {writer.node} or (not hosts and untagged.phase is Phase.OPENING)
         return untagged if is_only and untagged.rival in ("", untagged.identity.node) else None
+
+    def _former(self, writer: Writer) -> Session | None:
+        """What a host or a task on it had of the agent before the last one without tags, if that had it, too."""
+        if not writer.of_node.is_host or not any(one.host == writer.node for one in self.left.values()):
+            return None
+        return self.left.get(writer.key) or self.left.get(writer.node) or self.left[""]
 
     def _unfollowed(self, ended: Session | None) -> str:
         """The node that an agent told of without tags, and sent no samples of until another began."""

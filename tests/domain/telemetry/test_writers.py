@@ -1,5 +1,6 @@
 """Who of those that write to one blob a record is of: nodes, their tasks and attempts, and what is told once."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -23,14 +24,15 @@ def used(second: float, tags: str) -> Metric:
 
 def counted(lines: Iterable[Metric], identity: Identity | None = None, *, singly: bool = False) -> dict[Identity, int]:
     """How many values there are of whom; in one step, or each record in one of its own, with the state packed."""
-    reader, whose, found = intake(identity), dict[int, Identity](), dict[Identity, int]()
+    reader, whose, values, found = intake(identity), dict[int, Identity](), Counter[int](), Counter[Identity]()
     for part in [[line] for line in lines] if singly else [list(lines)]:
         told = reader.take(step(part))
         whose |= {number: session.whose for number, session in told.sessions.items()}
         for number, rollups in told.rollups.items():
-            values = sum(one.count for one in flat(rollups).values())
-            found[whose[number]] = found.get(whose[number], 0) + values
+            values[number] += sum(one.count for one in flat(rollups).values())
         reader = intake(identity, State.unpack(reader.state.pack()))
+    for number, count in values.items():
+        found[whose[number]] += count
     return found
 
 
@@ -299,3 +301,44 @@ def test_samples_of_a_task_follow_what_was_told_above_its_host_too(*, singly: bo
     assert counted(lines, singly=singly) == expected
     facts = {(session.whose.node, session.facts.cpu_count) for session in taken(*lines).sessions.values()}
     assert facts == {("n1", 1), ("n2", 2)}
+
+
+@pytest.mark.parametrize("singly", [False, True])
+@pytest.mark.parametrize("task", ["", "t"])
+@pytest.mark.parametrize("after", ["1212122", "2121122", "1122212", "1112222"])
+def test_a_host_that_writes_on_while_another_tries_again_is_still_its_own_agents(
+    after: str, task: str, *, singly: bool
+) -> None:
+    tags = ",task_id=t" if task else ""
+    lines = [once("batch_agent_data", batch_vm_name="n1", batch_pool_name="p"), used(5, f"host=h1{tags}"),
+             used(6, f"host=h1{tags}"),
+             once("batch_agent_data", 100, batch_vm_name="n2", batch_pool_name="q")]  # fmt: skip
+    lines += [used(101 + place, f"host=h{host}{tags}") for place, host in enumerate(after)]
+    first, second = Identity("p", "n1", task=task), Identity("q", "n2", task=task)
+    assert counted(lines, singly=singly) == {first: 2 + after.count("1"), second: after.count("2")}
+
+
+def test_a_session_that_is_given_back_goes_by_its_former_name_where_it_is_stored() -> None:
+    lines = [once("batch_agent_data", batch_vm_name="n1"), once("vm_lscpu_metadata", CPUs="1"), used(5, "host=h1"),
+             once("batch_agent_data", 100, batch_vm_name="n2"), once("vm_lscpu_metadata", 100, CPUs="2")]  # fmt: skip
+    reader = intake()
+    reader.take(step([*lines, used(101, "host=h1")]))
+    reader = intake(state=State.unpack(reader.state.pack()))
+    told = reader.take(step([used(102, "host=h2")])).sessions
+    assert [(one.number, one.whose.node, one.facts.cpu_count) for one in told.values()] == [(3, "n1", 1), (4, "n2", 2)]
+
+
+def test_a_host_of_the_same_name_stays_the_next_agents_where_others_come_much_later() -> None:
+    lines = [once("batch_agent_data", batch_vm_name="n1"), used(5, "host=w"),
+             once("batch_agent_data", 100, batch_vm_name="n2"), used(105, "host=w"), used(900, "host=x")]  # fmt: skip
+    assert counted(lines) == {Identity(node=node): 1 for node in ("n1", "n2", "x")}
+
+
+def test_a_host_that_tells_something_once_after_the_agent_is_that_agents() -> None:
+    def batch(node: int, host: str) -> list[Metric]:
+        agent = once("batch_agent_data", 100 * node, batch_vm_name=f"n{node}")
+        return [agent, once("mem", 100 * node, {"host": host}), used(100 * node + 5, f"host={host}")]
+
+    assert counted([*batch(1, "w"), *batch(2, "w"), used(210, "host=x")]) == {
+        Identity(node=node): 1 for node in ("n1", "n2", "x")
+    }
