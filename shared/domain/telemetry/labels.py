@@ -6,7 +6,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+
+from shared.domain.keys import key_of
 
 _PARTS = re.compile(r"\{([a-z]+)\}|(\*)|([^{}*]+)|(.)", re.DOTALL)
 _MOST_FOLDERS = 2  # of any depth, so that a long name is quickly told
@@ -25,6 +27,16 @@ class Identity:
     def over(self, other: "Identity") -> "Identity":
         """This one, its gaps filled from another."""
         return Identity(*(getattr(self, part) or getattr(other, part) for part in PARTS))
+
+    def within(self, other: "Identity") -> "Identity":
+        """This one, its gaps filled from what it may be a part of: no task of another job, no attempt of another task."""
+        if _differ(self.job, other.job):
+            other = replace(other, task="", attempt="")
+        return self.over(replace(other, attempt="") if _differ(self.task, other.task) else other)
+
+
+def _differ(one: str, other: str) -> bool:
+    return bool(one and other) and key_of(one) != key_of(other)
 
 
 PARTS = tuple(part.name for part in fields(Identity))

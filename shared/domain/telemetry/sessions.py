@@ -111,7 +111,7 @@ class Session:
     def with_tags(self, identity: Identity) -> "Session":
         """With what tags of its records tell."""
         otherwise = self.otherwise.with_tags(identity) if self.otherwise else None
-        return replace(self, identity=identity.over(self.identity), otherwise=otherwise)
+        return replace(self, identity=identity.within(self.identity), otherwise=otherwise)
 
     def of(self, above: "Session", *, under: int = -1) -> "Session":
         """With what another one has told, and all that it tells from now on if it is under it."""
@@ -126,7 +126,7 @@ class Session:
     def with_told(self, before: "Session", after: "Session") -> "Session":
         """With what the session above it has told since it was as before."""
         facts = after.facts if self.facts == before.facts else self.facts
-        return replace(self, identity=self.identity.over(after.identity), facts=facts)
+        return replace(self, identity=self.identity.within(after.identity), facts=facts)
 
 
 @dataclass(slots=True)

@@ -342,3 +342,30 @@ def test_a_host_that_tells_something_once_after_the_agent_is_that_agents() -> No
     assert counted([*batch(1, "w"), *batch(2, "w"), used(210, "host=x")]) == {
         Identity(node=node): 1 for node in ("n1", "n2", "x")
     }
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("task_id=t2", Identity(job="j1", task="t2")),
+        ("job_id=j2", Identity(job="j2")),
+        ("job_id=j2,task_id=t1", Identity(job="j2", task="t1")),
+        ("job_id=J1,task_id=T1", Identity(job="J1", task="T1", attempt="1")),
+        ("task_attempt=2", Identity(job="j1", task="t1", attempt="2")),
+        ("task_id=t2,task_attempt=3", Identity(job="j1", task="t2", attempt="3")),
+        ("host=h,task_id=t2", Identity(node="h", job="j1", task="t2")),
+        ("node_id=n", Identity(node="n", job="j1", task="t1", attempt="1")),
+    ],
+)
+def test_a_task_that_tags_name_has_no_part_of_another_that_the_path_names(tags: str, expected: Identity) -> None:
+    path = Identity(job="j1", task="t1", attempt="1")
+    for singly in (False, True):
+        assert counted([used(1, tags), used(2, tags)], path, singly=singly) == {expected: 2}
+
+
+@pytest.mark.parametrize("singly", [False, True])
+def test_a_task_has_nothing_of_another_by_what_is_told_above_it(*, singly: bool) -> None:
+    lines = [once("vm_lscpu_metadata", CPUs="2"), once("mem", 0, {"task_id": "t2"}, used=1),
+             once("batch_agent_data", batch_pool_name="p"), used(1, "task_id=t2")]  # fmt: skip
+    found = counted(lines, Identity(job="j1", task="t1", attempt="1"), singly=singly)
+    assert found == {Identity("p", job="j1", task="t2"): 2}
