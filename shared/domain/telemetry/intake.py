@@ -189,7 +189,7 @@ class Intake:
                 self.sum_up(taken)
                 self._end(key)
                 continue
-            told = sessions.current[key] = taken.sessions[one.number] = one.with_told(before, session)
+            told = sessions.current[key] = taken.sessions[one.number] = one.with_told(session)
             self._tell_those_under(one, told, taken, by_batch=by_batch)
 
     def _begun(self, known: _Gathered, ended: Session | None, time: int | None, taken: Taken) -> Session | None:
@@ -212,8 +212,8 @@ class Intake:
             sessions.leave(ended, followers)
         for key in followers:
             self._end(key)
-        if session and ended and writer.node and not writer.is_of_task:
-            sessions.hand_over(ended, session)
+        if session and writer.node and not writer.is_of_task:
+            taken.sessions |= {one.number: one for one in sessions.hand_over(ended, session)}
         if session and memory:
             self.state.memories[session.number] = memory.of_next_session()
         return session

@@ -29,7 +29,7 @@ class Identity:
         return Identity(*(getattr(self, part) or getattr(other, part) for part in PARTS))
 
     def within(self, other: "Identity") -> "Identity":
-        """This one, its gaps filled from what it may be a part of: no task of another job, no attempt of another task."""
+        """This one, its gaps filled from what it may be a part of: no task of another job, nor another's attempt."""
         if _differ(self.job, other.job):
             other = replace(other, task="", attempt="")
         return self.over(replace(other, attempt="") if _differ(self.task, other.task) else other)

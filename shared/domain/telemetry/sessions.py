@@ -74,7 +74,8 @@ class Session:
     node's name, or its host's, as the records' tags have it: what it is called where the identity doesn't tell. A
     session is `under` the one of that number whose records tell of it, too. `rival` is the node of what was told
     without tags before and no samples followed: whose the next ones are isn't certain then. `otherwise` is what the
-    session is if its samples are of the agent before, which may write on while the next one has told whose it is.
+    session is if its samples are of the agent before, which may write on while the next one has told whose it is. It
+    `has_facts` if it told some itself.
     """
 
     number: int
@@ -86,6 +87,7 @@ class Session:
     under: int = -1
     rival: str = ""
     otherwise: "Session | None" = None
+    has_facts: bool = False
 
     @property
     def whose(self) -> Identity:
@@ -105,8 +107,9 @@ class Session:
         found = identity_of_record(safe)
         identity = found.over(self.identity) if is_of_batch(metric) else self.identity.over(found)
         otherwise = self.otherwise.with_record(metric) if self.otherwise else None
-        told = replace(self, identity=identity, facts=self.facts.told(safe), phase=Phase.OPENING, otherwise=otherwise)
-        return replace(told, told=self._told(safe))
+        facts = self.facts.told(safe)
+        told = replace(self, identity=identity, facts=facts, has_facts=self.has_facts or facts != self.facts)
+        return replace(told, phase=Phase.OPENING, told=self._told(safe), otherwise=otherwise)
 
     def with_tags(self, identity: Identity) -> "Session":
         """With what tags of its records tell."""
@@ -123,10 +126,10 @@ class Session:
         is_listed = safe.name in LISTS and any(name.startswith(f"{safe.name}/") for name in known)
         return self.told if not single or single in known or is_listed else (*self.told, (single, safe.time or 0))
 
-    def with_told(self, before: "Session", after: "Session") -> "Session":
-        """With what the session above it has told since it was as before."""
-        facts = after.facts if self.facts == before.facts else self.facts
-        return replace(self, identity=self.identity.within(after.identity), facts=facts)
+    def with_told(self, above: "Session") -> "Session":
+        """With what the session above it has told; facts that it told itself, or were told before, last."""
+        facts = self.facts if self.has_facts or above.facts == _NO_FACTS else above.facts
+        return replace(self, identity=self.identity.within(above.identity), facts=facts)
 
 
 @dataclass(slots=True)
@@ -219,11 +222,17 @@ class Sessions:
         self.current[key] = found
         return found
 
-    def hand_over(self, ended: Session, begun: Session) -> None:
-        """Puts the tasks on a node under its next session, with the facts that this one tells."""
+    def hand_over(self, ended: Session | None, begun: Session) -> list[Session]:
+        """Puts the tasks on a node under its next session, or its first one, which they may have come before.
+
+        They, with what they have of it.
+        """
+        numbers, found = {session.number for session in self.current.values()}, []
         for key, one in list(self._tasks_of(begun.host)):
-            facts = begun.facts if one.facts == ended.facts else one.facts
-            self.current[key] = replace(one, under=begun.number, facts=facts)
+            if ended or one.under not in numbers or one.under == begun.under:
+                told = self.current[key] = replace(one, under=begun.number).with_told(begun)
+                found.append(told)
+        return found
 
     def is_elsewhere(self, key: str, above: Session) -> bool:
         """Whether a task's session is of another node or job than the one above, whatever its tags have the same."""

@@ -369,3 +369,38 @@ def test_a_task_has_nothing_of_another_by_what_is_told_above_it(*, singly: bool)
              once("batch_agent_data", batch_pool_name="p"), used(1, "task_id=t2")]  # fmt: skip
     found = counted(lines, Identity(job="j1", task="t1", attempt="1"), singly=singly)
     assert found == {Identity("p", job="j1", task="t2"): 2}
+
+
+@pytest.mark.parametrize("singly", [False, True])
+@pytest.mark.parametrize("between", [[], [used(2, "host=h")]])
+def test_a_task_that_is_heard_before_its_node_has_what_the_node_tells(between: list[Metric], *, singly: bool) -> None:
+    node = [once("batch_agent_data", 3, {"host": "h"}, batch_vm_name="n1", batch_pool_name="p"),
+            once("vm_lscpu_metadata", 3, {"host": "h"}, CPUs="2")]  # fmt: skip
+    lines = [used(1, "host=h,task_id=t"), *between, *node, used(4, "host=h,task_id=t"), used(5, "host=h,task_id=t")]
+    found = {whose: values for whose, values in counted(lines, singly=singly).items() if whose.task}
+    assert found == {Identity("p", "n1", task="t"): 3}
+    (task,) = [session for session in taken(*lines).sessions.values() if session.identity.task]
+    assert task.facts.cpu_count == 2
+
+
+def test_a_task_heard_before_its_host_keeps_what_was_told_without_tags() -> None:
+    lines = [once("batch_agent_data", batch_vm_name="n1"), used(1, "host=h,task_id=t"),
+             once("vm_lscpu_metadata", 2, {"host": "h"}, CPUs="2"), used(3, "host=h,task_id=t")]  # fmt: skip
+    assert counted(lines) == {Identity(node="n1", task="t"): 2}
+    assert {session.facts.cpu_count for session in taken(*lines).sessions.values()} == {None, 2}
+
+
+@pytest.mark.parametrize("singly", [False, True])
+def test_a_task_keeps_its_nodes_facts_until_the_next_session_tells_others(*, singly: bool) -> None:
+    host = {"host": "h"}
+    first = [once("batch_agent_data", 0, host, batch_vm_name="n1"), once("vm_lscpu_metadata", 0, host, CPUs="2")]
+    lines = [*first, used(1, "host=h,task_id=t"), used(1, "host=h"), once("batch_agent_data", 100, host)]
+    lines += [used(101, "host=h,task_id=t,task_attempt=1"), once("batch_agent_data", 100, host, batch_pool_name="p")]
+    reader, facts = intake(), dict[str, int | None]()
+    for part in [[line] for line in lines] if singly else [lines]:
+        for session in reader.take(step(part)).sessions.values():
+            facts[session.identity.attempt or session.identity.task] = session.facts.cpu_count
+        reader = intake(state=State.unpack(reader.state.pack()))
+    assert facts["t"] == 2
+    told = reader.take(step([once("vm_lscpu_metadata", 100, host, CPUs="4")])).sessions
+    assert {session.facts.cpu_count for session in told.values() if session.identity.task} == {4}
