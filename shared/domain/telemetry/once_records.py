@@ -64,8 +64,8 @@ def shown(metric: Metric) -> Metric:
 
 
 def named(text: str) -> str:
-    """A name that a tag gives, which agents may have quoted."""
-    return str(_shown_value("", text.strip('"')))
+    """A name that a tag gives, which agents may have quoted; without NUL, which stands between names in keys."""
+    return str(_shown_value("", text.strip('"'))).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def identity_of_tags(tags: Mapping[str, str]) -> Identity:

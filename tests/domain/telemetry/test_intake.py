@@ -1,9 +1,11 @@
+import json
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 
 import pytest
 from msgspec.structs import replace
 
+from shared.domain.columns import deflated, inflated
 from shared.domain.stamps import EPOCH
 from shared.domain.telemetry.blob_state import State
 from shared.domain.telemetry.clipping import clipped
@@ -169,6 +171,21 @@ def test_a_state_of_another_format_or_of_none_is_refused() -> None:
     for packed in (b"", b"r{", b"zxx", b'r{"format":2}', b"r[]"):
         with pytest.raises(ValueError, match="state of a blob"):
             State.unpack(packed)
+
+
+def test_a_state_that_was_stored_by_a_version_before_goes_on() -> None:
+    reader = intake()
+    told = once("batch_agent_data", batch_vm_name="n1")
+    reader.take(step([told, once("linux_boot"), once("exec.lsblk", name="sda", type="disk", size=5)]))
+    written = json.loads(inflated(reader.state.pack()))
+    del written["sessions"]["left"]
+    (session,) = written["sessions"]["current"].values()
+    assert session.pop("told") == [["batch_agent_data", BEGIN], ["linux_boot", BEGIN], ["exec.lsblk/sda", BEGIN]]
+    assert (session.pop("otherwise"), session.pop("has_facts")) == (None, True)
+    session["told"] = [["batch_agent_data", BEGIN], ["linux_boot", BEGIN]]
+    again = intake(state=State.unpack(deflated(json.dumps(written).encode())))
+    found = again.take(step([at(5, "mem,host=h used=1"), replace(told, time=BEGIN + 9 * SECOND)])).sessions
+    assert [(session.number, session.whose.node) for session in found.values()] == [(1, "n1"), (2, "n1")]
 
 
 def test_a_state_stays_small_for_a_node_of_very_many_series() -> None:

@@ -3,8 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shared.domain.telemetry.blob_state import State
 from shared.domain.telemetry.decoding import Decoder
@@ -13,7 +17,7 @@ from shared.domain.telemetry.metrics import Metric
 from shared.domain.telemetry.sessions import MOST_NODES, MOST_SESSIONS, MOST_TASKS
 from shared.domain.telemetry.taken import Taken
 from shared.domain.telemetry.task_runs import Tie, attempts_of, tie_of
-from tests.domain.telemetry.nodes import at, flat, intake, once, step, taken, variable
+from tests.domain.telemetry.nodes import BEGIN, SECOND, at, flat, intake, once, step, taken, variable
 
 TASKS = {"t1": range(5), "t2": range(5, 10)}
 
@@ -404,3 +408,53 @@ def test_a_task_keeps_its_nodes_facts_until_the_next_session_tells_others(*, sin
     assert facts["t"] == 2
     told = reader.take(step([once("vm_lscpu_metadata", 100, host, CPUs="4")])).sessions
     assert {session.facts.cpu_count for session in told.values() if session.identity.task} == {4}
+
+
+def test_a_name_with_a_nul_is_no_other_writers() -> None:
+    odd = Metric("mem", {"node_id": "n\0j\0t\0"}, {"used": 1}, BEGIN + SECOND)
+    assert counted([odd, used(2, "node_id=n,job_id=j,task_id=t")]) == {
+        Identity(node="n\ufffdj\ufffdt\ufffd"): 1,
+        Identity(node="n", job="j", task="t"): 1,
+    }
+
+
+def writing() -> st.SearchStrategy[tuple[str, str]]:
+    """Who tells or sends what: an agent of a node, without tags or under those of hosts and tasks."""
+    tags = st.sampled_from(["", "host=h1", "host=h2", "host=h1,task_id=t1", "host=h2,task_id=t1", "task_id=t2"])
+    return st.tuples(tags, st.sampled_from(["mem", "mem", "mem", "agent1", "agent2", "job1", "cpus", "disk"]))
+
+
+def written(second: int, tags: str, what: str) -> Metric:
+    if what == "mem":
+        return at(second, f"net,interface=e{',' if tags else ''}{tags} bytes_recv={second * second}i")
+    kind, own = what[:-1], dict(tag.split("=") for tag in tags.split(",") if tag)
+    if kind == "agent":
+        return once("batch_agent_data", second, own, batch_vm_name=f"n{what[-1]}")
+    if kind == "job":
+        return once("exec.env", second, own, key="AZ_BATCH_JOB_ID", value=f"j{second}")
+    if kind == "cpu":
+        return once("vm_lscpu_metadata", second, own, CPUs=second)
+    return once("exec.lsblk", second, own, name="sda", type="disk", size=second)
+
+
+BEGUN_AGAIN = [("", "agent1"), ("", "cpus"), ("host=h1", "mem"), ("", "agent2"), ("host=h1", "mem")]
+
+
+@given(
+    st.tuples(st.sampled_from([[], BEGUN_AGAIN]), st.lists(writing(), max_size=24)).map(lambda parts: [*parts[0], *parts[1]]),
+    st.sets(st.integers(1, 28)),
+)
+def test_whose_records_are_is_the_same_however_they_are_cut(lines: list[tuple[str, str]], cuts: set[int]) -> None:
+    records = [written(20 * second, *line) for second, line in enumerate(lines)]
+    reader, told, values = intake(Identity(job="j", task="t", attempt="1")), dict[int, Any](), Counter[Any]()
+    ends = sorted(cut for cut in cuts if cut < len(records))
+    for begin, end in pairwise([0, *ends, len(records)]):
+        reader = intake(Identity(job="j", task="t", attempt="1"), State.unpack(reader.state.pack()))
+        found = reader.take(step(records[begin:end]))
+        told |= {number: (session.whose, session.facts) for number, session in found.sessions.items()}
+        for number, some in found.rollups.items():
+            values.update({(number, series, minute): one.sum for (series, minute), one in flat(some).items()})
+    whole = intake(Identity(job="j", task="t", attempt="1")).take(step(records))
+    assert told == {number: (session.whose, session.facts) for number, session in whole.sessions.items()}
+    cells = ((number, cell, one.sum) for number, some in whole.rollups.items() for cell, one in flat(some).items())
+    assert values == {(number, *cell): grown for number, cell, grown in cells}
