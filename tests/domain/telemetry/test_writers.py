@@ -441,11 +441,12 @@ BEGUN_AGAIN = [("", "agent1"), ("", "cpus"), ("host=h1", "mem"), ("", "agent2"),
 
 
 @given(
-    st.tuples(st.sampled_from([[], BEGUN_AGAIN]), st.lists(writing(), max_size=24)).map(lambda parts: [*parts[0], *parts[1]]),
-    st.sets(st.integers(1, 28)),
-)
-def test_whose_records_are_is_the_same_however_they_are_cut(lines: list[tuple[str, str]], cuts: set[int]) -> None:
-    records = [written(20 * second, *line) for second, line in enumerate(lines)]
+    st.sampled_from([[], BEGUN_AGAIN]), st.lists(writing(), max_size=24), st.sets(st.integers(1, 28))
+)  # fmt: skip
+def test_whose_records_are_is_the_same_however_they_are_cut(
+    begin_with: list[tuple[str, str]], lines: list[tuple[str, str]], cuts: set[int]
+) -> None:
+    records = [written(20 * second, *line) for second, line in enumerate([*begin_with, *lines])]
     reader, told, values = intake(Identity(job="j", task="t", attempt="1")), dict[int, Any](), Counter[Any]()
     ends = sorted(cut for cut in cuts if cut < len(records))
     for begin, end in pairwise([0, *ends, len(records)]):
