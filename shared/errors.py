@@ -70,9 +70,6 @@ class BatchThrottledError(BatchError):
 class NoTurnError(BatchError):
     """A long read has to wait for calls for longer than it may go on: the rest is left to its next message."""
 
-    def __init__(self, endpoint: str) -> None:
-        super().__init__(f"Long reads have used up their share of the calls to {endpoint}; they go on by themselves.")
-
 
 class BatchRefusedError(BatchError):
     """401 or 403: the credential is wrong or lacks a role."""

@@ -151,7 +151,7 @@ class LongReads:
 
         async def fetch(ids: IdRange) -> TaskPage:
             if not await source.turns.wait(deadline):
-                raise NoTurnError(source.account.endpoint)
+                raise NoTurnError
             return await source.fetch_task_page(job.facts.id, ids, changed_since=plan.since)
 
         return RangeLists(self._cache, self._plans, fetch, plan, directory)

@@ -59,7 +59,7 @@ class QueuedJobs:
         failure, backoff, more = None, None, False
         deadline = asyncio.get_running_loop().time() + budget.total_seconds()
         try:
-            more = not await self._long_reads.carry_on(self._source, job_id, last.as_of, deadline=deadline)
+            more = not await self._long_reads.carry_on(self._source, job_id, last.jobs_as_of, deadline=deadline)
         except OvertakenError as error:
             _LOG.info("%s", error)
             return await self._goes_on(job_id, claim)

@@ -25,7 +25,7 @@ _STATE = attrgetter("state")
 
 @dataclass(slots=True)
 class Reading:
-    """A list that was received whole.
+    """A list, as far as it was received.
 
     `directory` has taken in all but `rest`; `moved` says whether that changed anything, `date` is that of the last
     page. `preparing` are the ids of tasks that it showed last as preparing. `next_link` goes on behind what was

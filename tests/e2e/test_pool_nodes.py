@@ -247,3 +247,13 @@ def test_five_thousand_nodes_are_drawn_at_once_without_a_jump_and_are_one_table(
     assert len(download.value.path().read_text(encoding="utf-8").splitlines()) == 5_001
     page.get_by_role("link", name="Idle 700").click()
     expect(section(page, "nodes").get_by_role("link", name="Nodes as CSV")).to_be_visible()
+
+
+def test_a_table_of_nodes_of_a_cause_that_is_a_part_of_others_has_them_all(page: Page, pools: Canned) -> None:
+    page.add_init_script("delete window.showSaveFilePicker")
+    causes = ["Broken.", *1_100 * ["Broken. It is being tried again."]]
+    fill(pools, [node(number, "starttaskfailed", cause=cause) for number, cause in enumerate(causes)])
+    show_pool(page, pools, cause="Broken.")
+    with page.expect_download() as download:
+        section(page, "nodes").get_by_role("button", name="Nodes as CSV").click()
+    assert len(download.value.path().read_text(encoding="utf-8").splitlines()) == 1_102

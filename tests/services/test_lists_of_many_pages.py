@@ -7,6 +7,7 @@ from typing import override
 import pytest
 
 from shared.domain.id_ranges import IdRange
+from shared.errors import BatchUnreachableError
 from shared.services.reading import SHORT_LIST
 from shared.stores.batch import StateFilter, TaskPage
 from tests.services.fake_batch import FakeBatch
@@ -138,6 +139,27 @@ def test_rounds_leave_a_repair_alone_whose_full_read_waits_in_the_queue(filtered
     assert verdict(world, BIG).level == "unverified"
     world.deliver_all()
     assert verdict(world, BIG).level == "exact"
+    assert_right(world, job)
+
+
+def test_a_message_after_a_round_that_could_not_list_jobs_dates_its_read_all_the_same(filtered: World) -> None:
+    world = filtered
+    job = known(world, state=COMPLETED)
+    job.drifts = True
+    job.change(NAMES[0], COMPLETED, at=world.now(), lag=400 * SECOND, skew=NOW)
+    while not world.messages:
+        world.wait(61)
+        world.poll()
+    world.wait(61)
+    world.poll()
+    world.service.refusals["jobs"] = BatchUnreachableError("http://127.0.0.1:1", "down")
+    world.wait(61)
+    world.poll(check=False)
+    del world.service.refusals["jobs"]
+    world.deliver_all()
+    report = world.report(BIG)
+    assert report.verdict.source == "fullRead"
+    assert "down" in report.verdict.reason
     assert_right(world, job)
 
 

@@ -57,7 +57,7 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
       name="nodes"
       part={ref}
       watched={watched}
-      actions={<NodesCsv view={view} counts={counts} flapping={flapping} causes={causes} />}
+      actions={<NodesCsv view={view} counts={counts} flapping={flapping} />}
       controls={<NodeFilterBar view={view} counts={counts} flapping={flapping} causes={causes} />}
     >
       {({ value }) => (
@@ -77,8 +77,8 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
   );
 }
 
-function NodesCsv({ view, counts, flapping, causes }: BarProps) {
-  const most = mostNodes({ view, counts, flapping, causes });
+function NodesCsv({ view, counts, flapping }: Omit<BarProps, "causes">) {
+  const most = mostNodes({ view, counts, flapping });
   const filtered = view.state || view.cause || view.flapping || view.prefix;
   return (
     <Csv
@@ -91,14 +91,12 @@ function NodesCsv({ view, counts, flapping, causes }: BarProps) {
   );
 }
 
-/** How many nodes pass the filters at most, null where that isn't known. */
-function mostNodes({ view, counts, flapping, causes }: BarProps): number | null {
+/** How many nodes pass the filters at most, null where that isn't known. One cause may be a part of others. */
+function mostNodes({ view, counts, flapping }: Omit<BarProps, "causes">): number | null {
   if (!counts) return null;
   const most = [sumOf(counts)];
   if (view.state) most.push(statesOf(counts).find(([state]) => state === view.state)?.[1] ?? 0);
   if (view.flapping && flapping !== null) most.push(flapping);
-  const caused = causes.find(({ cause }) => cause === view.cause);
-  if (caused) most.push(caused.nodes);
   return Math.min(...most);
 }
 
