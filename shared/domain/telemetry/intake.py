@@ -23,6 +23,7 @@ from shared.domain.telemetry.sessions import Phase, Session, Writer
 from shared.domain.telemetry.taken import Taken
 
 _QUIET = 300_000_000_000  # nanoseconds after which a session makes room for another, where there is none
+_TASK_QUIET = 150_000_000_000  # the same of a task's, as short ones follow each other soon
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,15 @@ class Window:
 class _Gathered:
     """Records that are alike: times and fields.
 
-    `settled` is the last session that took note of their tags; all that is gathered is of it.
+    `settled` is the last session that took note of their tags; all that is gathered is of it. `of_node` is where their
+    node has them if they are of one task too many.
     """
 
     plan: Plan
     writer: Writer
     key: str
     is_once: bool
+    of_node: "_Gathered | None" = None
     settled: int = -1
     times: list[int] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
@@ -138,6 +141,8 @@ class Intake:
             session = current.get(known.key)
             if known.is_once or session is None or known.settled != session.number:
                 session = self._noted(metric, known, taken)
+                if session is None and known.writer.is_of_task and not known.is_once:
+                    known, session = self._crowded(metric, known, taken)
             if session is None or metric.time is None or metric.time not in times:
                 taken.leave_out(metric, known.writer, session)
             else:
@@ -154,10 +159,7 @@ class Intake:
         return known
 
     def _noted(self, metric: Metric, known: _Gathered, taken: Taken) -> Session | None:
-        """The session that a record belongs to, which it may begin or tell of; None where there are too many.
-
-        A record of one task too many isn't its node's: counters of several tasks would be read as one.
-        """
+        """The session that a record belongs to, which it may begin or tell of; None where there are too many."""
         sessions, writer = self.state.sessions, known.writer
         before = session = sessions.current.get(writer.key)
         if session is None or (known.is_once and session.is_over(metric)):
@@ -178,6 +180,23 @@ class Intake:
         self._tell_those_under(untold, session, taken, by_batch=is_of_batch(metric))
         known.settled = session.number
         return session
+
+    def _crowded(self, metric: Metric, known: _Gathered, taken: Taken) -> tuple[_Gathered, Session | None]:
+        """Where a sample of one task too many counts, and the session: its node's, but for counters.
+
+        Most of what agents sample is their node's, whichever task they name. But counters of several tasks would be
+        read as one, which grows by the differences between them.
+        """
+        node = known.of_node
+        if node is None:
+            writer = known.writer.of_node
+            node = known.of_node = _Gathered(known.plan.without_counters(), writer, writer.key, is_once=False)
+        session = self.state.sessions.current.get(node.key)
+        if session is None or node.settled != session.number:
+            session = self._noted(metric, node, taken)
+        if session and known.plan.counters and metric.time in self._times:
+            taken.of_too_many_tasks += 1
+        return node, session
 
     def _tell_those_under(self, before: Session, session: Session, taken: Taken, *, by_batch: bool) -> None:
         """Tells sessions what the one above them tells now; tasks end that Batch's environment shows to be over."""
@@ -220,14 +239,15 @@ class Intake:
 
     def _make_room(self, writer: Writer, time: int | None, taken: Taken) -> None:
         """Ends the session that has been quiet for longest, if that is long enough."""
+        quiet = _TASK_QUIET if writer.is_of_task else _QUIET
         if time is None or time not in self._times or time < self._full_until.get(writer.is_of_task, 0):
             return
         self.sum_up(taken)
         key, latest = self.state.sessions.quietest(writer, time) or (None, time)
-        if key is not None and time - latest >= _QUIET:
+        if key is not None and time - latest >= quiet:
             self._end(key)
         else:
-            self._full_until[writer.is_of_task] = latest + _QUIET
+            self._full_until[writer.is_of_task] = latest + quiet
 
     def _end(self, key: str) -> None:
         """Ends a session of which nothing is gathered."""

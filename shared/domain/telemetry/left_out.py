@@ -12,9 +12,9 @@ _OTHERS = "…"
 class LeftOut:
     """Of `records` read `unknown` are of measurements that no catalog has, by name; `refused` units are no telemetry.
 
-    `without_time`, `out_of_window`, `of_too_many_nodes` and `of_too_many_tasks` are records, the others values of
-    records that were taken: fields that have no series, those of series beyond the most of a node, late readings of
-    counters, and no numbers.
+    `without_time`, `out_of_window`, `of_too_many_nodes` and `of_too_many_tasks` are records; gauges of the last ones
+    count for their node. The others are values of records that were taken: fields that have no series, those of series
+    beyond the most of a node, late readings of counters, and no numbers.
     """
 
     records: int = 0

@@ -6,7 +6,7 @@ out, so that a command line or a path in one makes no series.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from shared.domain.redaction import redacted
@@ -56,6 +56,10 @@ class Plan:
     def __post_init__(self) -> None:
         counters = frozenset(column.series.id for column in self.columns if column.rule.kind is Kind.COUNTER)
         object.__setattr__(self, "counters", counters)
+
+    def without_counters(self) -> "Plan":
+        columns = tuple(column for column in self.columns if column.rule.kind is not Kind.COUNTER)
+        return replace(self, columns=columns)
 
 
 def plan_of(metric: Metric) -> Plan:

@@ -139,14 +139,14 @@ def test_a_tasks_own_opening_begins_its_next_session() -> None:
 
 
 @pytest.mark.parametrize("singly", [False, True])
-def test_of_very_many_tasks_at_a_time_the_last_ones_are_left_out(*, singly: bool) -> None:
+def test_of_very_many_tasks_at_a_time_the_last_ones_gauges_count_for_their_node(*, singly: bool) -> None:
     tasks = range(MOST_TASKS + 3)
     lines = [used(second + task / 100, f"node_id=n,task_id={task}") for second in (1, 2) for task in tasks]
     lines += [used(second, "node_id=n") for second in (1, 2)]
-    expected = {Identity(node="n", task=str(task)): 2 for task in range(MOST_TASKS)} | {Identity(node="n"): 2}
+    expected = {Identity(node="n", task=str(task)): 2 for task in range(MOST_TASKS)} | {Identity(node="n"): 2 + 6}
     assert counted(lines, singly=singly) == expected
     found = taken(*lines)
-    assert (found.records, found.of_too_many_tasks, found.of_too_many_nodes) == (len(lines), 6, 0)
+    assert (found.records, found.of_too_many_tasks, found.of_too_many_nodes) == (len(lines), 0, 0)
 
 
 def test_counters_of_too_many_tasks_are_no_growth_of_their_node() -> None:
@@ -166,7 +166,30 @@ def test_what_the_last_of_very_many_tasks_tells_once_tells_nothing_of_its_node()
     found = taken(once("linux_boot", 0, node), *tasks, used(1, "node_id=n"), *own, *tasks, last)
     assert [session.identity.task for session in found.sessions.values()] == ["", *map(str, range(MOST_TASKS))]
     assert {session.facts.cpu_count for session in found.sessions.values()} == {None}
-    assert found.of_too_many_tasks == len(own) + 1
+    assert found.of_too_many_tasks == len(own)
+
+
+@pytest.mark.parametrize(("length", "growing"), [(5, False), (20, True)])
+def test_of_short_tasks_that_follow_each_other_every_sample_counts(length: int, *, growing: bool) -> None:
+    seconds = range(0, 3600, 5)
+    tags = [f"host=h,task_id={second // length}" for second in seconds]
+    memory = [used(second, tag) for second, tag in zip(seconds, tags, strict=True)]
+    assert sum(counted(memory).values()) == len(memory)
+    sent = [
+        at(second, f"net,{tag},interface=e bytes_sent={second}i") for second, tag in zip(seconds, tags, strict=True)
+    ]
+    found = taken(*sent)
+    whole = sum(one.sum for part in found.rollups.values() for one in flat(part).values())
+    assert (found.of_too_many_tasks == 0) == growing
+    assert whole == (sum(length - 5 for _ in range(3600 // length)) if growing else 0)
+
+
+def test_gauges_go_on_where_the_blob_may_have_no_more_tasks() -> None:
+    reader = intake()
+    reader.take(step([used(1, "node_id=n,task_id=first")]))
+    reader.state.sessions.begun = MOST_SESSIONS - 1
+    found = reader.take(step(used(1000 * second, f"node_id=n,task_id={second}") for second in range(1, 9)))
+    assert sum(one.count for part in found.rollups.values() for one in flat(part).values()) == 8
 
 
 @pytest.mark.parametrize("singly", [False, True])
@@ -195,7 +218,7 @@ def test_sessions_whose_last_samples_nothing_tells_of_are_not_quiet() -> None:
     reader.state.sessions.latest.clear()
     before = dict(reader.state.sessions.current)
     reader.take(step([used(1000, "node_id=n,task_id=next")]))
-    assert before.items() <= reader.state.sessions.current.items()
+    assert before.keys() <= reader.state.sessions.current.keys()
     reader.take(step([used(1400, "node_id=n,task_id=next")]))
     assert not before.keys() <= reader.state.sessions.current.keys()
 
@@ -206,10 +229,9 @@ def test_records_wait_to_be_summed_up_while_tasks_find_no_room() -> None:
     tasks = [used(2 + second, "node_id=n0,task_id=t") for second in range(5)]
     both = [one for task in tasks for one in (task, used(2, "node_id=n0"))]
     reader.gather(step(both), found)
-    assert reader.gathered_values == len(tasks)
+    assert reader.gathered_values == len(both)
     reader.sum_up(found)
-    values = sum(one.count for part in found.rollups.values() for one in flat(part).values())
-    assert (values, found.of_too_many_tasks) == (MOST_NODES + len(tasks), len(tasks))
+    assert sum(one.count for part in found.rollups.values() for one in flat(part).values()) == MOST_NODES + len(both)
 
 
 def test_a_host_has_what_was_told_without_tags_right_before() -> None:

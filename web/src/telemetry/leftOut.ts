@@ -8,7 +8,7 @@ const WAYS: [keyof Omit<LeftOut, "records" | "unknown" | "unreadFields">, string
   ["withoutTime", "without a time"],
   ["outOfWindow", "of a time that isn't kept"],
   ["ofTooManyNodes", "of too many nodes in one blob"],
-  ["ofTooManyTasks", "of too many tasks in one blob"],
+  ["ofTooManyTasks", "with counters of too many tasks in one blob"],
   ["beyondLimit", "of series beyond a node's limit"],
   ["late", "late for a counter"],
   ["noNumbers", "that are no numbers"],
