@@ -141,7 +141,7 @@ async def test_a_poll_on_demand_goes_through_the_queue_and_tells_its_end(world: 
 
 
 async def test_health_tells_the_age_of_the_last_poll(world: World) -> None:
-    await world.app.fire("tick")  # looks at blobs, too, as it did in tests before
+    await world.app.fire("tick")  # a look at blobs, too, without which health isn't good
     await world.poll()
     assert (await world.get("health")).body == {"status": "healthy", "lastPollAgeSeconds": 0.0, "problems": []}
     world.advance(3600)

@@ -82,7 +82,7 @@ async def test_a_message_of_an_account_that_is_not_watched_is_dropped(world: Wor
     "text", ["not JSON", "[1]", "{}", '{"account": 5, "job": "job"}', '{"account": "demo", "job": []}', ""]
 )
 async def test_whatever_was_put_aside_is_taken(world: World, text: str) -> None:
-    await world.app.fire("tick")  # looks at blobs, too, as it did in tests before
+    await world.app.fire("tick")  # a look at blobs, too, without which health isn't good
     await world.poll()
     await world.app.deliver("job_given_up", text)
     assert (await world.get("health")).body["status"] == "healthy"
@@ -100,7 +100,7 @@ async def test_a_message_put_aside_that_only_names_its_job_is_told_of_that(world
 
 
 async def test_a_message_of_a_job_that_is_not_known_changes_nothing(world: World, azurite: StorageAddresses) -> None:
-    await world.app.fire("tick")  # looks at blobs, too, as it did in tests before
+    await world.app.fire("tick")  # a look at blobs, too, without which health isn't good
     await world.poll()
     await world.app.deliver("job_queued", json.dumps({"account": "demo", "job": "never-was"}))
     assert await _messages(azurite.connection_string) == []

@@ -67,7 +67,7 @@ async def test_a_blob_is_announced_once_though_storage_fails_at_the_next(
     for name in "abc":
         await container.upload_blob(name, b"x")
     async with asyncio.timeout(10):
-        while "c" not in taker.announced:  # noqa: ASYNC110
+        while "c" not in taker.announced:  # noqa: ASYNC110 - the taker has no event to wait for
             await asyncio.sleep(0.02)
     await asyncio.sleep(0.5)
     stopping.set()
@@ -85,7 +85,7 @@ async def test_a_blob_that_storage_refuses_for_good_holds_up_no_other(
     for name in "abc":
         await container.upload_blob(name, b"x")
     async with asyncio.timeout(10):
-        while "c" not in taker.announced:  # noqa: ASYNC110
+        while "c" not in taker.announced:  # noqa: ASYNC110 - the taker has no event to wait for
             await asyncio.sleep(0.02)
     await asyncio.sleep(0.5)
     stopping.set()

@@ -21,7 +21,7 @@ _NO_FACTS = NodeFacts()
 MOST_NODES = 16
 """That one blob may hold at a time, so that what must be remembered of them fits into a row; a task counts like one."""
 MOST_TASKS = 12
-"""Of them, so that nodes have a place beside them; records of more tasks at a time are left out."""
+"""Of them, so that nodes have a place beside them; samples of more tasks are their node's, but for counters."""
 MOST_SESSIONS = 1000
 """That one blob may hold, as who asks for one reads what all have told."""
 
