@@ -62,6 +62,17 @@ def known(world: World, *, state: int = ACTIVE) -> TrueJob:
     return job
 
 
+def left_for_a_repair(world: World) -> TrueJob:
+    """A job that differs for long, after the round whose repair met a list of many pages."""
+    job = known(world, state=COMPLETED)
+    job.drifts = True
+    job.change(NAMES[0], COMPLETED, at=world.now(), lag=400 * SECOND, skew=NOW)
+    while not world.messages:
+        world.wait(61)
+        world.poll()
+    return job
+
+
 def assert_right(world: World, job: TrueJob) -> None:
     picture = world.report(BIG).job.picture
     assert picture
@@ -126,13 +137,7 @@ def test_a_repair_whose_lists_have_many_pages_gives_way_to_a_full_read_in_the_qu
 
 
 def test_rounds_leave_a_repair_alone_whose_full_read_waits_in_the_queue(filtered: World) -> None:
-    world = filtered
-    job = known(world, state=COMPLETED)
-    job.drifts = True
-    job.change(NAMES[0], COMPLETED, at=world.now(), lag=400 * SECOND, skew=NOW)
-    while not world.messages:
-        world.wait(61)
-        world.poll()
+    world, job = filtered, left_for_a_repair(filtered)
     for _ in range(3):
         world.wait(61)
         assert requests_of(world, world.poll).count(TASKS) == 4  # the delta, and what changed last
@@ -143,13 +148,7 @@ def test_rounds_leave_a_repair_alone_whose_full_read_waits_in_the_queue(filtered
 
 
 def test_a_message_after_a_round_that_could_not_list_jobs_dates_its_read_all_the_same(filtered: World) -> None:
-    world = filtered
-    job = known(world, state=COMPLETED)
-    job.drifts = True
-    job.change(NAMES[0], COMPLETED, at=world.now(), lag=400 * SECOND, skew=NOW)
-    while not world.messages:
-        world.wait(61)
-        world.poll()
+    world, job = filtered, left_for_a_repair(filtered)
     world.wait(61)
     world.poll()
     world.service.refusals["jobs"] = BatchUnreachableError("http://127.0.0.1:1", "down")
