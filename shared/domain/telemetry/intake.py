@@ -192,9 +192,11 @@ class Intake:
             writer = known.writer.of_node
             node = known.of_node = _Gathered(known.plan.without_counters(), writer, writer.key, is_once=False)
         session = self.state.sessions.current.get(node.key)
-        if session is None or node.settled != session.number:
+        if session is None:
             session = self._noted(metric, node, taken)
-        if session and known.plan.counters and metric.time in self._times:
+        else:  # it ends no opening of the node, as no sample of a task that runs does
+            node.settled = session.number
+        if session and known.plan.counters and metric.time is not None and metric.time in self._times:
             taken.of_too_many_tasks += 1
         return node, session
 

@@ -184,6 +184,22 @@ def test_of_short_tasks_that_follow_each_other_every_sample_counts(length: int, 
     assert whole == (sum(length - 5 for _ in range(3600 // length)) if growing else 0)
 
 
+def test_a_record_of_one_task_too_many_that_has_no_time_is_counted_as_such() -> None:
+    tasks = [used(1, f"host=h,task_id={task}") for task in range(MOST_TASKS)]
+    tags = {"host": "h", "task_id": "x", "interface": "e"}
+    found = taken(*tasks, Metric("net", tags, {"bytes_sent": 1}, None))
+    assert (found.without_time, found.of_too_many_tasks) == (1, 0)
+
+
+def test_a_sample_of_one_task_too_many_ends_no_opening_of_its_node() -> None:
+    node = {"node_id": "n"}
+    tasks = [used(1, f"node_id=n,task_id={task}") for task in range(MOST_TASKS)]
+    opening = [once("imds_metadata", 100, node, vm_size="D1"), used(100.05, "node_id=n,task_id=x"),
+               once("vm_lscpu_metadata", 100.1, node, CPUs="2")]  # fmt: skip
+    found = taken(once("linux_boot", 0, node), *tasks, *opening).sessions
+    assert len([session for session in found.values() if not session.identity.task]) == 2
+
+
 def test_gauges_go_on_where_the_blob_may_have_no_more_tasks() -> None:
     reader = intake()
     reader.take(step([used(1, "node_id=n,task_id=first")]))
