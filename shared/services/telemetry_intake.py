@@ -5,6 +5,7 @@ written before: what is counted can always be found.
 """
 
 import asyncio
+import secrets
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -18,7 +19,6 @@ from shared.domain.telemetry.intake import Window
 from shared.domain.telemetry.labels import Identity, PathPattern
 from shared.domain.telemetry.likes import Likes
 from shared.domain.telemetry_totals import REASONS, TelemetryTotals
-from shared.errors import BatchscopeError
 from shared.services.blob_intake import Contribution, Piece
 from shared.services.taken_in import telemetry_lane
 from shared.services.telemetry_steps import Context, Steps, read_steps
@@ -69,6 +69,7 @@ class TelemetryIntake:
         self._retention = retention
         self._told: set[_Indexed] = set()
         self._counted: dict[str, TelemetryTotals] = {}
+        self._telling: dict[str, tuple[str, TelemetryTotals]] = {}
         self._likes = Likes()
         self._states: dict[str, BlobState] = {}
 
@@ -129,15 +130,15 @@ class TelemetryIntake:
         return Contribution(read.consumed, read.units, rows, read.refused, skipping=read.skipping, stored=stored)
 
     async def tell(self, lane: str) -> None:
-        """Adds to the account's totals; what couldn't be added is tried again with what comes next."""
-        counted = self._counted.pop(lane, None)
-        if counted is None:
-            return
-        try:
-            await self._totals.add(account_in(lane), counted, await self._clock.now())
-        except BatchscopeError:
-            self._count(lane, counted)
-            raise
+        """Adds to the account's totals; what may not have been added comes first the next time, under its own mark."""
+        while counted := self._telling.get(lane) or self._next_counted(lane):
+            mark, more = self._telling[lane] = counted
+            await self._totals.add(account_in(lane), more, await self._clock.now(), mark)
+            self._telling.pop(lane, None)
+
+    def _next_counted(self, lane: str) -> tuple[str, TelemetryTotals] | None:
+        more = self._counted.pop(lane, None)
+        return (secrets.token_hex(4), more) if more else None
 
     def _count(self, lane: str, more: TelemetryTotals) -> None:
         self._counted[lane] = self._counted.get(lane, TelemetryTotals()).plus(more)

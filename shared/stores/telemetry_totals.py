@@ -13,6 +13,7 @@ from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, s
 
 _ROW = "!"
 _TRIES = 5
+_MOST_MARKS = 32  # of what was added last: more than hosts add in the time in which one tries again
 
 
 class TelemetryTotalsStore:
@@ -23,24 +24,31 @@ class TelemetryTotalsStore:
         row = await load_row(self._table, _partition(account_key), _ROW)
         return _totals(row) if row else TelemetryTotals()
 
-    async def add(self, account_key: str, more: TelemetryTotals, now: datetime) -> None:
-        """Raises CacheConflictError where others are faster again and again, StorageError."""
+    async def add(self, account_key: str, more: TelemetryTotals, now: datetime, mark: str) -> None:
+        """Adds once what bears a mark, which is tried again with it where the answer was lost.
+
+        Raises CacheConflictError where others are faster again and again, StorageError.
+        """
         for _ in range(_TRIES - 1):
             try:
-                await self._add(account_key, more, now)
+                await self._add(account_key, more, now, mark)
             except CacheConflictError:
                 continue
             return
-        await self._add(account_key, more, now)
+        await self._add(account_key, more, now, mark)
 
-    async def _add(self, account_key: str, more: TelemetryTotals, now: datetime) -> None:
+    async def _add(self, account_key: str, more: TelemetryTotals, now: datetime, mark: str) -> None:
         row = await load_row(self._table, _partition(account_key), _ROW)
+        marks = str(row.get("marks", "")).split() if row else []
+        if mark in marks:
+            return
         more = replace(more, lost_at=now if more.lost else None)
         sums = (_totals(row) if row else TelemetryTotals(since=now)).plus(more)
         told: Row = {
             "PartitionKey": _partition(account_key),
             "RowKey": _ROW,
             "since": sums.since,
+            "marks": " ".join([*marks, mark][-_MOST_MARKS:]),
             "totals": f"{sums.bytes} {sums.records} {sums.samples} {sums.refused} {sums.lost}",
             **json_columns("leftOut", dict(sums.left_out)),
         }
