@@ -91,13 +91,18 @@ def _grown(chance: random.Random, counters: list[int], begin: int, names: tuple[
     return dict(zip(names, counters[begin : begin + len(names)], strict=True))
 
 
-def lines(size: int, *, begin: int = BEGIN) -> bytes:
-    """At least so many bytes of line protocol, in nanoseconds, with a host's tag as Telegraf sets it."""
+def lines(size: int, *, begin: int = BEGIN, is_sorted: bool = False) -> bytes:
+    """At least so many bytes of line protocol, in nanoseconds, with a host's tag as Telegraf sets it.
+
+    Fields are in the order of their names, or in ever other ones, as Telegraf writes them unless told to sort them.
+    """
+    chance = random.Random(size)  # noqa: S311  # made up the same way each time
     found, written = [], 0
     for name, tags, few, time in records(begin=begin):
         fields = {**few, **_MORE.get(name, {})}
         told = "".join(f",{key}={value}" for key, value in {**tags, "host": "tvmps_0a1b2c3d_d"}.items())
-        values = ",".join(f"{key}={_written(value)}" for key, value in fields.items())
+        names = sorted(fields) if is_sorted else chance.sample([*fields], len(fields))
+        values = ",".join(f"{key}={_written(fields[key])}" for key in names)
         found.append(f"{name}{told} {values} {time}000000\n")
         written += len(found[-1])
         if written >= size:

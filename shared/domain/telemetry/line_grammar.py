@@ -92,13 +92,18 @@ def _read_key(text: bytes, at: int, missing: str) -> tuple[str, int]:
 
 
 def _read_fields(text: bytes, at: int) -> tuple[dict[str, Value], int]:
+    """Fields in the order of their names with the equals signs behind them, as `line_protocol.py` puts them, too."""
     fields: dict[str, Value] = {}
     while True:
         key, at = _read_key(text, at, "a field's name is expected")
         fields[key], at = _read_string(text, at) if text[at : at + 1] == b'"' else _read_value(text, at)
         if text[at : at + 1] != b",":
-            return fields, at
+            return dict(sorted(fields.items(), key=_written)), at
         at += 1
+
+
+def _written(field: tuple[str, Value]) -> str:
+    return f"{field[0]}="
 
 
 def _read_string(text: bytes, at: int) -> tuple[str, int]:

@@ -1,9 +1,11 @@
 """Lines of line protocol without escapes and quotes, which are nearly all of them, in a quick way.
 
 Series repeat: the same name and tags come with the same fields every few seconds. So names and tags are taken apart
-once, and so is the order of fields with their kinds, a layout, which becomes a pattern that checks a line and takes it
-apart at once. What no plain pattern knows (escapes, strings, exponents, unsigned and very large numbers, comments,
-mistakes) is left to `line_grammar.py`, whose answer is the right one; what both read gives the same record.
+once, and so are the fields with their kinds, a layout, which becomes a pattern that checks a line and takes it apart at
+once. Telegraf writes fields in ever other orders, unless it is told to sort them: so a line whose fields aren't in the
+order of their names is put into it first, and records with the same fields are always alike. What no plain pattern
+knows (escapes, strings, exponents, unsigned and very large numbers, comments, mistakes) is left to `line_grammar.py`,
+whose answer is the right one; what both read gives the same record.
 """
 
 import re
@@ -79,15 +81,20 @@ class PlainLines:
         while (space := find(" ", at, at + _LONGEST)) > 0:
             try:
                 head = heads.get(letters[at:space]) or self._head(letters[at:space])
-                parts = head.layout.pattern.match(letters, space + 1) or self._laid_out(head, letters, space + 1)
-                values = head.layout.read(parts.groups())  # and the time, which has no name
+                layout, parts = head.layout, head.layout.pattern.match(letters, space + 1)
+                if parts:
+                    end = parts.end()
+                else:
+                    end = letters.find("\n", space + 1, space + _LONGEST) + 1
+                    layout, parts = self._laid_out(head, _sorted(letters[space + 1 : end]))
+                values = layout.read(parts.groups())  # and the time, which has no name
                 time = values[-1]
                 if time is not None and not least <= time < most:
                     time = nanoseconds(time)
             except ValueError:  # no UTF-8, not plain, or no time: the grammar says which and where
                 break
-            add(Metric(head.name, head.tags, dict(zip(head.layout.names, values)), time))  # noqa: B905  # see above
-            at = parts.end()
+            add(Metric(head.name, head.tags, dict(zip(layout.names, values)), time))  # noqa: B905  # see above
+            at = end
         return at
 
     def _head(self, written: str) -> _Head:
@@ -104,9 +111,14 @@ class PlainLines:
         self._heads[written] = head
         return head
 
-    def _laid_out(self, head: _Head, letters: str, at: int) -> re.Match[str]:
-        """Gives a head the layout that fields have now. Raises ValueError where they aren't plain, or too many."""
-        plain = _REST.match(letters, at, at + _LONGEST)
+    def _laid_out(self, head: _Head, rest: str) -> tuple[_Layout, re.Match[str]]:
+        """The layout that fields in the order of their names have, which the head has from now on, and what it finds.
+
+        Raises ValueError where they aren't plain, one is there twice, or there are too many layouts.
+        """
+        if parts := head.layout.pattern.match(rest):
+            return head.layout, parts
+        plain = _REST.match(rest)
         if not plain:
             raise ValueError("not plain")
         key = tuple((name, 1 if kind else 2 if boolean else 0) for name, kind, boolean in _FIELD.findall(plain[1]))
@@ -115,10 +127,10 @@ class PlainLines:
                 raise ValueError("too many layouts")
             self._layouts[key] = _layout_of(key)
         head.layout = self._layouts[key]
-        found = head.layout.pattern.match(letters, at)
+        found = head.layout.pattern.match(rest)
         if not found:
             raise ValueError("not plain")
-        return found
+        return head.layout, found
 
 
 def _layout_of(fields: tuple[tuple[str, int], ...]) -> _Layout:
@@ -126,7 +138,17 @@ def _layout_of(fields: tuple[tuple[str, int], ...]) -> _Layout:
     _, readers, types = zip(*(_KINDS[kind] for _, kind in fields), strict=True)
     row: Any = GenericAlias(tuple, (*types, int))
     names = tuple(_text(name) for name, _ in fields)
+    if len(set(names)) < len(names):
+        raise ValueError("a field is given twice")
     return _Layout(names, msgspec.json.Decoder(row), readers, re.compile(pattern, re.ASCII))
+
+
+def _sorted(rest: str) -> str:
+    """What stands behind a head, its fields in the order of their names if they are plain."""
+    fields, space, time = rest.partition(" ")
+    if not space:
+        fields, time = rest[:-1], rest[-1:]
+    return ",".join(sorted(fields.split(","))) + space + time
 
 
 def _text(letters: str) -> str:

@@ -1,4 +1,5 @@
 import math
+from itertools import permutations
 
 import pytest
 from hypothesis import given
@@ -99,6 +100,17 @@ def test_a_series_that_changes_its_fields_is_read_on() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("more", ["", ',s="quoted"'], ids=["plain", "with a text"])
+def test_fields_have_one_order_whatever_the_one_in_which_they_are_written(more: str) -> None:
+    fields = ["a=1", "a-b=2i", "a.b=3", "ab=t", "é=5", "A=-6.5"]
+    lines = [f"m,t=x {','.join(some)}{more} {at}\n" for at, some in enumerate(permutations(fields))]
+    found = read("".join(lines).encode())
+    assert not found.mistakes
+    assert len({tuple(one.fields.items()) for one in found.metrics}) == 1
+    assert [one.time for one in found.metrics] == [*range(720)]
+    assert dict(found.metrics[-1].fields) == record(lines[0]).fields
+
+
 WORDS = st.sampled_from(["m", "a.b", "load1", "x-1", "t", "1", "é", "a\\ b", "{", "i"])
 VALUES = st.one_of(
     st.integers(-(2**64), 2**65).map(lambda number: f"{number}i"),
@@ -128,6 +140,7 @@ def test_the_quick_way_never_says_other_than_the_grammar(lines: list[str]) -> No
         slow, end = read_record(text, 0, NS)
         assert slow
         assert (plain(quick), end) == (plain([slow]), len(text))
+        assert [*quick[0].fields] == [*slow.fields]
 
 
 @given(st.text("0123456789.-", min_size=1), st.text("0123456789-", min_size=1), st.sampled_from([" 5", " 007", ""]))

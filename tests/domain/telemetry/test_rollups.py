@@ -1,6 +1,6 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, permutations
 from typing import NamedTuple
 
 import pytest
@@ -236,6 +236,16 @@ def test_a_counter_whose_records_come_with_other_fields_by_turns_loses_no_growth
     told = intake().take(step(lines))
     grown = {series.name: rollup.sum for (series, _), rollup in flat(told.rollups[0]).items()}
     assert (grown["system.network.io"], told.losses.late) == (150, 0)
+
+
+def test_a_counter_among_fields_in_ever_other_orders_loses_no_growth_where_it_begins_anew() -> None:
+    readings = [100, 200, 10, 300, 310]
+    orders = permutations(["bytes_sent={}i", "packets_sent=6i", "err_in=0i"])
+    lines = [at(5 * number, f"net,interface=eth0 {','.join(fields).format(value)}")
+             for number, (value, fields) in enumerate(zip(readings, orders, strict=False))]  # fmt: skip
+    told = intake().take(step(lines))
+    grown = {series.name: rollup.sum for (series, _), rollup in flat(told.rollups[0]).items()}
+    assert (grown["system.network.io"], told.losses.late) == (410, 0)
 
 
 def test_a_counter_that_begins_anew_has_grown_by_what_it_shows() -> None:
