@@ -16,5 +16,6 @@ MOST_MISTAKES = 100_000  # lines of a compressed unit, or records of one line; t
 MOST_LISTED = 1000  # lines or records that make no sense; the others are counted
 MOST_PARTS = 400_000  # of a line of JSON in which something is wrong, by its commas
 MOST_SEARCHES = 8  # for the begin of a unit behind a damaged one, in a row
+MOST_MARKS = 256  # of units, that are looked at within what makes no sense; of what a reader hands over at once
 WINDOW = MOST_STORED + MIB  # bytes that a reader hands over at once, of a blob that has them
 STEP = MIB // 4  # bytes of text that are read at once

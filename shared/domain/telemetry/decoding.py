@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from shared.domain.telemetry.bounds import MOST_LISTED, MOST_MISTAKES, STEP
 from shared.domain.telemetry.bundles import Bundle
 from shared.domain.telemetry.compression import Form
-from shared.domain.telemetry.frames import Unit, form_at, units_of
+from shared.domain.telemetry.frames import CUT_SHORT, Searches, Unit, form_at, text_end, units_of
 from shared.domain.telemetry.metrics import Metric, Rejected
 from shared.domain.telemetry.precision import Precision
 from shared.domain.telemetry.texts import TextReader, Texts
 
-_CUT_SHORT = "the blob ends within a unit"
 _TOO_MANY = f"{MOST_MISTAKES:,} lines before this make no sense"
 
 
@@ -67,36 +66,37 @@ class Decoder:
         of UTF-8 at the begin of a blob is passed over.
         """
         at, before = len(BOM_UTF8) if not offset and stored.startswith(BOM_UTF8) else 0, -1
+        searches = Searches()
         while before < at < len(stored):
             before = at
-            for step in self._alike(stored, at, offset, is_last=is_last):
+            for step in self._alike(stored, at, offset, searches, is_last=is_last):
                 yield step
                 if step.is_refused:
                     return
                 at = step.end - offset
         if at < len(stored) and is_last:
             start, end = offset + at, offset + len(stored)
-            yield Step(start, end, (), (Rejected(start, end, end - start, _CUT_SHORT),), bad=1)
+            yield Step(start, end, (), (Rejected(start, end, end - start, CUT_SHORT),), bad=1)
 
-    def _alike(self, stored: bytes, at: int, offset: int, *, is_last: bool) -> Iterator[Step]:
+    def _alike(self, stored: bytes, at: int, offset: int, searches: Searches, *, is_last: bool) -> Iterator[Step]:
         """Steps up to where text ends and something compressed begins, or more bytes are needed."""
-        for unit in units_of(stored, at, is_last=is_last):
+        for unit in units_of(stored, at, searches, is_last=is_last):
             if isinstance(unit, Rejected):
                 yield _rejected_unit(unit, offset)
             elif unit.form is Form.TEXT:
-                yield from self._text(stored, unit.start, offset, is_last=is_last)
+                yield from self._text(stored, unit.start, offset, searches, is_last=is_last)
             else:
                 yield from self._compressed(unit, offset)
 
-    def _text(self, stored: bytes, at: int, offset: int, *, is_last: bool) -> Iterator[Step]:
+    def _text(self, stored: bytes, at: int, offset: int, searches: Searches, *, is_last: bool) -> Iterator[Step]:
         size = self._size
         while at < len(stored) and form_at(stored, at) is Form.TEXT:
-            part = stored[at : at + size]
-            is_end = at + size >= len(stored)
-            found = self._texts.read(part, ends=is_end and is_last)
+            most = min(at + size, len(stored))
+            end, is_end = text_end(stored, at, most, searches, is_last=is_last)
+            found = self._texts.read(stored[at:end], ends=is_end or (is_last and end == len(stored)))
             if found.taken or found.refused:
                 yield _text_step(found, offset + at)
-            if found.refused or (is_end and not found.taken):
+            if found.refused or (not found.taken and (end < most or most == len(stored))):
                 return
             at, size = at + found.taken, self._size if found.taken else _longer(stored, at, size)
 

@@ -7,7 +7,7 @@ isn't there yet waits for more. Where units lie doesn't depend on how the bytes 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shared.domain.telemetry.bounds import MOST_BLOCKS, MOST_SEARCHES, MOST_STORED
+from shared.domain.telemetry.bounds import MOST_BLOCKS, MOST_MARKS, MOST_SEARCHES, MOST_STORED
 from shared.domain.telemetry.compression import Form, UnitError, decompressed_frame, decompressed_stream
 from shared.domain.telemetry.metrics import Rejected
 from shared.domain.telemetry.zstd_frames import MAGIC, FrameError, frame_end, is_skippable
@@ -17,6 +17,7 @@ _ZLIB = b"\x78"
 _LEVELS = b"\x01\x5e\x9c\xda"
 _LETTERS = b"\x5e\xda"  # levels of zlib, and letters or the begin of one behind an x
 _PEEK = 32
+CUT_SHORT = "the blob ends within a unit"
 _MAGICS = {Form.ZSTD: MAGIC, Form.GZIP: _GZIP}
 
 
@@ -63,13 +64,40 @@ def _form_behind_x(stored: bytes, at: int) -> Form | None:
     return Form.TEXT if len(head) == _PEEK else None
 
 
-def units_of(stored: bytes, at: int, *, is_last: bool) -> Iterator[Unit | Rejected]:
+@dataclass(slots=True)
+class Searches:
+    """How often damage may yet be found to end before it seems to, in what is read at once.
+
+    Each search may cost as much as the largest unit.
+    """
+
+    left: int = MOST_MARKS
+
+
+def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> tuple[int, bool]:
+    """Up to where the bytes from `at` to `end` are text, and whether it ends there, whatever follows.
+
+    It ends where a whole unit begins that was compressed, as behind a line or a unit that was cut short: no text that
+    makes sense holds the mark of one. Where it can't be told yet whether that is whole, text goes up to there for now.
+    """
+    place = at
+    while searches.left and (mark := _next_mark(stored, place, end)):
+        begin, form = mark
+        unit = _compressed_unit(stored, begin, form, searches, is_last=is_last)
+        if isinstance(unit, Unit) or (unit is None and not is_last):
+            return begin, unit is not None
+        searches.left -= 1
+        place = begin + 1
+    return end, False
+
+
+def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Iterator[Unit | Rejected]:
     """Units from a place on, and bytes that are none. It ends where a unit waits for more bytes, if there may be more.
 
     Of text there is one unit at most: all the bytes that are left, of which its reader takes what it can.
     What is behind a `Rejected` whose end is its start can't be read at all.
     """
-    searches = 0
+    in_row = 0
     while at < len(stored):
         form = form_at(stored, at)
         if form is None:
@@ -77,26 +105,30 @@ def units_of(stored: bytes, at: int, *, is_last: bool) -> Iterator[Unit | Reject
         if form is Form.TEXT:
             yield Unit(at, len(stored), form, b"")
             return
-        found = _compressed_unit(stored, at, form)
+        found = _compressed_unit(stored, at, form, searches, is_last=is_last)
+        if found is None and is_last and form in _MAGICS:
+            found = UnitError(CUT_SHORT, 0)
         if isinstance(found, UnitError):
-            searches += 1
-            found = _passed_over(stored, at, form, found, is_lost=searches > MOST_SEARCHES, is_last=is_last)
+            in_row += 1
+            found = _passed_over(stored, at, form, found, is_lost=in_row > MOST_SEARCHES, is_last=is_last)
         elif isinstance(found, Unit):
-            searches = 0
+            in_row = 0
         if found is None:
             return
         yield found
         at = found.end if found.end > at else len(stored)
 
 
-def _compressed_unit(stored: bytes, at: int, form: Form) -> Unit | Rejected | UnitError | None:
+def _compressed_unit(
+    stored: bytes, at: int, form: Form, searches: Searches, *, is_last: bool
+) -> Unit | Rejected | UnitError | None:
     """The unit; what is wrong with it, its end known or not; or None where that isn't there yet."""
     try:
         if form is Form.ZSTD:
             end = frame_end(stored, at, MOST_BLOCKS)
             if end is None or end - at > MOST_STORED:
                 return _too_long() if (end or len(stored)) - at > MOST_STORED else None
-            return _frame(stored, at, end)
+            return _frame(stored, at, end, searches, is_last=is_last)
         found = decompressed_stream(stored, at, form)
     except FrameError as error:
         return UnitError(str(error), 0)
@@ -107,13 +139,33 @@ def _compressed_unit(stored: bytes, at: int, form: Form) -> Unit | Rejected | Un
     return Unit(at, found[1], form, found[0])
 
 
-def _frame(stored: bytes, at: int, end: int) -> Unit | Rejected:
+def _frame(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> Unit | Rejected | None:
+    """A frame that was cut short seems to end within the next one; None where that may yet begin there."""
     if is_skippable(stored, at):
         return Unit(at, end, Form.ZSTD, b"")
     try:
         return Unit(at, end, Form.ZSTD, decompressed_frame(stored[at:end]))
     except UnitError as error:
+        if searches.left:
+            behind = stored.find(MAGIC, at + 1, end + len(MAGIC) - 1)
+            if behind < 0 and not is_last and _may_begin(stored, end):
+                return None
+            if behind >= 0:
+                searches.left -= 1
+                end = behind
         return Rejected(at, end, error.position, error.reason, compressed=True)
+
+
+def _may_begin(stored: bytes, end: int) -> bool:
+    """Whether a frame's mark may begin before `end` that isn't whole yet."""
+    begins = range(max(len(stored) - len(MAGIC) + 1, 0), min(end, len(stored)))
+    return any(MAGIC.startswith(stored[begin:]) for begin in begins)
+
+
+def _next_mark(stored: bytes, at: int, end: int) -> tuple[int, Form] | None:
+    """Where the first mark of a compressed unit lies from a place on, wholly before an end, and of which form."""
+    marks = [(found, form) for form, magic in _MAGICS.items() if (found := stored.find(magic, at, end)) >= 0]
+    return min(marks, default=None)
 
 
 def _too_long() -> UnitError:
@@ -124,11 +176,11 @@ def _passed_over(
     stored: bytes, at: int, form: Form, error: UnitError, *, is_lost: bool, is_last: bool
 ) -> Rejected | None:
     """The bytes up to what looks like the next unit; the blob from here on where there is none to look for."""
-    magic = _MAGICS.get(form)
-    behind = stored.find(magic, at + 1, at + MOST_STORED + len(magic)) if magic else -1
-    if behind < 0 and magic and len(stored) - at < MOST_STORED + len(magic):
+    most = at + MOST_STORED + len(MAGIC)
+    mark = _next_mark(stored, at + 1, most) if form in _MAGICS else None
+    if mark is None and form in _MAGICS and len(stored) < most:
         return Rejected(at, len(stored), error.position, error.reason, compressed=True) if is_last else None
-    if behind < 0 or is_lost:
+    if mark is None or is_lost:
         reason = f"{error.reason}; where the next unit begins can't be told"
         return Rejected(at, at, error.position, reason, compressed=True)
-    return Rejected(at, behind, error.position, error.reason, compressed=True)
+    return Rejected(at, mark[0], error.position, error.reason, compressed=True)

@@ -4,6 +4,7 @@ A line that begins with `{` is JSON, every other one line protocol. Of a text th
 are taken: a quoted string of line protocol may hold ends of lines.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from shared.domain.telemetry.precision import Precision
 
 _JSON = b"{"
 _SPACE = b" \t\r"
+_BLANK_LINES = re.compile(rb"(?:[ \r]*+\n)*+")
 
 
 class Mistake(NamedTuple):
@@ -96,13 +98,16 @@ class TextReader:
 
     def _read_line(self, part: _Part, found: Texts) -> bool:
         """Reads one record by the full grammar; False where nothing more can be read, or there is enough."""
-        text, at = part.text, found.taken
+        text, at = part.text, _BLANK_LINES.match(part.text, found.taken).end()  # type: ignore[union-attr]  # as in grammar
+        found.taken = at
+        if at == len(text):
+            return True
         stop = text.find(b"\n", at)
         stop = len(text) if stop < 0 else stop
         if stop - at > MOST_LINE:
             found.refused = _TOO_LONG
             return False
-        if found.bad >= MOST_MISTAKES or not (part.is_unit or form_at(text, at) is Form.TEXT):
+        if found.bad >= MOST_MISTAKES or not (part.is_unit or _is_text(text, at, ends=part.ends)):
             return False
         try:
             found.taken = self._read_record(text, at, stop, found)
@@ -135,6 +140,12 @@ class TextReader:
         if metric is not None:
             found.metrics.append(metric)
         return behind
+
+
+def _is_text(text: bytes, at: int, *, ends: bool) -> bool:
+    """Whether text begins there; too few bytes to tell that are it where no more follow."""
+    form = form_at(text, at)
+    return form is Form.TEXT or (ends and form is None)
 
 
 _TOO_LONG = f"a line is longer than {MOST_LINE:,} bytes"

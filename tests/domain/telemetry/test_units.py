@@ -3,6 +3,7 @@ import secrets
 import subprocess
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -10,11 +11,14 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.telemetry import texts
 from shared.domain.telemetry.bounds import MIB, MOST_DECODED, MOST_LINE, MOST_LISTED, MOST_MISTAKES, MOST_STORED, STEP
 from shared.domain.telemetry.compression import Form
 from shared.domain.telemetry.decoding import Decoder, Step
 from shared.domain.telemetry.frames import form_at
+from shared.domain.telemetry.line_grammar import read_record
 from shared.domain.telemetry.metrics import Metric
+from shared.domain.telemetry.precision import Precision
 from tests.domain.telemetry.reading import all_steps, contents
 
 SKIPPABLE = b"\x5a\x2a\x4d\x18" + (3).to_bytes(4, "little") + b"abc"
@@ -84,6 +88,62 @@ def test_a_frame_whose_content_is_damaged_costs_itself_only() -> None:
     assert [(one.start, one.end, one.compressed, one.reason) for one in rejected] == [
         (begin, begin + len(bad), True, "the frame is damaged, or asks for too much memory")
     ]
+
+
+def several(number: int) -> bytes:
+    """Lines of which a unit is."""
+    return b"".join(line(20 * number + one) for one in range(20))
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "zstd": frame, "zstd without a checksum": zstandard.compress, "gzip": gzip.compress,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pack", PACKERS.values(), ids=PACKERS)
+def test_a_unit_that_was_cut_short_costs_itself_only(pack: Callable[[bytes], bytes]) -> None:
+    units = [pack(several(number)) for number in range(6)]
+    others = {float(number) for number in range(120)} - {float(number) for number in range(20, 40)}
+    for cut in range(1, len(units[1])):
+        stored = b"".join([units[0], units[1][:cut], *units[2:]])
+        metrics, rejected = contents(all_steps(stored))
+        assert others <= set(numbers(metrics)), cut
+        assert rejected[0].start == len(units[0])
+        assert contents(all_steps(stored, range(cut, len(stored), 50))) == (metrics, rejected)
+
+
+@pytest.mark.parametrize("pack", PACKERS.values(), ids=PACKERS)
+@pytest.mark.parametrize(
+    ("stray", "records"),
+    [
+        (bytes(range(256)) * 20, 0),
+        (line(7)[:-1], 1),
+        (b"m f=", 0),
+        (b"\xff", 0),
+        (b'm f="a quote that is open\n', 0),
+        (b"\x28\xb5\x2f\xfd\n" * 3 + b"\x28\xb5\x2f\xfd\x08 no frame\n", 0),
+    ],
+    ids=["bytes", "a line without its end", "half a line", "one byte", "an open quote", "marks of nothing"],
+)
+def test_behind_text_that_was_cut_short_units_are_read(
+    pack: Callable[[bytes], bytes], stray: bytes, records: int
+) -> None:
+    units = [pack(several(number)) for number in range(4)]
+    stored = b"".join([units[0], stray, *units[1:]])
+    metrics, rejected = contents(all_steps(stored))
+    assert len(metrics) == 80 + records
+    assert bool(rejected) == (not records)
+    assert contents(all_steps(stored, range(1, len(stored), 30))) == (metrics, rejected)
+
+
+def test_marks_of_units_in_lines_of_text_cost_these_lines_only() -> None:
+    marks = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd\x24\x00\x00\x00\x08")
+    bad = [b"m,t=%b%b f=1\n" % (mark * many, rest) for mark in marks for many in (1, 9) for rest in (b"", frame(b""))]
+    stored = b"".join(line(number) + one for number, one in enumerate(bad)) + line(len(bad))
+    metrics, rejected = contents(all_steps(stored))
+    assert numbers(metrics) == [float(number) for number in range(len(bad) + 1)]
+    assert len(rejected) >= len(bad)
+    assert contents(all_steps(stored, range(1, len(stored), 17))) == (metrics, rejected)
 
 
 @pytest.mark.parametrize("form", ["zstd", "gzip"])
@@ -211,12 +271,18 @@ def _damaged(stored: bytes, place: int) -> bytes:
     return stored[:at] + bytes((stored[at] ^ 1,)) + stored[at + 1 :]
 
 
+def _cut(stored: bytes, share: float) -> bytes:
+    return stored[: int(share * len(stored))]
+
+
 UNITS = st.one_of(
     TEXTS,
     TEXTS.map(frame),
     TEXTS.map(gzip.compress),
     TEXTS.map(zlib.compress),
     st.builds(_damaged, TEXTS.map(frame), st.integers(0, 3)),
+    st.builds(_cut, st.one_of(TEXTS, TEXTS.map(frame), TEXTS.map(gzip.compress)), st.floats(0, 1)),
+    st.sampled_from([b"\x28\xb5\x2f\xfd", b"a\x1f\x8b\x08\x00\n", b"\xff\n"]),
     st.just(SKIPPABLE),
 )
 
@@ -280,9 +346,38 @@ def test_a_mark_of_utf8_at_the_begin_of_a_blob_is_passed_over(form: str, cuts: t
     steps = list(all_steps(stored, cuts))
     metrics, rejected = contents(steps)
     assert (numbers(metrics), rejected, steps[-1].end) == ([1, 2], [], len(stored))
-    batch = b'\xef\xbb\xbf{"metrics":[{"name":"m","tags":{},"fields":{"f":1},"timestamp":1713204200}]}\n'
-    assert [numbers(part) for part in contents(all_steps(batch))[:1]] == [[1]]
+    assert [numbers(part) for part in contents(all_steps(b"\xef\xbb\xbf" + BATCH))[:1]] == [[1]]
     assert not list(Decoder().steps(stored[:2], 0))
+
+
+BATCH = b'{"metrics":[{"name":"m","tags":{},"fields":{"f":1},"timestamp":1713204200}]}\n'
+
+
+@pytest.mark.parametrize("blank", [b"\n", b"\r\n", b"  \n", b"\n\n \r\n"], ids=repr)
+@pytest.mark.parametrize("pack", [bytes, frame, gzip.compress], ids=["text", "zstd", "gzip"])
+def test_blank_lines_before_anything_change_nothing(pack: Callable[[bytes], bytes], blank: bytes) -> None:
+    for good in (BATCH, line(1)):
+        metrics, rejected = contents(all_steps(pack(blank + good + blank + good)))
+        assert (numbers(metrics), rejected) == ([1.0, 1.0], [])
+    metrics, rejected = contents(all_steps(line(1) + blank + pack(blank + line(1))))
+    assert (numbers(metrics), rejected) == ([1.0, 1.0], [])
+    stored = line(1) + blank + b"a bad line\n" + line(2)
+    metrics, rejected = contents(all_steps(stored))
+    assert numbers(metrics) == [1.0, 2.0]
+    assert [stored[one.start : one.end] for one in rejected] == [b"a bad line"]
+    assert contents(all_steps(stored, range(1, len(stored)))) == (metrics, rejected)
+
+
+def test_very_many_blank_lines_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = Counter[str]()
+
+    def counted(text: bytes, at: int, precision: Precision) -> tuple[Metric | None, int]:
+        looks["record"] += 1
+        return read_record(text, at, precision)
+
+    monkeypatch.setattr(texts, "read_record", counted)
+    (step,) = all_steps(frame(b"\n" * 200_000 + b"x\n"))
+    assert (len(step.rejected), step.bad, looks["record"]) == (1, 1, 1)
 
 
 def test_a_mark_of_utf8_within_a_blob_is_text() -> None:
