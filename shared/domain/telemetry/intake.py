@@ -23,7 +23,7 @@ from shared.domain.telemetry.sessions import Phase, Session, Writer
 from shared.domain.telemetry.taken import Taken
 
 _QUIET = 300_000_000_000  # nanoseconds after which a session makes room for another, where there is none
-_TASK_QUIET = 150_000_000_000  # the same of a task's, as short ones follow each other soon
+_TASK_QUIET = 150_000_000_000  # the same of a task's, as short ones follow each other soon; but for a displaced one
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Window:
 class _Gathered:
     """Records that are alike: times and fields.
 
-    `settled` is the last session that took note of their tags; all that is gathered is of it. `of_node` is where their
-    node has them if they are of one task too many.
+    `settled` is the session that all that is gathered is of. `of_node` is where their node has them if they are of one
+    task too many.
     """
 
     plan: Plan
@@ -88,7 +88,7 @@ class Intake:
         self._known = Remembered[_Gathered]()
         self._bundled: dict[int, tuple[object, _Gathered]] = {}  # with what is known by its id, so that no other has it
         self._gathered: list[_Gathered] = []
-        self._full_until: dict[bool, int] = {}
+        self._full_until: dict[tuple[bool, int], int] = {}
         self.gathered_values = 0
         self.state = state or State()
 
@@ -111,10 +111,14 @@ class Intake:
     def _gather_bundle(self, bundle: Bundle, taken: Taken) -> None:
         _, known = self._bundled.get(id(bundle.head)) or self._learn_bundle(bundle)
         session, times = self.state.sessions.current.get(known.key), bundle.times
-        if not known.is_once and (session is None or known.settled != session.number):
-            session = self._noted(next(bundle.metrics()), known, taken)
-        if known.is_once or session is None or min(times) not in self._times or max(times) not in self._times:
+        if known.is_once or min(times) not in self._times or max(times) not in self._times:
             self._gather_each(bundle.metrics(), taken)
+            return
+        if session is None or known.settled != session.number:
+            known, session = self._settled(next(bundle.metrics()), known, len(times), taken)
+        if session is None:
+            for metric in bundle.metrics():
+                taken.leave_out(metric, known.writer, session)
             return
         if not known.times:
             self._gathered.append(known)
@@ -140,9 +144,7 @@ class Intake:
             known = known_of(like) or self._learn(like, metric)
             session = current.get(known.key)
             if known.is_once or session is None or known.settled != session.number:
-                session = self._noted(metric, known, taken)
-                if session is None and known.writer.is_of_task and not known.is_once:
-                    known, session = self._crowded(metric, known, taken)
+                known, session = self._settled(metric, known, 1, taken)
             if session is None or metric.time is None or metric.time not in times:
                 taken.leave_out(metric, known.writer, session)
             else:
@@ -157,6 +159,15 @@ class Intake:
         known = _Gathered(alike.plan, alike.writer, alike.writer.key, alike.is_once)
         self._known.keep(like, known)
         return known
+
+    def _settled(
+        self, metric: Metric, known: _Gathered, records: int, taken: Taken
+    ) -> tuple[_Gathered, Session | None]:
+        """Where so many records that are alike count, of which this is the first, and of which session."""
+        session = self._noted(metric, known, taken)
+        if session is None and known.writer.is_of_task and not known.is_once:
+            return self._crowded(metric, known, records, taken)
+        return known, session
 
     def _noted(self, metric: Metric, known: _Gathered, taken: Taken) -> Session | None:
         """The session that a record belongs to, which it may begin or tell of; None where there are too many."""
@@ -181,11 +192,13 @@ class Intake:
         known.settled = session.number
         return session
 
-    def _crowded(self, metric: Metric, known: _Gathered, taken: Taken) -> tuple[_Gathered, Session | None]:
-        """Where a sample of one task too many counts, and the session: its node's, but for counters.
+    def _crowded(
+        self, metric: Metric, known: _Gathered, records: int, taken: Taken
+    ) -> tuple[_Gathered, Session | None]:
+        """Where samples of one task too many count, and the session: their node's, but for counters.
 
         Most of what agents sample is their node's, whichever task they name. But counters of several tasks would be
-        read as one, which grows by the differences between them.
+        read as one, which grows by the differences between them. No session where the node's is one of another task.
         """
         node = known.of_node
         if node is None:
@@ -196,8 +209,10 @@ class Intake:
             session = self._noted(metric, node, taken)
         else:  # it ends no opening of the node, as no sample of a task that runs does
             node.settled = session.number
-        if session and known.plan.counters and metric.time is not None and metric.time in self._times:
-            taken.of_too_many_tasks += 1
+        if session is None or session.is_of_another_task(known.writer):
+            return known, None
+        if known.plan.counters and metric.time is not None and metric.time in self._times:
+            taken.of_too_many_tasks += records
         return node, session
 
     def _tell_those_under(self, before: Session, session: Session, taken: Taken, *, by_batch: bool) -> None:
@@ -241,18 +256,22 @@ class Intake:
 
     def _make_room(self, writer: Writer, time: int | None, taken: Taken) -> None:
         """Ends the session that has been quiet for longest, if that is long enough."""
-        quiet = _TASK_QUIET if writer.is_of_task else _QUIET
-        if time is None or time not in self._times or time < self._full_until.get(writer.is_of_task, 0):
+        sessions = self.state.sessions
+        quiet = _TASK_QUIET if writer.is_of_task and writer.key not in sessions.displaced else _QUIET
+        asked = writer.is_of_task, quiet
+        if time is None or time not in self._times or time < self._full_until.get(asked, 0):
             return
         self.sum_up(taken)
-        key, latest = self.state.sessions.quietest(writer, time) or (None, time)
+        key, latest = sessions.quietest(writer, time) or (None, time)
         if key is not None and time - latest >= quiet:
             self._end(key)
+            sessions.displace(key)
         else:
-            self._full_until[writer.is_of_task] = latest + quiet
+            self._full_until[asked] = latest + quiet
 
     def _end(self, key: str) -> None:
         """Ends a session of which nothing is gathered."""
+        self._full_until.clear()
         self.state.memories.pop(self.state.sessions.end(key).number, None)
 
     def sum_up(self, taken: Taken) -> None:
@@ -261,7 +280,8 @@ class Intake:
         latest = self.state.sessions.latest
         for known in self._gathered:
             plan, records = known.plan, len(known.times)
-            latest[known.settled] = max(latest.get(known.settled, 0), known.times[-1])
+            newest = max(known.times)
+            latest[known.settled] = max(latest.get(known.settled, 0), newest)
             if plan.unknown:
                 taken.count_unknown(plan.unknown, records)
             else:

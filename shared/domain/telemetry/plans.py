@@ -58,6 +58,7 @@ class Plan:
         object.__setattr__(self, "counters", counters)
 
     def without_counters(self) -> "Plan":
+        """That of the same records where their counters belong to no series, which aren't unread fields either."""
         columns = tuple(column for column in self.columns if column.rule.kind is not Kind.COUNTER)
         return replace(self, columns=columns)
 

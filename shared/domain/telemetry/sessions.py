@@ -101,6 +101,11 @@ class Session:
         single = single_of(shown(metric))
         return bool(single) and any(name == single and at != (metric.time or 0) for name, at in self.told)
 
+    def is_of_another_task(self, writer: Writer) -> bool:
+        """Whether it tells of a job or a task other than a writer's."""
+        own, other = self.identity, writer.identity
+        return bool((own.task and own.task != other.task) or (own.job and other.job and own.job != other.job))
+
     def with_record(self, metric: Metric) -> "Session":
         """With what a record tells that is told once."""
         safe = shown(metric)
@@ -137,13 +142,16 @@ class Sessions:
     """The sessions under way in a blob, by the keys of their writers.
 
     `latest` are the nanoseconds of the last samples of those that have any, by the numbers of sessions. `left` are, by
-    their keys, those of the agent without tags that ended with it, and itself: that agent may still write.
+    their keys, those of the agent without tags that ended with it, and itself: that agent may still write. `displaced`
+    are the keys of those that made room for others lately: they make none at once when they come back, or writers that
+    all are heard of rarely would displace each other for ever.
     """
 
     current: dict[str, Session] = field(default_factory=dict)
     begun: int = 0
     latest: dict[int, int] = field(default_factory=dict)
     left: dict[str, Session] = field(default_factory=dict)
+    displaced: list[str] = field(default_factory=list)
 
     def has_room(self, writer: Writer) -> bool:
         """Whether there may be one more at a time."""
@@ -184,6 +192,9 @@ class Sessions:
         ended = self.current.pop(key)
         self.latest.pop(ended.number, None)
         return ended
+
+    def displace(self, key: str) -> None:
+        self.displaced = [*self.displaced, key][-MOST_NODES:]
 
     def followers(self, ended: Session) -> list[str]:
         """The keys of sessions that end with one without tags: of its tasks, and of the host that followed it.
@@ -261,7 +272,7 @@ class Sessions:
     def quietest(self, writer: Writer, now: int) -> tuple[str, int] | None:
         """The key of the session whose end would make room for a writer, and the nanosecond of its last sample.
 
-        One without any counts as heard of now, not as quiet.
+        One without any counts as heard of when this is asked first.
         """
         above = {session.under for session in self.current.values()}
         found = [(self.latest.setdefault(session.number, now), key) for key, session in self._candidates(writer)

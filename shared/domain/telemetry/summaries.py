@@ -18,10 +18,10 @@ _WORDS = {"true": 1, "false": 0, "active": 1, "not active": 0, "yes": 1, "no": 0
 
 
 class Reading(NamedTuple):
-    """A counter as it was read last; `at` in nanoseconds since 1970."""
+    """A counter as it was read last; `at` in nanoseconds since 1970. A whole number stays one, however large."""
 
     at: int
-    value: float
+    value: int | float
 
 
 def number_of(value: object) -> float | None:

@@ -1,5 +1,6 @@
 """Records as a TES node writes them, and what an intake makes of lines of text."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
@@ -59,3 +60,21 @@ def only(found: Rollups) -> tuple[Series, Rollup]:
 
 def flat(found: Mapping[Series, Mapping[int, Rollup]]) -> dict[tuple[Series, int], Rollup]:
     return {(series, period): rollup for series, periods in found.items() for period, rollup in periods.items()}
+
+
+def used(second: float, tags: str) -> Metric:
+    return at(second, f"mem,{tags} used={second}")
+
+
+def counted(lines: Iterable[Metric], identity: Identity | None = None, *, singly: bool = False) -> dict[Identity, int]:
+    """How many values there are of whom; in one step, or each record in one of its own, with the state packed."""
+    reader, whose, values, found = intake(identity), dict[int, Identity](), Counter[int](), Counter[Identity]()
+    for part in [[line] for line in lines] if singly else [list(lines)]:
+        told = reader.take(step(part))
+        whose |= {number: session.whose for number, session in told.sessions.items()}
+        for number, rollups in told.rollups.items():
+            values[number] += sum(one.count for one in flat(rollups).values())
+        reader = intake(identity, State.unpack(reader.state.pack()))
+    for number, count in values.items():
+        found[whose[number]] += count
+    return found

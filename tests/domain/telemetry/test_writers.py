@@ -1,7 +1,7 @@
 """Who of those that write to one blob a record is of: nodes, their tasks and attempts, and what is told once."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -17,27 +17,9 @@ from shared.domain.telemetry.metrics import Metric
 from shared.domain.telemetry.sessions import MOST_NODES, MOST_SESSIONS, MOST_TASKS
 from shared.domain.telemetry.taken import Taken
 from shared.domain.telemetry.task_runs import Tie, attempts_of, tie_of
-from tests.domain.telemetry.nodes import BEGIN, SECOND, at, flat, intake, once, step, taken, variable
+from tests.domain.telemetry.nodes import BEGIN, SECOND, at, counted, flat, intake, once, step, taken, used, variable
 
 TASKS = {"t1": range(5), "t2": range(5, 10)}
-
-
-def used(second: float, tags: str) -> Metric:
-    return at(second, f"mem,{tags} used={second}")
-
-
-def counted(lines: Iterable[Metric], identity: Identity | None = None, *, singly: bool = False) -> dict[Identity, int]:
-    """How many values there are of whom; in one step, or each record in one of its own, with the state packed."""
-    reader, whose, values, found = intake(identity), dict[int, Identity](), Counter[int](), Counter[Identity]()
-    for part in [[line] for line in lines] if singly else [list(lines)]:
-        told = reader.take(step(part))
-        whose |= {number: session.whose for number, session in told.sessions.items()}
-        for number, rollups in told.rollups.items():
-            values[number] += sum(one.count for one in flat(rollups).values())
-        reader = intake(identity, State.unpack(reader.state.pack()))
-    for number, count in values.items():
-        found[whose[number]] += count
-    return found
 
 
 @pytest.mark.parametrize("order", [lambda second: second, lambda second: second * 5 % 9])
@@ -136,68 +118,6 @@ def test_a_tasks_own_opening_begins_its_next_session() -> None:
         used(second + 5, "node_id=n,task_id=t"), used(second + 6, "node_id=n"),
     )]  # fmt: skip
     assert [session.identity.task for session in taken(*lines).sessions.values()] == ["", "t"] * 3
-
-
-@pytest.mark.parametrize("singly", [False, True])
-def test_of_very_many_tasks_at_a_time_the_last_ones_gauges_count_for_their_node(*, singly: bool) -> None:
-    tasks = range(MOST_TASKS + 3)
-    lines = [used(second + task / 100, f"node_id=n,task_id={task}") for second in (1, 2) for task in tasks]
-    lines += [used(second, "node_id=n") for second in (1, 2)]
-    expected = {Identity(node="n", task=str(task)): 2 for task in range(MOST_TASKS)} | {Identity(node="n"): 2 + 6}
-    assert counted(lines, singly=singly) == expected
-    found = taken(*lines)
-    assert (found.records, found.of_too_many_tasks, found.of_too_many_nodes) == (len(lines), 0, 0)
-
-
-def test_counters_of_too_many_tasks_are_no_growth_of_their_node() -> None:
-    lines = [at(second + task / 100, f"net,host=h,task_id={task},interface=e bytes_recv={task * 10**9 + second}i")
-             for second in range(10) for task in range(MOST_TASKS + 4)]  # fmt: skip
-    found = taken(*lines)
-    assert [one.sum for part in found.rollups.values() for one in flat(part).values()] == [9] * MOST_TASKS
-    assert (found.of_too_many_tasks, found.losses.late) == (40, 0)
-
-
-def test_what_the_last_of_very_many_tasks_tells_once_tells_nothing_of_its_node() -> None:
-    node, tags = {"node_id": "n"}, {"node_id": "n", "task_id": "last"}
-    tasks = [used(1, f"node_id=n,task_id={task}") for task in range(MOST_TASKS)]
-    own = [once("exec.env", 2, tags, key="AZ_BATCH_TASK_ID", value="last"), once("linux_boot", 2, tags)]
-    own.append(once("vm_lscpu_metadata", 2, tags, CPUs="2"))
-    last = used(3, "node_id=n,task_id=last")
-    found = taken(once("linux_boot", 0, node), *tasks, used(1, "node_id=n"), *own, *tasks, last)
-    assert [session.identity.task for session in found.sessions.values()] == ["", *map(str, range(MOST_TASKS))]
-    assert {session.facts.cpu_count for session in found.sessions.values()} == {None}
-    assert found.of_too_many_tasks == len(own)
-
-
-@pytest.mark.parametrize(("length", "growing"), [(5, False), (20, True)])
-def test_of_short_tasks_that_follow_each_other_every_sample_counts(length: int, *, growing: bool) -> None:
-    seconds = range(0, 3600, 5)
-    tags = [f"host=h,task_id={second // length}" for second in seconds]
-    memory = [used(second, tag) for second, tag in zip(seconds, tags, strict=True)]
-    assert sum(counted(memory).values()) == len(memory)
-    sent = [
-        at(second, f"net,{tag},interface=e bytes_sent={second}i") for second, tag in zip(seconds, tags, strict=True)
-    ]
-    found = taken(*sent)
-    whole = sum(one.sum for part in found.rollups.values() for one in flat(part).values())
-    assert (found.of_too_many_tasks == 0) == growing
-    assert whole == (sum(length - 5 for _ in range(3600 // length)) if growing else 0)
-
-
-def test_a_record_of_one_task_too_many_that_has_no_time_is_counted_as_such() -> None:
-    tasks = [used(1, f"host=h,task_id={task}") for task in range(MOST_TASKS)]
-    tags = {"host": "h", "task_id": "x", "interface": "e"}
-    found = taken(*tasks, Metric("net", tags, {"bytes_sent": 1}, None))
-    assert (found.without_time, found.of_too_many_tasks) == (1, 0)
-
-
-def test_a_sample_of_one_task_too_many_ends_no_opening_of_its_node() -> None:
-    node = {"node_id": "n"}
-    tasks = [used(1, f"node_id=n,task_id={task}") for task in range(MOST_TASKS)]
-    opening = [once("imds_metadata", 100, node, vm_size="D1"), used(100.05, "node_id=n,task_id=x"),
-               once("vm_lscpu_metadata", 100.1, node, CPUs="2")]  # fmt: skip
-    found = taken(once("linux_boot", 0, node), *tasks, *opening).sessions
-    assert len([session for session in found.values() if not session.identity.task]) == 2
 
 
 def test_gauges_go_on_where_the_blob_may_have_no_more_tasks() -> None:
