@@ -4,6 +4,7 @@ Whatever isn't acceptable becomes one sentence that names the parameter and what
 """
 
 import re
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from shared.errors import BatchscopeError
 
 _MAX_BODY = 1024 * 1024
 _WHOLE = re.compile(r"-?[0-9]+")
+_NUMBER = re.compile(r"\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*", re.IGNORECASE)
 
 
 class BadRequestError(BatchscopeError):
@@ -44,8 +46,10 @@ def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q
         query = msgspec.convert(dict(request.params), kind, strict=False)
     except msgspec.ValidationError as error:
         raise _bad_value(request, kind, _place(error)) from error
-    for target, given in request.params.items():  # `1e3` is converted to a whole number, too
-        if type(getattr(query, fields[target])) is int and not _WHOLE.fullmatch(given):
+    for target, given in request.params.items():  # `1e3` is converted to a whole number, too, and `2026` to a time
+        value = getattr(query, fields[target])
+        is_odd_number = type(value) is int and not _WHOLE.fullmatch(given)
+        if is_odd_number or (isinstance(value, datetime | timedelta) and _NUMBER.fullmatch(given)):
             raise _bad_value(request, kind, target)
     return query
 

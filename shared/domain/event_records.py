@@ -63,6 +63,16 @@ def parse_event(record: bytes) -> BatchEvent:
     )
 
 
+def is_whole_record(text: bytes) -> bool:
+    """Whether a line that has no end yet is a whole one: behind an object nothing but its end can follow."""
+    if len(text) > _MOST_BYTES or not text.rstrip().endswith(b"}"):
+        return False
+    try:
+        return isinstance(msgspec.json.decode(text), dict)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
 def _decoded(record: bytes) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(record)
@@ -122,6 +132,18 @@ def _says_secret(name: str) -> bool:
     return MARK in redacted(f"{name}=word")
 
 
+def _named_secret(found: dict[str, Any]) -> str | None:
+    """The key of what is a secret because a name beside it says so, as in settings of an environment."""
+    name = field_of(found, "name")
+    is_secret = isinstance(name, str) and _names_secret(name)
+    return next((key for key in found if key.lower() == "value"), None) if is_secret else None
+
+
+def _asks_for_secret(argument: Any) -> bool:
+    """Whether the argument behind it in a list is a secret."""
+    return isinstance(argument, str) and argument.startswith("-") and "=" not in argument and _names_secret(argument)
+
+
 def _shown(text: str) -> str:
     """A text without secrets; ids and times, which are single words, are nearly all of them."""
     if len(text) <= _LONGEST_WORD and is_harmless_word(text):
@@ -149,9 +171,12 @@ def _clean(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return _shown(value)
     if isinstance(value, dict):
-        return {_known(key): MARK if _names_secret(key) else _clean(each, depth + 1) for key, each in value.items()}
+        named = _named_secret(value)
+        return {_known(key): MARK if key == named or _names_secret(key) else _clean(each, depth + 1)
+                for key, each in value.items()}  # fmt: skip
     if isinstance(value, list):
-        return [_clean(each, depth + 1) for each in value]
+        return [MARK if _asks_for_secret(before) else _clean(each, depth + 1)
+                for before, each in zip(("", *value), value, strict=False)]  # fmt: skip
     if isinstance(value, int) and not -_MOST_WHOLE <= value < _MOST_WHOLE:
         raise RecordError("It has a whole number of more than 64 bits.")
     return value

@@ -44,9 +44,10 @@ def _resize_began(event: BatchEvent) -> str:
 def _resized(event: BatchEvent) -> str:
     code, message = _text(event.properties, "resultCode"), _text(event.properties, "resultMessage")
     reached = [
-        f"{_count(event, f'current{name}Nodes')} of {target} {word}"
+        f"{current} of {target} {word}"
         for name, word in _TARGETS
         if (target := _count(event, f"target{name}Nodes"))
+        and (current := _count(event, f"current{name}Nodes")) is not None
     ]
     nodes = f", with {' and '.join(reached)} nodes" if reached else ""
     if code is None or code.lower() == "success":
@@ -56,12 +57,10 @@ def _resized(event: BatchEvent) -> str:
 
 
 def _scaled(event: BatchEvent) -> str:
-    code, message = field_of(event.properties, "error", "code"), field_of(event.properties, "error", "message")
-    if code or message:
-        why = ": ".join(_stopped(str(part)) for part in (code, message) if part)
+    if why := _reason(field_of(event.properties, "error")):
         return f"The autoscale formula of {_pool(event, small=True)} failed: {why}."
-    results = _text(event.properties, "results")
-    return f"The autoscale formula of {_pool(event, small=True)} was evaluated{f': {results}' if results else '.'}"
+    results = _stopped(_text(event.properties, "results") or "")
+    return f"The autoscale formula of {_pool(event, small=True)} was evaluated{': ' if results else ''}{results}."
 
 
 def _started(event: BatchEvent) -> str:
@@ -137,9 +136,13 @@ def _is_failure(run: Mapping[str, Any]) -> bool:
 
 
 def _why(found: Mapping[str, Any]) -> str:
-    code, message = field_of(found, "schedulingError", "code"), field_of(found, "schedulingError", "message")
-    told = [_stopped(str(part)) for part in (code, message) if part]
-    return f": {': '.join(told)}" if told else ""
+    why = _reason(field_of(found, "schedulingError"))
+    return f": {why}" if why else ""
+
+
+def _reason(error: object) -> str:
+    """The code and message of an error, as far as they say something."""
+    return ": ".join(_stopped(part) for name in ("code", "message") if (part := _text(error, name)))
 
 
 def _after(found: Mapping[str, Any]) -> str:
@@ -170,7 +173,7 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _text(found: Mapping[str, Any], name: str) -> str | None:
+def _text(found: object, name: str) -> str | None:
     value = field_of(found, name)
     return value.strip() or None if isinstance(value, str) else None
 

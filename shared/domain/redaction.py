@@ -64,12 +64,47 @@ _PATTERNS = (
         ),
         MARK,
     ),
-    # the signature of a shared access signature, in an address or in one that is part of another
+    # the signature of a shared access signature, in an address or in one that is part of another; those of others
     (re.compile(r"(?i)((?:\b|(?<=%26)|(?<=%3f))sig(?:=|%3d))[^&\s\"'<>;]+"), rf"\1{MARK}"),
+    (
+        re.compile(
+            r"(?i)((?:\bx-(?:amz|goog)-(?:signature|credential|security-token)|[?&]signature)(?:=|%3d))[^&\s\"'<>;]+"
+        ),
+        rf"\1{MARK}",
+    ),
+    # NAME=value in an address; cookies; what stands in an element of XML that is called a secret
+    (re.compile(rf"({_NAME}%3[dD])[^&\s\"'<>;]+"), rf"\1{MARK}"),
+    (re.compile(r"(?i)(\bcookie\\*[\"']?\s*:\s*\\*[\"']?)(?=[^\s;=\"']{1,100}=)[^\n\"'\\]+"), rf"\1{MARK}"),
+    (
+        re.compile(rf"(\bcurl\b[^\n|;&]{{0,500}}?\s(?:-b|--cookie)[ =]?)(?=[\"']?[^\s\"'=]{{1,100}}=){_VALUE}"),
+        rf"\1{MARK}",
+    ),
+    (re.compile(rf"(<[\w.:\-]{{0,64}}{_NAME}[\w.\-]{{0,64}}>)[^<]+(?=</)"), rf"\1{MARK}"),
+    # name=NAME value=value, as settings of an environment are written in XML, JSON and YAML
+    (
+        re.compile(
+            rf"((?i:\b(?:key|name))[\"']?\s*[=:]\s*[\"']?[\w.\-]{{0,64}}{_NAME}[\w.\-]{{0,64}}[\"']?[\s,;]{{1,20}}"
+            rf"[\"']?(?i:value)[\"']?\s*[=:]\s*){_VALUE}"
+        ),
+        rf"\1{MARK}",
+    ),
+    # arguments in a list; openssl's way; what Docker keeps of a login; who may post to a channel
+    (re.compile(rf"((?<![\w\-])--?[\w\-]*?{_NAME}\\*[\"']\s*,\s*){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"(?i)(\s-pass(?:in|out)?\s+pass:){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(r"(\"auth\\*\"\s*:\s*\\*\")[A-Za-z0-9+/]{12,}=*"), rf"\1{MARK}"),
+    (
+        re.compile(
+            r"(https://(?:hooks\.slack\.com/(?:services|workflows)"
+            r"|[\w.\-]{1,100}\.webhook\.office\.com/webhookb2)/)[^\s\"'<>]+"
+        ),
+        rf"\1{MARK}",
+    ),
     # a function's key in an address; a header that says who calls, whatever the scheme
     (re.compile(r"(?i)((?:[?&]|%3f|%26)code(?:=|%3d))[^&\s\"'<>;]+"), rf"\1{MARK}"),
     (
-        re.compile(r"(?i)(\b(?:proxy-)?authorization\\*[\"']?\s*[:=]\s*\\*[\"']?)(?!bearer\s|basic\s|\[)[^\"'\n\\]+"),
+        re.compile(
+            r"(?i)(\b(?:proxy-)?authorization\\*[\"']?\s*[:=]\s*\\*[\"']?(?:(?:bearer|basic)\s+)?)(?!\[)[^\"'\n\\]+"
+        ),
         rf"\1{MARK}",
     ),
     # PowerShell's plain text that becomes a secure string
@@ -77,8 +112,11 @@ _PATTERNS = (
         re.compile(rf"(?i)(\bConvertTo-SecureString\s+(?:-AsPlainText\s+|-Force\s+)*(?:-String\s+)?)(?!-){_VALUE}"),
         rf"\1{MARK}",
     ),
-    # NAME=value, NAME: value, "name": "value"; --name value, -Name value
-    (re.compile(rf"({_NAME}(?:\\*[\"'])?\s*[=:]\s*){_VALUE}"), rf"\1{MARK}"),
+    # NAME=value, NAME: value, "name": "value"; --name value, -Name value; `rotate-key:job-1` is a schedule's job
+    (
+        re.compile(rf"({_NAME}(?:\\*[\"'])?\s*(?::=|=>|[=:])\s*)(?!(?<=:)job-\d{{1,10}}(?![\w\-])){_VALUE}"),
+        rf"\1{MARK}",
+    ),
     (re.compile(rf"({_SHORT_NAME}(?:\s*=\s*|\\*[\"']\s*:\s*)){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"((?<![\w\-])--?[\w\-]*?{_NAME}\s+)(?!-){_VALUE}"), rf"\1{MARK}"),
     (
@@ -98,14 +136,21 @@ _PATTERNS = (
     (re.compile(rf"(\bredis-(?:cli|benchmark)\b[^\n|;&]{{0,500}}?\s-a\s+){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"(?i)((?<!\S)/pass:){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"{_CURL}[^\s\"']+"), rf"\1{MARK}"),
-    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/\-]{8,}=*"), rf"\1 {MARK}"),
+    # a token behind its scheme, which some sign tells from a word
+    (re.compile(r"\b((?i:bearer|basic))\s+(?=[\w.~+/\-]+[0-9A-Z~+/=])[\w.~+/\-]{8,}=*"), rf"\1 {MARK}"),
     # a user's name and password in an address, or a password alone; in one of the web also a token alone
-    (re.compile(r"(?i)(\b[a-z][a-z0-9+.\-]{0,30}://)[^\s/@:\"']*:[^\s/@\"']+@"), rf"\1{MARK}@"),
+    (re.compile(r"(?i)(\b[a-z][a-z0-9+.\-]{0,30}://)[^\s/@:\"']*:[^\s/\"']+@"), rf"\1{MARK}@"),
     (re.compile(r"(?i)(\bhttps?://)(?!\[redacted\]@)[^\s/@:\"'?#]+@"), rf"\1{MARK}@"),
-    # a JSON web token; tokens of GitHub, GitLab, Hugging Face, OpenAI and Slack; an account key: 64 bytes in base64
+    # a JSON web token; tokens of well-known services; an account key: 64 bytes in base64
     (re.compile(r"\beyJ[\w\-]{8,4096}+\.[\w\-]{8,}+\.[\w\-]*"), MARK),
     (re.compile(r"\b(?:gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"), MARK),
-    (re.compile(r"(?<![\w\-])(?:glpat-|hf_|sk-(?:proj-|ant-)?|xox[abps]-)[A-Za-z0-9_\-]{20,}"), MARK),
+    (
+        re.compile(
+            r"(?<![\w\-])(?:glpat-|hf_|sk-(?:proj-|ant-)?|xox[abeps][\-.]|xapp-|npm_|pypi-|dckr_pat_|dop_v1_|[rs]k_live_"
+            r"|hvs\.|SG\.|AIza|dapi(?=[0-9a-f]{32}))[A-Za-z0-9_\-.]{20,}"
+        ),
+        MARK,
+    ),
     # AWS's key ids; keys of SSH, which aren't secret and tell who may log in
     (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), MARK),
     (re.compile(r"\b(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp\d{3})(?:\s+|\\*[\"'])AAAA[A-Za-z0-9+/=]+"), MARK),
@@ -113,7 +158,8 @@ _PATTERNS = (
 )
 _WORD = re.compile(r"[\w.\-:+]*")
 _TOKEN = re.compile(
-    r"eyJ|gh[opsur]_|github_pat_|glpat-|hf_|(?<!\w)sk-|xox[abps]-|AKIA|ASIA"
+    r"eyJ|gh[opsur]_|github_pat_|glpat-|hf_|(?<!\w)sk-|xox[abeps][\-.]|xapp-|npm_|pypi-|dckr_pat_|dop_v1_|[rs]k_live_"
+    r"|hvs\.|SG\.|AIza|dapi|AKIA|ASIA"
 )  # the begin of those above
 _SHORTEST_TOKEN = 20
 _NAMED = re.compile(r"[^\W\d_]:")

@@ -6,6 +6,7 @@ as no other step can come in between: the row of totals is written with each.
 
 import asyncio
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +15,7 @@ from shared.domain.accounts import Account
 from shared.domain.batch_events import BatchEvent, minute_of
 from shared.domain.blobs import cut_lines, resume_lines
 from shared.domain.event_chunks import Identities, windows_of
-from shared.domain.event_records import RecordError, parse_event
+from shared.domain.event_records import RecordError, is_whole_record, parse_event
 from shared.domain.redacted_begins import redacted_begin
 from shared.domain.rejects import Refusal, Refusals
 from shared.domain.sweeps import Totals
@@ -169,11 +170,13 @@ def _read(piece: Piece) -> _Read:
 def _parsed(piece: Piece) -> _Read:
     """As many units as come to eighty minutes at most, or until very many were bad."""
     events, refused, minutes, consumed = list[BatchEvent](), Refusals(), set[int](), 0
-    for unit in cut_lines(piece.body, last=piece.is_last):
+    body = piece.body
+    for unit in cut_lines(body, last=piece.is_last or is_whole_record(body[body.rfind(b"\n") + 1 :])):
+        content = unit.content if piece.offset + unit.start else unit.content.removeprefix(BOM_UTF8)
         try:
-            event = parse_event(unit.content) if unit.content else None
+            event = parse_event(content) if content else None
         except RecordError as error:
-            sample = _sample(unit.content) if refused.has_room else b""
+            sample = _sample(content) if refused.has_room else b""
             refused.add(Refusal(piece.offset + unit.start, error.position, str(error), sample))
             event = None
         if event:

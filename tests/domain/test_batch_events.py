@@ -176,6 +176,21 @@ def test_what_a_secret_is_called_hides_its_value() -> None:
     assert found.properties == {"poolId": "p", "accountKey": "[redacted]", "more": [{"sasToken": "[redacted]"}]}
 
 
+def test_what_an_argument_or_a_setting_beside_it_says_is_secret_is_hidden() -> None:
+    told = {"command": ["run", "--password", "word", "--to", "there", "--key=word"],
+            "settings": [{"name": "DB_PASSWORD", "value": "word"}, {"name": "HOME", "value": "/root"}]}  # fmt: skip
+    found = parse_event(record("NewEvent", {"poolId": "p", **told})).properties
+    assert found["command"] == ["run", "--password", "[redacted]", "--to", "there", "--key=[redacted]"]
+    assert found["settings"] == [{"name": "DB_PASSWORD", "value": "[redacted]"}, {"name": "HOME", "value": "/root"}]
+
+
+@pytest.mark.parametrize("schedule", ["rotate-key", "sync_token", "db-password", "nightly"])
+def test_the_job_of_a_schedule_is_known_whatever_the_schedule_is_called(schedule: str) -> None:
+    found = parse_event(record("TaskStartEvent", {"jobId": f"{schedule}:job-12", "id": "t"}))
+    assert (found.job, found.properties["jobId"]) == (f"{schedule}:job-12", f"{schedule}:job-12")
+    assert f"'{schedule}:job-12'" in sentence_of(found)
+
+
 TOKENS = ["ghp_" + "A1b2" * 9, "hf_" + "aB3" * 10, "glpat-" + "x1" * 12, "AKIA" + "ABCD1234" * 2, "accountKey:word"]
 
 
@@ -296,8 +311,19 @@ def test_every_documented_body_is_an_event_of_its_kind() -> None:
          "A resize of pool 'p' began."),
         ("PoolCreateEvent", {"targetDedicatedNodes": True}, "Pool 'p' was created."),
         ("TaskFailEvent", {"executionInfo": {"exitCode": False, "retryCount": True}}, "A task failed."),
+        ("TaskFailEvent", {"executionInfo": {"schedulingError": {"code": " ", "message": "  "}}}, "A task failed."),
+        ("TaskFailEvent", {"executionInfo": {"schedulingError": {"code": "No.", "message": None}}},
+         "A task failed: No."),
+        ("PoolResizeCompleteEvent", {"currentDedicatedNodes": None, "targetDedicatedNodes": 5, "resultCode": "Success"},
+         "The resize of pool 'p' ended."),
+        ("PoolAutoScaleEvent", {"error": {"code": " ", "message": " "}},
+         "The autoscale formula of pool 'p' was evaluated."),
+        ("PoolAutoScaleEvent", {"results": "$TargetDedicatedNodes=2;"},
+         "The autoscale formula of pool 'p' was evaluated: $TargetDedicatedNodes=2;."),
+        ("PoolAutoScaleEvent", {"results": "All.", "error": None},
+         "The autoscale formula of pool 'p' was evaluated: All."),
     ],
 )  # fmt: skip
-def test_what_is_no_number_is_told_as_none(kind: str, properties: dict[str, Any], sentence: str) -> None:
+def test_what_says_nothing_is_told_as_nothing(kind: str, properties: dict[str, Any], sentence: str) -> None:
     place = {"poolId": "p"} if kind.startswith("Pool") else {}
     assert sentence_of(parse_event(record(kind, properties | place))) == sentence

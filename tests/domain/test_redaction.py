@@ -98,6 +98,25 @@ TEXTS = {
     "what authorizes": "tool --auth {} --verbose",
     "Windows' credential store": "cmdkey /add:a.file.core.windows.net /user:Azure\\a /pass:{}",
     "Redis' own way": "redis-cli -h cache -p 6380 -a {} ping",
+    "a cookie": "curl -H 'Cookie: session={}; a=b' https://example.org",
+    "a cookie that is set": "Set-Cookie: sid={}; HttpOnly",
+    "curl's own way of cookies": 'curl -b "sid={}" https://example.org',
+    "a list of arguments": '["run", "--password", "{}"]',
+    "a setting in JSON": '{{"name": "DB_PASSWORD", "value": "{}"}}',
+    "a setting in YAML": "- name: DB_PASSWORD\n  value: {}",
+    "a setting in XML": '<add key="ApiKey" value="{}" />',
+    "an element of XML": "<dbPassword>{}</dbPassword>",
+    "a password with an at": "git clone https://user:a@{}@example.org/repo.git",
+    "a setting in an address": "https://example.org/?to=AccountKey%3D{}",
+    "a signature of AWS": "https://b.s3.amazonaws.com/k?X-Amz-Date=1&X-Amz-Signature={}",
+    "a signature of Google": "https://storage.googleapis.com/b/o?X-Goog-Signature={}",
+    "a signature of CloudFront": "https://d.cloudfront.net/x?Policy=abc&Signature={}&Key-Pair-Id=K",
+    "openssl's own way": "openssl rsa -passin pass:{} -in k",
+    "an assignment": "password := {}",
+    "an assignment in Ruby": ':password => "{}"',
+    "a channel of Slack": "curl https://hooks.slack.com/services/T000/B000/{}",
+    "a channel of Teams": "https://x.webhook.office.com/webhookb2/a/IncomingWebhook/{}",
+    "a token in letters": "Authorization: Bearer abcdefghijkl{}",
     "a line that goes on": 'tool --password "a\\\n{}" --verbose',
 }
 
@@ -119,6 +138,23 @@ def test_an_account_key_and_a_token_are_known_by_their_looks() -> None:
     assert redacted("id AKIAIOSFODNN7EXAMPLE, or") == f"id {MARK}, or"
     assert redacted(f"add ssh-rsa AAAAB3NzaC1yc2E{'a1+/' * 9}== me@here") == f"add {MARK} me@here"
     assert redacted(f"ssh-ed25519 AAAAC3NzaC1lZDI1{'a1' * 9} me") == f"{MARK} me"
+
+
+def test_what_docker_keeps_of_a_login_is_taken_out() -> None:
+    login = base64.b64encode(f"user:{SECRET}".encode()).decode()
+    assert redacted(f'{{"auths": {{"r.example.org": {{"auth": "{login}"}}}}}}') == (
+        f'{{"auths": {{"r.example.org": {{"auth": "{MARK}"}}}}}}'
+    )
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["npm_" + "a1B2" * 9, "pypi-" + "a1B2" * 9, "hvs." + "a1B2" * 9, "sk_live_" + "a1B2" * 6, "dapi" + "0a" * 16,
+     "AIza" + "a1B2c" * 7, "SG." + "a1B2" * 5 + "." + "a1B2" * 10, "dckr_pat_" + "a1B2" * 6, "xapp-1-" + "a1B2" * 8],
+)  # fmt: skip
+def test_tokens_of_well_known_services_are_known_by_their_begin(token: str) -> None:
+    assert redacted(f"run {token} x") == f"run {MARK} x"
+    assert not is_harmless_word(token)
 
 
 def test_what_stands_around_a_secret_stays() -> None:
@@ -155,6 +191,10 @@ def test_what_stands_around_a_secret_stays() -> None:
         "the passes: 3, credentials: none, sas: 9.4, pat: on the back, keyboard=us, sassy=1",
         "cmdkey /list; a /bypass:3, redis-cli -h cache ping; redis-server -a; ls -a b",
         '{"path": "/a", "compass": "n", "pattern": "*", "sasha": 1}',
+        "basic training, Basic configuration, bearer certificates",
+        "rotate-key:job-1 and sync_token:job-12 are jobs of schedules",
+        "a cookie: chocolate; curl -b jar https://example.org",
+        '{"name": "HOME", "value": "/root"} <path>/a</path> ["--path", "/a"] "auth": "login"',
         "",
     ],
 )
@@ -187,6 +227,16 @@ def test_what_is_no_secret_stays(text: str) -> None:
         "password=x" + '"' * 40_000,
         "password=" + "'" * 40_000,
         "password=" + "''\"" * 10_000,
+        "curl -b " * 5_000,
+        "cookie: " * 9_000,
+        "<password>" * 7_000,
+        "<" + "a" * 70_000,
+        "name=password " * 5_000,
+        "name=" + "key" * 20_000,
+        "--password'," * 6_000,
+        "a://b:" * 10_000,
+        "bearer " * 10_000,
+        "basic " + "a" * 70_000,
     ],
 )
 def test_long_text_takes_no_longer_than_its_length_warrants(text: str) -> None:
@@ -204,7 +254,8 @@ def test_what_a_shell_would_take_for_one_value_is_taken_out_whole(between: str, 
 
 
 PARTS = st.sampled_from(
-    ["ghp_", "github_pat_", "glpat-", "hf_", "sk-", "sk-ant-", "xoxb-", "AKIA", "ASIA", "eyJ", "password", "Key", "key",
+    ["ghp_", "github_pat_", "glpat-", "hf_", "sk-", "sk-ant-", "xoxb-", "npm_", "SG.", "AKIA", "ASIA", "eyJ",
+     "password", "Key", "key",
      "API_KEY", "monkey", "pass", "token", "authorization", "Authorization", "bearer", "sig", "code", ":", ".", "-",
      "--", "+", "_", "A1b2C3d4E5f6G7h8I9j0", "ABCDEFGH12345678", "aB" * 43, "é", "to\u212aen", "user-key"]
 )  # fmt: skip

@@ -112,14 +112,35 @@ async def test_what_is_appended_is_fetched_once_though_its_end_is_half_a_line(ri
     assert (await rig.tasks(), host.container.fetched) == (["a", "b"], len(whole) - 9 + len(record("b")) + ANCHOR_BYTES)
 
 
-async def test_the_last_line_of_a_sealed_blob_needs_no_end(rig: Rig) -> None:
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+async def test_a_whole_record_whose_line_has_no_end_yet_counts_once(rig: Rig, end: bytes) -> None:
     host = await rig.host()
     await rig.append(record("a"), record("b").rstrip())
     await host.run()
-    assert await rig.tasks() == ["a"]
+    assert await rig.tasks() == ["a", "b"]
+    await rig.append(end, record("c"), record("d")[:-3])
+    await host.run()
+    assert await rig.tasks() == ["a", "b", "c"]
+    await rig.append(record("d")[-3:], end)
+    await host.run()
+    assert await rig.tasks() == ["a", "b", "c", "d"]
+    assert await totals(rig) == (4, 4, 0, 0)
+
+
+async def test_a_mark_of_utf8_before_the_first_record_is_passed_over(rig: Rig) -> None:
+    await rig.append(b"\xef\xbb\xbf", record("a"), record("b"))
+    await (await rig.host()).run()
+    assert await rig.tasks() == ["a", "b"]
+
+
+async def test_half_a_line_at_the_end_of_a_sealed_blob_waits_for_nothing(rig: Rig) -> None:
+    host = await rig.host()
+    await rig.append(record("a"), record("b")[:-3])
+    await host.run()
+    assert await totals(rig) == (1, 1, 0, 0)
     await rig.blob().seal_append_blob()
     await host.run()
-    assert await rig.tasks() == ["a", "b"]
+    assert await totals(rig) == (2, 1, 0, 1)
 
 
 async def test_lines_may_end_as_windows_has_them(rig: Rig) -> None:

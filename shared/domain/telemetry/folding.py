@@ -188,6 +188,8 @@ class Fold:
             return []
         if column.rule.kind is Kind.COUNTER:
             return self._growth(column, numbers)
+        rising = 1 if column.rule.factor > 0 else -1
+        numbers.sort(key=lambda one: (one[0], rising * one[1]))  # of two at one time the larger counts as last
         times, values = zip(*numbers, strict=True)
         return [
             (minute, gauge_rollup(values[begin:end], times[end - 1], column.rule))

@@ -22,11 +22,13 @@ type ByMinute = list[tuple[int, Rollup]]
 
 
 def gauge(values: Sequence[Any], moments: Moments, rule: Rule) -> ByMinute | None:
-    """Of values at those moments; values at one time count in their order. Raises TypeError where one is a text."""
+    """Of values at those moments. Raises TypeError where one is a text."""
     times, factor, offset = moments.times, rule.factor, rule.offset
     is_scaled = factor != 1 or offset != 0
     found = []
     for minute, begin, end in moments.spans:
+        if end - begin > 1 and times[end - 2] == times[end - 1]:  # which is the last of them?
+            return None
         some = sorted(values[begin:end])
         low, high, last = +some[0], +some[-1], +values[end - 1]  # of true and false, 1 and 0
         if low < -MOST or high > MOST:

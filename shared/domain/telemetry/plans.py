@@ -7,6 +7,7 @@ out, so that a command line or a path in one makes no series.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import NamedTuple
 
 from shared.domain.redaction import redacted
@@ -116,6 +117,12 @@ def _shown(text: str) -> str:
     return redacted(text)[:_LONGEST] if len(text) <= _READ else "[too long]"
 
 
+def _told_apart(text: str) -> str:
+    """The same, and a sign that tells it from other texts where it isn't all of this one: they are other series."""
+    shown = _shown(text)
+    return shown if shown == text else f"{shown[: _LONGEST - 5]}#{blake2b(text.encode(), digest_size=2).hexdigest()}"
+
+
 def _column(place: int, rule: Rule, attributes: Mapping[str, str]) -> Column:
     together: Attributes = tuple(sorted({**attributes, **dict(rule.attributes)}.items()))
     return Column(place, Series(rule.name, together), rule)
@@ -127,7 +134,7 @@ def _attributes(metric: Metric, plugin: Plugin) -> Iterator[tuple[str, str]]:
         value = metric.tags.get(tag, "").strip('"')
         if value and (tag, value) != plugin.whole:
             shown = value.removeprefix("cpu") if tag == "cpu" else value
-            yield attribute, _shown(shown)
+            yield attribute, _told_apart(shown)
     for name, attribute in plugin.keys.items():
         if name in metric.fields:
-            yield attribute, _shown(str(metric.fields[name]))
+            yield attribute, _told_apart(str(metric.fields[name]))

@@ -252,6 +252,12 @@ def test_fields_that_nobody_watches_are_counted() -> None:
     assert taken(at(1, "mem used=1,vmalloc_chunk=2,dirty=3")).unread_fields == 2
 
 
+def test_labels_that_differ_in_what_they_may_not_show_are_of_different_series() -> None:
+    paths = ["/data/key\\=1", "/data/key\\=2", "/data/token\\=1", f"/{'a' * 500}", f"/{'a' * 501}", f"/{'a' * 2000}"]
+    found = rollups(*(at(1, f"disk,path={path} used=1") for path in paths))
+    assert len(found) == len(paths)
+
+
 def test_a_label_never_holds_a_secret_and_is_bounded() -> None:
     signed = "https://a.blob.core.windows.net/c?sv\\=1&sig\\=abc%2Fdef"
     series, _ = only(rollups(at(1, f"disk,path={signed} used=1")))

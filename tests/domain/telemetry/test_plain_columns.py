@@ -68,7 +68,7 @@ def gauges(some: Sequence[Sample]) -> dict[int, Told]:
             by_minute.setdefault(at // MINUTE, []).append((at, sample.number))
     return {
         minute: Told(
-            len(part), min(v for _, v in part), max(v for _, v in part), fsum(v for _, v in part), *part[-1][::-1]
+            len(part), min(v for _, v in part), max(v for _, v in part), fsum(v for _, v in part), *max(part)[::-1]
         )
         for minute, part in by_minute.items()
     }
