@@ -14,12 +14,12 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from azure.core import MatchConditions
-from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceModifiedError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import BlobClient, ContainerClient
 from azure.storage.queue import QueueMessage
 
-from local.functions_host.errors import MessageError
+from local.functions_host.errors import BlobRefusedError, MessageError
 from local.functions_host.etags import quoted
 from local.functions_host.functions import Function
 from local.functions_host.http_calls import HttpCall, HttpReply
@@ -184,10 +184,17 @@ def blob_metadata(uri: str, path: str, length: int) -> dict[str, TypedData]:
 async def opened(blob: BlobClient, path: str, etag: str | None = None) -> tuple[bytes, dict[str, TypedData]]:
     """The whole blob, as Azure's host hands it to a function in another language than its own.
 
-    Raises AzureError: ResourceModifiedError where it isn't, or isn't any more, what an ETag says.
+    Raises BlobRefusedError, which is logged, AzureError: ResourceModifiedError where it isn't, or isn't any more,
+    what an ETag says.
     """
     condition: dict[str, Any] = {"etag": quoted(etag), "match_condition": MatchConditions.IfNotModified} if etag else {}
-    content = await (await blob.download_blob(**condition)).readall()
+    try:
+        content = await (await blob.download_blob(**condition)).readall()
+    except (ResourceNotFoundError, ResourceModifiedError):
+        raise
+    except HttpResponseError as error:
+        _LOG.warning("storage doesn't hand over the blob %s: %s", path, str(error).partition("\n")[0])
+        raise BlobRefusedError(path) from error
     return content, blob_metadata(blob.url, path, len(content))
 
 

@@ -19,7 +19,7 @@ from azure.storage.queue import QueueMessage
 from local.functions_host.blob_events import POISON, message_of, opened, told_by
 from local.functions_host.blob_paths import BlobPath
 from local.functions_host.blob_receipts import Receipts
-from local.functions_host.errors import FunctionFailedError
+from local.functions_host.errors import TryFailedError
 from local.functions_host.functions import Function
 from local.functions_host.inflight import InFlight
 from local.functions_host.invoker import Invoker
@@ -142,7 +142,7 @@ class BlobScan:
             return
         try:
             await self._run(function, path, name, etag)
-        except FunctionFailedError:
+        except TryFailedError:
             if (message.dequeue_count or 0) < self._most_tries:
                 raise
             _LOG.warning("%s: %s moves to %s", function.name, name, POISON)

@@ -7,7 +7,15 @@ class RefusalError(Exception):
     """The host won't start; the message is the plain sentence to show, and nobody wants a traceback with it."""
 
 
-class FunctionFailedError(Exception):
+class TryFailedError(Exception):
+    """What a message asks for wasn't done; it is tried again, as often as the app allows."""
+
+
+class BlobRefusedError(TryFailedError):
+    """Storage has a blob and doesn't hand it over, as where it was moved to the archive."""
+
+
+class FunctionFailedError(TryFailedError):
     """A function raised; carries what the worker reported about it."""
 
     def __init__(self, name: str, report: RpcException) -> None:

@@ -17,7 +17,7 @@ from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.storage.queue import QueueMessage
 from azure.storage.queue.aio import QueueClient
 
-from local.functions_host.errors import FunctionFailedError, MessageError
+from local.functions_host.errors import MessageError, TryFailedError
 from local.functions_host.inflight import InFlight
 from local.functions_host.queue_claims import Claim
 from local.functions_host.settings import QueueOptions
@@ -41,7 +41,7 @@ class QueueListener:
         in_flight: InFlight,
         claim_for: timedelta = timedelta(seconds=30),
     ) -> None:
-        """`work` gets a message and its decoded text; FunctionFailedError from it counts as a failed try.
+        """`work` gets a message and its decoded text; TryFailedError from it counts as a failed try.
 
         After MessageError there is no other try. A queue of poison has no `poison` of its own, as in Azure: what fails
         there stays hidden until its claim ends.
@@ -122,7 +122,7 @@ class QueueListener:
             return None
         try:
             await self._work(message, text)
-        except FunctionFailedError:
+        except TryFailedError:
             return None if (message.dequeue_count or 0) >= self._options.max_dequeue_count else False
         except MessageError as error:
             _LOG.error("message %s of %s: %s", message.id, self._queue.queue_name, error)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from azure.core.exceptions import ResourceNotFoundError
-from azure.storage.blob import ContainerClient
+from azure.storage.blob import ContainerClient, StandardBlobTier
 from azure.storage.queue import QueueClient
 
 from tests.functions_host.running_host import StartHost, until
@@ -83,3 +83,17 @@ def test_a_blob_that_was_announced_and_fails_again_and_again_becomes_poison_as_o
         }
     ]
     assert [one["name"] for one in host.of("seen")] == 5 * [f"{container.container_name}/bad/one"]
+
+
+def test_a_blob_that_storage_does_not_hand_over_becomes_poison_and_holds_up_no_other(
+    start_host: StartHost, container: ContainerClient, environment: dict[str, str]
+) -> None:
+    kept = container.upload_blob("kept", b"x", standard_blob_tier=StandardBlobTier.ARCHIVE)
+    host = start_host()
+    until(lambda: "seen: blobTrigger" in host.output)
+    assert host.call("POST", HOOK, body=told("Storage.BlobCreated", url=kept.url)).status == 202
+    container.upload_blob("other", b"y")
+    until(lambda: [one["name"] for one in host.of("seen")] == [f"{container.container_name}/other"])
+    assert [one["BlobName"] for one in until(lambda: poison(container, environment))] == ["kept"]
+    assert host.log.count("storage doesn't hand over the blob") == 5
+    assert "Traceback" not in host.log

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
-from azure.storage.blob import ContainerClient
+from azure.storage.blob import ContainerClient, StandardBlobTier
 from azure.storage.queue import QueueClient
 
 from local.functions_host.blob_paths import BlobPath
@@ -123,6 +123,13 @@ def test_a_blob_that_fails_again_and_again_becomes_a_message_of_poison(scanning:
             "ETag": blob.get_blob_properties().etag,
         }
     ]
+
+
+def test_a_blob_that_storage_does_not_hand_over_becomes_poison(scanning: Scanning) -> None:
+    scanning.container.upload_blob("in/cold/a.txt", b"x", standard_blob_tier=StandardBlobTier.ARCHIVE)
+    host = scanning.host
+    until(lambda: "in/cold/a.txt" in [one["BlobName"] for one in poison(scanning)])
+    assert host.log.count(f"doesn't hand over the blob {scanning.path('in/cold/a.txt')}") == 3
 
 
 def test_as_many_blobs_are_worked_on_at_once_as_the_app_allows(scanning: Scanning) -> None:
