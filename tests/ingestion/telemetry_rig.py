@@ -23,6 +23,8 @@ MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
+SEARCHED, LOST = b"\x1f\x8b\x08\xff" * 8, b"\x1f\x8b\x08\xff" * 30
+"""Marks of members that are none, so many that nothing is looked for behind the first of them."""
 
 
 def blob_of(node: str, number: int = 0, *, account: str = "demo", pool: str = "pool") -> str:

@@ -19,6 +19,7 @@ from shared.domain.telemetry.metrics import Metric, Rejected
 from shared.domain.telemetry.precision import Precision
 from shared.domain.telemetry.texts import TextReader, Texts
 
+_HALF = "a unit ends before it is whole"
 _TOO_MANY = f"{MOST_MISTAKES:,} lines before this make no sense"
 
 
@@ -96,6 +97,9 @@ class Decoder:
             found = self._texts.read(stored[at:end], ends=is_end or (is_last and end == len(stored)))
             if found.taken or found.refused:
                 yield _text_step(found, offset + at)
+            elif is_end:  # too few bytes to be text
+                found.taken = end - at
+                yield _rejected_unit(Rejected(at, end, 0, _HALF), offset)
             if found.refused or (not found.taken and (end < most or most == len(stored))):
                 return
             at, size = at + found.taken, self._size if found.taken else _longer(stored, at, size)

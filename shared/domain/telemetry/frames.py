@@ -110,7 +110,8 @@ def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> It
             found = UnitError(CUT_SHORT, 0)
         if isinstance(found, UnitError):
             in_row += 1
-            found = _passed_over(stored, at, form, found, is_lost=in_row > MOST_SEARCHES, is_last=is_last)
+            is_lost = in_row > MOST_SEARCHES
+            found = _passed_over(stored, at, form, found, searches, is_lost=is_lost, is_last=is_last)
         elif isinstance(found, Unit):
             in_row = 0
         if found is None:
@@ -173,14 +174,34 @@ def _too_long() -> UnitError:
 
 
 def _passed_over(
-    stored: bytes, at: int, form: Form, error: UnitError, *, is_lost: bool, is_last: bool
+    stored: bytes, at: int, form: Form, error: UnitError, searches: Searches, *, is_lost: bool, is_last: bool
 ) -> Rejected | None:
     """The bytes up to what looks like the next unit; the blob from here on where there is none to look for."""
     most = at + MOST_STORED + len(MAGIC)
-    mark = _next_mark(stored, at + 1, most) if form in _MAGICS else None
-    if mark is None and form in _MAGICS and len(stored) < most:
+    if form is Form.ZLIB:
+        behind, is_known = _next_stream(stored, at, most, searches, is_last=is_last)
+    else:
+        mark = _next_mark(stored, at + 1, most)
+        behind, is_known = (mark[0], True) if mark else (None, len(stored) >= most)
+    if behind is None and not is_known:
         return Rejected(at, len(stored), error.position, error.reason, compressed=True) if is_last else None
-    if mark is None or is_lost:
+    if behind is None or is_lost:
         reason = f"{error.reason}; where the next unit begins can't be told"
         return Rejected(at, at, error.position, reason, compressed=True)
-    return Rejected(at, mark[0], error.position, error.reason, compressed=True)
+    return Rejected(at, behind, error.position, error.reason, compressed=True)
+
+
+def _next_stream(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> tuple[int | None, bool]:
+    """Where the next whole zlib stream begins that is like the one at a place, and whether that is known already.
+
+    Its mark is no more than two bytes, which stand everywhere, so that only a stream that comes out right tells.
+    """
+    mark, place = stored[at : at + 2], at
+    while searches.left and (place := stored.find(mark, place + 1, end)) >= 0:
+        unit = _compressed_unit(stored, place, Form.ZLIB, searches, is_last=is_last)
+        if isinstance(unit, Unit):
+            return place, True
+        if unit is None and not is_last:
+            return None, False
+        searches.left -= 1
+    return None, len(stored) >= end or not searches.left

@@ -107,7 +107,7 @@ class TextReader:
         if stop - at > MOST_LINE:
             found.refused = _TOO_LONG
             return False
-        if found.bad >= MOST_MISTAKES or not (part.is_unit or _is_text(text, at, ends=part.ends)):
+        if found.bad >= MOST_MISTAKES or not (part.is_unit or form_at(text, at) is Form.TEXT):
             return False
         try:
             found.taken = self._read_record(text, at, stop, found)
@@ -140,12 +140,6 @@ class TextReader:
         if metric is not None:
             found.metrics.append(metric)
         return behind
-
-
-def _is_text(text: bytes, at: int, *, ends: bool) -> bool:
-    """Whether text begins there; too few bytes to tell that are it where no more follow."""
-    form = form_at(text, at)
-    return form is Form.TEXT or (ends and form is None)
 
 
 _TOO_LONG = f"a line is longer than {MOST_LINE:,} bytes"

@@ -156,14 +156,27 @@ def test_behind_a_damaged_unit_the_next_one_is_looked_for(form: str) -> None:
     assert [(one.start, one.end) for one in rejected] == [(len(units[0]), len(units[0] + bad))]
 
 
+@pytest.mark.parametrize("level", [1, 6, 9])
+def test_behind_a_damaged_stream_of_zlib_the_next_whole_one_is_looked_for(level: int) -> None:
+    units = [zlib.compress(several(number), level) for number in range(4)]
+    others = {float(number) for number in range(80)} - {float(number) for number in range(20, 40)}
+    for at in range(2, len(units[1])):
+        for bad in (units[1][:at], units[1][:at] + b"\x55\xaa" + units[1][at + 2 :]):
+            stored = b"".join([units[0], bad, *units[2:]])
+            metrics, rejected = contents(all_steps(stored))
+            assert others <= set(numbers(metrics))
+            assert [(one.start, one.end) for one in rejected] == [(len(units[0]), len(units[0] + bad))]
+            assert contents(all_steps(stored, range(1, len(stored), 40))) == (metrics, rejected)
+
+
 def test_where_no_next_unit_can_be_found_the_blob_is_refused_from_there_on() -> None:
-    bad = bytearray(zlib.compress(line(1) * 20))
-    bad[10] ^= 0xFF
-    good = zlib.compress(line(2))
-    *_, last = all_steps(good + bytes(bad) + zlib.compress(line(3)))
-    assert last.is_refused
-    assert (last.start, last.end) == (len(good), len(good))
-    assert last.rejected[0].reason.endswith("where the next unit begins can't be told")
+    good, bad = zlib.compress(line(2)), b"\x78\x9c" + b"damaged"
+    assert [step.end for step in all_steps(good + bad * 10)] == [len(good), len(good + bad * 10)]
+    for many in (bad * 300, bad + bytes(MOST_STORED + MIB)):
+        *_, last = Decoder().steps(good + many, 0)
+        assert last.is_refused
+        assert (last.start, last.end) == (len(good), len(good))
+        assert last.rejected[0].reason.endswith("where the next unit begins can't be told")
 
 
 def test_a_blob_that_is_damaged_all_over_is_refused_instead_of_searched_for_ever() -> None:
@@ -281,7 +294,9 @@ UNITS = st.one_of(
     TEXTS.map(gzip.compress),
     TEXTS.map(zlib.compress),
     st.builds(_damaged, TEXTS.map(frame), st.integers(0, 3)),
-    st.builds(_cut, st.one_of(TEXTS, TEXTS.map(frame), TEXTS.map(gzip.compress)), st.floats(0, 1)),
+    st.builds(
+        _cut, st.one_of(TEXTS, *(TEXTS.map(pack) for pack in (frame, gzip.compress, zlib.compress))), st.floats(0, 1)
+    ),
     st.sampled_from([b"\x28\xb5\x2f\xfd", b"a\x1f\x8b\x08\x00\n", b"\xff\n"]),
     st.just(SKIPPABLE),
 )
