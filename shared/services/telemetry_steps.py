@@ -19,7 +19,7 @@ from shared.domain.telemetry.intake import Intake, Window
 from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.left_out import LeftOut, left_out
 from shared.domain.telemetry.likes import Likes
-from shared.domain.telemetry.sessions import Session
+from shared.domain.telemetry.session import Session
 from shared.domain.telemetry.taken import Taken
 from shared.services.blob_intake import Piece
 from shared.services.telemetry_refusals import StepRefusals

@@ -18,7 +18,7 @@ from shared.domain.telemetry.chunks import HOURS_A_DAY, Chunk
 from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.left_out import LeftOut
 from shared.domain.telemetry.node_facts import NodeFacts
-from shared.domain.telemetry.sessions import Session
+from shared.domain.telemetry.session import Session
 from shared.stores.places import PlaceKey
 from shared.stores.tables import (
     Row,

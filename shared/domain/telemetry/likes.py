@@ -9,7 +9,7 @@ from sys import getsizeof
 from shared.domain.telemetry.metrics import Metric
 from shared.domain.telemetry.once_records import identity_of_tags, is_once, named
 from shared.domain.telemetry.plans import Plan, plan_of
-from shared.domain.telemetry.sessions import Writer
+from shared.domain.telemetry.session import Writer
 
 MOST_LIKES = 4096
 _LARGEST, _MOST_BYTES = 32 << 10, 16 << 20  # of what records are like, one and all that are remembered

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from shared.domain.telemetry.folding import Fold, Losses
 from shared.domain.telemetry.metrics import Metric, Rejected
 from shared.domain.telemetry.rollups import Rollups
-from shared.domain.telemetry.sessions import Session, Writer
+from shared.domain.telemetry.session import Session, Writer
 
 _MOST_UNKNOWN = 100  # names
 _OTHERS = "…"

@@ -14,7 +14,8 @@ from shared.domain.telemetry.blob_state import State
 from shared.domain.telemetry.bounds import MOST_LINE, MOST_STRING, STEP, WINDOW
 from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.likes import Likes
-from shared.domain.telemetry.sessions import MOST_SESSIONS, Sessions, Writer
+from shared.domain.telemetry.session import Writer
+from shared.domain.telemetry.sessions import MOST_SESSIONS, Sessions
 from shared.services.blob_intake import Piece
 from shared.services.telemetry_steps import Context, Steps, read_steps
 from shared.stores.places import PlaceKey
