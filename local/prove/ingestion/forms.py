@@ -5,6 +5,7 @@ A unit is what a reader takes in as a whole: a frame, a member, a stream, or a l
 
 import gzip
 import json
+import random
 import zlib
 from collections.abc import Callable, Sequence
 
@@ -31,6 +32,11 @@ def deflated(samples: Sequence[Sample]) -> list[Packed]:
     return [(zlib.compress(_batch(samples)), samples)]
 
 
+_CHECKSUMS: dict[Form, int] = {tes: 1, gzipped: 8, deflated: 1}
+"""A byte of them, from the end."""
+_CUT = 0.5
+
+
 def batches(samples: Sequence[Sample]) -> list[Packed]:
     """Telegraf's JSON, a batch to a line."""
     return [(_batch(samples), samples)]
@@ -46,12 +52,13 @@ def influx(samples: Sequence[Sample]) -> list[Packed]:
     return [(_written(one), [one]) for one in samples]
 
 
-def damaged(form: Form, unit: bytes) -> bytes:
-    """A unit of a form that can't be read, and after which the next one can."""
-    if form is tes:
-        return unit[:-1] + bytes([unit[-1] ^ 1])  # of the checksum
-    if form is gzipped:
-        return unit[:-8] + bytes([unit[-8] ^ 1]) + unit[-7:]
+def damaged(form: Form, unit: bytes, chance: random.Random) -> bytes:
+    """A unit of a form that can't be read, and after which the next one of that form can."""
+    if form in _CHECKSUMS:
+        if chance.random() < _CUT:
+            return unit[: chance.randrange(1, len(unit))]
+        at = len(unit) - _CHECKSUMS[form]
+        return unit[:at] + bytes([unit[at] ^ 1]) + unit[at + 1 :]
     return b"cpu,cpu=cpu0 usage_user=\n" if form is influx else b'{"metrics":[{"name":7\n'
 
 

@@ -50,7 +50,7 @@ PLANS = (
     Plan(name="tes-remade", forms=(forms.tes,), is_remade=True),
     Plan(name="tes-retried", forms=(forms.tes,), nodes=("tried-1", "tried-2", "tried-3"), is_retried=True),
     Plan(name="gzip", forms=(forms.gzipped,), bad=True, rolls=True),
-    Plan(name="zlib", forms=(forms.deflated,), is_quiet=True),
+    Plan(name="zlib", forms=(forms.deflated,), bad=True, is_quiet=True),
     Plan(name="json", forms=(forms.batches,), bad=True),
     Plan(name="json-remade", forms=(forms.batches,), is_remade=True),
     Plan(name="json-lines", forms=(forms.records,), bad=True, rolls=True),
@@ -90,7 +90,9 @@ class Pen:
             form = self._chance.choice(self.plan.forms)
             for packed, samples in self._packed(form, life):
                 if self.plan.bad and self._is_bad(life):
-                    content += self._noted(life, at + len(content), (forms.damaged(form, packed), ()), is_bad=True)
+                    content += self._noted(
+                        life, at + len(content), (forms.damaged(form, packed, self._chance), ()), is_bad=True
+                    )
                 content += self._noted(life, at + len(content), (packed, samples))
         return content
 
