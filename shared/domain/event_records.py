@@ -132,16 +132,19 @@ def _says_secret(name: str) -> bool:
     return MARK in redacted(f"{name}=word")
 
 
-def _named_secret(found: dict[str, Any]) -> str | None:
-    """The key of what is a secret because a name beside it says so, as in settings of an environment."""
+def _is_named_secret(found: dict[str, Any]) -> bool:
+    """Whether a name says of a value beside it that it is a secret, as in settings of an environment."""
     name = field_of(found, "name")
-    is_secret = isinstance(name, str) and _names_secret(name)
-    return next((key for key in found if key.lower() == "value"), None) if is_secret else None
+    return isinstance(name, str) and _names_secret(name)
 
 
 def _asks_for_secret(argument: Any) -> bool:
     """Whether the argument behind it in a list is a secret."""
-    return isinstance(argument, str) and argument.startswith("-") and "=" not in argument and _names_secret(argument)
+    return _is_option(argument) and "=" not in argument and _names_secret(argument)
+
+
+def _is_option(argument: Any) -> bool:
+    return isinstance(argument, str) and argument.startswith("-")
 
 
 def _shown(text: str) -> str:
@@ -171,11 +174,11 @@ def _clean(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return _shown(value)
     if isinstance(value, dict):
-        named = _named_secret(value)
-        return {_known(key): MARK if key == named or _names_secret(key) else _clean(each, depth + 1)
-                for key, each in value.items()}  # fmt: skip
+        is_named = _is_named_secret(value)
+        return {_known(key): MARK if (is_named and key.lower() == "value") or _names_secret(key)
+                else _clean(each, depth + 1) for key, each in value.items()}  # fmt: skip
     if isinstance(value, list):
-        return [MARK if _asks_for_secret(before) else _clean(each, depth + 1)
+        return [MARK if _asks_for_secret(before) and not _is_option(each) else _clean(each, depth + 1)
                 for before, each in zip(("", *value), value, strict=False)]  # fmt: skip
     if isinstance(value, int) and not -_MOST_WHOLE <= value < _MOST_WHOLE:
         raise RecordError("It has a whole number of more than 64 bits.")

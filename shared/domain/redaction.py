@@ -79,7 +79,7 @@ _PATTERNS = (
         re.compile(rf"(\bcurl\b[^\n|;&]{{0,500}}?\s(?:-b|--cookie)[ =]?)(?=[\"']?[^\s\"'=]{{1,100}}=){_VALUE}"),
         rf"\1{MARK}",
     ),
-    (re.compile(rf"(<[\w.:\-]{{0,64}}{_NAME}[\w.\-]{{0,64}}>)[^<]+(?=</)"), rf"\1{MARK}"),
+    (re.compile(rf"(<[\w.:\-]{{0,64}}{_NAME}[\w.\-]{{0,64}}>)[^<]+(?=</|\Z)"), rf"\1{MARK}"),
     # name=NAME value=value, as settings of an environment are written in XML, JSON and YAML
     (
         re.compile(
@@ -89,7 +89,7 @@ _PATTERNS = (
         rf"\1{MARK}",
     ),
     # arguments in a list; openssl's way; what Docker keeps of a login; who may post to a channel
-    (re.compile(rf"((?<![\w\-])--?[\w\-]*?{_NAME}\\*[\"']\s*,\s*){_VALUE}"), rf"\1{MARK}"),
+    (re.compile(rf"((?<![\w\-])--?[\w\-]*?{_NAME}\\*[\"']\s*,\s*)(?!\\*[\"']-){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"(?i)(\s-pass(?:in|out)?\s+pass:){_VALUE}"), rf"\1{MARK}"),
     (re.compile(r"(\"auth\\*\"\s*:\s*\\*\")[A-Za-z0-9+/]{12,}=*"), rf"\1{MARK}"),
     (
@@ -103,7 +103,7 @@ _PATTERNS = (
     (re.compile(r"(?i)((?:[?&]|%3f|%26)code(?:=|%3d))[^&\s\"'<>;]+"), rf"\1{MARK}"),
     (
         re.compile(
-            r"(?i)(\b(?:proxy-)?authorization\\*[\"']?\s*[:=]\s*\\*[\"']?(?:(?:bearer|basic)\s+)?)(?!\[)[^\"'\n\\]+"
+            r"(?i)(\b(?:proxy-)?authorization\\*+[\"']?+\s*+[:=]\s*+\\*+[\"']?+(?:(?:bearer|basic)\s++)?+)(?!\[)[^\"'\n\\]+"
         ),
         rf"\1{MARK}",
     ),
@@ -146,8 +146,10 @@ _PATTERNS = (
     (re.compile(r"\b(?:gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"), MARK),
     (
         re.compile(
-            r"(?<![\w\-])(?:glpat-|hf_|sk-(?:proj-|ant-)?|xox[abeps][\-.]|xapp-|npm_|pypi-|dckr_pat_|dop_v1_|[rs]k_live_"
-            r"|hvs\.|SG\.|AIza|dapi(?=[0-9a-f]{32}))[A-Za-z0-9_\-.]{20,}"
+            r"(?<![\w\-])(?:(?:glpat-|hf_|sk-(?:proj-|ant-)?|xox[abeps][\-.]|dckr_pat_)[A-Za-z0-9_\-]{20,}"
+            r"|xapp-\d-[A-Za-z0-9\-]{20,}|pypi-AgE[\w\-]{16,}|hvs\.[\w\-]{24,}|SG\.[\w\-]{16,}\.[\w\-]{16,}"
+            r"|(?:npm_[A-Za-z0-9]{36}|dop_v1_[0-9a-f]{64}|[rs]k_live_[A-Za-z0-9]{20,99}|AIza[\w\-]{35}|dapi[0-9a-f]{32})"
+            r"(?![\w\-]))"
         ),
         MARK,
     ),

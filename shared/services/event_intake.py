@@ -170,9 +170,10 @@ def _read(piece: Piece) -> _Read:
 def _parsed(piece: Piece) -> _Read:
     """As many units as come to eighty minutes at most, or until very many were bad."""
     events, refused, minutes, consumed = list[BatchEvent](), Refusals(), set[int](), 0
-    body = piece.body
-    for unit in cut_lines(body, last=piece.is_last or is_whole_record(body[body.rfind(b"\n") + 1 :])):
-        content = unit.content if piece.offset + unit.start else unit.content.removeprefix(BOM_UTF8)
+    mark = len(BOM_UTF8) if not piece.offset and piece.body.startswith(BOM_UTF8) else 0
+    end = piece.body[max(piece.body.rfind(b"\n") + 1, mark) :]
+    for unit in cut_lines(piece.body, last=piece.is_last or is_whole_record(end)):
+        content = unit.content if unit.start else unit.content[mark:]
         try:
             event = parse_event(content) if content else None
         except RecordError as error:

@@ -134,7 +134,8 @@ class TelemetryIntake:
         while counted := self._telling.get(lane) or self._next_counted(lane):
             mark, more = self._telling[lane] = counted
             await self._totals.add(account_in(lane), more, await self._clock.now(), mark)
-            self._telling.pop(lane, None)
+            if self._telling.get(lane) is counted:  # who tells beside this one may have begun what comes next
+                del self._telling[lane]
 
     def _next_counted(self, lane: str) -> tuple[str, TelemetryTotals] | None:
         more = self._counted.pop(lane, None)

@@ -178,9 +178,12 @@ def test_what_a_secret_is_called_hides_its_value() -> None:
 
 def test_what_an_argument_or_a_setting_beside_it_says_is_secret_is_hidden() -> None:
     told = {"command": ["run", "--password", "word", "--to", "there", "--key=word"],
+            "asked": ["run", "--password", "--verbose"], "both": {"name": "token", "Value": "word", "value": "word"},
             "settings": [{"name": "DB_PASSWORD", "value": "word"}, {"name": "HOME", "value": "/root"}]}  # fmt: skip
     found = parse_event(record("NewEvent", {"poolId": "p", **told})).properties
     assert found["command"] == ["run", "--password", "[redacted]", "--to", "there", "--key=[redacted]"]
+    assert found["asked"] == told["asked"]
+    assert found["both"] == {"name": "token", "Value": "[redacted]", "value": "[redacted]"}
     assert found["settings"] == [{"name": "DB_PASSWORD", "value": "[redacted]"}, {"name": "HOME", "value": "/root"}]
 
 

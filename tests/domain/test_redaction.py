@@ -140,6 +140,12 @@ def test_an_account_key_and_a_token_are_known_by_their_looks() -> None:
     assert redacted(f"ssh-ed25519 AAAAC3NzaC1lZDI1{'a1' * 9} me") == f"{MARK} me"
 
 
+def test_what_stands_behind_a_scheme_is_taken_out_once_for_all() -> None:
+    shown = redacted(f"Authorization: Bearer {SECRET} and more")
+    assert SECRET not in shown
+    assert redacted(shown) == shown
+
+
 def test_what_docker_keeps_of_a_login_is_taken_out() -> None:
     login = base64.b64encode(f"user:{SECRET}".encode()).decode()
     assert redacted(f'{{"auths": {{"r.example.org": {{"auth": "{login}"}}}}}}') == (
@@ -149,8 +155,9 @@ def test_what_docker_keeps_of_a_login_is_taken_out() -> None:
 
 @pytest.mark.parametrize(
     "token",
-    ["npm_" + "a1B2" * 9, "pypi-" + "a1B2" * 9, "hvs." + "a1B2" * 9, "sk_live_" + "a1B2" * 6, "dapi" + "0a" * 16,
-     "AIza" + "a1B2c" * 7, "SG." + "a1B2" * 5 + "." + "a1B2" * 10, "dckr_pat_" + "a1B2" * 6, "xapp-1-" + "a1B2" * 8],
+    ["npm_" + "a1B2" * 9, "pypi-AgE" + "a1B2" * 9, "hvs." + "a1B2" * 9, "sk_live_" + "a1B2" * 6, "dapi" + "0a" * 16,
+     "AIza" + "a1B2c" * 7, "SG." + "a1B2" * 5 + "." + "a1B2" * 10, "dckr_pat_" + "a1B2" * 6, "xapp-1-" + "a1B2" * 8,
+     "dop_v1_" + "0a" * 32],
 )  # fmt: skip
 def test_tokens_of_well_known_services_are_known_by_their_begin(token: str) -> None:
     assert redacted(f"run {token} x") == f"run {MARK} x"
@@ -194,6 +201,9 @@ def test_what_stands_around_a_secret_stays() -> None:
         "basic training, Basic configuration, bearer certificates",
         "rotate-key:job-1 and sync_token:job-12 are jobs of schedules",
         "a cookie: chocolate; curl -b jar https://example.org",
+        "pypi-mirror-nightly-build-2024 npm_package_registry_sync_job xapp-nightly-simulations-big",
+        "SG.southeastasia.cloudapp.azure.com npm_config_update_notifier_off dapi-service-of-the-nightly-build",
+        '["run", "--password", "--verbose"]',
         '{"name": "HOME", "value": "/root"} <path>/a</path> ["--path", "/a"] "auth": "login"',
         "",
     ],

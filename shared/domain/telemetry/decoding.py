@@ -11,7 +11,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from shared.domain.telemetry.bounds import MOST_LISTED, MOST_MISTAKES, STEP
+from shared.domain.telemetry.bounds import MOST_LISTED, MOST_MISTAKES, STEP, WINDOW
 from shared.domain.telemetry.bundles import Bundle
 from shared.domain.telemetry.compression import Form
 from shared.domain.telemetry.frames import CUT_SHORT, Searches, Unit, form_at, text_end, units_of
@@ -64,7 +64,7 @@ class Decoder:
         """Steps of bytes that begin at an offset of a blob, where a step ended or at 0; what is left waits for more.
 
         With `is_last` nothing will follow: the end of a text needs no end of line, and half a unit is rejected. A mark
-        of UTF-8 at the begin of a blob is passed over.
+        of UTF-8 at the begin of a blob is passed over. Where very much is damaged it ends early, behind a step.
         """
         at, before = len(BOM_UTF8) if not offset and stored.startswith(BOM_UTF8) else 0, -1
         searches = Searches()
@@ -72,7 +72,7 @@ class Decoder:
             before = at
             for step in self._alike(stored, at, offset, searches, is_last=is_last):
                 yield step
-                if step.is_refused:
+                if step.is_refused or (searches.are_enough and step.part_of is None):
                     return
                 at = step.end - offset
         if at < len(stored) and is_last:
@@ -90,19 +90,30 @@ class Decoder:
                 yield from self._compressed(unit, offset)
 
     def _text(self, stored: bytes, at: int, offset: int, searches: Searches, *, is_last: bool) -> Iterator[Step]:
-        size = self._size
+        size, looked = self._size, at
         while at < len(stored) and form_at(stored, at) is Form.TEXT:
             most = min(at + size, len(stored))
-            end, is_end = text_end(stored, at, most, searches, is_last=is_last)
-            found = self._texts.read(stored[at:end], ends=is_end or (is_last and end == len(stored)))
+            until = text_end(stored, at, most, looked, searches, is_last=is_last)
+            ends = until.is_end or (is_last and until.place == len(stored))
+            found = self._texts.read(stored[at : until.place], ends=ends)
             if found.taken or found.refused:
                 yield _text_step(found, offset + at)
-            elif is_end:  # too few bytes to be text
-                found.taken = end - at
-                yield _rejected_unit(Rejected(at, end, 0, _HALF), offset)
-            if found.refused or (not found.taken and (end < most or most == len(stored))):
+            elif until.is_end:  # too few bytes to be text
+                found.taken = until.place - at
+                yield _rejected_unit(Rejected(at, until.place, 0, _HALF), offset)
+            if found.refused:
                 return
-            at, size = at + found.taken, self._size if found.taken else _longer(stored, at, size)
+            if found.taken:
+                at, size = at + found.taken, self._size
+                looked = max(looked, at)
+            elif until.place < most:
+                if until.waits and len(stored) - at < WINDOW:
+                    return
+                looked, searches.done = until.place + until.waits, 0  # no window holds what would tell
+            elif most == len(stored):
+                return
+            else:
+                size = _longer(stored, at, size)
 
     def _compressed(self, unit: Unit, offset: int) -> Iterator[Step]:
         at, bad, is_over = 0, 0, False

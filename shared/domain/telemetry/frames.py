@@ -4,10 +4,12 @@ What a unit is, its first bytes tell, never a blob's name. Bytes come from the e
 isn't there yet waits for more. Where units lie doesn't depend on how the bytes were cut.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from shared.domain.telemetry.bounds import MOST_BLOCKS, MOST_MARKS, MOST_SEARCHES, MOST_STORED
+from shared.domain.telemetry.bounds import MOST_BLOCKS, MOST_MARKS, MOST_SEARCHES, MOST_STORED, MOST_STREAMS, WINDOW
 from shared.domain.telemetry.compression import Form, UnitError, decompressed_frame, decompressed_stream
 from shared.domain.telemetry.metrics import Rejected
 from shared.domain.telemetry.zstd_frames import MAGIC, FrameError, frame_end, is_skippable
@@ -19,6 +21,8 @@ _LETTERS = b"\x5e\xda"  # levels of zlib, and letters or the begin of one behind
 _PEEK = 32
 CUT_SHORT = "the blob ends within a unit"
 _MAGICS = {Form.ZSTD: MAGIC, Form.GZIP: _GZIP}
+_FORMS = {magic: form for form, magic in _MAGICS.items()}
+_MARK = re.compile(b"|".join(map(re.escape, _MAGICS.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,29 +70,47 @@ def _form_behind_x(stored: bytes, at: int) -> Form | None:
 
 @dataclass(slots=True)
 class Searches:
-    """How often damage may yet be found to end before it seems to, in what is read at once.
+    """How often was looked in vain for something whole, in what is read at once: each may cost as much as a unit."""
 
-    Each search may cost as much as the largest unit.
+    done: int = 0
+
+    @property
+    def are_enough(self) -> bool:
+        return self.done >= MOST_MARKS
+
+
+class TextEnd(NamedTuple):
+    """Up to where there is text: it ends there, whatever follows; or `waits` for more bytes to tell."""
+
+    place: int
+    is_end: bool = False
+    waits: bool = False
+
+
+def text_end(stored: bytes, at: int, end: int, looked: int, searches: Searches, *, is_last: bool) -> TextEnd:
+    """Up to where the bytes from `at` to `end` are text, of which those up to `looked` begin nothing whole.
+
+    Text ends where a whole unit begins that was compressed, as behind a line or a unit that was cut short: no text that
+    makes sense holds the mark of one. Of a line so many marks are looked at, and of lines those before there were many.
     """
-
-    left: int = MOST_MARKS
-
-
-def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> tuple[int, bool]:
-    """Up to where the bytes from `at` to `end` are text, and whether it ends there, whatever follows.
-
-    It ends where a whole unit begins that was compressed, as behind a line or a unit that was cut short: no text that
-    makes sense holds the mark of one. Where it can't be told yet whether that is whole, text goes up to there for now.
-    """
-    place = at
-    while searches.left and (mark := _next_mark(stored, place, end)):
+    place, line_end, failed = looked, -1, 0
+    while mark := _next_mark(stored, place, end):
         begin, form = mark
-        unit = _compressed_unit(stored, begin, form, searches, is_last=is_last)
-        if isinstance(unit, Unit) or (unit is None and not is_last):
-            return begin, unit is not None
-        searches.left -= 1
-        place = begin + 1
-    return end, False
+        if begin >= line_end:
+            line = stored.rfind(b"\n", at, begin) + 1
+            if searches.are_enough and line > at:
+                return TextEnd(line)
+            found, failed = stored.find(b"\n", begin, end), 0
+            line_end = found if found >= 0 else end
+        unit = _compressed_unit(stored, begin, form, is_last=is_last)
+        if isinstance(unit, Unit):
+            return TextEnd(begin, is_end=True)
+        if unit is None and not is_last:
+            return TextEnd(begin, waits=True)
+        failed += 1
+        searches.done += 1
+        place = begin + 1 if failed < MOST_SEARCHES else max(line_end, begin + 1)
+    return TextEnd(end)
 
 
 def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Iterator[Unit | Rejected]:
@@ -105,13 +127,13 @@ def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> It
         if form is Form.TEXT:
             yield Unit(at, len(stored), form, b"")
             return
-        found = _compressed_unit(stored, at, form, searches, is_last=is_last)
-        if found is None and is_last and form in _MAGICS:
+        found = _compressed_unit(stored, at, form, is_last=is_last)
+        if found is None and is_last:
             found = UnitError(CUT_SHORT, 0)
+        searches.done += not isinstance(found, Unit)
         if isinstance(found, UnitError):
             in_row += 1
-            is_lost = in_row > MOST_SEARCHES
-            found = _passed_over(stored, at, form, found, searches, is_lost=is_lost, is_last=is_last)
+            found = _passed_over(stored, at, form, found, is_lost=in_row > MOST_SEARCHES, is_last=is_last)
         elif isinstance(found, Unit):
             in_row = 0
         if found is None:
@@ -120,16 +142,14 @@ def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> It
         at = found.end if found.end > at else len(stored)
 
 
-def _compressed_unit(
-    stored: bytes, at: int, form: Form, searches: Searches, *, is_last: bool
-) -> Unit | Rejected | UnitError | None:
+def _compressed_unit(stored: bytes, at: int, form: Form, *, is_last: bool) -> Unit | Rejected | UnitError | None:
     """The unit; what is wrong with it, its end known or not; or None where that isn't there yet."""
     try:
         if form is Form.ZSTD:
             end = frame_end(stored, at, MOST_BLOCKS)
             if end is None or end - at > MOST_STORED:
                 return _too_long() if (end or len(stored)) - at > MOST_STORED else None
-            return _frame(stored, at, end, searches, is_last=is_last)
+            return _frame(stored, at, end, is_last=is_last)
         found = decompressed_stream(stored, at, form)
     except FrameError as error:
         return UnitError(str(error), 0)
@@ -140,21 +160,17 @@ def _compressed_unit(
     return Unit(at, found[1], form, found[0])
 
 
-def _frame(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> Unit | Rejected | None:
+def _frame(stored: bytes, at: int, end: int, *, is_last: bool) -> Unit | Rejected | None:
     """A frame that was cut short seems to end within the next one; None where that may yet begin there."""
     if is_skippable(stored, at):
         return Unit(at, end, Form.ZSTD, b"")
     try:
         return Unit(at, end, Form.ZSTD, decompressed_frame(stored[at:end]))
     except UnitError as error:
-        if searches.left:
-            behind = stored.find(MAGIC, at + 1, end + len(MAGIC) - 1)
-            if behind < 0 and not is_last and _may_begin(stored, end):
-                return None
-            if behind >= 0:
-                searches.left -= 1
-                end = behind
-        return Rejected(at, end, error.position, error.reason, compressed=True)
+        behind = stored.find(MAGIC, at + 1, end + len(MAGIC) - 1)
+        if behind < 0 and not is_last and _may_begin(stored, end):
+            return None
+        return Rejected(at, behind if behind >= 0 else end, error.position, error.reason, compressed=True)
 
 
 def _may_begin(stored: bytes, end: int) -> bool:
@@ -165,8 +181,8 @@ def _may_begin(stored: bytes, end: int) -> bool:
 
 def _next_mark(stored: bytes, at: int, end: int) -> tuple[int, Form] | None:
     """Where the first mark of a compressed unit lies from a place on, wholly before an end, and of which form."""
-    marks = [(found, form) for form, magic in _MAGICS.items() if (found := stored.find(magic, at, end)) >= 0]
-    return min(marks, default=None)
+    found = _MARK.search(stored, at, min(end, len(stored)))
+    return (found.start(), _FORMS[found[0]]) if found else None
 
 
 def _too_long() -> UnitError:
@@ -174,12 +190,12 @@ def _too_long() -> UnitError:
 
 
 def _passed_over(
-    stored: bytes, at: int, form: Form, error: UnitError, searches: Searches, *, is_lost: bool, is_last: bool
+    stored: bytes, at: int, form: Form, error: UnitError, *, is_lost: bool, is_last: bool
 ) -> Rejected | None:
     """The bytes up to what looks like the next unit; the blob from here on where there is none to look for."""
     most = at + MOST_STORED + len(MAGIC)
     if form is Form.ZLIB:
-        behind, is_known = _next_stream(stored, at, most, searches, is_last=is_last)
+        behind, is_known = _behind_stream(stored, at, most, is_last=is_last)
     else:
         mark = _next_mark(stored, at + 1, most)
         behind, is_known = (mark[0], True) if mark else (None, len(stored) >= most)
@@ -191,17 +207,20 @@ def _passed_over(
     return Rejected(at, behind, error.position, error.reason, compressed=True)
 
 
-def _next_stream(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> tuple[int | None, bool]:
-    """Where the next whole zlib stream begins that is like the one at a place, and whether that is known already.
+def _behind_stream(stored: bytes, at: int, end: int, *, is_last: bool) -> tuple[int | None, bool]:
+    """Where the next whole unit begins behind a damaged zlib stream, and whether that is known already.
 
-    Its mark is no more than two bytes, which stand everywhere, so that only a stream that comes out right tells.
+    The mark of a stream is no more than two bytes, which stand everywhere, so that only one that comes out right tells.
     """
-    mark, place = stored[at : at + 2], at
-    while searches.left and (place := stored.find(mark, place + 1, end)) >= 0:
-        unit = _compressed_unit(stored, place, Form.ZLIB, searches, is_last=is_last)
+    marks, place = re.compile(re.escape(stored[at : at + 2]) + b"|" + _MARK.pattern), at
+    for _ in range(MOST_STREAMS):
+        mark = marks.search(stored, place + 1, min(end, len(stored)))
+        if mark is None:
+            return None, len(stored) >= end
+        place = mark.start()
+        unit = _compressed_unit(stored, place, _FORMS.get(mark[0], Form.ZLIB), is_last=is_last)
         if isinstance(unit, Unit):
             return place, True
-        if unit is None and not is_last:
+        if unit is None and not is_last and len(stored) - at < WINDOW:
             return None, False
-        searches.left -= 1
-    return None, len(stored) >= end or not searches.left
+    return None, True

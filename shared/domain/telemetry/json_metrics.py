@@ -1,7 +1,7 @@
 """Records as Telegraf's JSON writes them: `{"metrics":[…]}` or one object, each a line.
 
 A value may be anything that JSON knows; nested ones, which Telegraf never writes, are no fields. Numbers, booleans and
-"nan" that come as texts stay texts here: `normal_form.py` reads them where a number is expected.
+"nan" that come as texts stay texts here: `summaries.py` reads them where a number is expected.
 """
 
 import re

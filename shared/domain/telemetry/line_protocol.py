@@ -148,6 +148,8 @@ def _sorted(rest: str) -> str:
     fields, space, time = rest.partition(" ")
     if not space:
         fields, time = rest[:-1], rest[-1:]
+    if "\r" in fields:  # the end of a line, if that
+        return rest
     return ",".join(sorted(fields.split(","))) + space + time
 
 

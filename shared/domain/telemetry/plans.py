@@ -118,9 +118,15 @@ def _shown(text: str) -> str:
 
 
 def _told_apart(text: str) -> str:
-    """The same, and a sign that tells it from other texts where it isn't all of this one: they are other series."""
-    shown = _shown(text)
-    return shown if shown == text else f"{shown[: _LONGEST - 5]}#{blake2b(text.encode(), digest_size=2).hexdigest()}"
+    """The same, and where it is cut a sign that tells it from others with the same begin: they are other series.
+
+    What is a secret is told by nothing: texts that differ in that alone are one.
+    """
+    if len(text) <= _LONGEST or len(text) > _READ:
+        return _shown(text)
+    whole = redacted(text)
+    sign = blake2b(whole.encode(), digest_size=2).hexdigest()
+    return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 5]}#{sign}"
 
 
 def _column(place: int, rule: Rule, attributes: Mapping[str, str]) -> Column:

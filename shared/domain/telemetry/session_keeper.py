@@ -74,7 +74,9 @@ class SessionKeeper:
             session = self._noted(metric, node, taken)
         else:  # it ends no opening of the node, as no sample of a task that runs does
             node.settled = session.number
-        if session is None or session.is_of_another_task(known.writer):
+        if session is None:
+            return node, None
+        if session.is_of_another_task(known.writer):
             return known, None
         if known.plan.counters and metric.time is not None and metric.time in self._times:
             taken.of_too_many_tasks += records

@@ -27,11 +27,14 @@ def all_steps(stored: bytes, cuts: Iterable[int] = ()) -> Iterator[Step]:
     """Steps of a blob that grows to each of the cuts, and to its end, read each time from where the last step ended."""
     decoder, at = Decoder(), 0
     for cut in (*cuts, len(stored)):
-        for step in decoder.steps(stored[at:cut], at, is_last=cut == len(stored)):
-            yield step
-            at = step.end
-            if step.is_refused:
-                return
+        before = -1
+        while before < at:
+            before = at
+            for step in decoder.steps(stored[at:cut], at, is_last=cut == len(stored)):
+                yield step
+                at = step.end
+                if step.is_refused:
+                    return
 
 
 def contents(steps: Iterable[Step]) -> tuple[list[Metric], list[Rejected]]:

@@ -151,6 +151,12 @@ def test_samples_of_one_task_too_many_are_of_no_other_task_that_the_blobs_name_t
     assert intake(named).take(step(lines)).of_too_many_tasks == 2
 
 
+def test_a_sample_of_a_task_on_one_node_too_many_is_counted_as_such() -> None:
+    nodes = [used(1, f"node_id=n{number}") for number in range(MOST_NODES)]
+    found = taken(*nodes, used(2, "node_id=x,task_id=t"))
+    assert (found.of_too_many_nodes, found.of_too_many_tasks) == (1, 0)
+
+
 def test_growth_of_the_largest_counters_does_not_depend_on_how_much_is_read_at_once() -> None:
     lines = [at(second, f"net,interface=e bytes_sent={2**53 + second}i") for second in range(1, 5)]
     reader, growth = intake(), 0

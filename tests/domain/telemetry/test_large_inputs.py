@@ -3,6 +3,9 @@
 import gzip
 import json
 import secrets
+import struct
+import time
+import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -12,6 +15,7 @@ import zstandard
 from shared.domain.blobs import Entry
 from shared.domain.telemetry.blob_state import State
 from shared.domain.telemetry.bounds import MOST_LINE, MOST_STRING, STEP, WINDOW
+from shared.domain.telemetry.decoding import Decoder
 from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.likes import Likes
 from shared.domain.telemetry.session import Writer
@@ -21,6 +25,7 @@ from shared.services.telemetry_steps import Context, Steps, read_steps
 from shared.stores.places import PlaceKey
 from tests.domain.bounded import MIB, megabytes, quick
 from tests.domain.telemetry.nodes import WINDOW as TIMES
+from tests.domain.telemetry.reading import all_steps
 
 _NOW = datetime(2026, 11, 21, tzinfo=UTC)
 _SIZE = MIB // 8
@@ -162,3 +167,47 @@ def test_a_blob_has_only_so_many_sessions() -> None:
     assert sessions.begin(node, Identity()) is not None
     assert sessions.begin(node, Identity()) is None
     assert sessions.current == {}
+
+
+def _member_without_end(size: int) -> bytes:
+    """The begin of a gzip member that goes on, whatever is read of it."""
+    block = b"\0" + struct.pack("<HH", 0xFFFF, 0) + bytes(0xFFFF)
+    return (b"\x1f\x8b\x08\0" + bytes(6) + block * (size // len(block) + 1))[:size]
+
+
+def _frame_without_end(size: int) -> bytes:
+    """The same of a zstd frame, of raw blocks."""
+    block = (1 << 17 << 3).to_bytes(3, "little") + bytes(1 << 17)
+    return (b"\x28\xb5\x2f\xfd\0\0" + block * (size // len(block) + 1))[:size]
+
+
+@pytest.mark.parametrize("mebibytes", [0, 0.5, 0.99, 1, 1.5, 2, 3.9])
+@pytest.mark.parametrize("before", [b"", b"m,t=", b'm f="', b"\x78\x9cdamaged", b"\x28\xb5\x2f\xfd\x08"], ids=repr)
+@pytest.mark.parametrize("unit", [_member_without_end, _frame_without_end])
+def test_something_is_taken_of_every_full_window(unit: Callable[[int], bytes], before: bytes, mebibytes: float) -> None:
+    stored = before + bytes(int(mebibytes * MIB)) + unit(2 * WINDOW)
+    at = 0
+    while len(stored) - at >= WINDOW:
+        steps = list(Decoder(together=True).steps(stored[at : at + WINDOW], at))
+        assert steps
+        if steps[-1].is_refused:
+            break
+        assert steps[-1].end > at
+        at = steps[-1].end
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        b"\x28\xb5\x2f\xfd\x08" + zstandard.compress(b""),
+        b"\x1f\x8b\x08\xff" + gzip.compress(b""),
+        b"\x78\x9cdamaged" + zlib.compress(b""),
+        b"m,t=\x28\xb5\x2f\xfd\x08\n",
+        b"\x1f\x8b\x08" * 9 + b"\n",
+    ],
+)
+def test_damaged_units_and_marks_of_nothing_take_no_longer_than_their_number_warrants(pair: bytes) -> None:
+    stored = (pair * 4000).ljust(MIB, b"\0")
+    began = time.process_time()
+    assert list(all_steps(stored))
+    assert time.process_time() - began < 5

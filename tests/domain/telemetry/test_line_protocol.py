@@ -49,6 +49,7 @@ INVALID = {
     b"m f=18446744073709551616u": (4, "a number is out of range"),
     b"m f=1 9223372036854775808": (6, "the time is out of range"),
     b"m f=1 5 6": (7, "the end of the line is expected"),
+    b"m g=2\r,f=1": (5, "the end of the line is expected"),
     b"m f=1,": (6, "a field's name is expected"),
     b"m\xff f=1": (1, "a text is no valid UTF-8"),
     b'm f="\xff"': (5, "a text is no valid UTF-8"),
@@ -122,8 +123,8 @@ LINES = st.builds(
     lambda name, tags, fields, stamp, end: f"{name}{tags} {fields}{stamp}{end}",
     WORDS,
     st.lists(st.tuples(WORDS, WORDS), max_size=2).map(lambda pairs: "".join(f",{key}={value}" for key, value in pairs)),
-    st.lists(st.tuples(WORDS, VALUES), min_size=1, max_size=3).map(
-        lambda pairs: ",".join(f"{key}={value}" for key, value in pairs)
+    st.lists(st.tuples(WORDS, VALUES, st.sampled_from(["", "", "\r"])), min_size=1, max_size=3).map(
+        lambda parts: ",".join(f"{key}={value}{end}" for key, value, end in parts)
     ),
     st.sampled_from(["", " 1", " -5", " 1713204200000000000", " 9999999999999999999", " 1 ", "  2", " x"]),
     st.sampled_from(["", "\r"]),

@@ -158,8 +158,8 @@ def test_behind_a_damaged_unit_the_next_one_is_looked_for(form: str) -> None:
 
 @pytest.mark.parametrize("level", [1, 6, 9])
 def test_behind_a_damaged_stream_of_zlib_the_next_whole_one_is_looked_for(level: int) -> None:
-    units = [zlib.compress(several(number), level) for number in range(4)]
-    others = {float(number) for number in range(80)} - {float(number) for number in range(20, 40)}
+    units = [zlib.compress(several(number), level) for number in range(3)]
+    others = {float(number) for number in range(60)} - {float(number) for number in range(20, 40)}
     for at in range(2, len(units[1])):
         for bad in (units[1][:at], units[1][:at] + b"\x55\xaa" + units[1][at + 2 :]):
             stored = b"".join([units[0], bad, *units[2:]])
@@ -167,6 +167,24 @@ def test_behind_a_damaged_stream_of_zlib_the_next_whole_one_is_looked_for(level:
             assert others <= set(numbers(metrics))
             assert [(one.start, one.end) for one in rejected] == [(len(units[0]), len(units[0] + bad))]
             assert contents(all_steps(stored, range(1, len(stored), 40))) == (metrics, rejected)
+
+
+@pytest.mark.parametrize("pack", [frame, gzip.compress])
+def test_behind_a_damaged_stream_of_zlib_units_of_other_forms_are_found(pack: Callable[[bytes], bytes]) -> None:
+    stored = zlib.compress(several(0))[:-5] + pack(several(1)) + pack(several(2))
+    assert numbers(contents(all_steps(stored))[0]) == [float(number) for number in range(20, 60)]
+
+
+@given(st.integers(0, 60), st.integers(0, 7), st.lists(st.floats(0, 1), max_size=6))
+def test_very_many_marks_of_nothing_change_nothing_of_what_is_behind_them(
+    lines: int, marks: int, places: list[float]
+) -> None:
+    bad = b"".join(b"m,t=\x1f\x8b\x08\xff%d f=1\n" % number for number in range(lines))
+    stored = line(0) + bad + b"\x28\xb5\x2f\xfd\x08" * marks + b"half" + frame(line(1)) + line(2) + frame(line(3))
+    cuts = sorted(int(place * len(stored)) for place in places)
+    whole = contents(all_steps(stored))
+    assert numbers(whole[0]) == [0.0, 1.0, 2.0, 3.0]
+    assert contents(all_steps(stored, cuts)) == whole
 
 
 def test_where_no_next_unit_can_be_found_the_blob_is_refused_from_there_on() -> None:
