@@ -79,7 +79,7 @@ _PATTERNS = (
         re.compile(rf"(\bcurl\b[^\n|;&]{{0,500}}?\s(?:-b|--cookie)[ =]?)(?=[\"']?[^\s\"'=]{{1,100}}=){_VALUE}"),
         rf"\1{MARK}",
     ),
-    (re.compile(rf"(<[\w.:\-]{{0,64}}{_NAME}[\w.\-]{{0,64}}>)[^<]+(?=</|\Z)"), rf"\1{MARK}"),
+    (re.compile(rf"(<[\w.:\-]{{0,64}}{_NAME}[\w.\-]{{0,64}}>)(?:[^<]+(?=</)|\s*[^<\s]+\s*\Z)"), rf"\1{MARK}"),
     # name=NAME value=value, as settings of an environment are written in XML, JSON and YAML
     (
         re.compile(
@@ -148,7 +148,7 @@ _PATTERNS = (
         re.compile(
             r"(?<![\w\-])(?:(?:glpat-|hf_|sk-(?:proj-|ant-)?|xox[abeps][\-.]|dckr_pat_)[A-Za-z0-9_\-]{20,}"
             r"|xapp-\d-[A-Za-z0-9\-]{20,}|pypi-AgE[\w\-]{16,}|hvs\.[\w\-]{24,}|SG\.[\w\-]{16,}\.[\w\-]{16,}"
-            r"|(?:npm_[A-Za-z0-9]{36}|dop_v1_[0-9a-f]{64}|[rs]k_live_[A-Za-z0-9]{20,99}|AIza[\w\-]{35}|dapi[0-9a-f]{32})"
+            r"|(?:npm_[A-Za-z0-9]{36}|dop_v1_[0-9a-f]{64}|[rs]k_live_[A-Za-z0-9]{20,99}|AIza[\w\-]{35}|dapi[0-9a-f]{32}(?:-\d)?)"
             r"(?![\w\-]))"
         ),
         MARK,

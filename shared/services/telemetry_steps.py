@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from shared.domain.blobs import resume_lines
 from shared.domain.rejects import Refusal, Refusals
 from shared.domain.telemetry.blob_state import State
-from shared.domain.telemetry.bounds import STEP
+from shared.domain.telemetry.bounds import MOST_TEXT, STEP
 from shared.domain.telemetry.chunks import Chunk, chunks_of
 from shared.domain.telemetry.compression import Form
 from shared.domain.telemetry.decoding import Decoder, Step
@@ -105,7 +105,7 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
         return _end_of_line(piece, state), 0
     names = _names_of(state.sessions.current.values())
     intake = Intake(context.identity, context.window, state, likes=context.likes)
-    taken, ends, refused, step = Taken(piece.offset), list[int](), StepRefusals(), None
+    taken, ends, refused, step, text = Taken(piece.offset), list[int](), StepRefusals(), None, 0
     for step in Decoder(together=True, size=size).steps(piece.body, piece.offset, is_last=piece.is_last):
         intake.gather(step, taken)
         refused.add(step)
@@ -114,7 +114,9 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
         if step.part_of is not None and taken.cells <= _MOST_CELLS:
             continue
         ends.append((step.part_of or step.end) - piece.offset)  # a unit that there is no room for isn't read to its end
-        if step.is_refused or refused.found.count >= _ENOUGH_MISTAKES or _is_enough(taken) or ends[-1] == until:
+        text += step.text
+        is_enough = text >= MOST_TEXT or refused.found.count >= _ENOUGH_MISTAKES or _is_enough(taken)
+        if step.is_refused or is_enough or ends[-1] == until:
             break
     consumed, lost, state.in_line = _behind(piece, step, ends[-1] if ends else 0)
     found = replace(_summed_up(intake, taken, refused.found), consumed=consumed, lost=lost, ends=ends)

@@ -106,6 +106,7 @@ TEXTS = {
     "a setting in YAML": "- name: DB_PASSWORD\n  value: {}",
     "a setting in XML": '<add key="ApiKey" value="{}" />',
     "an element of XML": "<dbPassword>{}</dbPassword>",
+    "an element of XML that is cut": "<dbPassword>\n  {}\n",
     "a password with an at": "git clone https://user:a@{}@example.org/repo.git",
     "a setting in an address": "https://example.org/?to=AccountKey%3D{}",
     "a signature of AWS": "https://b.s3.amazonaws.com/k?X-Amz-Date=1&X-Amz-Signature={}",
@@ -157,7 +158,7 @@ def test_what_docker_keeps_of_a_login_is_taken_out() -> None:
     "token",
     ["npm_" + "a1B2" * 9, "pypi-AgE" + "a1B2" * 9, "hvs." + "a1B2" * 9, "sk_live_" + "a1B2" * 6, "dapi" + "0a" * 16,
      "AIza" + "a1B2c" * 7, "SG." + "a1B2" * 5 + "." + "a1B2" * 10, "dckr_pat_" + "a1B2" * 6, "xapp-1-" + "a1B2" * 8,
-     "dop_v1_" + "0a" * 32],
+     "dop_v1_" + "0a" * 32, "dapi" + "0a" * 16 + "-2"],
 )  # fmt: skip
 def test_tokens_of_well_known_services_are_known_by_their_begin(token: str) -> None:
     assert redacted(f"run {token} x") == f"run {MARK} x"
@@ -204,6 +205,8 @@ def test_what_stands_around_a_secret_stays() -> None:
         "pypi-mirror-nightly-build-2024 npm_package_registry_sync_job xapp-nightly-simulations-big",
         "SG.southeastasia.cloudapp.azure.com npm_config_update_notifier_off dapi-service-of-the-nightly-build",
         '["run", "--password", "--verbose"]',
+        "see <password> for details, then run the tool",
+        "at Task<AccessToken> Foo.Bar()\n  at Baz",
         '{"name": "HOME", "value": "/root"} <path>/a</path> ["--path", "/a"] "auth": "login"',
         "",
     ],

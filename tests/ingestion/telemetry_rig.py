@@ -5,6 +5,7 @@ from typing import Any, override
 
 from shared.domain.stamps import to_milliseconds
 from shared.domain.telemetry.asked import Asked
+from shared.domain.telemetry.bounds import WINDOW
 from shared.domain.telemetry.labels import PathPattern
 from shared.domain.telemetry.rollups import Rollups
 from shared.services.blob_reader import BlobReader
@@ -23,8 +24,8 @@ MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
-SEARCHED, LOST = b"\x1f\x8b\x08\xff" * 8, b"\x1f\x8b\x08\xff" * 30
-"""Marks of members that are none, so many that nothing is looked for behind the first of them."""
+LOST = b"\x78\x9cdamaged" + bytes(WINDOW)
+"""A damaged stream, and so much more that nothing is looked for behind it."""
 
 
 def blob_of(node: str, number: int = 0, *, account: str = "demo", pool: str = "pool") -> str:

@@ -15,7 +15,7 @@ from shared.domain.telemetry.left_out import LeftOut
 from shared.services import telemetry_steps
 from shared.services.taken_in import TakenIn, telemetry_lane
 from tests.ingestion.rig import NOON, Mortal
-from tests.ingestion.telemetry_rig import DAY, HOUR, LOST, SEARCHED, SECOND, TelemetryRig, blob_of, received, used
+from tests.ingestion.telemetry_rig import DAY, HOUR, LOST, SECOND, TelemetryRig, blob_of, received, used
 
 MEMORY, NETWORK = "system.memory.usage", "system.network.io"
 
@@ -98,7 +98,7 @@ async def test_text_of_very_many_hours_is_taken_in_parts_down_to_a_line(rig: Tel
 
 async def test_the_rest_of_a_blob_that_is_lost_is_not_fetched_but_counted(rig: TelemetryRig) -> None:
     host, name = await rig.host(), blob_of("n1")
-    await rig.append(used(1), SEARCHED + LOST, name=name)
+    await rig.append(used(1), LOST, name=name)
     await host.run()
     fetched = host.container.fetched
     for _ in range(2):
@@ -108,7 +108,7 @@ async def test_the_rest_of_a_blob_that_is_lost_is_not_fetched_but_counted(rig: T
     assert host.container.fetched - fetched == 4 * ANCHOR_BYTES
     size = (await rig.blob(name).get_blob_properties()).size
     found = await TakenIn.of(rig.tables).totals.load("demo")
-    read = len(used(1) + SEARCHED)
+    read = len(used(1))
     assert (found.bytes, found.lost) == (read, size - read)
     sweep = await rig.entries.load_sweep(telemetry_lane("demo"))
     assert sweep is not None

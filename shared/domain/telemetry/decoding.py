@@ -11,10 +11,10 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from shared.domain.telemetry.bounds import MOST_LISTED, MOST_MISTAKES, STEP, WINDOW
+from shared.domain.telemetry.bounds import MOST_LISTED, MOST_MISTAKES, STEP
 from shared.domain.telemetry.bundles import Bundle
 from shared.domain.telemetry.compression import Form
-from shared.domain.telemetry.frames import CUT_SHORT, Searches, Unit, form_at, text_end, units_of
+from shared.domain.telemetry.frames import CUT_SHORT, Searches, Unit, form_at, may_wait, text_end, units_of
 from shared.domain.telemetry.metrics import Metric, Rejected
 from shared.domain.telemetry.precision import Precision
 from shared.domain.telemetry.texts import TextReader, Texts
@@ -29,7 +29,8 @@ class Step:
 
     So many lines, or units, are `bad`; `rejected` tells of the first of them. Where more of a unit follows, the step is
     `part_of` one that ends there, and ends itself where that begins. Where it `is_refused`, nothing behind the end can
-    be read, but for what is behind the line that begins there (`in_line`).
+    be read, but for what is behind the line that begins there (`in_line`). `text` is how many bytes a compressed unit
+    has decompressed, told with its end.
     """
 
     start: int
@@ -41,6 +42,7 @@ class Step:
     bad: int = 0
     part_of: int | None = None
     in_line: bool = False
+    text: int = 0
 
     @property
     def records(self) -> int:
@@ -90,10 +92,10 @@ class Decoder:
                 yield from self._compressed(unit, offset)
 
     def _text(self, stored: bytes, at: int, offset: int, searches: Searches, *, is_last: bool) -> Iterator[Step]:
-        size, looked = self._size, at
+        size, is_lost = self._size, False
         while at < len(stored) and form_at(stored, at) is Form.TEXT:
             most = min(at + size, len(stored))
-            until = text_end(stored, at, most, looked, searches, is_last=is_last)
+            until = text_end(stored, at, most, searches, is_last=is_last or is_lost)
             ends = until.is_end or (is_last and until.place == len(stored))
             found = self._texts.read(stored[at : until.place], ends=ends)
             if found.taken or found.refused:
@@ -104,12 +106,11 @@ class Decoder:
             if found.refused:
                 return
             if found.taken:
-                at, size = at + found.taken, self._size
-                looked = max(looked, at)
-            elif until.place < most:
-                if until.waits and len(stored) - at < WINDOW:
+                at, size, is_lost = at + found.taken, self._size, False
+            elif until.waits:
+                if may_wait(stored, at):
                     return
-                looked, searches.done = until.place + until.waits, 0  # no window holds what would tell
+                is_lost = True  # no window holds what would tell
             elif most == len(stored):
                 return
             else:
@@ -138,8 +139,9 @@ def _unit_step(unit: Unit, found: Texts, offset: int, at: int, *, is_over: bool,
     if found.refused:
         rejected.append(Rejected(start, end, at + found.taken, found.refused, compressed=True))
     bad = found.bad + bool(found.refused)
-    until, part_of = (end, None) if is_over else (start, end)
-    return Step(start, until, found.metrics, tuple(rejected), bundles=found.bundles, bad=bad, part_of=part_of)
+    if not is_over:
+        return Step(start, start, found.metrics, tuple(rejected), bundles=found.bundles, bad=bad, part_of=end)
+    return Step(start, end, found.metrics, tuple(rejected), bundles=found.bundles, bad=bad, text=len(unit.text))
 
 
 def _longer(stored: bytes, at: int, size: int) -> int:

@@ -5,11 +5,12 @@ isn't there yet waits for more. Where units lie doesn't depend on how the bytes 
 """
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from shared.domain.telemetry.bounds import MOST_BLOCKS, MOST_MARKS, MOST_SEARCHES, MOST_STORED, MOST_STREAMS, WINDOW
+from shared.domain.telemetry.bounds import MOST_BLOCKS, MOST_SEARCHED, MOST_STORED, MOST_STREAMS, WINDOW
 from shared.domain.telemetry.compression import Form, UnitError, decompressed_frame, decompressed_stream
 from shared.domain.telemetry.metrics import Rejected
 from shared.domain.telemetry.zstd_frames import MAGIC, FrameError, frame_end, is_skippable
@@ -19,6 +20,7 @@ _ZLIB = b"\x78"
 _LEVELS = b"\x01\x5e\x9c\xda"
 _LETTERS = b"\x5e\xda"  # levels of zlib, and letters or the begin of one behind an x
 _PEEK = 32
+_LEAST_SEARCHED = 4096
 CUT_SHORT = "the blob ends within a unit"
 _MAGICS = {Form.ZSTD: MAGIC, Form.GZIP: _GZIP}
 _FORMS = {magic: form for form, magic in _MAGICS.items()}
@@ -70,13 +72,17 @@ def _form_behind_x(stored: bytes, at: int) -> Form | None:
 
 @dataclass(slots=True)
 class Searches:
-    """How often was looked in vain for something whole, in what is read at once: each may cost as much as a unit."""
+    """What may yet be looked at in vain, in bytes, of what is read at once: damage may seem to be many large units."""
 
-    done: int = 0
+    left: int = MOST_SEARCHED
 
     @property
     def are_enough(self) -> bool:
-        return self.done >= MOST_MARKS
+        return self.left <= 0
+
+    def charge(self, stored: int) -> None:
+        """For something that turned out to be nothing whole, or may: so many bytes, and some thousand more."""
+        self.left -= stored + _LEAST_SEARCHED
 
 
 class TextEnd(NamedTuple):
@@ -87,30 +93,36 @@ class TextEnd(NamedTuple):
     waits: bool = False
 
 
-def text_end(stored: bytes, at: int, end: int, looked: int, searches: Searches, *, is_last: bool) -> TextEnd:
-    """Up to where the bytes from `at` to `end` are text, of which those up to `looked` begin nothing whole.
+def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> TextEnd:
+    """Up to where the bytes from `at` to `end` are text.
 
     Text ends where a whole unit begins that was compressed, as behind a line or a unit that was cut short: no text that
-    makes sense holds the mark of one. Of a line so many marks are looked at, and of lines those before there were many.
+    makes sense holds the mark of one. Marks of nothing whole are part of a text that makes none; where there are very
+    many, so are all others.
     """
-    place, line_end, failed = looked, -1, 0
-    while mark := _next_mark(stored, place, end):
+    place = at
+    while not searches.are_enough and (mark := _next_mark(stored, place, end)):
         begin, form = mark
-        if begin >= line_end:
-            line = stored.rfind(b"\n", at, begin) + 1
-            if searches.are_enough and line > at:
-                return TextEnd(line)
-            found, failed = stored.find(b"\n", begin, end), 0
-            line_end = found if found >= 0 else end
         unit = _compressed_unit(stored, begin, form, is_last=is_last)
         if isinstance(unit, Unit):
             return TextEnd(begin, is_end=True)
+        searches.charge(_looked_at(stored, begin, unit))
         if unit is None and not is_last:
             return TextEnd(begin, waits=True)
-        failed += 1
-        searches.done += 1
-        place = begin + 1 if failed < MOST_SEARCHES else max(line_end, begin + 1)
+        place = begin + 1
     return TextEnd(end)
+
+
+def may_wait(stored: bytes, at: int) -> bool:
+    """Whether a later read may tell what can't be told yet of what begins at a place: none has more than a window."""
+    return len(stored) - at < WINDOW - len(BOM_UTF8)
+
+
+def _looked_at(stored: bytes, at: int, unit: Rejected | UnitError | None) -> int:
+    """How many bytes were looked at of something that begins at a place, decoded ones too, at most or nearly so."""
+    if isinstance(unit, Rejected):
+        return unit.end - at
+    return unit.position if unit else min(len(stored) - at, MOST_STORED)
 
 
 def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Iterator[Unit | Rejected]:
@@ -119,7 +131,6 @@ def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> It
     Of text there is one unit at most: all the bytes that are left, of which its reader takes what it can.
     What is behind a `Rejected` whose end is its start can't be read at all.
     """
-    in_row = 0
     while at < len(stored):
         form = form_at(stored, at)
         if form is None:
@@ -130,12 +141,10 @@ def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> It
         found = _compressed_unit(stored, at, form, is_last=is_last)
         if found is None and is_last:
             found = UnitError(CUT_SHORT, 0)
-        searches.done += not isinstance(found, Unit)
+        if not isinstance(found, Unit):
+            searches.charge(_looked_at(stored, at, found))
         if isinstance(found, UnitError):
-            in_row += 1
-            found = _passed_over(stored, at, form, found, is_lost=in_row > MOST_SEARCHES, is_last=is_last)
-        elif isinstance(found, Unit):
-            in_row = 0
+            found = _passed_over(stored, at, form, found, searches, is_last=is_last)
         if found is None:
             return
         yield found
@@ -190,24 +199,24 @@ def _too_long() -> UnitError:
 
 
 def _passed_over(
-    stored: bytes, at: int, form: Form, error: UnitError, *, is_lost: bool, is_last: bool
+    stored: bytes, at: int, form: Form, error: UnitError, searches: Searches, *, is_last: bool
 ) -> Rejected | None:
     """The bytes up to what looks like the next unit; the blob from here on where there is none to look for."""
     most = at + MOST_STORED + len(MAGIC)
     if form is Form.ZLIB:
-        behind, is_known = _behind_stream(stored, at, most, is_last=is_last)
+        behind, is_known = _behind_stream(stored, at, most, searches, is_last=is_last)
     else:
         mark = _next_mark(stored, at + 1, most)
         behind, is_known = (mark[0], True) if mark else (None, len(stored) >= most)
-    if behind is None and not is_known:
-        return Rejected(at, len(stored), error.position, error.reason, compressed=True) if is_last else None
-    if behind is None or is_lost:
+    if behind is not None:
+        return Rejected(at, behind, error.position, error.reason, compressed=True)
+    if is_known:
         reason = f"{error.reason}; where the next unit begins can't be told"
         return Rejected(at, at, error.position, reason, compressed=True)
-    return Rejected(at, behind, error.position, error.reason, compressed=True)
+    return Rejected(at, len(stored), error.position, error.reason, compressed=True) if is_last else None
 
 
-def _behind_stream(stored: bytes, at: int, end: int, *, is_last: bool) -> tuple[int | None, bool]:
+def _behind_stream(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> tuple[int | None, bool]:
     """Where the next whole unit begins behind a damaged zlib stream, and whether that is known already.
 
     The mark of a stream is no more than two bytes, which stand everywhere, so that only one that comes out right tells.
@@ -221,6 +230,7 @@ def _behind_stream(stored: bytes, at: int, end: int, *, is_last: bool) -> tuple[
         unit = _compressed_unit(stored, place, _FORMS.get(mark[0], Form.ZLIB), is_last=is_last)
         if isinstance(unit, Unit):
             return place, True
-        if unit is None and not is_last and len(stored) - at < WINDOW:
+        searches.charge(_looked_at(stored, place, unit))
+        if unit is None and not is_last and may_wait(stored, at):
             return None, False
     return None, True

@@ -147,8 +147,9 @@ def _sorted(rest: str) -> str:
     """What stands behind a head, its fields in the order of their names if they are plain."""
     fields, space, time = rest.partition(" ")
     if not space:
-        fields, time = rest[:-1], rest[-1:]
-    if "\r" in fields:  # the end of a line, if that
+        end = len(rest) - len("\r\n" if rest.endswith("\r\n") else "\n")
+        fields, time = rest[:end], rest[end:]
+    if "\r" in fields:  # of no field's value, and no end of the line
         return rest
     return ",".join(sorted(fields.split(","))) + space + time
 

@@ -122,7 +122,7 @@ def _told_apart(text: str) -> str:
 
     What is a secret is told by nothing: texts that differ in that alone are one.
     """
-    if len(text) <= _LONGEST or len(text) > _READ:
+    if len(text) > _READ or _WORD.fullmatch(text):
         return _shown(text)
     whole = redacted(text)
     sign = blake2b(whole.encode(), digest_size=2).hexdigest()

@@ -12,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.telemetry import texts
-from shared.domain.telemetry.bounds import MIB, MOST_DECODED, MOST_LINE, MOST_LISTED, MOST_MISTAKES, MOST_STORED, STEP
+from shared.domain.telemetry.bounds import (
+    MIB,
+    MOST_DECODED,
+    MOST_LINE,
+    MOST_LISTED,
+    MOST_MISTAKES,
+    MOST_STORED,
+    STEP,
+    WINDOW,
+)
 from shared.domain.telemetry.compression import Form
 from shared.domain.telemetry.decoding import Decoder, Step
 from shared.domain.telemetry.frames import form_at
@@ -175,7 +184,7 @@ def test_behind_a_damaged_stream_of_zlib_units_of_other_forms_are_found(pack: Ca
     assert numbers(contents(all_steps(stored))[0]) == [float(number) for number in range(20, 60)]
 
 
-@given(st.integers(0, 60), st.integers(0, 7), st.lists(st.floats(0, 1), max_size=6))
+@given(st.integers(0, 60), st.integers(0, 60), st.lists(st.floats(0, 1), max_size=6))
 def test_very_many_marks_of_nothing_change_nothing_of_what_is_behind_them(
     lines: int, marks: int, places: list[float]
 ) -> None:
@@ -190,18 +199,18 @@ def test_very_many_marks_of_nothing_change_nothing_of_what_is_behind_them(
 def test_where_no_next_unit_can_be_found_the_blob_is_refused_from_there_on() -> None:
     good, bad = zlib.compress(line(2)), b"\x78\x9c" + b"damaged"
     assert [step.end for step in all_steps(good + bad * 10)] == [len(good), len(good + bad * 10)]
-    for many in (bad * 300, bad + bytes(MOST_STORED + MIB)):
+    for many in (bad * 300, bad + bytes(WINDOW)):
         *_, last = Decoder().steps(good + many, 0)
         assert last.is_refused
         assert (last.start, last.end) == (len(good), len(good))
         assert last.rejected[0].reason.endswith("where the next unit begins can't be told")
 
 
-def test_a_blob_that_is_damaged_all_over_is_refused_instead_of_searched_for_ever() -> None:
-    stored = b"\x1f\x8b\x08\x00" * 100_000
+def test_a_blob_that_is_damaged_all_over_is_read_to_its_end() -> None:
+    stored = b"\x1f\x8b\x08\xff" * 10_000
     steps = list(all_steps(stored))
-    assert len(steps) < 20
-    assert steps[-1].is_refused
+    assert not any(step.is_refused for step in steps)
+    assert steps[-1].end == len(stored)
 
 
 def test_a_bomb_is_refused_at_a_limit_and_the_next_unit_is_read() -> None:
