@@ -1,8 +1,8 @@
 """Stored bytes of an append blob become units: compressed ones whole, text as it stands.
 
 What a unit is, its first bytes tell, never a blob's name. Bytes come from the end of the last unit on; a unit whose end
-isn't there yet waits for more. Where units lie doesn't depend on how the bytes were cut, but for text that seems to hold
-very many.
+isn't there yet waits for more. Where units lie doesn't depend on how the bytes were cut, but for text that seems to
+hold very many.
 """
 
 import re
