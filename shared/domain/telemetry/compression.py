@@ -24,11 +24,14 @@ class Form(StrEnum):
 
 
 class UnitError(ValueError):
-    """A unit that can't be decompressed, or is refused; `position` counts the bytes of its text until then."""
+    """A unit that can't be decompressed, or is refused.
 
-    def __init__(self, reason: str, position: int) -> None:
+    `position` counts the bytes of its text until then, `looked` those that were looked at, stored or decoded ones.
+    """
+
+    def __init__(self, reason: str, position: int, looked: int = 0) -> None:
         super().__init__(reason)
-        self.reason, self.position = reason, position
+        self.reason, self.position, self.looked = reason, position, max(position, looked)
 
 
 def decompressed_frame(frame: bytes) -> bytes:
@@ -64,7 +67,7 @@ def decompressed_stream(stored: bytes, at: int, form: Form) -> tuple[bytes, int]
             try:
                 parts.append(decoder.decompress(given, MOST_DECODED + 1 - size))
             except zlib.error as error:
-                raise UnitError(f"the {form} stream is damaged", size) from error
+                raise UnitError(f"the {form} stream is damaged", size, begin - at) from error
             size += len(parts[-1])
             given = decoder.unconsumed_tail
             _check(size, MOST_STORED)

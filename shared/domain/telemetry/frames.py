@@ -123,7 +123,7 @@ def _looked_at(stored: bytes, at: int, unit: Rejected | UnitError | None) -> int
     """How many bytes were looked at of something that begins at a place, decoded ones too, at most or nearly so."""
     if isinstance(unit, Rejected):
         return unit.end - at
-    return unit.position if unit else min(len(stored) - at, MOST_STORED)
+    return unit.looked if unit else min(len(stored) - at, MOST_STORED)
 
 
 def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Iterator[Unit | Rejected]:
@@ -196,7 +196,7 @@ def _next_mark(stored: bytes, at: int, end: int) -> tuple[int, Form] | None:
 
 
 def _too_long() -> UnitError:
-    return UnitError(f"the unit has more than {MOST_STORED:,} bytes", 0)
+    return UnitError(f"the unit has more than {MOST_STORED:,} bytes", 0, MOST_STORED)
 
 
 def _passed_over(

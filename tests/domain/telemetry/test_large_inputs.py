@@ -198,6 +198,13 @@ def test_something_is_taken_of_every_full_window(
         at = steps[-1].end
 
 
+def test_members_that_share_an_end_without_an_end_are_looked_at_for_seconds_only() -> None:
+    stored = b"m,t=" + b"\x1f\x8b\x08\x08aaaa" * 9000 + b"\0" + b"\0\0\0\xff\xff" * (WINDOW // 5)
+    began = time.process_time()
+    assert _read(stored[:WINDOW]).consumed
+    assert time.process_time() - began < 5
+
+
 _ODD = {
     "damaged frames and good ones": b"\x28\xb5\x2f\xfd\x08" + zstandard.compress(b""),
     "damaged members and good ones": b"\x1f\x8b\x08\xff" + gzip.compress(b""),
