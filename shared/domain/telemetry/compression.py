@@ -40,16 +40,19 @@ def decompressed_frame(frame: bytes) -> bytes:
 
     decoder = zstandard.ZstdDecompressor(max_window_size=1 << MOST_WINDOW_LOG)
     most = _most_decoded(len(frame))
-    try:
-        with decoder.stream_reader(frame) as reader:
-            text = reader.read(FREE_DECODED)  # room for it is made before, so little at first
-            if len(text) == FREE_DECODED:
-                text += reader.read(most + 1 - FREE_DECODED)
-    except zstandard.ZstdError as error:
-        raise UnitError("the frame is damaged, or asks for too much memory", 0) from error
-    if len(text) > most:
-        raise UnitError(_too_large(most), most)
-    return text
+    parts, size, step = [], 0, FREE_DECODED  # room for a step is made before, so little at first
+    with decoder.stream_reader(frame) as reader:
+        while True:
+            try:
+                parts.append(reader.read(min(step, most + 1 - size)))
+            except zstandard.ZstdError as error:
+                raise UnitError("the frame is damaged, or asks for too much memory", 0, size) from error
+            size += len(parts[-1])
+            if size > most:
+                raise UnitError(_too_large(most), most)
+            if len(parts[-1]) < step:
+                return b"".join(parts)
+            step *= 2
 
 
 def decompressed_stream(stored: bytes, at: int, form: Form) -> tuple[bytes, int] | None:

@@ -104,10 +104,9 @@ def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: b
     place = at
     while not searches.are_enough and (mark := _next_mark(stored, place, end)):
         begin, form = mark
-        unit = _compressed_unit(stored, begin, form, is_last=is_last)
+        unit = _compressed_unit(stored, begin, form, searches, is_last=is_last)
         if isinstance(unit, Unit):
             return TextEnd(begin, is_end=True)
-        searches.charge(_looked_at(stored, begin, unit))
         if unit is None and not is_last:
             return TextEnd(begin, waits=True)
         place = begin + 1
@@ -117,13 +116,6 @@ def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: b
 def may_wait(stored: bytes, at: int) -> bool:
     """Whether a later read may tell what can't be told yet of what begins at a place: none has more than a window."""
     return len(stored) - at < WINDOW - len(BOM_UTF8)
-
-
-def _looked_at(stored: bytes, at: int, unit: Rejected | UnitError | None) -> int:
-    """How many bytes were looked at of something that begins at a place, decoded ones too, at most or nearly so."""
-    if isinstance(unit, Rejected):
-        return unit.end - at
-    return unit.looked if unit else min(len(stored) - at, MOST_STORED)
 
 
 def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Iterator[Unit | Rejected]:
@@ -139,11 +131,9 @@ def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> It
         if form is Form.TEXT:
             yield Unit(at, len(stored), form, b"")
             return
-        found = _compressed_unit(stored, at, form, is_last=is_last)
+        found = _compressed_unit(stored, at, form, searches, is_last=is_last)
         if found is None and is_last:
             found = UnitError(CUT_SHORT, 0)
-        if not isinstance(found, Unit):
-            searches.charge(_looked_at(stored, at, found))
         if isinstance(found, UnitError):
             found = _passed_over(stored, at, form, found, searches, is_last=is_last)
         if found is None:
@@ -152,26 +142,38 @@ def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> It
         at = found.end if found.end > at else len(stored)
 
 
-def _compressed_unit(stored: bytes, at: int, form: Form, *, is_last: bool) -> Unit | Rejected | UnitError | None:
-    """The unit; what is wrong with it, its end known or not; or None where that isn't there yet."""
+def _compressed_unit(
+    stored: bytes, at: int, form: Form, searches: Searches, *, is_last: bool
+) -> Unit | Rejected | UnitError | None:
+    """The unit; what is wrong with it, its end known or not; or None where that isn't there yet.
+
+    What was looked at of one that isn't whole is charged for.
+    """
     try:
-        if form is Form.ZSTD:
-            end = frame_end(stored, at, MOST_BLOCKS)
-            if end is None or end - at > MOST_STORED:
-                return _too_long() if (end or len(stored)) - at > MOST_STORED else None
-            return _frame(stored, at, end, is_last=is_last)
-        found = decompressed_stream(stored, at, form)
+        found = _frame(stored, at, searches, is_last=is_last) if form is Form.ZSTD else _stream(stored, at, form)
     except FrameError as error:
-        return UnitError(str(error), 0)
+        found = UnitError(str(error), 0, error.place - at)
     except UnitError as error:
-        return error
+        found = error
+    if isinstance(found, UnitError):
+        searches.charge(found.looked)
+    elif found is None:
+        searches.charge(min(len(stored) - at, MOST_STORED))
+    return found
+
+
+def _stream(stored: bytes, at: int, form: Form) -> Unit | UnitError | None:
+    found = decompressed_stream(stored, at, form)
     if found is None:
         return _too_long() if len(stored) - at >= MOST_STORED else None
     return Unit(at, found[1], form, found[0])
 
 
-def _frame(stored: bytes, at: int, end: int, *, is_last: bool) -> Unit | Rejected | None:
+def _frame(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Unit | Rejected | UnitError | None:
     """A frame that was cut short seems to end within the next one; None where that may yet begin there."""
+    end = frame_end(stored, at, MOST_BLOCKS)
+    if end is None or end - at > MOST_STORED:
+        return _too_long() if (end or len(stored)) - at > MOST_STORED else None
     if is_skippable(stored, at):
         return Unit(at, end, Form.ZSTD, b"")
     try:
@@ -180,6 +182,7 @@ def _frame(stored: bytes, at: int, end: int, *, is_last: bool) -> Unit | Rejecte
         behind = stored.find(MAGIC, at + 1, end + len(MAGIC) - 1)
         if behind < 0 and not is_last and _may_begin(stored, end):
             return None
+        searches.charge(end - at + error.looked)
         return Rejected(at, behind if behind >= 0 else end, error.position, error.reason, compressed=True)
 
 
@@ -228,10 +231,9 @@ def _behind_stream(stored: bytes, at: int, end: int, searches: Searches, *, is_l
         if mark is None:
             return None, len(stored) >= end
         place = mark.start()
-        unit = _compressed_unit(stored, place, _FORMS.get(mark[0], Form.ZLIB), is_last=is_last)
+        unit = _compressed_unit(stored, place, _FORMS.get(mark[0], Form.ZLIB), searches, is_last=is_last)
         if isinstance(unit, Unit):
             return place, True
-        searches.charge(_looked_at(stored, place, unit))
         if unit is None and not is_last and may_wait(stored, at):
             return None, False
     return None, True

@@ -12,7 +12,11 @@ _RLE, _RESERVED = 1, 3
 
 
 class FrameError(ValueError):
-    """Bytes that begin like a frame and are none."""
+    """Bytes that begin like a frame and are none, as the bytes up to `place` tell."""
+
+    def __init__(self, reason: str, place: int) -> None:
+        super().__init__(reason)
+        self.place = place
 
 
 def is_skippable(stored: bytes, at: int) -> bool:
@@ -33,7 +37,7 @@ def frame_end(stored: bytes, at: int, most_blocks: int) -> int | None:
         return None
     descriptor = stored[at + _HEADER]
     if descriptor & 0b1000:
-        raise FrameError("a reserved bit of the frame's header is set")
+        raise FrameError("a reserved bit of the frame's header is set", at + _HEADER)
     is_single = descriptor >> 5 & 1
     content = max(_CONTENT_SIZE_BYTES[descriptor >> 6], is_single)
     begin = at + _HEADER + 1 + (not is_single) + _DICTIONARY_BYTES[descriptor & 3] + content
@@ -49,9 +53,9 @@ def _behind_blocks(stored: bytes, begin: int, checksum: int, most_blocks: int) -
         word = int.from_bytes(header, "little")
         kind, size = word >> 1 & 3, word >> 3
         if kind == _RESERVED or size > 1 << 17:
-            raise FrameError("a block of the frame is of no known kind or size")
+            raise FrameError("a block of the frame is of no known kind or size", begin)
         begin += 3 + (1 if kind == _RLE else size)
         if word & 1:
             end = begin + checksum
             return end if end <= len(stored) else None
-    raise FrameError(f"the frame has more than {most_blocks:,} blocks")
+    raise FrameError(f"the frame has more than {most_blocks:,} blocks", begin)

@@ -205,6 +205,21 @@ def test_members_that_share_an_end_without_an_end_are_looked_at_for_seconds_only
     assert time.process_time() - began < 5
 
 
+@pytest.mark.parametrize("before", [b"m,t=", b""], ids=["behind text", "alone"])
+def test_frames_that_share_blocks_are_looked_at_for_seconds_only(before: bytes) -> None:
+    blocks = b"".join(_block(1 << 17, b"a", 2) for _ in range(1000)) + _block(5, b"\xff" * 5, 4 | 1)
+    heads = [b"\x28\xb5\x2f\xfd\0\x38" + _block(9 * left, b"") for left in range(9000, -1, -1)]
+    stored = (before + b"".join(heads) + blocks).ljust(WINDOW, b"a")
+    began = time.process_time()
+    assert _read(stored).consumed
+    assert time.process_time() - began < 5
+
+
+def _block(size: int, content: bytes, kind: int = 0) -> bytes:
+    """A block of a zstd frame; its kind as its last three bits have it."""
+    return (size << 3 | kind).to_bytes(3, "little") + content
+
+
 _ODD = {
     "damaged frames and good ones": b"\x28\xb5\x2f\xfd\x08" + zstandard.compress(b""),
     "damaged members and good ones": b"\x1f\x8b\x08\xff" + gzip.compress(b""),
