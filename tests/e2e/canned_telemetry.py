@@ -63,6 +63,7 @@ def machine(end: datetime) -> list[dict[str, Any]]:
         ),
         counter("system.network.io", end, 60 * 2**20, network("eth0", "receive")),
         counter("system.network.io", end, 600 * 2**20, network("lo", "receive")),
+        counter("system.network.io", end, 60 * 2**20, network("enP41529s1", "receive")),
         *filesystem("/", "ext4", 0.25, end),
         *filesystem("/mnt/batch", "ext4", 0.75, end),
         *filesystem("/run", "tmpfs", 0.99, end),
@@ -86,7 +87,19 @@ def graphics(end: datetime) -> list[dict[str, Any]]:
     return [
         gauge("hw.gpu.utilization", end, lambda _: 0.5, {"hw.type": "gpu", "hw.id": gpu, "hw.gpu.task": "general"})
         for gpu in ("0", "1")
-    ] + [gauge("hw.temperature", end, lambda _: 70, {"hw.type": "gpu", "hw.id": "0"})]
+    ] + [
+        gauge("hw.temperature", end, lambda _: 70, {"hw.type": "gpu", "hw.id": "0"}),
+        gauge("hw.temperature", end, lambda _: 90, {"hw.type": "gpu", "hw.id": "0", "hw.sensor_location": "memory"}),
+        *(
+            counter(
+                "batchscope.gpu.throttled_time",
+                end,
+                growth,
+                {"hw.type": "gpu", "hw.id": "0", "batchscope.gpu.throttle.reason": reason},
+            )
+            for reason, growth in (("power_cap", 15), ("sync_boost", 0))
+        ),
+    ]
 
 
 def network(name: str, way: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from tests.e2e.canned_telemetry import (
     FACTS,
     LEFT_OUT,
     cores,
+    counter,
     gauge,
     graphics,
     machine,
@@ -65,6 +66,8 @@ def test_charts_show_what_there_is_and_nothing_of_what_there_is_not(
     page.get_by_role("link", name="6 h").last.click()
     expect(chart(page, "gpu")).to_contain_text(re.compile(r"GPU 0\s*50%.*GPU 1\s*50%"))
     expect(chart(page, "gpu-temperature")).to_contain_text("70 °C")
+    expect(chart(page, "gpu-throttled").locator("[data-line]")).to_have_count(1)
+    expect(chart(page, "gpu-throttled")).to_contain_text(re.compile(r"by the limit of power\s*25%"))
     expect(page).to_have_url(re.compile(r"charts=6h$"))
 
 
@@ -154,8 +157,12 @@ def test_what_is_left_out_and_what_the_node_is_are_told(page: Page, measured: Ca
     unknown = {"gremlins": 5, "<b>x</b>": 2, "c": 1, "d": 1}
     told = FACTS | {"cpuModel": "Xeon", "cpuCount": 8, "vmSize": "d8", "region": "eastus", "bootedAt": stamp(120)}
     kills = gauge("batchscope.memory.oom_kills", end, lambda at: float(at == 3))
+    errors = [
+        counter("hw.errors", end, growth, {"hw.type": "gpu", "hw.id": gpu, "error.type": kind})
+        for gpu, kind, growth in (("2", "uncorrected", 0), ("10", "uncorrected", 1), ("1", "corrected", 9))
+    ]
     measured.telemetry = lambda _: telemetry(
-        [*machine(end), kills], end=end, leftOut=LEFT_OUT | {"unknown": unknown}, facts=told
+        [*machine(end), kills, *errors], end=end, leftOut=LEFT_OUT | {"unknown": unknown}, facts=told
     )
     show_pool(page, measured, node=FIRST)
     expect(page.get_by_test_id("left-out")).to_have_text(
@@ -164,6 +171,7 @@ def test_what_is_left_out_and_what_the_node_is_are_told(page: Page, measured: Ca
     )
     expect(page.get_by_test_id("facts")).to_have_text("Xeon, 8 cores · d8 · eastus · booted 2 min ago")
     expect(page.get_by_test_id("killed")).to_contain_text("12 processes were killed for want of memory")
+    expect(page.get_by_test_id("damaged")).to_contain_text("110 errors in the memory of GPU 10 couldn't be corrected")
 
 
 def test_the_values_are_there_as_a_table_and_as_csv(page: Page, measured: Canned) -> None:

@@ -213,3 +213,21 @@ def test_nothing_sticks_out_at_any_width(page: Page, canned: Canned, width: int)
     assert right is not None
     assert last is not None
     assert last["x"] + last["width"] <= right["x"] + right["width"]
+
+
+_BEYOND_TILE = """() => [...document.querySelectorAll('.numbers > div')].filter((part) => {
+  const range = document.createRange();
+  range.selectNodeContents(part);
+  const tile = part.closest('.tile').getBoundingClientRect();
+  return range.getBoundingClientRect().right > tile.right || range.getBoundingClientRect().left < tile.left;
+}).map((part) => part.innerText)"""
+
+
+@pytest.mark.parametrize("width", [320, 420, 560, 760, 1000, 1100, 1440])
+def test_millions_of_tasks_stay_within_their_tile(page: Page, canned: Canned, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    most = 9_876_543
+    fill(canned, job("y", taskCounts=counts(active=most, preparing=most, running=most, succeeded=most, failed=most)))
+    page.goto(canned.url)
+    expect(page.locator("tr[data-job]")).to_have_count(1)
+    assert page.evaluate(_BEYOND_TILE) == []

@@ -5,11 +5,16 @@ attribute: its name says enough. What a container uses of `cpu-total`, or of all
 has no attribute for the part, as for the processors of a node.
 """
 
-from shared.domain.telemetry.series import Plugin, counter, gauge
+from shared.domain.telemetry.series import Plugin, Rule, counter, gauge
 
 _PERCENT, _NANO = 0.01, 1e-9
 _CONTAINER = {"container_name": "container.name", "container_image": "container.image.name"}
 _WAYS = {"rx": "receive", "tx": "transmit"}
+
+
+def _containers(state: str) -> Rule:
+    return gauge("batchscope.container.count", "{container}", batchscope_container_state=state)
+
 
 CONTAINERS = {
     "docker_container_cpu": Plugin({
@@ -39,4 +44,12 @@ CONTAINERS = {
                                                    disk_io_direction=way)
            for way in ("read", "write")},
     }, {**_CONTAINER, "device": "system.device"}, whole=("device", "total")),
+    "docker_container_status": Plugin({
+        "uptime_ns": gauge("container.uptime", "s", _NANO), "restart_count": counter("container.restarts", "{restart}"),
+        "oomkilled": gauge("batchscope.container.oom_killed", "1"),
+    }, _CONTAINER),
+    "docker": Plugin({
+        "n_containers_running": _containers("running"), "n_containers_stopped": _containers("stopped"),
+        "n_containers_paused": _containers("paused"),
+    }),
 }  # fmt: skip

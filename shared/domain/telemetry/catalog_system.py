@@ -1,7 +1,7 @@
 """Measurements of Telegraf about a machine and its processes, and what becomes of their fields.
 
-Fields and units: Telegraf's input plugins cpu, mem, swap, disk, diskio, net, system, processes, procstat, kernel,
-kernel_vmstat and pressure. Percentages become fractions, milliseconds seconds. What follows from other fields
+Fields and units: Telegraf's input plugins cpu, mem, swap, disk, diskio, net, netstat, system, processes, procstat,
+kernel, kernel_vmstat and pressure. Percentages become fractions, milliseconds seconds. What follows from other fields
 (`usage_active`, averages of averages) and what nobody watches is left out. Of a process's CPU Telegraf tells percent of
 one core, 800 of eight, where OpenTelemetry's `process.cpu.utilization` is a share of all: so its name isn't that.
 """
@@ -16,6 +16,11 @@ _MODES = {
 _STATES = {
     "running": "running", "sleeping": "sleeping", "blocked": "blocked", "zombies": "defunct", "zombie": "defunct",
     "stopped": "stopped", "dead": "dead", "idle": "idle", "paging": "paging", "unknown": "unknown",
+}  # fmt: skip
+_CONNECTIONS = {
+    "established": "established", "syn_sent": "syn_sent", "syn_recv": "syn_received", "fin_wait1": "fin_wait_1",
+    "fin_wait2": "fin_wait_2", "time_wait": "time_wait", "close": "closed", "close_wait": "close_wait",
+    "last_ack": "last_ack", "listen": "listen", "closing": "closing", "none": "none",
 }  # fmt: skip
 
 
@@ -51,6 +56,19 @@ def _network(name: str, unit: str, direction: str) -> Rule:
     return counter(f"system.network.{name}", unit, network_io_direction=direction)
 
 
+def _connections() -> dict[str, Rule]:
+    name, unit = "system.network.connection.count", "{connection}"
+    tcp = {
+        f"tcp_{state}": gauge(name, unit, network_transport="tcp", network_connection_state=said)
+        for state, said in _CONNECTIONS.items()
+    }
+    return {**tcp, "udp_socket": gauge(name, unit, network_transport="udp")}
+
+
+def _switches(kind: str) -> Rule:
+    return counter("process.context_switches", "{context_switch}", process_context__switch_type=kind)
+
+
 def _both_ways(fields: dict[str, tuple[str, str]]) -> dict[str, Rule]:
     """Of fields' names with `{}` in the place of a direction."""
     rules: dict[str, Rule] = {}
@@ -65,7 +83,7 @@ SYSTEM = {
     "cpu": Plugin(_cpu(), {"cpu": "cpu.logical_number"}, whole=("cpu", "cpu-total")),
     "mem": Plugin({
         "used": _memory("used"), "free": _memory("free"), "cached": _memory("cached"), "buffered": _memory("buffers"),
-        "shared": _memory("shared"), "total": gauge("system.memory.limit", "By"),
+        "shared": gauge("system.memory.linux.shared", "By"), "total": gauge("system.memory.limit", "By"),
         "used_percent": gauge("system.memory.utilization", "1", _PERCENT, system_memory_state="used"),
         "available": gauge("system.memory.linux.available", "By"),
         "sreclaimable": _slab("reclaimable"), "sunreclaim": _slab("unreclaimable"),
@@ -98,6 +116,7 @@ SYSTEM = {
         "bytes_{}": ("io", "By"), "packets_{}": ("packet.count", "{packet}"), "err_{}": ("errors", "{error}"),
         "drop_{}": ("packet.dropped", "{packet}"),
     }), {"interface": "network.interface.name"}),
+    "netstat": Plugin(_connections()),
     "system": Plugin({
         "load1": gauge("system.cpu.load_average.1m", "{thread}"),
         "load5": gauge("system.cpu.load_average.5m", "{thread}"),
@@ -116,6 +135,9 @@ SYSTEM = {
         "cpu_time_system": counter("process.cpu.time", "s", cpu_mode="system"),
         "memory_rss": gauge("process.memory.usage", "By"), "memory_vms": gauge("process.memory.virtual", "By"),
         "num_threads": gauge("process.thread.count", "{thread}"),
+        "num_fds": gauge("process.unix.file_descriptor.count", "{file_descriptor}"),
+        "voluntary_context_switches": _switches("voluntary"),
+        "involuntary_context_switches": _switches("involuntary"),
         "read_bytes": counter("process.disk.io", "By", disk_io_direction="read"),
         "write_bytes": counter("process.disk.io", "By", disk_io_direction="write"),
         "major_faults": counter("process.paging.faults", "{fault}", system_paging_fault_type="major"),

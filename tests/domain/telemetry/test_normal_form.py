@@ -19,6 +19,12 @@ GAUGES = {
         5,
     ),
     "diskio,name=sdb iops_in_progress=3i": ("system.disk.pending_operations", {"system.device": "sdb"}, 3),
+    "mem shared=5i": ("system.memory.linux.shared", {}, 5),
+    "netstat tcp_syn_recv=4i": (
+        "system.network.connection.count",
+        {"network.connection.state": "syn_received", "network.transport": "tcp"},
+        4,
+    ),
     "system load5=0.25": ("system.cpu.load_average.5m", {}, 0.25),
     "processes zombies=2i": ("system.process.count", {"process.state": "defunct"}, 2),
     "procstat,process_name=bwa,cmdline=bwa\\ mem pid=42i,memory_rss=7i": (
@@ -37,6 +43,31 @@ GAUGES = {
         "batchscope.gpu.throttled",
         {"batchscope.gpu.throttle.reason": "hardware", "hw.id": "0", "hw.type": "gpu"},
         1,
+    ),
+    "nvidia_smi,index=0 temperature_memory=80i": (
+        "hw.temperature", {"hw.id": "0", "hw.sensor_location": "memory", "hw.type": "gpu"}, 80,
+    ),
+    'nvidia_smi,index=0 retired_pages_pending="Yes"': (
+        "batchscope.gpu.retired_pages", {"batchscope.gpu.page.state": "pending", "hw.id": "0", "hw.type": "gpu"}, 1,
+    ),
+    "nvidia_smi_mig,uuid=GPU-1,index=1,gpu_index=7,name=A100 memory_fb_used=3i": (
+        "batchscope.gpu.mig.memory.usage",
+        {"batchscope.gpu.mig.index": "1", "hw.id": "GPU-1", "hw.model": "A100", "hw.type": "gpu"},
+        3 * 2**20,
+    ),
+    "nvidia_smi_process,name=python3,type=C pid=42i,used_memory=3i": (
+        "batchscope.process.gpu.memory.usage",
+        {"process.executable.name": "python3", "process.pid": "42"},
+        3 * 2**20,
+    ),
+    "amd_rocm_smi,name=card0,gpu_id=0x74a1 memory_used=17809408i": (
+        "hw.gpu.memory.usage", {"hw.id": "card0", "hw.type": "gpu"}, 17809408,
+    ),
+    "amd_rocm_smi,name=card0 temperature_sensor_junction=71": (
+        "hw.temperature", {"hw.id": "card0", "hw.type": "gpu"}, 71,
+    ),
+    "smartctl,name=/dev/nvme0,model=x,serial=1,type=nvme temperature=48i": (
+        "hw.temperature", {"hw.id": "/dev/nvme0", "hw.model": "x", "hw.type": "physical_disk"}, 48,
     ),
     "nvme,device=nvme0 percentage_used=3i": (
         "hw.physical_disk.endurance_utilization",
@@ -96,6 +127,32 @@ COUNTERS = {
     ),
     "nvidia_smi,index=0 ecc_errors_uncorrected_volatile_total={}i": (
         "hw.errors", {"error.type": "uncorrected", "hw.id": "0", "hw.type": "gpu"}, 60,
+    ),
+    "nvidia_smi,index=0 ecc_errors_volatile_sram_correctable={}i": (
+        "hw.errors",
+        {"batchscope.gpu.memory.type": "sram", "error.type": "corrected", "hw.id": "0", "hw.type": "gpu"},
+        60,
+    ),
+    "nvidia_smi,index=0 clocks_event_reasons_counters_hw_therm_slowdown={}i": (
+        "batchscope.gpu.throttled_time",
+        {"batchscope.gpu.throttle.reason": "hardware_thermal", "hw.id": "0", "hw.type": "gpu"},
+        6e-5,
+    ),
+    "smart_device,device=nvme0 media_errors={}i": (
+        "hw.errors", {"error.type": "media", "hw.id": "nvme0", "hw.type": "physical_disk"}, 60,
+    ),
+    "smart_attribute,device=nvme0,name=Data_Units_Read raw_value={}i": (
+        "batchscope.physical_disk.io",
+        {"disk.io.direction": "read", "hw.id": "nvme0", "hw.type": "physical_disk"},
+        60 * 512_000,
+    ),
+    "smartctl,name=/dev/nvme0 controller_busy_time={}i": (
+        "batchscope.physical_disk.busy_time", {"hw.id": "/dev/nvme0", "hw.type": "physical_disk"}, 3600,
+    ),
+    "procstat,process_name=bwa pid=42i,voluntary_context_switches={}i": (
+        "process.context_switches",
+        {"process.context_switch.type": "voluntary", "process.executable.name": "bwa", "process.pid": "42"},
+        60,
     ),
     "pressure,resource=memory,type=full total={}i": (
         "batchscope.pressure.stalled",
@@ -170,9 +227,10 @@ TWINS = {  # fields that different versions of a plugin call differently
     ("processes", "zombie", "zombies"), ("nvidia_smi", "ecc_corrected", "ecc_errors_corrected_volatile_total"),
     ("nvidia_smi", "ecc_uncorrected", "ecc_errors_uncorrected_volatile_total"),
 } | {
-    ("nvidia_smi", f"clocks_event_reasons_{name}", f"clocks_throttle_reasons_{name}")
+    ("nvidia_smi", f"clocks_{word}_{name}", f"clocks_throttle_reasons_{name}")
+    for word in ("event_reasons", "event_reason")
     for name in (
-        "active", "gpu_idle", "applications_clocks_setting", "sw_power_cap", "hw_slowdown", "hw_thermal_slowdown",
+        "gpu_idle", "applications_clocks_setting", "sw_power_cap", "hw_slowdown", "hw_thermal_slowdown",
         "hw_power_brake_slowdown", "sw_thermal_slowdown", "sync_boost",
     )
 }  # fmt: skip

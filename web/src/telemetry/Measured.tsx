@@ -8,7 +8,8 @@ import { count, plural } from "../words";
 import type { Span } from "./Chart";
 import { Charts, type Place } from "./Charts";
 import { leftOutInWords } from "./leftOut";
-import type { NodeFacts, Telemetry } from "./model";
+import { inOrder } from "./charts";
+import type { NodeFacts, Series, Telemetry } from "./model";
 import { measured } from "./units";
 
 interface MeasuredProps {
@@ -28,6 +29,7 @@ export function Measured({ telemetry, ...others }: MeasuredProps) {
     <>
       <Facts facts={telemetry.facts} />
       <Killed telemetry={telemetry} />
+      <Damaged telemetry={telemetry} />
       <Charts telemetry={telemetry} {...others} />
       {leftOut && (
         <p class="soft" data-testid="left-out">
@@ -62,14 +64,41 @@ function Facts({ facts }: { facts: NodeFacts }) {
 
 /** Processes that the kernel killed for want of memory: what a chart of memory rarely shows. */
 function Killed({ telemetry: { value } }: { telemetry: Telemetry }) {
-  const points = value.filter(({ name }) => name === "batchscope.memory.oom_kills").flatMap((series) => series.points);
-  const kills = Math.round(points.reduce((sum, point) => sum + point.sum, 0));
-  if (!kills) return null;
-  const last = points.filter(({ sum }) => sum > 0).reduce((latest, { time }) => (time > latest ? time : latest), "");
+  const { times, last } = happened(value.filter(({ name }) => name === "batchscope.memory.oom_kills"));
+  if (!times) return null;
   return (
     <p class="bad" data-testid="killed">
-      {kills === 1 ? "1 process was" : `${count(kills)} processes were`} killed for want of memory, the last one{" "}
+      {times === 1 ? "1 process was" : `${count(times)} processes were`} killed for want of memory, the last one{" "}
       <Age at={last} />.
     </p>
   );
+}
+
+/** Errors of GPUs' memory that cost data: what ran there at the time can't be trusted. */
+function Damaged({ telemetry: { value } }: { telemetry: Telemetry }) {
+  const errors = value.filter(({ name, attributes }) => name === "hw.errors" && isLoss(attributes));
+  const { times, last } = happened(errors);
+  if (!times) return null;
+  const gpus = [...new Set(errors.filter(({ points }) => points.some(({ sum }) => sum > 0)).map(gpuOf))].sort(inOrder);
+  return (
+    <p class="bad" data-testid="damaged">
+      {plural(times, "error")} in the memory of <Outside text={gpus.join(", ")} /> couldn't be corrected, the last one{" "}
+      <Age at={last} />.
+    </p>
+  );
+}
+
+function isLoss(attributes: Series["attributes"]): boolean {
+  return attributes["hw.type"] === "gpu" && attributes["error.type"] === "uncorrected";
+}
+
+function gpuOf({ attributes }: Series): string {
+  return `GPU ${attributes["hw.id"] ?? ""}`.trimEnd();
+}
+
+/** How often something happened that counters tell, and when last. */
+function happened(series: Series[]): { times: number; last: string } {
+  const points = series.flatMap((each) => each.points).filter(({ sum }) => sum > 0);
+  const times = Math.round(points.reduce((all, { sum }) => all + sum, 0));
+  return { times, last: points.reduce((latest, { time }) => (time > latest ? time : latest), "") };
 }

@@ -32,7 +32,9 @@ export const ASKED = {
     "system.network.io",
     "system.process.count",
     "batchscope.memory.oom_kills",
+    "hw.errors",
     "hw.gpu",
+    "batchscope.gpu.throttled_time",
     "hw.power",
     "hw.temperature",
     "hw.network.io",
@@ -44,6 +46,15 @@ export const ASKED_OF_CORES = { name: "system.cpu.utilization", attributes: "cpu
 export const CORE = "cpu.logical_number";
 
 const MOST_LINES = 4;
+/** The attribute of sensors that aren't of a whole GPU. */
+const LOCATION = "hw.sensor_location";
+const SLOWED_BY: Record<string, string> = {
+  power_cap: "by the limit of power",
+  thermal: "by heat",
+  hardware_thermal: "by heat, in hardware",
+  power_brake: "by the power supply",
+  sync_boost: "to go with others",
+};
 const USED = { "system.memory.state": "used" };
 const DISK_WAYS = [["read", "read"], ["write", "written"]] as const;
 const NETWORK_WAYS = [["receive", "in"], ["transmit", "out"]] as const;
@@ -96,11 +107,16 @@ function graphics(measures: Measures): Chart[] {
   const of = (name: string, wanted: Record<string, string> = gpu) =>
     each(measures, found(measures, name, wanted), "hw.id", "GPU ");
   const memory = lastOf(measures, "hw.gpu.memory.limit", gpu);
+  const temperatures = found(measures, "hw.temperature", gpu).filter(({ attributes }) => !(LOCATION in attributes));
+  const throttled = each(measures, found(measures, "batchscope.gpu.throttled_time", gpu), "batchscope.gpu.throttle.reason")
+    .map((line) => line && { ...line, name: SLOWED_BY[line.name] ?? line.name })
+    .filter((line) => line?.values.some(({ max }) => max > 0));
   return [
     chart("gpu", "GPU", "share", of("hw.gpu.utilization", { ...gpu, "hw.gpu.task": "general" })),
     chart("gpu-memory", "GPU memory", "bytes", of("hw.gpu.memory.usage"), memory),
     chart("gpu-power", "GPU power", "watts", of("hw.power")),
-    chart("gpu-temperature", "GPU temperature", "degrees", of("hw.temperature")),
+    chart("gpu-temperature", "GPU temperature", "degrees", each(measures, temperatures, "hw.id", "GPU ")),
+    chart("gpu-throttled", "GPUs slowed down", "share", throttled),
   ];
 }
 

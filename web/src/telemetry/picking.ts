@@ -8,7 +8,7 @@ const SUMMED = "batchscope.source";
 const DEVICE = "system.device";
 const MOUNT = "system.filesystem.mountpoint";
 const VIRTUAL_DISK = /^(loop|ram|zram|sr|fd|dm-|md)\d/;
-const VIRTUAL_NETWORK = /^(lo|docker|veth|br-|virbr|cni|flannel|ifb)/;
+const VIRTUAL_NETWORK = /^(lo|docker|veth|br-|virbr|cni|flannel|ifb|enP\d)/;
 const MADE_UP = new Set(["tmpfs", "devtmpfs", "overlay", "squashfs", "aufs", "ramfs", "proc", "sysfs", "fuse.lxcfs"]);
 
 /** What was measured in steps of so many milliseconds. */
@@ -57,7 +57,10 @@ export function wholeDisks(series: Series[]): Series[] {
   return whole.length ? whole : series;
 }
 
-/** Series of networks that lead out of the machine. */
+/**
+ * Series of networks that lead out of the machine. What goes through Azure's accelerated networking is counted twice: in
+ * the interface that the machine uses, eth0, and in the one of the hardware below, enP and more.
+ */
 export function realNetworks(series: Series[]): Series[] {
   const real = series.filter(({ attributes }) => !VIRTUAL_NETWORK.test(attributes["network.interface.name"] ?? ""));
   return real.length ? real : series;
