@@ -45,10 +45,10 @@ class SharingAnswer(Answer):
 class TaskTelemetryAnswer(Answer):
     """What the node of a task's latest run, or an earlier one that is asked for, measured from its start to its end.
 
-    `startTime`, `endTime` (null while it runs), pool and node of the run are as of `asOf`. Batch counts so many
-    `earlierRuns` before it; `runsBefore` are those before the latest that stored events tell of. `basis` is `task`
-    where blobs name the task, in `attempts` if they name any, and `node` where all that the node sent is shown;
-    null where nothing is. The node measures all that it runs: `sharing` tells what else that was. `reason` says why
+    `startTime`, `endTime` (null while it runs), pool and node of the run are as of `asOf`. There were so many
+    `earlierRuns` before it, as Batch counts them or more of which events tell; `runsBefore` are those before the latest
+    that stored events tell of. `basis` is `task` where blobs name the task, in `attempts` if they name any, and `node`
+    where all that the node sent is shown; null where nothing is. The node measures all that it runs: `sharing` tells what else that was. `reason` says why
     nothing is shown, else it is null.
     """
 

@@ -98,11 +98,12 @@ class TaskTelemetryQueries:
     async def _told(self, report: JobReport, task: Task, back: int) -> TaskTelemetry:
         """The runs of a task, and which of them is asked for. Raises HistoryRangeError where that isn't known."""
         latest = run_of(task)
-        before = await self._before(report, task, latest) if latest and latest.earlier else ()
+        before = await self._before(report, task, latest) if latest else ()
         if back > len(before):
-            raise HistoryRangeError(
-                f"Of {len(before)} runs before the latest it is known when they were.", target="run"
-            )
+            known = f"{len(before)} of its runs" if before else "none"
+            raise HistoryRangeError(f"The log tells of {known} before the latest one.", target="run")
+        if latest:
+            latest = replace(latest, earlier=max(latest.earlier, len(before)))
         return TaskTelemetry(report.verdict.as_of, before[back - 1] if back else latest, before=before)
 
     async def _before(self, report: JobReport, task: Task, latest: TaskRun) -> Sequence[TaskRun]:

@@ -191,6 +191,40 @@ async def test_runs_before_the_latest_are_those_that_the_log_tells_of(
     assert (refused.status, refused.body["error"]["target"]) == (400, "run")
 
 
+async def test_runs_that_ended_as_their_node_was_preempted_are_told_though_batch_counts_none(
+    world: World, azurite: StorageAddresses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.poll()
+    world.advance(7 * 86_400)
+    await add_pool(world.batch, nodes=0, spot=3)
+    await add_job(world.batch, "alpha")
+    async with LogWriter(world.emulator, azurite.connection_string, os.environ["RESOURCE_LOG_CONTAINER"]) as writer:
+        await add_tasks(world.batch, 6, job="alpha", command="sleep 100000", prefix="long")
+        world.advance(600)
+        monkeypatch.setattr(world.emulator.knobs, "preemptionSeconds", 300.0)
+        world.advance(900)
+        monkeypatch.undo()
+        world.advance(1200)
+        await world.poll()
+        await writer.flush()
+        await world.app.fire("tick")
+    listed = "accounts/demo/events?job=alpha&kind={}&maxpagesize=100"
+    starts, requeues = [
+        (await world.get(listed.format(kind))).body["value"] for kind in ("TaskStartEvent", "TaskRequeueEvent")
+    ]
+    assert requeues
+    for task in (await world.get("accounts/demo/jobs/alpha/tasks")).body["value"]:
+        path = f"accounts/demo/jobs/alpha/tasks/{task['id']}/telemetry"
+        shown = (await world.get(path)).body
+        began = [each for each in starts if each["taskId"] == task["id"]]
+        assert (shown["earlierRuns"], len(shown["runsBefore"])) == (len(began) - 1,) * 2
+        left = [each["nodeId"] for each in requeues if each["taskId"] == task["id"]]
+        assert [run["nodeId"] for run in shown["runsBefore"]] == left
+        beyond = (await world.get(f"{path}?run={len(began)}")).body["error"]
+        of = f"{len(left)} of its runs" if left else "none"
+        assert beyond["message"] == f"The log tells of {of} before the latest one."
+
+
 async def test_where_nothing_is_shown_a_sentence_says_why(world: World) -> None:
     tasks = await staged(world, 3)
     first = next(task for name, task in tasks.items() if name.startswith("first"))

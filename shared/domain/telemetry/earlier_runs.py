@@ -1,7 +1,8 @@
 """Runs of a task before its latest, as Batch's events tell of them: Batch itself tells of the latest one only.
 
 An event of an end bears both times of its run. A run that failed and is tried again has none: of it there is the event
-of its start, and that the next one began later. Events may be missing, so there may be more runs than these.
+of its start, and that the next one began later. Events may be missing, so there may be more runs than these; and there
+may be more than Batch counts, which counts none that ended as its node was preempted or lost.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +20,10 @@ _START, _ENDS = "TaskStartEvent", ("TaskCompleteEvent", "TaskFailEvent", "TaskRe
 
 
 def earlier_runs(events: Iterable[BatchEvent], latest: TaskRun) -> Sequence[TaskRun]:
-    """Those of a task's events, the latest first. One of which only the start is known lasts until the next begins."""
+    """Those of a task's events, the latest first. One of which only the start is known lasts until the next begins.
+
+    Where Batch counts none, a start on the node of the latest run is that run's own, which may have been long in coming.
+    """
     started, ended = list[TaskRun](), dict[datetime, TaskRun]()
     for event in events:
         if event.kind == _START:
@@ -31,13 +35,15 @@ def earlier_runs(events: Iterable[BatchEvent], latest: TaskRun) -> Sequence[Task
         same = [one for one in started if _is_on(one, run) and abs(one.start - run.start) <= STARTED_WITHIN]
         if same:
             started.remove(min(same, key=lambda one: abs(one.start - run.start)))
+    if not latest.earlier:
+        started = [run for run in started if not _is_on(run, latest)]
     found, until = list[TaskRun](), latest.start
     for run in sorted((*over, *started), key=lambda run: run.start, reverse=True):
         if until - run.start >= _SAME:
-            end, earlier = min(run.end or until, until), max(latest.earlier - len(found) - 1, 0)
-            found.append(replace(run, end=max(end, run.start), earlier=earlier))
+            found.append(replace(run, end=max(min(run.end or until, until), run.start)))
             until = run.start
-    return found
+    most = max(latest.earlier, len(found))
+    return [replace(run, earlier=most - number) for number, run in enumerate(found, 1)]
 
 
 def _run(event: BatchEvent, start: datetime, end: datetime | None) -> TaskRun:

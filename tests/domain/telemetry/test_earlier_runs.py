@@ -72,6 +72,13 @@ def test_what_an_end_tells_counts_and_is_one_run_with_its_start() -> None:
     assert told(events, latest(20.1)) == [("n1", 7.2, 8, 1), ("n2", 0.5, 4, 0)]
 
 
+def test_runs_that_batch_does_not_count_are_those_on_other_nodes_or_that_ended() -> None:
+    events = [event("Start", 0, "n2"), event("Start", 10, scheduledTime=10), event("Start", 40, scheduledTime=18)]
+    assert told(events, latest(40, earlier=0)) == [("n2", 0, 40, 0)]
+    events += [event("Requeue", 14, startTime=10.5), event("Requeue", 9, "n2", startTime=0.5)]
+    assert told(events, latest(40, earlier=0)) == [("n1", 10.5, 14, 1), ("n2", 0.5, 9, 0)]
+
+
 def test_the_latest_run_is_none_before_it_however_it_is_told() -> None:
     events = [
         event("Start", 3),
@@ -81,3 +88,4 @@ def test_the_latest_run_is_none_before_it_however_it_is_told() -> None:
     assert told(events, latest(3.1)) == []
     assert told([], latest(3.1)) == []
     assert told([event("ScheduleFail", 1), event("Start", 50, scheduledTime=50)], latest(3.1)) == []
+    assert told([event("Start", 20, scheduledTime=3)], latest(20, earlier=0)) == []
