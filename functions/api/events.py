@@ -35,6 +35,8 @@ class EventsQuery(Query):
 
     @property
     def wanted(self) -> EventFilter:
+        if self.since and self.until and self.since > self.until:
+            raise BadRequestError("The query parameter 'from' is a time before 'to'.", target="from")
         return EventFilter(
             job=self.job or None,
             task=self.task or None,

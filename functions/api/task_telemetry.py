@@ -48,8 +48,8 @@ class TaskTelemetryAnswer(Answer):
     `startTime`, `endTime` (null while it runs), pool and node of the run are as of `asOf`. There were so many
     `earlierRuns` before it, as Batch counts them or more of which events tell; `runsBefore` are those before the latest
     that stored events tell of. `basis` is `task` where blobs name the task, in `attempts` if they name any, and `node`
-    where all that the node sent is shown; null where nothing is. The node measures all that it runs: `sharing` tells what else that was. `reason` says why
-    nothing is shown, else it is null.
+    where all that the node sent is shown; null where nothing is. The node measures all that it runs: `sharing` tells
+    what else that was. `reason` says why nothing is shown, else it is null.
     """
 
     as_of: datetime | None

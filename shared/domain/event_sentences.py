@@ -7,6 +7,7 @@ from typing import Any
 from shared.domain.batch_events import BatchEvent, field_of, parse_stamp
 
 _TARGETS = (("Dedicated", "dedicated"), ("LowPriority", "Spot"))
+_NODES = "Nodes"  # at the end of names, but for those of 2017
 
 
 def sentence_of(event: BatchEvent) -> str:
@@ -57,8 +58,9 @@ def _resized(event: BatchEvent) -> str:
 
 
 def _scaled(event: BatchEvent) -> str:
-    if why := _reason(field_of(event.properties, "error")):
-        return f"The autoscale formula of {_pool(event, small=True)} failed: {why}."
+    why = _reason(field_of(event.properties, "error"))
+    if why or field_of(event.properties, "error", "values"):
+        return f"The autoscale formula of {_pool(event, small=True)} failed{': ' if why else ''}{why}."
     results = _stopped(_text(event.properties, "results") or "")
     return f"The autoscale formula of {_pool(event, small=True)} was evaluated{': ' if results else ''}{results}."
 
@@ -159,13 +161,18 @@ def _duration(took: timedelta) -> str:
 
 
 def _targets(told: Mapping[str, Any]) -> str:
-    counts = [(_whole(field_of(told, f"target{name}Nodes")), word) for name, word in _TARGETS]
+    counts = [(_nodes(told, f"target{name}Nodes"), word) for name, word in _TARGETS]
     given = " and ".join(f"{count} {word}" for count, word in counts if count)
     return f"{given} nodes" if given else ""
 
 
 def _count(event: BatchEvent, name: str) -> int | None:
-    return _whole(field_of(event.properties, name))
+    return _nodes(event.properties, name)
+
+
+def _nodes(told: Mapping[str, Any], name: str) -> int | None:
+    count = _whole(field_of(told, name))
+    return _whole(field_of(told, name.removesuffix(_NODES))) if count is None else count
 
 
 def _whole(value: object) -> int | None:

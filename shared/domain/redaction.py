@@ -12,7 +12,7 @@ MARK = "[redacted]"
 # `API_KEY` is.
 _START = r"(?<![A-Za-z0-9])"
 _NAME = (
-    r"(?:(?i:password|passwd|passphrase|passcode|pwd|secret|token)"
+    r"(?:(?i:password|passwd|passphrase|passcode|pwd|secret|token|client[_\-]?assertion)"
     r"|(?i:account|access|shared|api|app|client|storage|subscription|auth|master|private|primary|secondary"
     r"|secret|encryption|decryption|signing|hmac|session|service|admin|deploy|license)"
     r"(?i:[_\-. ]?key)"
@@ -135,6 +135,14 @@ _PATTERNS = (
     (re.compile(rf"(\bsshpass\s+-p\s*){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"(\bredis-(?:cli|benchmark)\b[^\n|;&]{{0,500}}?\s-a\s+){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"(?i)((?<!\S)/pass:){_VALUE}"), rf"\1{MARK}"),
+    # a line of .netrc; a setting and its value in columns, where it looks like one
+    (re.compile(rf"(\blogin\s{{1,9}}\S{{1,200}}\s{{1,9}}password\s{{1,9}}){_VALUE}"), rf"\1{MARK}"),
+    (
+        re.compile(
+            rf"((?<![\w\-])[A-Z][A-Z0-9_]{{0,60}}_(?:KEY|SECRET|PASSWORD|TOKEN)\s{{1,60}})(?=\S{{0,99}}\d)(?=\S{{12}}){_VALUE}"
+        ),
+        rf"\1{MARK}",
+    ),
     (re.compile(rf"{_CURL}[^\s\"']+"), rf"\1{MARK}"),
     # a token behind its scheme, which some sign tells from a word
     (re.compile(r"\b((?i:bearer|basic))\s+(?=[\w.~+/\-]+[0-9A-Z~+/=])[\w.~+/\-]{8,}=*"), rf"\1 {MARK}"),

@@ -118,6 +118,9 @@ TEXTS = {
     "a channel of Slack": "curl https://hooks.slack.com/services/T000/B000/{}",
     "a channel of Teams": "https://x.webhook.office.com/webhookb2/a/IncomingWebhook/{}",
     "a token in letters": "Authorization: Bearer abcdefghijkl{}",
+    "what stands for a client": "grant_type=client_credentials&client_assertion={}&scope=x",
+    "a line of netrc": "machine example.org login me password {}",
+    "a setting in columns": "AZ_BATCH_ACCOUNT_ACCESS_KEY    {}",
     "a line that goes on": 'tool --password "a\\\n{}" --verbose',
 }
 
@@ -206,6 +209,7 @@ def test_what_stands_around_a_secret_stays() -> None:
         "SG.southeastasia.cloudapp.azure.com npm_config_update_notifier_off dapi-service-of-the-nightly-build",
         '["run", "--password", "--verbose"]',
         "see <password> for details, then run the tool",
+        "API_KEY must-be-given-by-everybody, DB_PASSWORD isn't set; login as root, password is asked for",
         "at Task<AccessToken> Foo.Bar()\n  at Baz",
         '{"name": "HOME", "value": "/root"} <path>/a</path> ["--path", "/a"] "auth": "login"',
         "",
@@ -250,6 +254,8 @@ def test_what_is_no_secret_stays(text: str) -> None:
         "a://b:" * 10_000,
         "bearer " * 10_000,
         "basic " + "a" * 70_000,
+        "login a password " * 4_000,
+        "A_KEY " * 9_000,
     ],
 )
 def test_long_text_takes_no_longer_than_its_length_warrants(text: str) -> None:

@@ -97,6 +97,7 @@ async def test_what_makes_no_sense_in_a_list_of_events_is_refused(world: World) 
     for query, target in {
         "continuation=x": "continuation",
         "from=yesterday": "from",
+        "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "from",
         "since=2026-01-01": "since",
         "maxpagesize=0": "maxpagesize",
     }.items():

@@ -22,7 +22,7 @@ _START, _ENDS = "TaskStartEvent", ("TaskCompleteEvent", "TaskFailEvent", "TaskRe
 def earlier_runs(events: Iterable[BatchEvent], latest: TaskRun) -> Sequence[TaskRun]:
     """Those of a task's events, the latest first. One of which only the start is known lasts until the next begins.
 
-    Where Batch counts none, a start on the node of the latest run is that run's own, which may have been long in coming.
+    Where Batch counts none, a start on the latest run's node is that run's own, which may have been long in coming.
     """
     started, ended = list[TaskRun](), dict[datetime, TaskRun]()
     for event in events:
