@@ -16,6 +16,7 @@ _MOST_CORES = 8
 _SUMMED, _SELDOM = 3, 12  # glimpses
 _DISKS = {"sda": 0.15, "sdb": 0.85}  # the system's, and the one that tasks work on
 _BLOCK, _PACKET = 65_536, 1_200
+_POWERFUL = 0.8  # of a GPU: beyond it power is limited, the more so the busier it is
 _DISK_SIZE = {"/": 30 * GIB, "/mnt": 150 * GIB}
 _SUMMED_UP = {"cpu": ("usage_user", "usage_system", "usage_idle"), "mem": ("used", "used_percent")}
 type Reading = tuple[str, dict[str, str], dict[str, int | float]]
@@ -45,7 +46,8 @@ class Meter:
 
     def _grow(self, load: Load, cores: int) -> None:
         rates = {"read": load.read, "written": load.written, "received": load.received, "sent": load.sent,
-                 "busy": min(0.95, (load.read + load.written) / (120 * MIB))}  # fmt: skip
+                 "busy": min(0.95, (load.read + load.written) / (120 * MIB)),
+                 "capped": min(1.0, max(0.0, load.gpu - _POWERFUL) * 5)}  # fmt: skip
         for name, rate in rates.items():
             self._counters[name] = self._counters.get(name, 0.0) + rate * self._period
         running = load.user + load.system + load.waiting
@@ -63,7 +65,7 @@ class Meter:
             yield "diskio", {"name": disk}, self._disk(share)
         yield "net", {"interface": "eth0"}, self._network()
         for gpu in range(glimpse.origin.machine.gpus):
-            yield _gpu(gpu, glimpse, load.gpu)
+            yield _gpu(gpu, glimpse, load.gpu, self._counters["capped"])
 
     def _seldom(self, glimpse: Glimpse, load: Load) -> Iterator[Reading]:
         written = {"/": 14 * GIB, "/mnt": 0.02 * GIB + 0.1 * self._counters["written"]}
@@ -139,14 +141,20 @@ def _memory(load: Load, total: int) -> dict[str, int | float]:
             "used_percent": _rounded(100 * used / total)}  # fmt: skip
 
 
-def _gpu(number: int, glimpse: Glimpse, busy: float) -> Reading:
+def _gpu(number: int, glimpse: Glimpse, busy: float, capped: float) -> Reading:
+    """`capped` is for how many seconds the limit of its power held it back."""
     machine = glimpse.origin.machine
     total = machine.gpu_memory // MIB
     used = int(total * (0.01 + 0.7 * busy))
     tags = {"index": str(number), "name": machine.gpu, "pstate": "P0" if busy else "P8"}
-    return "nvidia_smi", tags, {"memory_free": total - used, "memory_total": total, "memory_used": used,
+    return "nvidia_smi", tags, {"clocks_event_reasons_counters_sw_power_cap": int(capped * 1_000_000),
+                                "clocks_event_reasons_counters_sw_therm_slowdown": 0,
+                                "ecc_errors_volatile_dram_correctable": 0, "ecc_errors_volatile_dram_uncorrectable": 0,
+                                "ecc_errors_volatile_sram_correctable": 0, "ecc_errors_volatile_sram_uncorrectable": 0,
+                                "memory_free": total - used, "memory_total": total, "memory_used": used,
                                 "power_draw": _rounded(30 + 220 * busy), "power_limit": 250,
-                                "temperature_gpu": round(32 + 44 * busy), "utilization_gpu": round(100 * busy),
+                                "temperature_gpu": round(32 + 44 * busy), "temperature_memory": round(34 + 50 * busy),
+                                "utilization_gpu": round(100 * busy),
                                 "utilization_memory": round(60 * busy)}  # fmt: skip
 
 

@@ -23,6 +23,7 @@ _DEMO_POOLS = (
     ),
     PoolPlan(id="genomics-e8s-spot", vm_size="standard_e8s_v5", spot=6, slots=2),
     PoolPlan(id="analytics-d8s", vm_size="standard_d8s_v5", dedicated=3, slots=4),
+    PoolPlan(id="training-a100", vm_size="standard_nc48ads_a100_v4", dedicated=1, slots=4),
     PoolPlan(
         id="cfd-hb120",
         vm_size="standard_hb120rs_v3",
@@ -69,7 +70,7 @@ _DEMO_JOBS = (
     ),
     JobPlan(
         id="model-sweep",
-        pool="genomics-e8s-spot",
+        pool="training-a100",
         name="Hyperparameter sweep",
         tasks=60,
         task_prefix="trial",
