@@ -6,7 +6,7 @@ A flush of Telegraf holds some thousand records, a third of a megabyte of JSON a
 MIB = 1 << 20
 MOST_STORED = 4 * MIB  # of a compressed unit: what an append block could hold before blobs had larger ones
 MOST_DECODED = 8 * MIB  # of a unit's text; it is read by parts, as short records take twenty times as much memory
-FREE_DECODED = MIB // 4  # that a unit may decode to whatever its own size
+FREE_DECODED = MIB // 16  # that a unit may decode to whatever its own size
 MOST_RATIO = 250  # decoded to stored, beyond that; deflate alone could reach 1,032
 MOST_WINDOW_LOG = 25  # of a zstd frame, in bits: the encoders that agents use stay at or below 32 MiB
 MOST_BLOCKS = 4096  # of a zstd frame
@@ -17,6 +17,6 @@ MOST_LISTED = 1000  # lines or records that make no sense; the others are counte
 MOST_PARTS = 400_000  # of a line of JSON in which something is wrong, by its commas
 MOST_SEARCHED = 32 * MIB  # looked at in vain, of what a reader hands over at once: then it takes what it has so far
 MOST_STREAMS = 64  # that seem to begin behind a damaged one of zlib
-MOST_TEXT = 32 * MIB  # of all units that are read at once
+MOST_TEXT = 8 * MIB  # of all units that are read at once, but for the last of them
 WINDOW = MOST_STORED + MIB  # bytes that a reader hands over at once, of a blob that has them
 STEP = MIB // 4  # bytes of text that are read at once

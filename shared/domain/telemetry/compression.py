@@ -11,6 +11,8 @@ from shared.domain.telemetry.bounds import FREE_DECODED, MOST_DECODED, MOST_RATI
 
 _ZLIB = b"\x78"
 _STEP = 1 << 12  # bytes at first, twice as many each time
+_HEADER, _EXTRA, _FILE_NAME, _COMMENT = 10, 4, 8, 16  # bytes, and bits, of a gzip member's header
+_LONGEST_NAME = 64 << 10
 _WRAPPERS = {"gzip": 31, "zlib": 15}  # what zlib calls them
 
 
@@ -60,6 +62,8 @@ def decompressed_stream(stored: bytes, at: int, form: Form) -> tuple[bytes, int]
 
     None where its end isn't there yet. Raises UnitError.
     """
+    if form is Form.GZIP:
+        _check_names(stored, at)
     decoder = zlib.decompressobj(_WRAPPERS[form])
     parts, size, begin, step = [], 0, at, _STEP
     while begin < min(len(stored), at + MOST_STORED):
@@ -95,6 +99,21 @@ def decompressed(packed: bytes) -> bytes:
     import zstandard  # noqa: PLC0415  # see the module's docstring
 
     return zstandard.ZstdDecompressor().decompress(packed)
+
+
+def _check_names(stored: bytes, at: int) -> None:
+    """Raises UnitError where a file's name, or a comment, goes on and on in the header of a gzip member (RFC 1952)."""
+    flags, place = stored[at + 3 : at + 4] or b"\0", at + _HEADER
+    if flags[0] & _EXTRA:
+        place += 2 + int.from_bytes(stored[place : place + 2], "little")
+    for flag in (_FILE_NAME, _COMMENT):
+        if flags[0] & flag:
+            end = stored.find(b"\0", place, place + _LONGEST_NAME)
+            if end < 0 and len(stored) - place >= _LONGEST_NAME:
+                raise UnitError("the gzip stream is damaged", 0)
+            if end < 0:
+                return
+            place = end + 1
 
 
 def _check(size: int, stored: int) -> None:

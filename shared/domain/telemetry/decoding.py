@@ -77,7 +77,7 @@ class Decoder:
                 if step.is_refused or (searches.are_enough and step.part_of is None):
                     return
                 at = step.end - offset
-        if at < len(stored) and is_last:
+        if at < len(stored) and is_last and not searches.are_enough:
             start, end = offset + at, offset + len(stored)
             yield Step(start, end, (), (Rejected(start, end, end - start, CUT_SHORT),), bad=1)
 
@@ -92,10 +92,12 @@ class Decoder:
                 yield from self._compressed(unit, offset)
 
     def _text(self, stored: bytes, at: int, offset: int, searches: Searches, *, is_last: bool) -> Iterator[Step]:
-        size, is_lost = self._size, False
+        size, is_lost, is_first = self._size, False, searches.are_none
         while at < len(stored) and form_at(stored, at) is Form.TEXT:
             most = min(at + size, len(stored))
             until = text_end(stored, at, most, searches, is_last=is_last or is_lost)
+            if searches.are_enough and not is_first:
+                return  # what begins here is looked at with all that may be looked at in vain
             ends = until.is_end or (is_last and until.place == len(stored))
             found = self._texts.read(stored[at : until.place], ends=ends)
             if found.taken or found.refused:
@@ -106,7 +108,7 @@ class Decoder:
             if found.refused:
                 return
             if found.taken:
-                at, size, is_lost = at + found.taken, self._size, False
+                at, size, is_lost, is_first = at + found.taken, self._size, False, searches.are_none
             elif until.waits:
                 if may_wait(stored, at):
                     return

@@ -26,6 +26,7 @@ CUT_SHORT = "the blob ends within a unit"
 _MAGICS = {Form.ZSTD: MAGIC, Form.GZIP: _GZIP}
 _FORMS = {magic: form for form, magic in _MAGICS.items()}
 _MARK = re.compile(b"|".join(map(re.escape, _MAGICS.values())))
+_MARK_IN_TEXT = re.compile(_MARK.pattern + b"|" + _ZLIB + b"[" + re.escape(_LEVELS) + b"]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,10 @@ class Searches:
     left: int = MOST_SEARCHED
 
     @property
+    def are_none(self) -> bool:
+        return self.left == MOST_SEARCHED
+
+    @property
     def are_enough(self) -> bool:
         return self.left <= 0
 
@@ -98,18 +103,26 @@ def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: b
     """Up to where the bytes from `at` to `end` are text.
 
     Text ends where a whole unit begins that was compressed, as behind a line or a unit that was cut short: no text that
-    makes sense holds the mark of one. Marks of nothing whole are part of a text that makes none; where there are very
-    many, so are all others.
+    makes sense holds the mark of one, but for zlib's, which may be letters. Marks of nothing whole are part of a text
+    that makes none. Where there are so many that what may be looked at in vain is used up, it is text up to the end of
+    a line before, or else of that line.
     """
+    if searches.are_enough:
+        return TextEnd(end)
     place = at
-    while not searches.are_enough and (mark := _next_mark(stored, place, end)):
-        begin, form = mark
-        unit = _compressed_unit(stored, begin, form, searches, is_last=is_last)
+    while found := _MARK_IN_TEXT.search(stored, place, min(end, len(stored))):
+        begin = found.start()
+        place, form = begin + 1, form_at(stored, begin)
+        if form is Form.TEXT:
+            continue
+        unit = _compressed_unit(stored, begin, form, searches, is_last=is_last) if form else None
         if isinstance(unit, Unit):
             return TextEnd(begin, is_end=True)
         if unit is None and not is_last:
             return TextEnd(begin, waits=True)
-        place = begin + 1
+        if searches.are_enough:
+            line = stored.rfind(b"\n", at, place) + 1 or stored.find(b"\n", place, end) + 1
+            return TextEnd(line or end)
     return TextEnd(end)
 
 

@@ -5,6 +5,7 @@ and of the environment only variables of Batch that name things.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -32,6 +33,7 @@ _FIELDS = {
 _LONGEST = 4096  # characters of a value; a longer one is left out, as a part of a secret has no looks
 _TOO_LONG = "[too long]"
 _LONGEST_SINGLE = 64
+_LONGEST_REMEMBERED = 256
 _MOST_WHOLE = 1 << 64
 
 
@@ -65,7 +67,14 @@ def shown(metric: Metric) -> Metric:
 
 def named(text: str) -> str:
     """A name that a tag gives, which agents may have quoted; without NUL, which stands between names in keys."""
+    return _remembered_name(text) if len(text) <= _LONGEST_REMEMBERED else _named(text)
+
+
+def _named(text: str) -> str:
     return str(_shown_value("", text.strip('"'))).replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+_remembered_name = lru_cache(1024)(_named)  # a host, a job, some tasks: to look for secrets takes longer than all else
 
 
 def identity_of_tags(tags: Mapping[str, str]) -> Identity:

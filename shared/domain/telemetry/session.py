@@ -8,7 +8,7 @@ from shared.domain.telemetry.metrics import Metric
 from shared.domain.telemetry.node_facts import NodeFacts
 from shared.domain.telemetry.once_records import LISTS, identity_of_record, is_of_batch, shown, single_of
 
-_NO_FACTS = NodeFacts()
+_NO_FACTS, _NOBODY = NodeFacts(), Identity()
 
 
 class Phase(IntEnum):
@@ -99,6 +99,8 @@ class Session:
 
     def with_tags(self, identity: Identity) -> "Session":
         """With what tags of its records tell."""
+        if identity == _NOBODY:
+            return self
         otherwise = self.otherwise.with_tags(identity) if self.otherwise else None
         return replace(self, identity=identity.within(self.identity), otherwise=otherwise)
 
