@@ -35,7 +35,8 @@ _OTHER_TIME = "The task didn't run in the time that is asked for."
 _PAST = "The task ran before the time of which telemetry is kept."
 _OF_OTHERS = "The telemetry of the node in that time names other tasks only."
 _NOTHING = "The node sent nothing of that kind in that time."
-_EVENTS_AT_ONCE, _MOST_PAGES = 1000, 2
+_EVENTS_AT_ONCE = 1000
+_PAGES, _MOST_PAGES = 1, 2  # of events, where Batch counts no earlier runs, and where it does
 
 type _Sessions = dict[str, Collection[NodeSession]]
 
@@ -112,7 +113,7 @@ class TaskTelemetryQueries:
         until = latest.start + STARTED_WITHIN
         wanted = EventFilter(job=report.job.facts.id, task=task.id, since=since, until=until)
         found, after = list[BatchEvent](), None
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MOST_PAGES if latest.earlier else _PAGES):
             page = await self._events.events(report.account.id, wanted, after=after, most=_EVENTS_AT_ONCE)
             found += page.events
             after = page.more
