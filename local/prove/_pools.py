@@ -10,6 +10,7 @@ _VCPUS = {
     "standard_d8s_v5": 8,
     "standard_e8s_v5": 8,
     "standard_hb120rs_v3": 120,
+    "standard_nc48ads_a100_v4": 48,
 }
 _NO_MACHINE = {"preempted", "deallocated"}
 

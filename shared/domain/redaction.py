@@ -136,10 +136,16 @@ _PATTERNS = (
     (re.compile(rf"(\bredis-(?:cli|benchmark)\b[^\n|;&]{{0,500}}?\s-a\s+){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"(?i)((?<!\S)/pass:){_VALUE}"), rf"\1{MARK}"),
     # a line of .netrc; a setting and its value in columns, where it looks like one
-    (re.compile(rf"(\blogin\s{{1,9}}\S{{1,200}}\s{{1,9}}password\s{{1,9}}){_VALUE}"), rf"\1{MARK}"),
     (
         re.compile(
-            rf"((?<![\w\-])[A-Z][A-Z0-9_]{{0,60}}_(?:KEY|SECRET|PASSWORD|TOKEN)\s{{1,60}})(?=\S{{0,99}}\d)(?=\S{{12}}){_VALUE}"
+            rf"(\bmachine\s{{1,9}}\S{{1,200}}\s{{1,9}}login\s{{1,9}}\S{{1,200}}\s{{1,9}}password\s{{1,9}}){_VALUE}"
+        ),
+        rf"\1{MARK}",
+    ),
+    (
+        re.compile(
+            r"((?<![\w\-])[A-Z][A-Z0-9_]{0,60}_(?:KEY|SECRET|PASSWORD|TOKEN)[ \t]{1,60})(?=\S{0,99}\d)(?=\S{0,99}[A-Z])"
+            r"(?=\S{0,99}[a-z])[A-Za-z0-9+/_\-]{12,}+=*(?!\S)"
         ),
         rf"\1{MARK}",
     ),

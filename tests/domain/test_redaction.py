@@ -210,6 +210,8 @@ def test_what_stands_around_a_secret_stays() -> None:
         '["run", "--password", "--verbose"]',
         "see <password> for details, then run the tool",
         "API_KEY must-be-given-by-everybody, DB_PASSWORD isn't set; login as root, password is asked for",
+        "Invalid login or password supplied; missing AZ_KEY\n2026-01-01T00:00:00Z failed",
+        "STORAGE_KEY https://a.blob.core.windows.net/c1 not set, PRIMARY_KEY constraint_orders_2024 violated",
         "at Task<AccessToken> Foo.Bar()\n  at Baz",
         '{"name": "HOME", "value": "/root"} <path>/a</path> ["--path", "/a"] "auth": "login"',
         "",
@@ -254,7 +256,7 @@ def test_what_is_no_secret_stays(text: str) -> None:
         "a://b:" * 10_000,
         "bearer " * 10_000,
         "basic " + "a" * 70_000,
-        "login a password " * 4_000,
+        "machine a login a password " * 3_000,
         "A_KEY " * 9_000,
     ],
 )

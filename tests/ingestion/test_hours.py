@@ -19,6 +19,7 @@ from shared.domain.telemetry.asked import Asked
 from shared.domain.telemetry.chunks import Chunk
 from shared.errors import CacheConflictError
 from shared.services import hour_rollups
+from shared.services.event_queries import EventPage
 from shared.services.hour_rollups import HourRollups
 from shared.services.node_sharing import Sharing
 from shared.services.taken_in import TakenIn
@@ -268,6 +269,9 @@ class _Stored:
     async def task(self, *_: str) -> Task:
         start = to_milliseconds(NOON)
         return Task("t", COMPLETED, start=start, end=start + 60_000, node=("pool", "n1"))
+
+    async def events(self, *_: object, **_others: object) -> EventPage:
+        return EventPage((), None)
 
     async def of(self, *_: object) -> Sharing:
         return Sharing(0, is_complete=True)

@@ -105,6 +105,10 @@ HARDWARE = {
         "remapped_rows_pending": _rows("pending"), "remapped_rows_failure": _rows("failed"),
         "retired_pages_multiple_single_bit": _pages("corrected"), "retired_pages_double_bit": _pages("uncorrected"),
         "retired_pages_pending": _pages("pending"),
+        **{f"ecc_errors_volatile_sram_uncorrectable_{check}": counter(
+            "hw.errors", "{error}", error_type="uncorrected", batchscope_gpu_memory_type="sram",
+            batchscope_gpu_memory_check=check,
+        ) for check in ("parity", "secded")},
         **_throttles(), **_ecc("corrected", "correctable"), **_ecc("uncorrected", "uncorrectable"),
     }, {"index": "hw.id", "name": "hw.model"}, fixed=(("hw.type", "gpu"),)),
     "nvidia_smi_mig": Plugin({
@@ -112,10 +116,6 @@ HARDWARE = {
         "memory_fb_total": gauge("batchscope.gpu.mig.memory.limit", "By", _MIB),
         "sram_uncorrectable": counter("batchscope.gpu.mig.errors", "{error}", error_type="uncorrected"),
     }, {"uuid": "hw.id", "index": "batchscope.gpu.mig.index", "name": "hw.model"}, fixed=(("hw.type", "gpu"),)),
-    "nvidia_smi_process": Plugin(
-        {"used_memory": gauge("batchscope.process.gpu.memory.usage", "By", _MIB)},
-        {"name": "process.executable.name"}, {"pid": "process.pid"},
-    ),
     "amd_rocm_smi": Plugin({
         "utilization_gpu": _GENERAL, "memory_used": gauge("hw.gpu.memory.usage", "By"),
         "memory_total": gauge("hw.gpu.memory.limit", "By"), "power_draw": _POWER, "fan_speed": _FAN,

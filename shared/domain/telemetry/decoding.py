@@ -113,10 +113,10 @@ class Decoder:
                 if may_wait(stored, at):
                     return
                 is_lost = True  # no window holds what would tell
-            elif most == len(stored):
+            elif until.place == len(stored):
                 return
             else:
-                size = _longer(stored, at, size)
+                size = _longer(stored, at, until.place - at)
 
     def _compressed(self, unit: Unit, offset: int) -> Iterator[Step]:
         at, bad, is_over = 0, 0, False

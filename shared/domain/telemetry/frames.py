@@ -26,7 +26,9 @@ CUT_SHORT = "the blob ends within a unit"
 _MAGICS = {Form.ZSTD: MAGIC, Form.GZIP: _GZIP}
 _FORMS = {magic: form for form, magic in _MAGICS.items()}
 _MARK = re.compile(b"|".join(map(re.escape, _MAGICS.values())))
-_MARK_IN_TEXT = re.compile(_MARK.pattern + b"|" + _ZLIB + b"[" + re.escape(_LEVELS) + b"]")
+_LETTERS_FOLLOW = rb"(?:[ -~]{30}|[ -~]{0,29}[\t\r\n])"  # as `form_at` would tell, only more slowly
+_MARK_IN_TEXT = re.compile(_MARK.pattern + rb"|x[\x01\x9c\xda]|x\^(?!%b)" % _LETTERS_FOLLOW)
+_CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ def _form_behind_x(stored: bytes, at: int) -> Form | None:
     if stored[at + 1] not in _LETTERS:
         return Form.ZLIB if stored[at + 1] in _LEVELS else Form.TEXT
     head = stored[at : at + _PEEK]
-    control = next((place for place, byte in enumerate(head) if byte < 0x20 or byte == 0x7F), len(head))  # noqa: PLR2004
+    found = _CONTROL.search(head)
+    control = found.start() if found else len(head)
     try:
         head[:control].decode()
     except UnicodeDecodeError as error:

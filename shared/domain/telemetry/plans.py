@@ -69,7 +69,7 @@ def plan_of(metric: Metric) -> Plan:
     name = metric.name.removeprefix(AGGREGATES)
     plugin = plugin_of(name, metric.tags)
     if plugin is None:
-        return Plan() if is_record(metric.name) else Plan(unknown=_shown(metric.name))
+        return Plan() if is_record(name) else Plan(unknown=_shown(metric.name))
     attributes = dict(_attributes(metric, plugin))
     if name == metric.name:
         columns = tuple(_columns(metric, plugin, attributes))

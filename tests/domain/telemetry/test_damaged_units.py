@@ -1,6 +1,7 @@
 """What is damaged or cut short costs itself, and of what is around it no more than has to be."""
 
 import gzip
+import time
 import zlib
 from collections.abc import Callable
 
@@ -9,8 +10,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.bounds import WINDOW
+from shared.domain.telemetry.bounds import STEP, WINDOW
 from shared.domain.telemetry.decoding import Decoder
+from shared.domain.telemetry.frames import Searches, TextEnd, text_end
 from tests.domain.telemetry.reading import all_steps, contents
 from tests.domain.telemetry.units import FORMS, frame, line, numbers, several
 
@@ -185,3 +187,33 @@ def test_a_line_of_very_many_marks_costs_itself_only() -> None:
     whole = contents(all_steps(stored))
     assert numbers(whole[0]) == [1.0, 2.0, 3.0]
     assert contents(all_steps(stored, (10_000, 20_000, 40_000))) == whole
+
+
+def test_a_record_of_many_lines_and_marks_is_passed_over_and_what_is_behind_it_is_read() -> None:
+    record = b'm f="open\n' + (b"t" + NO_MEMBER * 9 + b"\n") * 1000
+    for behind in (b"", b"half" + frame(line(1)) * 3 + line(2)):
+        steps = list(all_steps(record + behind))
+        assert steps[-1].end == len(record + behind)
+    for tail in (b"", line(3) * 30_000):
+        stored = line(0) + record + b"half" + frame(line(1)) * 2000 + line(2) + tail
+        found = numbers(contents(all_steps(stored))[0])
+        assert found[0] == 0.0
+        assert found.count(1.0) + 2 * len(record) / len(frame(line(1))) > 2000
+        assert found.count(2.0) == 1
+
+
+def test_something_is_taken_of_a_window_of_one_record_with_very_many_marks() -> None:
+    part = b',a%d="' + b"y" * 60_000 + b'\n"'
+    before, behind = [b"".join(part % number for number in range(*some)) for some in ((60,), (60, 90))]
+    stored = b"m b=1" + before + b',q="' + b"y" * 2000 + NO_MEMBER * 9000 + b'\n"' + behind
+    for begin in (stored, b"m b=1" + part % 1 + stored[5:]):
+        assert len(begin) > WINDOW
+        assert next(Decoder().steps(begin[:WINDOW], 0)).end
+
+
+@pytest.mark.parametrize("text", [b"x^", b"x\xda\x80", b"x^2 "])
+def test_letters_that_look_like_a_stream_of_zlib_take_no_long_time(text: bytes) -> None:
+    stored = b"m,t=" + text * (STEP * 4 // len(text))
+    began = time.process_time()
+    assert text_end(stored, 0, len(stored), Searches(), is_last=True) == TextEnd(len(stored))
+    assert time.process_time() - began < 3

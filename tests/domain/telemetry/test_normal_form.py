@@ -55,11 +55,6 @@ GAUGES = {
         {"batchscope.gpu.mig.index": "1", "hw.id": "GPU-1", "hw.model": "A100", "hw.type": "gpu"},
         3 * 2**20,
     ),
-    "nvidia_smi_process,name=python3,type=C pid=42i,used_memory=3i": (
-        "batchscope.process.gpu.memory.usage",
-        {"process.executable.name": "python3", "process.pid": "42"},
-        3 * 2**20,
-    ),
     "amd_rocm_smi,name=card0,gpu_id=0x74a1 memory_used=17809408i": (
         "hw.gpu.memory.usage", {"hw.id": "card0", "hw.type": "gpu"}, 17809408,
     ),
@@ -131,6 +126,14 @@ COUNTERS = {
     "nvidia_smi,index=0 ecc_errors_volatile_sram_correctable={}i": (
         "hw.errors",
         {"batchscope.gpu.memory.type": "sram", "error.type": "corrected", "hw.id": "0", "hw.type": "gpu"},
+        60,
+    ),
+    "nvidia_smi,index=0 ecc_errors_volatile_sram_uncorrectable_secded={}i": (
+        "hw.errors",
+        {
+            "batchscope.gpu.memory.check": "secded", "batchscope.gpu.memory.type": "sram", "error.type": "uncorrected",
+            "hw.id": "0", "hw.type": "gpu",
+        },
         60,
     ),
     "nvidia_smi,index=0 clocks_event_reasons_counters_hw_therm_slowdown={}i": (
@@ -291,6 +294,7 @@ def test_unknown_measurements_are_counted_by_name_and_bounded_and_logs_are_no_me
     assert len(found.unknown) == 101
     assert sum(found.unknown.values()) == 201
     assert found.rollups == {}
+    assert not taken(at(1, "procstat_lookup pid_count=1i"), at(1, "agg.procstat_lookup pid_count_max=1")).unknown
 
 
 def test_a_tag_is_never_taken_for_a_field() -> None:

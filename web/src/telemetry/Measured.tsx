@@ -8,8 +8,9 @@ import { count, plural } from "../words";
 import type { Span } from "./Chart";
 import { Charts, type Place } from "./Charts";
 import { leftOutInWords } from "./leftOut";
-import { inOrder } from "./charts";
+import { inOrder, measuresOf } from "./charts";
 import type { NodeFacts, Series, Telemetry } from "./model";
+import { found } from "./picking";
 import { measured } from "./units";
 
 interface MeasuredProps {
@@ -63,8 +64,8 @@ function Facts({ facts }: { facts: NodeFacts }) {
 }
 
 /** Processes that the kernel killed for want of memory: what a chart of memory rarely shows. */
-function Killed({ telemetry: { value } }: { telemetry: Telemetry }) {
-  const { times, last } = happened(value.filter(({ name }) => name === "batchscope.memory.oom_kills"));
+function Killed({ telemetry }: { telemetry: Telemetry }) {
+  const { times, last } = happened(found(measuresOf(telemetry), "batchscope.memory.oom_kills"));
   if (!times) return null;
   return (
     <p class="bad" data-testid="killed">
@@ -75,8 +76,8 @@ function Killed({ telemetry: { value } }: { telemetry: Telemetry }) {
 }
 
 /** Errors of GPUs' memory that cost data: what ran there at the time can't be trusted. */
-function Damaged({ telemetry: { value } }: { telemetry: Telemetry }) {
-  const errors = value.filter(({ name, attributes }) => name === "hw.errors" && isLoss(attributes));
+function Damaged({ telemetry }: { telemetry: Telemetry }) {
+  const errors = found(measuresOf(telemetry), "hw.errors", { "hw.type": "gpu", "error.type": "uncorrected" });
   const { times, last } = happened(errors);
   if (!times) return null;
   const gpus = [...new Set(errors.filter(({ points }) => points.some(({ sum }) => sum > 0)).map(gpuOf))].sort(inOrder);
@@ -86,10 +87,6 @@ function Damaged({ telemetry: { value } }: { telemetry: Telemetry }) {
       <Age at={last} />.
     </p>
   );
-}
-
-function isLoss(attributes: Series["attributes"]): boolean {
-  return attributes["hw.type"] === "gpu" && attributes["error.type"] === "uncorrected";
 }
 
 function gpuOf({ attributes }: Series): string {

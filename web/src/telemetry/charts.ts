@@ -107,7 +107,10 @@ function graphics(measures: Measures): Chart[] {
   const of = (name: string, wanted: Record<string, string> = gpu) =>
     each(measures, found(measures, name, wanted), "hw.id", "GPU ");
   const memory = lastOf(measures, "hw.gpu.memory.limit", gpu);
-  const temperatures = found(measures, "hw.temperature", gpu).filter(({ attributes }) => !(LOCATION in attributes));
+  const sensors = found(measures, "hw.temperature", gpu);
+  const whole = sensors.filter(({ attributes }) => !(LOCATION in attributes));
+  const told = new Set(whole.map(({ attributes }) => attributes["hw.id"]));
+  const edges = sensors.filter(({ attributes }) => attributes[LOCATION] === "edge" && !told.has(attributes["hw.id"]));
   const throttled = each(measures, found(measures, "batchscope.gpu.throttled_time", gpu), "batchscope.gpu.throttle.reason")
     .map((line) => line && { ...line, name: SLOWED_BY[line.name] ?? line.name })
     .filter((line) => line?.values.some(({ max }) => max > 0));
@@ -115,7 +118,7 @@ function graphics(measures: Measures): Chart[] {
     chart("gpu", "GPU", "share", of("hw.gpu.utilization", { ...gpu, "hw.gpu.task": "general" })),
     chart("gpu-memory", "GPU memory", "bytes", of("hw.gpu.memory.usage"), memory),
     chart("gpu-power", "GPU power", "watts", of("hw.power")),
-    chart("gpu-temperature", "GPU temperature", "degrees", each(measures, temperatures, "hw.id", "GPU ")),
+    chart("gpu-temperature", "GPU temperature", "degrees", each(measures, [...whole, ...edges], "hw.id", "GPU ")),
     chart("gpu-throttled", "GPUs slowed down", "share", throttled),
   ];
 }
