@@ -11,7 +11,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from shared.domain.telemetry.bounds import MOST_LISTED, MOST_MISTAKES, STEP
+from shared.domain.telemetry.bounds import MOST_LISTED, MOST_MISTAKES, STEP, TEXT_A_LINE
 from shared.domain.telemetry.bundles import Bundle
 from shared.domain.telemetry.compression import Form
 from shared.domain.telemetry.frames import CUT_SHORT, Searches, Unit, form_at, may_wait, text_end, units_of
@@ -29,8 +29,8 @@ class Step:
 
     So many lines, or units, are `bad`; `rejected` tells of the first of them. Where more of a unit follows, the step is
     `part_of` one that ends there, and ends itself where that begins. Where it `is_refused`, nothing behind the end can
-    be read, but for what is behind the line that begins there (`in_line`). `text` is how many bytes a compressed unit
-    has decompressed, told with its end.
+    be read, but for what is behind the line that begins there (`in_line`). `text` is how much text a compressed unit
+    has, in bytes and some more for each line, told with its end.
     """
 
     start: int
@@ -143,7 +143,8 @@ def _unit_step(unit: Unit, found: Texts, offset: int, at: int, *, is_over: bool,
     bad = found.bad + bool(found.refused)
     if not is_over:
         return Step(start, start, found.metrics, tuple(rejected), bundles=found.bundles, bad=bad, part_of=end)
-    return Step(start, end, found.metrics, tuple(rejected), bundles=found.bundles, bad=bad, text=len(unit.text))
+    text = len(unit.text) + TEXT_A_LINE * unit.text.count(b"\n")
+    return Step(start, end, found.metrics, tuple(rejected), bundles=found.bundles, bad=bad, text=text)
 
 
 def _longer(stored: bytes, at: int, size: int) -> int:
