@@ -138,14 +138,15 @@ _PATTERNS = (
     # a line of .netrc; a setting and its value in columns, where it looks like one
     (
         re.compile(
-            rf"(\bmachine\s{{1,9}}\S{{1,200}}\s{{1,9}}login\s{{1,9}}\S{{1,200}}\s{{1,9}}password\s{{1,9}}){_VALUE}"
+            r"((?:\bmachine\s{1,9}\S{1,200}|\bdefault)(?:\s{1,9}(?:login|account)\s{1,9}\S{1,200}){1,2}\s{1,9}password\s{1,9})"
+            rf"{_VALUE}"
         ),
         rf"\1{MARK}",
     ),
     (
         re.compile(
-            r"((?<![\w\-])[A-Z][A-Z0-9_]{0,60}_(?:KEY|SECRET|PASSWORD|TOKEN)[ \t]{1,60})(?=\S{0,99}\d)(?=\S{0,99}[A-Z])"
-            r"(?=\S{0,99}[a-z])[A-Za-z0-9+/_\-]{12,}+=*(?!\S)"
+            r"((?<![\w\-])(?!(?:PRIMARY|FOREIGN)_)[A-Z][A-Z0-9_]{0,60}_(?:KEY|SECRET|PASSWORD|TOKEN)[ \t]{1,60})"
+            rf"(?=\S{{0,99}}\d)(?=\S{{12}})(?!\S{{1,30}}://|\d{{4}}-\d\d-|[a-z]+(?:_[a-z0-9]+)+(?!\S)){_VALUE}"
         ),
         rf"\1{MARK}",
     ),

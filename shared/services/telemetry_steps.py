@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from shared.domain.blobs import resume_lines
 from shared.domain.rejects import Refusal, Refusals
 from shared.domain.telemetry.blob_state import State
-from shared.domain.telemetry.bounds import MOST_TEXT, STEP
+from shared.domain.telemetry.bounds import MOST_TEXT, MOST_TOLD, STEP
 from shared.domain.telemetry.chunks import Chunk, chunks_of
 from shared.domain.telemetry.compression import Form
 from shared.domain.telemetry.decoding import Decoder, Step
@@ -115,7 +115,8 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
             continue
         ends.append((step.part_of or step.end) - piece.offset)  # a unit that there is no room for isn't read to its end
         text += step.text
-        is_enough = text >= MOST_TEXT or refused.found.count >= _ENOUGH_MISTAKES or _is_enough(taken)
+        work = max(text / MOST_TEXT, intake.told / MOST_TOLD, refused.found.count / _ENOUGH_MISTAKES)
+        is_enough = work >= 1 or _is_enough(taken)
         if step.is_refused or is_enough or ends[-1] == until:
             break
     consumed, lost, state.in_line = _behind(piece, step, ends[-1] if ends else 0)

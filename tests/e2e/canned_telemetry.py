@@ -90,6 +90,8 @@ def graphics(end: datetime) -> list[dict[str, Any]]:
     ] + [
         gauge("hw.temperature", end, lambda _: 70, {"hw.type": "gpu", "hw.id": "0"}),
         gauge("hw.temperature", end, lambda _: 90, {"hw.type": "gpu", "hw.id": "0", "hw.sensor_location": "memory"}),
+        gauge("hw.temperature", end, lambda _: 50, {"hw.type": "gpu", "hw.id": "0", "hw.sensor_location": "edge"}),
+        gauge("hw.temperature", end, lambda _: 60, {"hw.type": "gpu", "hw.id": "1", "hw.sensor_location": "edge"}),
         *(
             counter(
                 "batchscope.gpu.throttled_time",

@@ -65,7 +65,7 @@ def test_charts_show_what_there_is_and_nothing_of_what_there_is_not(
     measured.telemetry = lambda _: telemetry([*machine(end), *graphics(end)], end=end)
     page.get_by_role("link", name="6 h").last.click()
     expect(chart(page, "gpu")).to_contain_text(re.compile(r"GPU 0\s*50%.*GPU 1\s*50%"))
-    expect(chart(page, "gpu-temperature")).to_contain_text("70 °C")
+    expect(chart(page, "gpu-temperature")).to_contain_text(re.compile(r"GPU 0\s*70 °C\s*GPU 1\s*60 °C"))
     expect(chart(page, "gpu-throttled").locator("[data-line]")).to_have_count(1)
     expect(chart(page, "gpu-throttled")).to_contain_text(re.compile(r"by the limit of power\s*25%"))
     expect(page).to_have_url(re.compile(r"charts=6h$"))
@@ -161,6 +161,8 @@ def test_what_is_left_out_and_what_the_node_is_are_told(page: Page, measured: Ca
         counter("hw.errors", end, growth, {"hw.type": "gpu", "hw.id": gpu, "error.type": kind})
         for gpu, kind, growth in (("2", "uncorrected", 0), ("10", "uncorrected", 1), ("1", "corrected", 9))
     ]
+    summed = {"hw.type": "gpu", "hw.id": "10", "error.type": "uncorrected", "batchscope.source": "aggregate"}
+    errors.append(counter("hw.errors", end, 7, summed))
     measured.telemetry = lambda _: telemetry(
         [*machine(end), kills, *errors], end=end, leftOut=LEFT_OUT | {"unknown": unknown}, facts=told
     )

@@ -19,9 +19,10 @@ SUMMARIES = ("count", "min", "max", "mean")
 RECORDS = frozenset((
     "batch_agent_data", "batch_vm_info", "debug_instance_metadata_json", "docker_log", "exec.df", "exec.env",
     "exec.lsblk", "exec.mount", "filecount", "filestat", "imds_metadata", "linux_boot", "nvme_metadata",
-    "procstat_lookup", "tail", "task_env", "telegraf_config_continuous", "telegraf_config_once",
+    "nvidia_smi_process", "procstat_lookup", "tail", "task_env", "telegraf_config_continuous", "telegraf_config_once",
 ))  # fmt: skip
-"""Measurements that are known and have no series: facts of a node, lines of logs, and whether others found anything."""
+"""Measurements that are known and have no series: facts of a node, lines of logs, whether others found anything, and
+what processes have of GPUs that isn't told."""
 RECORD_FAMILIES = ("vm_cpuinfo", "vm_lscpu")
 
 

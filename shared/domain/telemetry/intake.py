@@ -10,6 +10,7 @@ from datetime import datetime
 
 from shared.domain.stamps import to_milliseconds
 from shared.domain.telemetry.blob_state import State
+from shared.domain.telemetry.bounds import TOLD_A_RECORD
 from shared.domain.telemetry.bundles import Bundle
 from shared.domain.telemetry.decoding import Step
 from shared.domain.telemetry.folding import MOST_SERIES
@@ -35,7 +36,10 @@ class Window:
 
 
 class Intake:
-    """Takes the steps of one blob, in their order. `identity` is what the blob's name tells."""
+    """Takes the steps of one blob, in their order. `identity` is what the blob's name tells.
+
+    `told` is how long the names and tags are that were looked at, of records that aren't remembered.
+    """
 
     __slots__ = (
         "_bundled",
@@ -45,6 +49,7 @@ class Intake:
         "_likes",
         "_times",
         "state",
+        "told",
     )
 
     def __init__(
@@ -56,6 +61,7 @@ class Intake:
         most_series: int = MOST_SERIES,
         likes: Likes | None = None,
     ) -> None:
+        self.told = 0
         self._times = window.nanoseconds
         self._likes = likes or Likes()
         self._known = Remembered[Gathered]()
@@ -132,6 +138,7 @@ class Intake:
                 gathering.values += len(metric.fields)
 
     def _learn(self, like: Like, metric: Metric) -> Gathered:
+        self.told += TOLD_A_RECORD + sum(map(len, (metric.name, *metric.tags, *metric.tags.values())))
         alike = self._likes.of(like, metric)
         known = Gathered(alike.plan, alike.writer, alike.writer.key, alike.is_once)
         self._known.keep(like, known)

@@ -220,6 +220,29 @@ def _block(size: int, content: bytes, kind: int = 0) -> bytes:
     return (size << 3 | kind).to_bytes(3, "little") + content
 
 
+def _lines(number: int, text: bytes) -> bytes:
+    return b"".join(text % place for place in range(number))
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        zstandard.compress(b"m a=1u\n" * 9000),
+        zstandard.compress(b"#\n" * 32_000),
+        zstandard.compress(_lines(9000, b"a-long_name-that:is_%d b=1\n")),
+        zstandard.compress(_lines(200, b"long-name_of:" * 64 + b"%d b=1\n") + secrets.token_bytes(300)),
+        _lines(9000, b"a-long_name-that:is_%d b=1\n"),
+    ],
+    ids=["short lines", "comments", "names", "long names", "names in text"],
+)
+def test_of_what_takes_long_some_is_read_at_once_and_the_rest_later(unit: bytes) -> None:
+    stored = (unit * (WINDOW // len(unit) + 1))[:WINDOW]
+    began = time.process_time()
+    found = _read(stored)
+    assert 0 < found.consumed < WINDOW
+    assert time.process_time() - began < 20
+
+
 _ODD = {
     "damaged frames and good ones": b"\x28\xb5\x2f\xfd\x08" + zstandard.compress(b""),
     "damaged members and good ones": b"\x1f\x8b\x08\xff" + gzip.compress(b""),

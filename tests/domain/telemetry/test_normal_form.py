@@ -295,6 +295,7 @@ def test_unknown_measurements_are_counted_by_name_and_bounded_and_logs_are_no_me
     assert sum(found.unknown.values()) == 201
     assert found.rollups == {}
     assert not taken(at(1, "procstat_lookup pid_count=1i"), at(1, "agg.procstat_lookup pid_count_max=1")).unknown
+    assert not taken(at(1, "nvidia_smi_process,name=a used_memory=1i")).unknown
 
 
 def test_a_tag_is_never_taken_for_a_field() -> None:
