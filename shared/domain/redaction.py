@@ -135,19 +135,9 @@ _PATTERNS = (
     (re.compile(rf"(\bsshpass\s+-p\s*){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"(\bredis-(?:cli|benchmark)\b[^\n|;&]{{0,500}}?\s-a\s+){_VALUE}"), rf"\1{MARK}"),
     (re.compile(rf"(?i)((?<!\S)/pass:){_VALUE}"), rf"\1{MARK}"),
-    # a line of .netrc; a setting and its value in columns, where it looks like one
+    # a line of .netrc
     (
-        re.compile(
-            r"((?:\bmachine\s{1,9}\S{1,200}|\bdefault)(?:\s{1,9}(?:login|account)\s{1,9}\S{1,200}){1,2}\s{1,9}password\s{1,9})"
-            rf"{_VALUE}"
-        ),
-        rf"\1{MARK}",
-    ),
-    (
-        re.compile(
-            r"((?<![\w\-])(?!(?:PRIMARY|FOREIGN)_)[A-Z][A-Z0-9_]{0,60}_(?:KEY|SECRET|PASSWORD|TOKEN)[ \t]{1,60})"
-            rf"(?=\S{{0,99}}\d)(?=\S{{12}})(?!\S{{1,30}}://|\d{{4}}-\d\d-|[a-z]+(?:_[a-z0-9]+)+(?!\S)){_VALUE}"
-        ),
+        re.compile(r"(\bmachine\s{1,9}\S{1,200}\s{1,9}login\s{1,9}\S{1,200}\s{1,9}password\s{1,9})\S+"),
         rf"\1{MARK}",
     ),
     (re.compile(rf"{_CURL}[^\s\"']+"), rf"\1{MARK}"),
