@@ -1,11 +1,13 @@
 """Pools that come with a job or a schedule and go with it.
 
-Source: the reference of AutoPoolSpecification. Such a pool's id is the prefix and a GUID; `keepAlive` lets it stay.
+Source: the references of AutoPoolSpecification and JobSchedulingErrorCodes. Such a pool's id is the prefix and a GUID;
+`keepAlive` lets it stay. Where it can't be made the service completes the job and tells why.
 """
 
 import uuid
 
-from local.batch_emulator.entities import Account, Job, Json
+from local.batch_emulator.entities import Account, Failure, Job, Json
+from local.batch_emulator.failures import package_of
 from local.batch_emulator.pool_life import PoolLife
 from local.batch_emulator.stage import Stage
 
@@ -16,17 +18,33 @@ class AutoPools:
         self._stage = stage
         self._pools = pools
 
-    def begin(self, job: Job) -> None:
-        """Gives a new job its pool: one of its own, or its schedule's. Both were just noted as changed."""
+    def begin(self, job: Job) -> Failure | None:
+        """Gives a new job its pool: one of its own, or its schedule's. Both were just noted as changed.
+
+        Returns why there can't be one, None where there is or the job has no such rules.
+        """
         rules = _rules(job)
         if not rules:
-            return
+            return None
         owner = job.schedule if job.schedule and _is_of_schedule(rules) else job
         if owner.auto_pool.lower() not in self._account.pools:
+            if failure := self._refused(rules["pool"]):
+                return failure
             guid = uuid.UUID(int=self._stage.chance.getrandbits(128), version=4)
             owner.auto_pool = f"{rules.get('autoPoolIdPrefix') or ''}{guid}"
             self._pools.create(owner.auto_pool, {**rules["pool"], "id": owner.auto_pool})
         job.auto_pool = owner.auto_pool
+        return None
+
+    def _refused(self, specification: Json) -> Failure | None:
+        if self._pools.quota_is_reached():
+            text = "The account has reached its quota of pools, so the pool of the job could not be created."
+            return Failure("usererror", "AutoPoolCreationFailedWithQuotaReached", text)
+        if package := package_of(specification, "unknown"):
+            text = "The pool of the job has application package references that could not be satisfied."
+            details = (("ApplicationPackageReference", package),)
+            return Failure("usererror", "InvalidApplicationPackageReferencesInAutoPool", text, details)
+        return None
 
     def end(self, job: Job) -> None:
         """Deletes the pool of a job that has ended, unless it is kept or its schedule goes on."""

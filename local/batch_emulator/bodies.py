@@ -103,7 +103,7 @@ TASK = Shape(
             "exitConditions",
         ]
     ),
-    ("id", "commandLine"),
+    ("id",),
     frozenset(["multiInstanceSettings"]),
     kind="Task",
 )
@@ -199,6 +199,13 @@ def check_sizes(body: Body) -> None:
         for pair in objects(body, name):
             if pair.get("name") in (None, ""):
                 raise _nameless(name)
+
+
+def check_command_line(spec: Body, name: str = "commandLine") -> None:
+    """Raises RefusedError where there is none. An empty one runs the entry point of a container image (documented)."""
+    line = spec.get("commandLine")
+    if line is None or (not line and not spec.get("containerSettings")):
+        raise absent_property(name)
 
 
 def _nameless(pairs: str) -> RefusedError:

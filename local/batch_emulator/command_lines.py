@@ -1,4 +1,4 @@
-"""What a command line would do. `sleep N`, `exit N` and `echo …` are understood; anything else is invented, seeded."""
+"""The outcome of a command line: `sleep N`, `exit N` and `echo …` do what they say, any other program ends at once."""
 
 import random
 import re
@@ -13,7 +13,7 @@ _NEXT = re.compile(r"&&|;|\n|\s&\s")
 _ECHO = re.compile(r"@?echo\s+(-n\s+)?(.*)", re.DOTALL)
 _TO_ERRORS = re.compile(r"\s*1?>&2\s*")
 _QUOTED = re.compile(r"""(["'])(.*)\1""", re.DOTALL)
-_INVENTED_SECONDS = (5.0, 60.0)
+_AT_ONCE_SECONDS = (0.05, 0.3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Outcome:
 
 def outcome_of(command_line: str, chance: random.Random) -> Outcome:
     sleeps, exits = _SLEEP.findall(command_line), _EXIT.findall(command_line)
-    seconds = sum(map(float, sleeps)) if sleeps else chance.uniform(*_INVENTED_SECONDS)
+    seconds = sum(map(float, sleeps)) if sleeps else chance.uniform(*_AT_ONCE_SECONDS)
     return Outcome(seconds, int(exits[-1]) if exits else 0)
 
 

@@ -26,7 +26,10 @@ def exit_failure(exit_code: int) -> Failure:
 
 
 def download_failure(spec: Mapping[str, Any]) -> Failure | None:
-    """A resource file or container whose address contains `missing` isn't found."""
+    """A resource file or container whose address contains `missing` isn't found, nor such an application package."""
+    if package := package_of(spec, "missing"):
+        text = "An application package of the task could not be downloaded."
+        return Failure(_USER, "ApplicationPackageError", text, (("ApplicationPackageReference", package),))
     for file in spec.get("resourceFiles") or ():
         blob, container = str(file.get("httpUrl") or ""), str(file.get("storageContainerUrl") or "")
         if "missing" in blob:
@@ -35,6 +38,32 @@ def download_failure(spec: Mapping[str, Any]) -> Failure | None:
             text = "The storage container of a resource file was not found."
             return _not_found("ResourceContainerNotFound", text, "ContainerUrl", container)
     return None
+
+
+def package_of(spec: Mapping[str, Any], word: str) -> str | None:
+    """The first application package whose id contains a word, as `id:version`.
+
+    One with `missing` was deleted from storage: it can't be downloaded. One with `unknown` isn't in the account.
+    """
+    for package in spec.get("applicationPackageReferences") or ():
+        if word in str(package.get("applicationId")).lower():
+            return f"{package['applicationId']}:{package.get('version') or ''}".rstrip(":")
+    return None
+
+
+def package_error(spec: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What a node tells where a package of its pool can't be downloaded (Microsoft's troubleshooting of pools)."""
+    package = package_of(spec, "missing")
+    if package is None:
+        return None
+    return {
+        "code": "ApplicationPackageError",
+        "message": "One or more application packages specified for the pool are invalid",
+        "errorDetails": [
+            {"name": "ApplicationPackageReference", "value": package},
+            {"name": "Message", "value": "Resource download failed"},
+        ],
+    }
 
 
 def _not_found(code: str, message: str, name: str, url: str) -> Failure:

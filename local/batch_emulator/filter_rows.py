@@ -102,6 +102,7 @@ IMAGES: Rows = {
     "verificationType": _words("verification", "verified unverified"),
     "nodeAgentSKUId": Property("agent", "String", _SAME),
 }
+AGENTS: Rows = {"osType": _words("os_type", "linux windows")}
 FILES: Rows = {"name": Property("name", "Id", (STARTSWITH,))}
 POOL_USAGE: Rows = {"poolId": Property("pool_id", "Id", ("eq", "ge", "gt", "le", "lt", STARTSWITH))}
 PREPARATIONS: Rows = {

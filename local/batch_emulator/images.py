@@ -1,7 +1,9 @@
 """Marketplace images that the emulated account supports: a few, so that clients have something to choose from."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from local.batch_emulator.entities import Json
 from local.batch_emulator.paging import Renderers
 
 
@@ -38,14 +40,39 @@ microsoftwindowsserver|windowsserver|2022-datacenter-g2|batch.node.windows amd64
 IMAGES = {image.id: image for image in map(_image, _ROWS.strip().splitlines())}
 
 
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A node agent, by its name, with the verified images that it runs on."""
+
+    id: str
+    os_type: str
+    images: tuple[Image, ...]
+
+
+def _agents() -> Iterator[Agent]:
+    for name in dict.fromkeys(image.agent for image in IMAGES.values()):
+        images = tuple(image for image in IMAGES.values() if image.agent == name)
+        yield Agent(name, images[0].os_type, tuple(image for image in images if image.verification == "verified"))
+
+
+AGENTS = {agent.id: agent for agent in _agents()}
+
+
+def agent_renderers() -> Renderers:
+    return {
+        "id": lambda agent: agent.id,
+        "verifiedImageReferences": lambda agent: [_reference(image) for image in agent.images],
+        "osType": lambda agent: agent.os_type,
+    }
+
+
+def _reference(image: Image) -> Json:
+    return {"publisher": image.publisher, "offer": image.offer, "sku": image.sku, "version": "latest"}
+
+
 def image_renderers() -> Renderers:
     return {
-        "imageReference": lambda image: {
-            "publisher": image.publisher,
-            "offer": image.offer,
-            "sku": image.sku,
-            "version": "latest",
-        },
+        "imageReference": _reference,
         "verificationType": lambda image: image.verification,
         "nodeAgentSKUId": lambda image: image.agent,
         "capabilities": lambda image: list(image.capabilities) or None,

@@ -52,7 +52,9 @@ class JobLife:
         )
         self._account.jobs[job.key] = job
         self._stage.note(job, self._account)
-        self._pools.begin(job)
+        job.failure = self._pools.begin(job)
+        if job.failure:
+            self._stage.between(_PASSING, partial(self._not_started, job, job.turn))
         if manager := spec.get("jobManagerTask"):
             self._tasks.add(job, [manager_task(manager, self._number(), now)])
         self._limit(job)
@@ -155,6 +157,13 @@ class JobLife:
     def _disabled(self, job: Job, turn: int) -> None:
         if job.turn == turn and job.state == "disabling" and not job.runs:
             self._set(job, "disabled")
+
+    def _not_started(self, job: Job, turn: int) -> None:
+        """The service completes a job whose own pool can't be made (reference of PoolInformation)."""
+        if job.turn == turn:
+            job.ended = self._stage.now
+            self._set(job, "completed")
+            self._ended(job)
 
     def _enabled(self, job: Job, turn: int) -> None:
         if job.turn == turn:

@@ -64,8 +64,7 @@ def side_id(job: Job, name: str) -> str:
 def _check_side(spec: bodies.Body, name: str) -> None:
     if not spec:
         return
-    if not isinstance(spec.get("commandLine"), str) or not spec["commandLine"]:
-        raise absent_property(f"{name}.commandLine")
+    bodies.check_command_line(spec, f"{name}.commandLine")
     bodies.check_sizes(spec)
     bodies.number(nested(spec, "constraints"), "maxTaskRetryCount", 0, least=-1)
     bodies.duration(nested(spec, "constraints"), "maxWallClockTime")

@@ -1,15 +1,21 @@
-"""What kind of value each property has, wherever it stands: the names of the Batch REST API mean one kind each.
+"""The kind of value of each property in a request: a name of the Batch REST API means one kind wherever it stands.
 
-A value of another kind can't be read by the service either. A property that is null is as good as absent. What is below
-`settings` of extensions is anybody's.
+A string that spells a number or a flag is read as one, since the service reads JSON with Microsoft's OData library
+(version 3), whose reader converts strings to the type of the property. It converts nothing to a string, and no fraction
+to a whole number. Any other value of a wrong kind is refused. A property that is null counts as absent. Values below
+`settings` of extensions are free.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from local.batch_emulator.errors import bad_property, unreadable
 
 _DEEPEST = 64
+_LEAST, _MOST = -(2**31), 2**31 - 1
+_SPELLED_NUMBER = re.compile(r"[\t-\r ]*[+-]?[0-9]{1,20}[\t-\r ]*")
+_SPELLED_FLAGS = {"true": True, "false": False}
 _FREE = ("settings", "protectedSettings")
 _OBJECTS = """affinityInfo authenticationTokenSettings autoPoolSpecification autoUser automaticOSUpgradePolicy
 azureBlobFileSystemConfiguration azureFileShareConfiguration cifsMountConfiguration constraints container
@@ -24,22 +30,31 @@ windowsConfiguration windowsUserConfiguration wireServer"""
 _LISTS = """applicationPackageReferences commonEnvironmentSettings commonResourceFiles containerHostBatchBindMounts
 containerRegistries dataDisks environmentSettings exitCodeRanges exitCodes extensions inboundNATPools ipTags metadata
 mountConfiguration networkSecurityGroupRules outputFiles resourceFiles taskIdRanges uploadHeaders userAccounts"""
-_TEXT_LISTS = """containerImageNames ipAddressIds ipFamilies nodeList provisionAfterExtensions sourcePortRanges
-taskIds"""
-_NUMBERS = """backendPort diskSizeGB end frontendPortRangeEnd frontendPortRangeStart gid lun maxParallelTasks
-maxTaskRetryCount numberOfInstances priority requiredSlots start targetDedicatedNodes targetLowPriorityNodes
-taskSlotsPerNode uid"""
-_FLAGS = """allowLowPriorityNode allowTaskPreemption autoUpgradeMinorVersion enableAcceleratedNetworking
-enableAutoScale enableAutomaticUpgrade enableAutomaticUpdates enableInterNodeCommunication isAdmin keepAlive
-killJobOnCompletion rerunOnNodeRebootAfterSuccess runExclusive secureBootEnabled skipWithdrawFromVNet
-usesTaskDependencies waitForSuccess"""
-_TEXTS = """affinityId applicationId autoPoolIdPrefix autoScaleEvaluationInterval autoScaleFormula commandLine
-containerUrl dependencyAction disableTasks displayName doNotRunAfter doNotRunUntil elevationLevel endTime expiryTime
-fileMode filePath filePattern httpUrl imageName jobAction maxWallClockTime mode nodeAgentSKUId nodeDeallocateOption
-nodeDeallocationOption nodeDisableSchedulingOption nodeFillType nodeRebootOption nodeReimageOption offer
-onAllTasksComplete onTaskFailure password poolId poolLifetimeOption publisher recurrenceInterval resizeTimeout
-retentionTime scope sku sshPublicKey startTime startWindow storageContainerUrl subnetId targetNodeCommunicationMode
-terminateReason uploadCondition version vmSize"""
+_TEXT_LISTS = """containerImageNames ipAddressIds ipFamilies nodeList provisionAfterExtensions
+sourcePortRanges targets taskIds"""
+_NUMBERS = """backendPort code diskSizeGB end frontendPortRangeEnd frontendPortRangeStart gid lun
+maxBatchInstancePercent maxParallelTasks maxTaskRetryCount maxUnhealthyInstancePercent
+maxUnhealthyUpgradedInstancePercent numberOfInstances priority requiredSlots start targetDedicatedNodes
+targetLowPriorityNodes taskSlotsPerNode uid"""
+_FLAGS = """allowLowPriorityNode allowTaskPreemption autoUpgradeMinorVersion disableAutomaticRollback
+enableAcceleratedNetworking enableAutoScale enableAutomaticOSUpgrade enableAutomaticUpdates enableAutomaticUpgrade
+enableCrossZoneUpgrade enableInterNodeCommunication enabled encryptionAtHost isAdmin isReadOnly keepAlive
+killJobOnCompletion osRollingUpgradeDeferral prioritizeUnhealthyInstances rerunOnNodeRebootAfterSuccess
+rollbackFailedInstancesOnPolicyBreach rotationToLatestKeyVersionEnabled runExclusive secureBootEnabled
+skipWithdrawFromVNet useRollingUpgradePolicy usesTaskDependencies vTpmEnabled waitForSuccess writeAcceleratorEnabled"""
+_TEXTS = """accountKey accountName affinityId applicationId autoPoolIdPrefix autoScaleEvaluationInterval
+autoScaleFormula autoStorageContainerName azureFileUrl blobfuseOptions blobPrefix caching commandLine
+communityGalleryImageId containerName containerRunOptions containerUrl coordinationCommandLine dependencyAction
+disableTasks displayName doNotRunAfter doNotRunUntil dynamicVNetAssignmentScope elevationLevel endTime exactVersion
+expiryTime fileMode filePath filePattern httpUrl id imageName inVMAccessControlProfileReferenceId ipTagType jobAction
+jobDefaultOrder keyUrl licenseType loginMode maxWallClockTime mode mountOptions name nodeAgentSKUId
+nodeDeallocateOption nodeDeallocationOption nodeDisableSchedulingOption nodeFillType nodeRebootOption
+nodeReimageOption offer onAllTasksComplete onTaskFailure password path pauseTimeBetweenBatches placement policy
+poolId poolLifetimeOption protocol provision publisher recurrenceInterval registryServer relativeMountPath
+resizeTimeout resourceId retentionTime sasKey scope securityEncryptionType securityType sharedGalleryImageId sku
+source sourceAddressPrefix sshPrivateKey sshPublicKey startTime startWindow storageAccountType storageContainerUrl
+subnetId tag targetNodeCommunicationMode terminateReason type typeHandlerVersion uploadCondition username version
+virtualMachineImageId vmSize workingDirectory"""
 _WORDS: Mapping[type, str] = {
     dict: "an object",
     list: "a list",
@@ -64,16 +79,26 @@ def _rows() -> Iterator[tuple[str, tuple[type, type | None]]]:
 _KINDS: Mapping[str, tuple[type, type | None]] = dict(_rows())
 
 
+def kind_of(name: str) -> tuple[type, type | None] | None:
+    """The type of a property and that of its items; None where it isn't known or isn't one."""
+    return _KINDS.get(name)
+
+
 def readable(body: dict[str, Any], depth: int = 0) -> dict[str, Any]:
     """A body without its nulls. Raises RefusedError for a value of a wrong kind, and for one that is too deep."""
     _check_depth((), depth)
     return {name: _value(name, value, depth) for name, value in body.items() if value is not None}
 
 
-def _value(name: str, value: Any, depth: int) -> Any:
+def _value(name: str, sent: Any, depth: int) -> Any:
+    value = sent
     kind, inner = _KINDS.get(name, (None, None))
-    if kind and type(value) is not kind:
-        raise bad_property(name, value, f"It is {_WORDS[kind]}.")
+    if type(value) is str and kind in _SPELLED:
+        value = _SPELLED[kind](value)
+    if kind and (type(value) is not kind or (isinstance(value, int) and not _LEAST <= value <= _MOST)):
+        raise bad_property(name, sent, f"It is {_WORDS[kind]}.")
+    if name == "value" and type(value) not in (str, list):
+        raise bad_property(name, sent, "It is a string, or the list of a collection.")
     if name in _FREE:
         _check_depth(value, depth + 1)
         return value
@@ -82,6 +107,19 @@ def _value(name: str, value: Any, depth: int) -> Any:
     if isinstance(value, list):
         return [_item(name, each, inner, depth + 1) for each in value]
     return value
+
+
+def _number(text: str) -> int | None:
+    """A number as .NET reads Int32: digits with a sign and blanks around them, None for anything else."""
+    return int(text) if _SPELLED_NUMBER.fullmatch(text) else None
+
+
+def _flag(text: str) -> bool | None:
+    """A flag as .NET reads Boolean: in any case, with blanks around it, None for anything else."""
+    return _SPELLED_FLAGS.get(text.strip().lower())
+
+
+_SPELLED: Mapping[type | None, Callable[[str], Any]] = {int: _number, bool: _flag}
 
 
 def _item(name: str, value: Any, inner: type | None, depth: int) -> Any:

@@ -9,7 +9,7 @@ from functools import partial
 
 from local.batch_emulator.command_lines import outcome_of
 from local.batch_emulator.entities import Json, Lease, Node, Pool, StartTask
-from local.batch_emulator.failures import exit_failure
+from local.batch_emulator.failures import exit_failure, package_error
 from local.batch_emulator.stage import Stage
 from local.batch_emulator.task_life import TaskLife
 
@@ -157,6 +157,9 @@ class NodeLife:
     def _booted(self, node: Node, life: int) -> None:
         if node.life != life:
             return
+        if error := package_error(node.pool.spec):
+            self._stage.tell(node, partial(self._show_broken, node, life, error))
+            return
         spec = node.pool.spec.get("startTask")
         if not spec:
             self._stage.tell(node, partial(self._show_ready, node, life))
@@ -198,6 +201,11 @@ class NodeLife:
     def _show(self, node: Node, life: int, state: str, moment: int) -> None:
         if node.life == life:
             self._set(node, state, moment)
+
+    def _show_broken(self, node: Node, life: int, error: Json, moment: int) -> None:
+        if node.life == life:
+            node.errors = [error]
+            self._set(node, "unusable", moment)
 
     def _show_ready(self, node: Node, life: int, moment: int) -> None:
         if node.life != life:

@@ -2,19 +2,31 @@
 
 from local.batch_emulator.collation import comparison_key
 from local.batch_emulator.errors import bad_query, missing
+from local.batch_emulator.filter_rows import AGENTS as AGENT_ROWS
 from local.batch_emulator.filter_rows import IMAGES as IMAGE_ROWS
 from local.batch_emulator.filter_rows import POOL_USAGE
 from local.batch_emulator.filters import EVERYTHING, compile_filter
-from local.batch_emulator.images import IMAGES, image_renderers
+from local.batch_emulator.images import AGENTS, IMAGES, agent_renderers, image_renderers
 from local.batch_emulator.paging import in_order, page
 from local.batch_emulator.requests import Request, Response
 from local.batch_emulator.stamps import parse_stamp
 from local.batch_emulator.usage import INTERVAL, usage, usage_renderers
+from local.batch_emulator.versions import has_supported_images
 
 
 def list_supported_images(request: Request) -> Response:
+    if not has_supported_images(request.version):
+        raise missing("Resource")
     found = compile_filter(request.query.get("$filter"), IMAGE_ROWS, comparison_key(request.knobs))
     return page(request, "supportedimages", in_order(request, IMAGES), found.matches, image_renderers())
+
+
+def list_node_agent_skus(request: Request) -> Response:
+    """Node agents with the images that they run on: of versions that don't list images."""
+    if has_supported_images(request.version):
+        raise missing("Resource")
+    found = compile_filter(request.query.get("$filter"), AGENT_ROWS, comparison_key(request.knobs))
+    return page(request, "nodeagentskus", in_order(request, AGENTS), found.matches, agent_renderers())
 
 
 def list_applications(request: Request) -> Response:
@@ -35,7 +47,7 @@ def list_pool_usage_metrics(request: Request) -> Response:
         name = "starttime" if start % INTERVAL else "endtime"
         raise bad_query(name, request.query[name], "it is not on the half hour")
     rows = usage(request.account, start, end, request.now)
-    return page(request, "poolusagemetrics", in_order(request, rows), found.matches, usage_renderers())
+    return page(request, "poolusagemetrics", in_order(request, rows), found.matches, usage_renderers(request.version))
 
 
 def _time(request: Request, name: str, default: int) -> int:
@@ -46,4 +58,4 @@ def _time(request: Request, name: str, default: int) -> int:
         raise bad_query(name, str(text), str(error)) from None
 
 
-ACTIONS = (list_supported_images, list_applications, get_application, list_pool_usage_metrics)
+ACTIONS = (list_supported_images, list_node_agent_skus, list_applications, get_application, list_pool_usage_metrics)

@@ -9,6 +9,7 @@ from local.batch_emulator.filters import compile_filter
 from local.batch_emulator.job_rules import CLOSED, check_change, check_values, must_be_open
 from local.batch_emulator.paging import in_order, page, rendered, selected
 from local.batch_emulator.requests import Request, Response, checked_id, one, written
+from local.batch_emulator.versions import has_slot_counts
 from local.batch_emulator.wire_jobs import job_renderers, task_counts
 from local.batch_emulator.wire_sides import side_renderers
 
@@ -109,7 +110,8 @@ def enable_job(request: Request) -> Response:
 
 def get_job_task_counts(request: Request) -> Response:
     counts = request.job().tally.seen(request.now, request.simulation.stage.lag)
-    return one(request, "taskcountsresult", task_counts(counts))
+    kind = "taskcountsresult" if has_slot_counts(request.version) else "taskcounts"
+    return one(request, kind, task_counts(counts, request.version))
 
 
 def list_job_preparation_and_release_task_status(request: Request) -> Response:

@@ -3,7 +3,8 @@
 from local.batch_emulator import bodies
 from local.batch_emulator.collation import comparison_key, fold
 from local.batch_emulator.entities import Pool
-from local.batch_emulator.errors import absent_property, bad_property, conflict, exists, missing
+from local.batch_emulator.errors import RefusedError, absent_property, bad_property, conflict, exists, missing
+from local.batch_emulator.failures import package_of
 from local.batch_emulator.filter_rows import POOLS
 from local.batch_emulator.filters import compile_filter
 from local.batch_emulator.paging import in_order, page, rendered, selected
@@ -23,6 +24,11 @@ def create_pool(request: Request) -> Response:
     check_pool_values(body)
     if fold(name) in request.account.pools:
         raise exists("Pool")
+    if request.simulation.pools.quota_is_reached():
+        raise conflict("PoolQuotaReached", "The account has reached its quota of pools.")
+    if package := package_of(body, "unknown"):
+        text = "One or more application package references could not be satisfied."
+        raise RefusedError(409, "InvalidApplicationPackageReferences", text, {"ApplicationPackageReference": package})
     if request.headers.get("authorization", "").startswith("SharedKey"):
         check_without_entra(body)
     pool = request.simulation.pools.create(name, body)

@@ -136,8 +136,7 @@ def _new_task(request: Request, job: Job, body: Any) -> Task:
         raise bad_property("value", body, "A task is an object.")
     bodies.task(request.version).check(body)
     name = checked_id(body["id"])
-    if not isinstance(body["commandLine"], str):
-        raise bad_property("commandLine", body["commandLine"], "It is a string.")
+    bodies.check_command_line(body)
     bodies.objects(body, "resourceFiles")
     check_dependencies(job, nested(body, "dependsOn"))
     check_exit_conditions(job, nested(body, "exitConditions"))

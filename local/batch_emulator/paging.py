@@ -18,6 +18,7 @@ from local.batch_emulator.collation import ORDERS, Key, order_name
 from local.batch_emulator.entities import Json
 from local.batch_emulator.errors import bad_query, out_of_range
 from local.batch_emulator.filters import Predicate
+from local.batch_emulator.older_names import select_in_version
 from local.batch_emulator.requests import Request, Response
 
 type Renderer = Callable[[Any], Any]
@@ -120,7 +121,7 @@ def selected(request: Request, renderers: Renderers) -> Renderers:
     text = request.query.get("$select")
     if not text:
         return renderers
-    names = [name.strip() for name in text.split(",")]
+    names = [name.strip() for name in select_in_version(text, request.version).split(",")]
     for name in names:
         if name not in renderers:
             raise bad_query("$select", text, f"'{name}' is not a property at the top level")

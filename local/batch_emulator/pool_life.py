@@ -61,6 +61,11 @@ class PoolLife:
             self._begin_scaling(pool)
         return pool
 
+    def quota_is_reached(self) -> bool:
+        """Whether the account may have no more pools."""
+        quota = self._stage.knobs.poolQuota
+        return bool(quota) and len(self._account.pools) >= quota
+
     def resize(self, pool: Pool, option: str) -> None:
         """Brings the pool to the targets in its specification, after a while."""
         self._set_allocation(pool, "resizing")

@@ -32,8 +32,8 @@ def check_pool_values(body: bodies.Body) -> None:
             if not isinstance(extension.get(name), str) or not extension[name]:
                 raise absent_property(f"extensions.{name}")
     start_task = nested(body, "startTask")
-    if start_task and not isinstance(start_task.get("commandLine"), str):
-        raise absent_property("startTask.commandLine")
+    if start_task:
+        bodies.check_command_line(start_task, "startTask.commandLine")
     bodies.check_sizes(start_task)
     bodies.number(start_task, "maxTaskRetryCount", 0, least=-1)
 

@@ -14,6 +14,7 @@ from local.batch_emulator.entities import Account, Job, Json, Node, Pool, Task
 from local.batch_emulator.errors import bad_property, missing, unreadable
 from local.batch_emulator.kinds import readable
 from local.batch_emulator.ledger import Numbered
+from local.batch_emulator.older_names import from_version
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.simulation import Simulation
 from local.batch_emulator.stamps import etag, http_date
@@ -50,14 +51,14 @@ class Request:
 
     @cached_property
     def body(self) -> Json:
-        """The JSON object that was sent, without nulls. Raises RefusedError."""
+        """The JSON object that was sent, under the names of today and without nulls. Raises RefusedError."""
         try:
             body = orjson.loads(self.raw or b"{}")
         except orjson.JSONDecodeError as error:
             raise unreadable(str(error)) from None
         if not isinstance(body, dict):
             raise unreadable("it is not an object")
-        return readable(body)
+        return readable(from_version(body, self.version))
 
     def job(self) -> Job:
         return found(self.account.jobs.get(fold(self.ids["jobId"])), "Job")

@@ -107,7 +107,7 @@ class Restorer:
             pool.backlog.place(node, usable=node.is_usable)
 
     def _job(self, row: Json) -> None:
-        row["schedule"] = self._by_number.get(row["schedule"])
+        row["schedule"], row["failure"] = self._by_number.get(row["schedule"]), self._failure(row["failure"])
         job = Job(**row, account=self._account, tasks=TaskSet(), tally=Tally(), ready=ReadyTasks(), links=Links())
         self._account.jobs[job.key] = self._by_number[job.number] = job
         tasks, sides = [], []

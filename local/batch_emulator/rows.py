@@ -30,7 +30,7 @@ from local.batch_emulator.entities import (
 )
 from local.batch_emulator.ledger import Happening, Notes
 
-FORMAT = 3
+FORMAT = 4
 HAPPENING = "happening"
 type Places = Mapping[object, tuple[Account, str]]
 _ENTITIES = (Pool, Node, Job, Schedule, Run, Side)

@@ -16,7 +16,7 @@ class Knobs:
 
     `emptyPageEvery` N makes every Nth page of a list empty, though with a link to the next; 0 none. `pageSize` caps
     what clients ask for. A mean life of 0 means that such nodes are never lost. `dedicatedNodeQuota` is how many
-    dedicated nodes all pools of an account may have together, 0 for any number.
+    dedicated nodes all pools of an account may have together, `poolQuota` how many pools, 0 for any number.
     """
 
     idCollation: str = "ordinal"  # noqa: N815 - the JSON's name
@@ -30,6 +30,7 @@ class Knobs:
     preemptionSeconds: float = 900.0  # noqa: N815
     nodeLossSeconds: float = 0.0  # noqa: N815
     dedicatedNodeQuota: int = 0  # noqa: N815
+    poolQuota: int = 0  # noqa: N815
 
     def turned(self, wanted: Mapping[str, object]) -> "Knobs":
         """A copy with other values. Raises ValueError, naming what is wrong."""

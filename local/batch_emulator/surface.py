@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from local.batch_emulator import operations_access as access
@@ -17,6 +17,7 @@ from local.batch_emulator import operations_schedules as schedules
 from local.batch_emulator import operations_tasks as tasks
 from local.batch_emulator.conditions import CONDITIONAL, DATED
 from local.batch_emulator.errors import RefusedError, bad_query
+from local.batch_emulator.older_names import in_version
 from local.batch_emulator.requests import Request, Response
 from local.batch_emulator.surface_rows import ROWS
 from local.batch_emulator.versions import VERSIONS
@@ -33,19 +34,24 @@ _ACTIONS: Mapping[str, Action] = {action.__name__: action for module in _MODULES
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`query` and `conditions` are the names it takes, in lower case; `run` raises RefusedError."""
+    """`query` and `conditions` are the names it takes, in lower case; `action` raises RefusedError."""
 
     method: str
     template: str
     name: str
     query: frozenset[str]
     conditions: tuple[str, ...]
-    run: Action
+    action: Action
     pattern: re.Pattern[str]
 
     @property
     def route(self) -> str:
         return f"{self.method} {self.template}"
+
+    def run(self, request: Request) -> Response:
+        """The answer in the shape of the request's api-version. Raises RefusedError."""
+        answer = self.action(request)
+        return replace(answer, body=in_version(answer.body, request.version))
 
     def checked(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, str]:
         """The query by lower-case name. Raises RefusedError."""

@@ -1,5 +1,6 @@
-"""Every operation of the Batch REST service, api-version 2025-06-01: method, path, name, then what it takes.
+"""Every operation of the Batch REST service that is answered: method, path, name, then what it takes.
 
+They are those of api-version 2025-06-01, and the list of node agents, which supported images replaced in 2019-06-01.
 `if` says that it takes conditional headers, `dated` the two with dates only, `paged` that it takes maxresults and a
 skip token; the rest are query parameters beside api-version and timeout.
 """
@@ -22,6 +23,7 @@ POST /pools/{poolId}/stopresize stop_pool_resize if
 POST /pools/{poolId}/updateproperties replace_pool_properties
 POST /pools/{poolId}/removenodes remove_nodes if
 GET /supportedimages list_supported_images paged $filter
+GET /nodeagentskus list_node_agent_skus paged $filter
 GET /nodecounts list_pool_node_counts paged $filter
 DELETE /jobs/{jobId} delete_job if force
 GET /jobs/{jobId} get_job if $select $expand

@@ -11,6 +11,7 @@ from local.batch_emulator.entities import Account, Lease
 from local.batch_emulator.machines import cores
 from local.batch_emulator.paging import Renderers
 from local.batch_emulator.stamps import SECOND, stamp
+from local.batch_emulator.versions import has_pool_traffic
 
 INTERVAL = 1800 * SECOND
 _HOUR = 3600 * SECOND
@@ -40,13 +41,15 @@ def usage(account: Account, start: int, end: int, now: int) -> Mapping[str, Usag
     return {row.id: row for row in rows}
 
 
-def usage_renderers() -> Renderers:
+def usage_renderers(version: str) -> Renderers:
+    traffic: Renderers = {"dataIngressGiB": lambda _: 0.0, "dataEgressGiB": lambda _: 0.0}
     return {
         "poolId": lambda row: row.pool_id,
         "startTime": lambda row: stamp(row.start),
         "endTime": lambda row: stamp(row.start + INTERVAL),
         "vmSize": lambda row: row.vm_size,
         "totalCoreHours": lambda row: row.core_ticks / _HOUR,
+        **(traffic if has_pool_traffic(version) else {}),
     }
 
 

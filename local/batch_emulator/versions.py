@@ -1,10 +1,19 @@
-"""The api-versions that are answered, and what differs between them.
+"""The api-versions that are answered, and what differs between them beside names, which `older_names` has.
 
-Sources: the change logs of the clients that send them, and recorded answers of 2022-01-01.15.0. Certificates, which
-older versions still name, were retired in February 2024: an empty list of them is taken, any other is not.
+Sources: the change logs and models of the clients that send them, and recorded answers of 2022-01-01.15.0.
+Certificates, which older versions still name, were retired in February 2024: an empty list of them is taken, any other
+is not. Nor are pools of Cloud Services, which were retired then as well.
 """
 
 VERSIONS = (
+    "2018-03-01.6.1",
+    "2018-08-01.7.0",
+    "2018-12-01.8.0",
+    "2019-06-01.9.0",
+    "2019-08-01.10.0",
+    "2020-03-01.11.0",
+    "2020-09-01.12.0",
+    "2021-06-01.14.0",
     "2022-01-01.15.0",
     "2022-10-01.16.0",
     "2023-05-01.17.0",
@@ -14,10 +23,34 @@ VERSIONS = (
     "2025-06-01",
 )
 _LATEST = VERSIONS[-1]
+_VALIDATED_UNTIL = "2018-08-01.7.0"
+_TRAFFIC_UNTIL = "2018-12-01.8.0"
+_IMAGES_SINCE = "2019-06-01.9.0"
+_SLOT_COUNTS_SINCE = "2020-09-01.12.0"
 _COMMUNICATION_SINCE = "2022-10-01.16.0"
 _TAGS_SINCE = "2023-11-01.18.0"
 _UPGRADING_SINCE = "2024-02-01.19.0"
 _DEALLOCATED_SINCE = "2024-07-01.20.0"
+
+
+def has_validation_status(version: str) -> bool:
+    """Whether task counts say that they were compared with the tasks."""
+    return version < _VALIDATED_UNTIL
+
+
+def has_pool_traffic(version: str) -> bool:
+    """Whether the usage of pools tells what went in and out of the data centre."""
+    return version < _TRAFFIC_UNTIL
+
+
+def has_supported_images(version: str) -> bool:
+    """Whether images are listed, and not node agents with their images."""
+    return version >= _IMAGES_SINCE
+
+
+def has_slot_counts(version: str) -> bool:
+    """Whether task counts stand beside counts of slots, and not alone."""
+    return version >= _SLOT_COUNTS_SINCE
 
 
 def has_communication_mode(version: str) -> bool:

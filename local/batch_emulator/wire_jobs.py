@@ -7,7 +7,8 @@ from local.batch_emulator.entities import Job, Json
 from local.batch_emulator.paging import Renderers
 from local.batch_emulator.stamps import etag, stamp
 from local.batch_emulator.tally import Counts
-from local.batch_emulator.wire_tasks import FOREVER, moment
+from local.batch_emulator.versions import has_slot_counts, has_validation_status
+from local.batch_emulator.wire_tasks import FOREVER, failure_json, moment
 
 _DEFAULTS: Mapping[str, Any] = {
     "displayName": None,
@@ -46,8 +47,11 @@ def job_renderers(url: str) -> Renderers:
     }
 
 
-def task_counts(counts: Counts) -> Json:
+def task_counts(counts: Counts, version: str) -> Json:
     """As Get Task Counts has it, which counts preparing tasks as running."""
+    if not has_slot_counts(version):
+        status = {"validationStatus": "validated"} if has_validation_status(version) else {}
+        return {**_as_documented(counts.tasks), **status}
     return {"taskCounts": _as_documented(counts.tasks), "taskSlotCounts": _as_documented(counts.slots)}
 
 
@@ -77,7 +81,9 @@ def constraints(spec: Mapping[str, Any]) -> Json:
 
 
 def _execution_info(job: Job) -> Json:
-    info: Json = {"startTime": stamp(job.created), "poolId": job.pool_id}
+    info: Json = {"startTime": stamp(job.created), **({"poolId": job.pool_id} if job.pool_id else {})}
     if job.ended is not None:
-        info |= {"endTime": stamp(job.ended), "terminateReason": job.reason}
+        info |= {"endTime": stamp(job.ended), **({"terminateReason": job.reason} if job.reason else {})}
+    if job.failure:
+        info["schedulingError"] = failure_json(job.failure)
     return info

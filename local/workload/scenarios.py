@@ -19,7 +19,7 @@ _DEMO_POOLS = (
         vm_size="standard_d4s_v5",
         dedicated=10,
         slots=4,
-        start_task="/bin/sh -c 'apt-get install -y blender'",
+        start_task="/bin/sh -c 'apt-get install -y blender; sleep 20'",
     ),
     PoolPlan(id="genomics-e8s-spot", vm_size="standard_e8s_v5", spot=6, slots=2),
     PoolPlan(id="analytics-d8s", vm_size="standard_d8s_v5", dedicated=3, slots=4),
@@ -28,7 +28,7 @@ _DEMO_POOLS = (
         id="cfd-hb120",
         vm_size="standard_hb120rs_v3",
         dedicated=2,
-        start_task="/bin/sh -c './install-openfoam.sh --version 12; exit 1'",
+        start_task="/bin/sh -c './install-openfoam.sh --version 12; sleep 20; exit 1'",
     ),
 )
 

@@ -20,10 +20,14 @@ async def add_pool(
     )
 
 
-async def add_job(batch: BatchClient, name: str = "job", *, ends: bool = False) -> None:
+async def add_job(
+    batch: BatchClient, name: str = "job", *, ends: bool = False, pool: str = "pool", priority: int | None = None
+) -> None:
     mode = models.BatchAllTasksCompleteMode.TERMINATE_JOB if ends else None
-    pool = models.BatchPoolInfo(pool_id="pool")
-    await batch.create_job(models.BatchJobCreateOptions(id=name, pool_info=pool, all_tasks_complete_mode=mode))
+    where = models.BatchPoolInfo(pool_id=pool)
+    await batch.create_job(
+        models.BatchJobCreateOptions(id=name, pool_info=where, all_tasks_complete_mode=mode, priority=priority)
+    )
 
 
 async def add_tasks(

@@ -29,7 +29,7 @@ _LEFT_OUT_HEADERS: Mapping[str, str] = {
     "content-encoding": "the recorder kept bodies unpacked, so whether they came compressed isn't known",
     "strict-transport-security": "the recordings are of https, the emulator serves http",
 }
-_SPEEDS = {True: 40.0, False: 0.5}  # recorded tasks were short, recorded nodes slow
+_SPEEDS = {True: 1.5, False: 0.5}  # recorded tasks took a second, recorded nodes were slow
 _LONGEST_PAUSE = 30.0
 
 

