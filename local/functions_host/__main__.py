@@ -43,7 +43,7 @@ async def _serve(options: argparse.Namespace) -> None:
     if not app_dir.is_dir():
         raise RefusalError(f"There is no folder {app_dir}.")
     load_local_settings(app_dir, os.environ)
-    keys = Keys.from_environment(os.environ) if options.auth else Keys()
+    keys = Keys.from_environment(os.environ, checked=options.auth)
     clock: Clock = EmulatorClock(options.clock) if options.clock else RealClock()
     if is_loopback(options.address):  # as `func start` says it; apps are open to everybody then
         os.environ.setdefault("AZURE_FUNCTIONS_ENVIRONMENT", "Development")

@@ -19,6 +19,7 @@ from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import BlobClient, ContainerClient
 from azure.storage.queue import QueueMessage
 
+from local.functions_host.container_blobs import blobs_of
 from local.functions_host.errors import BlobRefusedError, MessageError
 from local.functions_host.etags import quoted
 from local.functions_host.functions import Function
@@ -117,7 +118,7 @@ class BlobListener:
 
     async def _all(self) -> set[tuple[str, datetime]]:
         try:
-            return {(blob.name, blob.creation_time) async for blob in self._container.list_blobs()}
+            return {(blob.name, blob.creation_time) async for blob in blobs_of(self._container)}
         except ResourceNotFoundError:
             return set()
 

@@ -10,6 +10,7 @@ from aiohttp.http_exceptions import LineTooLong
 
 from local.functions_host.admin import Admin
 from local.functions_host.blob_events import PATH, BlobWebhook
+from local.functions_host.callers import Callers
 from local.functions_host.errors import RefusalError
 from local.functions_host.http_calls import HttpCall, HttpFunctions, HttpReply
 from local.functions_host.keys import Keys
@@ -51,12 +52,14 @@ class HttpServer:
     ) -> None:
         """`stop_limit`: seconds that a stop waits for requests under way."""
         self._functions, self._admin, self._keys, self._webhook = functions, admin, keys, webhook
+        self._callers = Callers()
         server = _Listener(self._respond, request_factory=self._request)
         # aiohttp waits for its time-out twice, once before it ends the request's body and once after
         self._runner = web.ServerRunner(server, shutdown_timeout=stop_limit / 2)
 
     async def start(self, address: str, port: int) -> int:
         """Returns the port, which the system chooses where 0 was asked for."""
+        self._callers = Callers(address)
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, address, port).start()
@@ -75,6 +78,9 @@ class HttpServer:
         return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=_BODY_LIMIT)
 
     async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
+        hosts = [*request.headers.getall("Host", []), request.host]
+        if refusal := self._callers.refusal(request.method, hosts, request.headers.get("Origin")):
+            return web.Response(status=HTTPStatus.FORBIDDEN, text=refusal)
         body = await request.read() if request.content_length else b""  # Azure drops a chunked body, too
         call = HttpCall(request.method, request.url, tuple(request.headers.items()), body)
         reply = await self._reply(call, request)
@@ -87,11 +93,12 @@ class HttpServer:
         return response
 
     async def _reply(self, call: HttpCall, request: web.BaseRequest) -> HttpReply:
-        is_webhook = call.path.lower() == PATH
-        if is_webhook or call.path.strip("/").split("/", 1)[0].lower() == "admin":
-            if not self._keys.admit_admin(request.headers, call.url, request.remote):
-                return HttpReply(HTTPStatus.UNAUTHORIZED)
-            return await self._webhook.answer(call) if is_webhook else self._admin.answer(call)
+        if call.path.lower() == PATH:
+            is_known = self._keys.admit_webhook(request.headers, call.url)
+            return await self._webhook.answer(call) if is_known else HttpReply(HTTPStatus.UNAUTHORIZED)
+        if call.path.strip("/").split("/", 1)[0].lower() == "admin":
+            is_known = self._keys.admit_admin(request.headers, call.url, request.remote)
+            return self._admin.answer(call) if is_known else HttpReply(HTTPStatus.UNAUTHORIZED)
         found = self._functions.find(call)
         if found is None:
             return HttpReply(HTTPStatus.NOT_FOUND)

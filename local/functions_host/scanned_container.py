@@ -14,6 +14,8 @@ from azure.core.exceptions import AzureError, ResourceExistsError, ResourceNotFo
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import ContainerClient
 
+from local.functions_host.container_blobs import blobs_of
+
 _EARLIER = timedelta(milliseconds=1)  # as times of blobs have whole seconds
 
 
@@ -34,7 +36,7 @@ class ScannedContainer:
         """
         since = self.latest = self.latest or await self._memory.load()
         try:
-            listed = [blob async for blob in self.container.list_blobs()]
+            listed = [blob async for blob in blobs_of(self.container)]
         except ResourceNotFoundError:
             listed = []
         self._before, self._newest = self._newest, max((blob.last_modified for blob in listed), default=since)

@@ -11,7 +11,7 @@ from azure.storage.queue import QueueClient
 
 from tests.functions_host.running_host import StartHost, until
 
-HOOK = "/runtime/webhooks/blobs?functionName=Host.Functions.seen"
+HOOK = "/runtime/webhooks/blobs?code=sk&functionName=Host.Functions.seen"
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_blobs_are_announced_when_they_are_made_and_at_the_webhook(
     start_host: StartHost, container: ContainerClient
 ) -> None:
     container.upload_blob("old/blob", b"of before")
-    host = start_host()
+    host = start_host(LOCAL_SYSTEM_KEY="sk")
     until(lambda: "seen: blobTrigger" in host.output)
     url = container.get_blob_client("old/blob").url
     elsewhere = url.replace(container.container_name, "elsewhere")
@@ -67,7 +67,7 @@ def test_a_blob_that_was_announced_and_fails_again_and_again_becomes_poison_as_o
     start_host: StartHost, container: ContainerClient, environment: dict[str, str]
 ) -> None:
     blob = container.upload_blob("bad/one", b"unreadable")
-    host = start_host()
+    host = start_host(LOCAL_SYSTEM_KEY="sk")
     until(lambda: "seen: blobTrigger" in host.output)
     assert host.call("POST", HOOK, body=told("Storage.BlobCreated", url=blob.url)).status == 202
     gone = container.get_blob_client("gone").url
@@ -89,7 +89,7 @@ def test_a_blob_that_storage_does_not_hand_over_becomes_poison_and_holds_up_no_o
     start_host: StartHost, container: ContainerClient, environment: dict[str, str]
 ) -> None:
     kept = container.upload_blob("kept", b"x", standard_blob_tier=StandardBlobTier.ARCHIVE)
-    host = start_host()
+    host = start_host(LOCAL_SYSTEM_KEY="sk")
     until(lambda: "seen: blobTrigger" in host.output)
     assert host.call("POST", HOOK, body=told("Storage.BlobCreated", url=kept.url)).status == 202
     container.upload_blob("other", b"y")

@@ -54,10 +54,10 @@ def test_the_best_route_answers(host: RunningHost, path: str, text: str) -> None
     assert (answer.status, answer.text) == (200, text)
 
 
-def test_a_wrong_method_and_an_unknown_path_give_404(host: RunningHost) -> None:
+def test_a_wrong_method_and_an_unknown_path_give_404_and_the_webhook_asks_for_a_key(host: RunningHost) -> None:
     assert host.call("DELETE", "/thing").status == 404
     assert host.call("GET", "/nowhere").status == 404
-    assert host.call("GET", "/runtime/webhooks/blobs").status == 404
+    assert host.call("GET", "/runtime/webhooks/blobs").status == 401
 
 
 def test_a_request_line_or_header_that_is_too_long_is_refused_without_a_body_as_kestrel_does(host: RunningHost) -> None:
@@ -111,7 +111,8 @@ def test_admin_refuses_what_it_cannot_run(host: RunningHost) -> None:
     assert host.call("POST", "/admin/functions/hello").status == 400
     assert host.call("POST", "/admin/functions/tick", body=b"{").status == 400
     foreign = {"Origin": "http://elsewhere.example"}
-    assert host.call("POST", "/admin/functions/tick", headers=foreign).status == 401
+    assert host.call("POST", "/admin/functions/tick", headers=foreign).status == 403
+    assert host.call("GET", "/admin/functions", headers=foreign).status == 401
 
 
 def test_admin_runs_a_timer_with_its_retries(host: RunningHost) -> None:

@@ -61,13 +61,31 @@ async def test_a_blob_that_changed_after_its_message_was_written_is_not_taken_fo
 class LongList(ContainerClient):
     """Blobs `early` and then `late` are written while the pages of a list come, one blob each."""
 
-    async def list_blobs(self, **_: Any) -> AsyncIterator[Any]:  # type: ignore[override]
-        async for blob in super().list_blobs(results_per_page=1):
-            yield blob
-            if blob.name == "first":
+    def list_blobs(self, **_: Any) -> Any:  # type: ignore[override]
+        return SlowPages(self, super().list_blobs(results_per_page=1))
+
+
+class SlowPages:
+    def __init__(self, container: ContainerClient, listed: Any) -> None:
+        self._container, self._listed = container, listed
+
+    def by_page(self) -> "SlowPages":
+        return self
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        container, pages = self._container, self._listed.by_page()
+        async for page in pages:
+            blobs = [blob async for blob in page]
+            yield blobs_of_a_page(blobs)
+            if [blob.name for blob in blobs] == ["first"]:
                 for name in ("early", "late"):
-                    await self.upload_blob(name, b"x", overwrite=True)
+                    await container.upload_blob(name, b"x", overwrite=True)
                     await asyncio.sleep(1.1)  # as times have whole seconds
+
+
+async def blobs_of_a_page(blobs: list[Any]) -> AsyncIterator[Any]:
+    for blob in blobs:
+        yield blob
 
 
 async def scanned(one: ScannedContainer) -> set[str]:

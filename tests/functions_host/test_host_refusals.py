@@ -139,7 +139,7 @@ def test_an_address_that_is_not_here_is_refused(start_host: StartHost) -> None:
 
 def test_auth_without_keys_is_refused() -> None:
     with pytest.raises(RefusalError, match="--auth needs LOCAL_FUNCTION_KEY"):
-        Keys.from_environment({})
+        Keys.from_environment({}, checked=True)
 
 
 @pytest.mark.parametrize("url", ["http://elsewhere.example/_emulator/clock", "https://localhost/", "nonsense"])

@@ -1,0 +1,21 @@
+"""Lists a container and leaves nothing of the list in memory.
+
+The SDK's pager refers to itself and so keeps its last page until the garbage collector runs. A container is listed
+every few seconds here: with a thousand blobs a list left four megabytes behind, a hundred between two collections.
+"""
+
+from collections.abc import AsyncGenerator
+
+from azure.storage.blob import BlobProperties
+from azure.storage.blob.aio import ContainerClient
+
+
+async def blobs_of(container: ContainerClient) -> AsyncGenerator[BlobProperties]:
+    """Every blob of a container. Raises AzureError."""
+    pager = container.list_blobs().by_page()
+    try:
+        async for page in pager:
+            async for blob in page:
+                yield blob
+    finally:
+        vars(pager).clear()
