@@ -10,7 +10,7 @@ from pathlib import Path
 
 import aiohttp
 
-_CLOCK_TICKS = 100  # a second, of /proc
+CLOCK_TICKS = 100  # a second, of /proc
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _own_cpu(pid: int) -> float:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return (int(fields[11]) + int(fields[12])) / _CLOCK_TICKS
+    return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
 
 
 def _children(pid: int) -> list[int]:

@@ -9,7 +9,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
@@ -67,9 +67,9 @@ class NotedBatch(BatchPools):
         self.urls: list[str] = []
 
     @override
-    async def _read(self, url: str, intent: str) -> tuple[bytes, datetime | None]:
+    async def _read(self, url: str, intent: str, missing: Collection[str]) -> tuple[bytes, datetime | None]:
         self.urls.append(url)
-        return await super()._read(url, intent)
+        return await super()._read(url, intent, missing)
 
 
 class App:

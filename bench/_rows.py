@@ -45,10 +45,20 @@ def table(rows: list[dict[str, Any]]) -> str:
         verdict = "" if one["bar"] is None else "ok" if one["ok"] else "MISSED"
         cells = (
             one["measure"], f"{one['ours']:,.4g} {one['unit']}", other, one["otherName"] or "",
-            _times(one["ratio"]), _times(one["bar"]), verdict,
+            _times(one["ratio"]), limit(one), verdict,
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def figure(one: dict[str, Any]) -> str:
+    """What a row's bar judges: its ratio, or ours with its unit."""
+    return _times(one["ratio"]) or f"{one['ours']:,.4g} {one['unit']}".strip()
+
+
+def limit(one: dict[str, Any]) -> str:
+    """A row's bar, empty where it has none."""
+    return _times(one["bar"])
 
 
 def _times(ratio: float | None) -> str:

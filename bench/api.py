@@ -5,8 +5,11 @@ the account is switched off while most answers are measured. Eight clients on lo
 answered; p50 and p99 are of one client alone. Answers of the last second are given again, but only the latest 32. So a
 job and the list of jobs are asked for in both ways: one address over and over, as by many who look at one page, and
 another of fifty each time, none of which is remembered. What a process writes voids what it remembers of it, so the
-bars of these two are for a whole minute in which the account is polled as by default and its tasks change. Histories
-are of another range every time. The bare host is a second one of the same kind, asked in the same run.
+bars of these two are for a whole minute in which the account is polled as by default and its tasks change. Other work
+on the machine takes CPU from requests, but not from rounds and from making an answer anew each second. So these bars go
+by CPU, as if each host had a core of its own: what a minute takes in which it is asked once a second counts once.
+Histories are of another range every time.
+The bare host is a second one of the same kind, asked in the same run.
 """
 
 import argparse
@@ -24,10 +27,11 @@ from typing import Any
 from urllib.parse import quote
 
 from bench._api_stage import LARGE, ROUND_SECONDS, SMALL, ApiStage, HistoryRows, api_stage
-from bench._load import Load, load, peak_of
+from bench._load import Load, cpu_of, load, peak_of
 from bench._rows import answer, row, table
 from shared.stores.tables import Tables
 
+MEASURED_PATHS = ("functions", "shared")
 _QUICK, _FULL = 50_000, 1_000_000
 _JOBS = 50
 _CLIENTS = 8
@@ -46,6 +50,23 @@ class Measured:
 
     alone: Load
     loaded: Load
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """What was asked for while the account was polled, a minute each.
+
+    `fixed` is the CPU, in seconds, of a minute in which the same is asked once a second: rounds, and answers made anew.
+    """
+
+    asked: dict[str, Load]
+    fixed: dict[str, float]
+
+    def by_cpu(self, name: str) -> float:
+        """Requests a second of a host with a core of its own."""
+        found, fixed = self.asked[name], self.fixed.get(name, 0.0)
+        requests = len(found.seconds)
+        return requests / (found.cpu * requests - fixed) * (1 - fixed / ROUND_SECONDS)
 
 
 async def measure(tasks: int) -> list[dict[str, Any]]:
@@ -112,16 +133,18 @@ async def _measured(url: str, pid: int, name: str) -> Measured:
     return Measured(alone, loaded)
 
 
-async def _polled(stage: ApiStage) -> dict[str, Load]:
+async def _polled(stage: ApiStage) -> Polled:
     """What has a bar, and what it is held against, each asked for as long as from one round to the next.
 
     The rounds go on all the while, so that they take of the machine's cores alike; a whole one is in the midst of each.
     """
-    found = dict[str, Load]()
+    found, fixed = dict[str, Load](), dict[str, float]()
     asked = [(name, f"{stage.api}/accounts/demo/{path}", stage.api_pid) for name, path in islice(_questions(), 2)]
     async with stage.polled():
         await stage.next_round()
         await asyncio.sleep(ROUND_SECONDS / 3)
+        for name, url, pid in asked:
+            fixed[name] = await _cpu_of_a_minute(url, pid)
         for name, url, pid in [(_NOTHING, f"{stage.bare}/bare", stage.bare_pid), *asked]:
             before = await stage.as_of()
             found[name] = await load(url, clients=_CLIENTS, seconds=ROUND_SECONDS, pid=pid)
@@ -129,7 +152,15 @@ async def _polled(stage: ApiStage) -> dict[str, Load]:
                 raise RuntimeError(f"no round ended while '{name}' was asked for")
             p99 = 1e3 * found[name].quantile(0.99)
             print(f"  {name}, polled: {found[name].rate:,.0f}/s, p99 {p99:.1f} ms", file=sys.stderr, flush=True)
-    return found
+    return Polled(found, fixed)
+
+
+async def _cpu_of_a_minute(url: str, pid: int) -> float:
+    """What a host takes while it is asked once a second from one round to the next."""
+    before = cpu_of(pid)
+    for _ in range(int(ROUND_SECONDS)):
+        await asyncio.gather(load(url, clients=1, seconds=1, most=1, pid=pid), asyncio.sleep(1))
+    return cpu_of(pid) - before
 
 
 async def _timed(read: Callable[[], Awaitable[None]]) -> float:
@@ -144,11 +175,16 @@ def _rates(measured: dict[str, Measured]) -> Iterator[dict[str, Any]]:
         yield row(f"{name}: requests", found.loaded.rate, "/s", other=other)
 
 
-def _polled_rates(polled: dict[str, Load]) -> Iterator[dict[str, Any]]:
-    nothing = polled[_NOTHING].rate
-    for name, found in polled.items():
-        other, least = (None, None) if name == _NOTHING else ((nothing, _NOTHING), _LEAST_RATE)
-        yield row(f"{name}, while polled: requests", found.rate, "/s", other=other, least=least)
+def _polled_rates(polled: Polled) -> Iterator[dict[str, Any]]:
+    for name, found in polled.asked.items():
+        is_other = name != _NOTHING
+        nothing = (polled.asked[_NOTHING].rate, _NOTHING) if is_other else None
+        yield row(f"{name}, while polled: requests", found.rate, "/s", other=nothing)
+        if is_other:
+            other = polled.by_cpu(_NOTHING), _NOTHING
+            yield row(
+                f"{name}, while polled: requests by CPU", polled.by_cpu(name), "/s", other=other, least=_LEAST_RATE
+            )
         yield row(f"{name}, while polled: p99 of eight clients", 1e3 * found.quantile(0.99), "ms")
 
 

@@ -26,6 +26,7 @@ from local.azurite import StorageAddresses, azurite_program
 from local.dev.checkout import HERE
 from local.dev.children import Children
 
+MEASURED_PATHS = ("shared/domain/telemetry", "shared/services", "shared/stores", "shared/garbage.py")
 _MB = 1_000_000
 _SPEED, _QUICK, _SIZE = 10, 20, 100  # megabytes of text
 _NODES, _LANES = 16, 4  # that flush between two sweeps; accounts that are read side by side

@@ -21,6 +21,7 @@ from local.azurite import StorageAddresses, azurite_program
 from local.dev.checkout import HERE
 from local.dev.children import Children
 
+MEASURED_PATHS = ("functions", "shared/domain", "shared/services", "shared/stores")
 _QUICK, _FULL = 10, 100  # pools
 _NODES, _SHARE = 50, 0.05
 _BAR = 3

@@ -2,12 +2,19 @@
 
 The same files give the same bytes: names are sorted and time stamps fixed. `.funcignore` counts here as it does for
 the platform's own tools.
+
+Beside each Python file stands its bytecode, which Python takes without looking at the source (PEP 552, "unchecked"):
+Azure runs apps from a package that is mounted read-only, where Python can't store what it compiled, and packages don't
+keep the time stamps by which it would know that bytecode is the source's.
 """
 
 import fnmatch
+import py_compile
+import sys
+import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from local.dev.checkout import Checkout
 from local.dev.console import Failure, say, step
@@ -70,8 +77,38 @@ def write_archive(archive: Path, root: Path, files: Sequence[Path]) -> None:
     fresh = archive.with_name(f"{archive.name}.new")
     with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as target:
         for path in files:
-            entry = zipfile.ZipInfo(path.relative_to(root).as_posix(), EPOCH)
-            entry.external_attr = READABLE
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            target.writestr(entry, path.read_bytes())
+            name = path.relative_to(root)
+            _add(target, name, path.read_bytes())
+            if path.suffix == ".py":
+                _add(target, bytecode_name(name), bytecode(path, name))
     fresh.replace(archive)
+
+
+def _add(target: zipfile.ZipFile, name: PurePath, content: bytes) -> None:
+    entry = zipfile.ZipInfo(name.as_posix(), EPOCH)
+    entry.external_attr = READABLE
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    target.writestr(entry, content)
+
+
+def bytecode_name(source: PurePath) -> PurePath:
+    """Where this Python looks for the bytecode of a source."""
+    return source.parent / "__pycache__" / f"{source.stem}.{sys.implementation.cache_tag}.pyc"
+
+
+def bytecode(path: Path, name: PurePath) -> bytes:
+    """The unchecked bytecode of a source, which is called `name` in it. Raises a Failure where it doesn't compile."""
+    with tempfile.TemporaryDirectory() as folder:
+        compiled = Path(folder, "compiled.pyc")
+        try:
+            py_compile.compile(
+                str(path),
+                str(compiled),
+                name.as_posix(),
+                doraise=True,
+                optimize=0,
+                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+            )
+        except py_compile.PyCompileError as error:
+            raise Failure(f"{name} doesn't compile: {error.exc_value}") from error
+        return compiled.read_bytes()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from local.dev.checkout import Checkout
 from local.dev.console import Failure, say, step
+from local.dev.figures import old_figures
 from local.dev.install import prepare
 from local.dev.pins import stale_locks
 from local.dev.shell import run_shown
@@ -21,8 +22,11 @@ class Check:
     find: Callable[[], str]
 
 
-def check(checkout: Checkout) -> int:
-    """Run every check, show the output of those that fail; 1 if any does."""
+def check(checkout: Checkout, *, strict: bool = False) -> int:
+    """Run every check, show the output of those that fail; 1 if any does.
+
+    Figures in docs that are older than their code are named; only if `strict` do they count as failures.
+    """
     prepare(checkout, node=(checkout.web / "package.json").exists())
     failed = 0
     for planned in checks(checkout):
@@ -32,6 +36,9 @@ def check(checkout: Checkout) -> int:
         if found:
             failed += 1
             say(found)
+    if old := old_figures(checkout.root):
+        failed += strict
+        say("\n  ".join(["Figures in docs:", *old]))
     say(f"{failed} of the checks failed." if failed else "All checks passed.")
     return 1 if failed else 0
 

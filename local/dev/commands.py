@@ -14,6 +14,7 @@ from local.dev.checkout import HERE, Checkout
 from local.dev.checks import check
 from local.dev.clean import clean
 from local.dev.console import Failure, StopRequested, complain, say
+from local.dev.guards import guards
 from local.dev.install import prepare
 from local.dev.pins import lock_all
 from local.dev.scripts import emulator, run_script, test
@@ -65,9 +66,14 @@ def parser() -> argparse.ArgumentParser:
     _add(alone, lambda checkout, options: emulator(checkout, options.further))
     tests = commands.add_parser("test", help="run the tests", usage="dev.py test [-h] [PYTEST ARGUMENT ...]")
     _add(tests, lambda checkout, options: test(checkout, options.further))
-    _add(commands.add_parser("check", help="lint, types, import rules, workflows, lock files"), lambda c, _: check(c))
+    checks = commands.add_parser("check", help="lint, types, import rules, workflows, lock files")
+    checks.add_argument("--strict", action="store_true", help="fail where figures in docs are older than their code")
+    _add(checks, lambda checkout, options: check(checkout, strict=options.strict))
     for kind, text in (("bench", "measure something"), ("prove", "run a long proof")):
         _add_script(commands.add_parser(kind, help=f"{text}; without NAME lists what there is"), kind)
+    guarded = commands.add_parser("guards", help="name the test modules that guard a file, to run after changing it")
+    guarded.add_argument("file", metavar="FILE")
+    _add(guarded, lambda checkout, options: guards(checkout, options.file))
     _add(commands.add_parser("build", help="make dist/batchscope.zip, which is deployed"), lambda c, _: build(c))
     _add(commands.add_parser("clean", help="remove everything that was made here"), lambda c, _: clean(c))
     locks = commands.add_parser("lock", help="compile the lock files from their .in files and package.json")

@@ -1,20 +1,10 @@
 """docs/proofs.md: what the long proofs last showed, a section each. A proof replaces its own and leaves the others."""
 
 import re
-import subprocess
-import tomllib
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/proofs.md"
 _HEAD = "# Proofs\n\nWhat `python3 dev.py prove NAME --write` last showed, a section each.\n"
-
-
-def proved_code(root: Path) -> str:
-    """The version and the commit of a checkout, as `git` tells it; changes that aren't committed are told of."""
-    version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
-    command = ["git", "-C", str(root), "describe", "--always", "--dirty"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    return f"version {version}, commit {found.stdout.strip() or 'unknown'}"
 
 
 def write_section(name: str, text: str, page: Path = PAGE) -> None:

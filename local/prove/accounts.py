@@ -22,12 +22,14 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.checkout import HERE
 from local.dev.children import Children
+from local.dev.figures import code_version
 from local.dev.stack import Emulated, Options, base_environment, emulator_program, fresh_key, host_program
 from local.prove._failing_fronts import WAYS, Front
 from local.prove._fleet import Fleet
 from local.prove._freshness import Freshness, jobs_of, sample
 from local.prove._proofs_page import write_section
 
+MEASURED_PATHS = ("functions", "shared")
 _SPEED = 4.0
 _GRANULARITY = 1.0  # of the header Date, in seconds
 _SETTLE_SECONDS = 120.0
@@ -190,7 +192,8 @@ def _report(plan: Plan, freshness: Freshness, said: list[Said], added: int) -> t
     problems = _problems(plan, freshness, said, healthy)
     levels = ", ".join(f"{count:,} {level}" for level, count in freshness.levels.most_common())
     lines = [
-        f"`dev.py prove accounts` on {datetime.now(UTC):%Y-%m-%d}, {platform.system()}, {os.cpu_count()} cores:",
+        f"`dev.py prove accounts` on {datetime.now(UTC):%Y-%m-%d}, {code_version(HERE.root)},",
+        f"{platform.system()}, {os.cpu_count()} cores:",
         f"{len(healthy)} healthy and {len(failing)} failing accounts of {plan.jobs} jobs of {plan.tasks} tasks each,",
         f"{added} tasks added meanwhile; polled every {plan.interval} s by a tick each {plan.tick} s, watched for",
         f"{plan.seconds / 60:g} minutes.",

@@ -1,15 +1,17 @@
 """Proves that clients nobody here wrote run against the emulator as they are.
 
-Those are azure-batch 14.2.0 in an environment of its own and the npm package @azure/batch 10.2.0, both led on a tour,
-and the tests that azure-batch 15.1.0 ships in its source distribution, for its synchronous and asynchronous clients.
-All of it is installed on demand under `.local/clients`; the emulator is one of its own, on a free port.
+Those are the Azure CLI, Airflow's AzureBatchOperator, azure-batch 4.1.3 to 14.2.0 and the npm packages @azure/batch and
+azure-batch, each led on a tour, and the tests that azure-batch 15.1.0 ships in its source distribution, for its
+synchronous and asynchronous clients. No client is patched: they get an address, an account and a key, by arguments or
+environment variables. Each is installed on demand in an environment of its own under `.local/clients`; the emulator is
+one of its own, on a free port.
 """
 
 import argparse
 import subprocess
 import sys
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
@@ -21,10 +23,13 @@ from local.dev.install import NPM_QUIET, run_npm
 from local.dev.shell import run_logged
 from local.dev.stack import Emulated, Options, emulator_program
 
+MEASURED_PATHS = ("local/batch_emulator",)
 _FOLDER = HERE.state / "clients"
 _HERE = Path(__file__).parent
-_PYTHON = "azure-batch==14.2.0"
-_NODE = "@azure/batch@10.2.0"
+_PYTHON = ("azure-batch==4.1.3", "azure-batch==6.0.1", "azure-batch==10.0.0", "azure-batch==14.2.0")
+_NODE = ("azure-batch@9.0.0", "@azure/batch@10.2.0")
+_AZ = "azure-cli==2.91.0"
+_AIRFLOW = ("apache-airflow==3.3.2", "apache-airflow-providers-microsoft-azure==15.2.1")
 _SOURCE = "azure-batch==15.1.0"
 _SPEED = 20.0
 _PATIENCE_SECONDS = 900
@@ -41,10 +46,9 @@ class Client:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="dev.py prove clients", description=__doc__)
-    parser.add_argument("--only", choices=("python", "node", "published"), help="one of the three")
+    parser.add_argument("--only", choices=_MAKERS, help="one kind of them")
     options = parser.parse_args()
-    makers = {"python": _old_python, "node": _node, "published": _published}
-    clients = [make() for name, make in makers.items() if options.only in (None, name)]
+    clients = [client for name, make in _MAKERS.items() if options.only in (None, name) for client in make()]
     with Children() as children:
         account = Emulated()
         program = replace(emulator_program(HERE, Options(speed=_SPEED), account), log=HERE.logs / "prove-clients.log")
@@ -68,26 +72,44 @@ def _reset(address: str) -> None:
     connection.close()
 
 
-def _old_python() -> Client:
-    home = _FOLDER / "python"
+def _python() -> Iterator[Client]:
+    for package in _PYTHON:
+        yield Client(package, (str(_environment(package)), "-W", "ignore", str(_HERE / "_tour_python.py")))
+
+
+def _node() -> Iterator[Client]:
+    for package in _NODE:
+        name, _, version = package.rpartition("@")
+        home = _FOLDER / f"node-{version}"
+        home.mkdir(parents=True, exist_ok=True)
+        if not (home / "node_modules" / name).exists():
+            (home / "package.json").write_text('{"private": true}\n', encoding="utf-8")
+            run_npm(HERE, home, ("install", *NPM_QUIET, package), log="prove-clients-npm")
+        yield Client(package, (str(HERE.node), "--no-deprecation", str(_HERE / "_tour_node.mjs")), (str(home), name))
+
+
+def _az() -> Iterator[Client]:
+    program = _environment(_AZ).with_name("az.bat" if sys.platform == "win32" else "az")
+    yield Client(_AZ, (sys.executable, str(_HERE / "_tour_az.py")), (str(program),))
+
+
+def _airflow() -> Iterator[Client]:
+    yield Client(_AIRFLOW[-1], (str(_environment(*_AIRFLOW)), str(_HERE / "_tour_airflow.py")))
+
+
+def _environment(*packages: str) -> Path:
+    """The Python of an environment that has these packages and what they need, made where it isn't there yet."""
+    home = _FOLDER / packages[-1].replace("==", "-")
     python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     if not (home / ".done").exists():
+        print(f"installing {' '.join(packages)}", flush=True)
         _log((sys.executable, "-m", "venv", "--clear", str(home)))
-        _log((str(python), "-m", "pip", "install", "--no-input", "--disable-pip-version-check", _PYTHON))
+        _log((str(python), "-m", "pip", "install", "--no-input", "--disable-pip-version-check", *packages))
         (home / ".done").touch()
-    return Client(_PYTHON, (str(python), str(_HERE / "_tour_python.py")))
+    return python
 
 
-def _node() -> Client:
-    home = _FOLDER / "node"
-    home.mkdir(parents=True, exist_ok=True)
-    if not (home / "node_modules/@azure/batch").exists():
-        (home / "package.json").write_text('{"private": true}\n', encoding="utf-8")
-        run_npm(HERE, home, ("install", *NPM_QUIET, _NODE), log="prove-clients-npm")
-    return Client(_NODE, (str(HERE.node), str(_HERE / "_tour_node.mjs")), (str(home),))
-
-
-def _published() -> Client:
+def _published() -> Iterator[Client]:
     home = _FOLDER / "published"
     tests = home / "azure_batch-15.1.0/tests"
     if not tests.exists():
@@ -96,11 +118,20 @@ def _published() -> Client:
         _log((*command, "--no-input", _SOURCE))
         with tarfile.open(home / "azure_batch-15.1.0.tar.gz") as archive:
             archive.extractall(home, filter="data")
-    return Client(f"tests of {_SOURCE}", (sys.executable, "-m", "local.prove._published"), (str(tests),))
+    yield Client(f"tests of {_SOURCE}", (sys.executable, "-m", "local.prove._published"), (str(tests),))
 
 
 def _log(command: Sequence[str]) -> None:
     run_logged(command, log=HERE.logs / "prove-clients-install.log", cwd=HERE.root)
+
+
+_MAKERS: Mapping[str, Callable[[], Iterator[Client]]] = {
+    "python": _python,
+    "node": _node,
+    "az": _az,
+    "airflow": _airflow,
+    "published": _published,
+}
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from azure.core.credentials import AzureNamedKeyCredential
 
 from local.prove._pools import pool_differences
 
+MEASURED_PATHS = ("functions", "shared", "local/batch_emulator")
 NOTE = Path(__file__).resolve().parents[2] / ".local" / "up.json"
 FIELDS = ("active", "preparing", "running", "completed", "succeeded", "failed", "total")
 _PAGE = 1000

@@ -30,6 +30,7 @@ from local.prove.exactness.pollers import running_pollers
 from local.prove.exactness.report import Run, section, text
 from local.prove.exactness.rig import UNANSWERED, Rig, running_rig
 
+MEASURED_PATHS = ("functions", "shared")
 _SPEED = 20.0
 _KILLS_PER_CYCLE = 7
 _WARM_UP = 4.0  # seconds, until there is something to see

@@ -39,6 +39,7 @@ from local.azurite import StorageAddresses, azurite_program
 from local.dev.checkout import HERE
 from local.dev.children import Children
 from local.dev.console import Failure, complain, say
+from local.dev.figures import code_version
 from local.dev.stack import Emulated, Options, app_settings, base_environment, emulator_program, host_program
 from local.prove._crowd import JOB, Crowd
 from local.prove._first_read_findings import Findings, received_again
@@ -47,6 +48,7 @@ from local.prove._stored_reads import Stored, StoredReads
 from local.prove._watched_lists import Watch, WatchingFront
 from local.prove.counts import Stack, compare
 
+MEASURED_PATHS = ("functions", "shared")
 _LOGS = HERE.logs / "first-read"
 _ADDED_PER_SECOND = 20.0
 _KILLS_A_READ = (3, 7)
@@ -239,7 +241,8 @@ def _defects() -> list[str]:
 
 def _report(options: argparse.Namespace, found: Findings, seconds: float) -> str:
     lines = [
-        f"`dev.py prove first-read {shlex.join(sys.argv[1:])}` on {datetime.now(UTC):%Y-%m-%d}, {platform.system()},",
+        f"`dev.py prove first-read {shlex.join(sys.argv[1:])}` on {datetime.now(UTC):%Y-%m-%d},",
+        f"{code_version(HERE.root)}, {platform.system()},",
         f"{os.cpu_count()} cores: a job of {options.tasks:,} tasks of which 240 run at a time while",
         f"{_ADDED_PER_SECOND:g} are added a second. The host is killed by `kill -9` at random moments of first reads",
         "and started again at once.",

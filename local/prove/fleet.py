@@ -26,6 +26,7 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.checkout import HERE
 from local.dev.children import Children
+from local.dev.figures import code_version
 from local.dev.stack import Emulated, Options, base_environment, emulator_program, fresh_key
 from local.prove._fleet import Fleet
 from local.prove._fleet_findings import CHANGING, Findings, Quiet, Watched
@@ -35,6 +36,7 @@ from local.prove._proofs_page import write_section
 from local.prove._shown_changes import Changes, look_closer
 from local.prove.counts import call
 
+MEASURED_PATHS = ("functions", "shared")
 _LOGS = HERE.logs / "fleet"
 _ROUND = 60.0  # seconds
 _AIM = 1.02 * CHANGING  # a little more than has to be reached
@@ -199,7 +201,8 @@ async def _watch(
 def _report(options: argparse.Namespace, found: Findings) -> str:
     minutes, hosts = f"{options.minutes:g} minutes", max(options.hosts)
     lines = [
-        f"`dev.py prove fleet {shlex.join(sys.argv[1:])}` on {datetime.now(UTC):%Y-%m-%d}, {platform.system()},",
+        f"`dev.py prove fleet {shlex.join(sys.argv[1:])}` on {datetime.now(UTC):%Y-%m-%d},",
+        f"{code_version(HERE.root)}, {platform.system()},",
         f"{os.cpu_count()} cores that storage, emulator, hosts and the proof share: {options.accounts} accounts of",
         f"{options.jobs} jobs of {options.tasks} tasks, {options.latency} ms latency of Batch, polled every",
         f"{_ROUND:.0f} s. A task is added to at least {CHANGING:.0%} of the jobs a minute (counted). Jobs are looked",

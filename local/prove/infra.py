@@ -20,6 +20,7 @@ from tests.infra.mutations import mutations
 from tests.infra.planting import Breakage, copy_parts
 from tests.infra.rules import faults, first_fault
 
+MEASURED_PATHS = ("infra", "tests/infra")
 LEAST_SHARE = 0.9
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from tests.emulator.killing import run_rounds
 
+MEASURED_PATHS = ("local/batch_emulator",)
+
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(

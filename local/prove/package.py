@@ -2,7 +2,7 @@
 
 The zip is unpacked into an empty folder beside a virtual environment made from its requirements.txt alone. There
 Microsoft's worker library loads it with exactly the settings that Bicep sets, and it answers as it should behind App
-Service authentication.
+Service authentication. Python compiles none of its files meanwhile: their bytecode is in the package.
 """
 
 import argparse
@@ -14,14 +14,15 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
-from local.dev.build import DEPLOYED, build
+from local.dev.build import DEPLOYED, build, bytecode_name
 from local.dev.checkout import HERE
 from local.dev.console import say, step
 from tests.infra.scenarios import Infrastructure
 
+MEASURED_PATHS = ("function_app.py", "functions", "shared", "requirements.txt", "host.json")
 MOST_BYTES = 15 * 1024 * 1024
 HOST_ONLY = "azure-storage-queue"  # what the local host needs beyond the app's requirements
 PLATFORM = {  # what the platform sets by itself
@@ -44,13 +45,21 @@ LOADED = """
 import asyncio, json, os, pathlib, sys
 from local.functions_host.in_process import InProcessApp
 
+compiled = []
+
+def heard(event, arguments):
+    if event == "compile":
+        compiled.append(str(arguments[1]))
+
 async def main():
+    sys.addaudithook(heard)
     async with InProcessApp(pathlib.Path.cwd(), os.environ) as app:
         answers = []
         for path, principal in json.loads(sys.argv[1]):
             headers = {"x-ms-client-principal": principal} if principal else {}
             answers.append(int((await app.request("GET", path, headers=headers)).status))
-        print(json.dumps({"functions": sorted(app.functions), "answers": answers}))
+        own = [name for name in compiled if name.startswith(str(pathlib.Path.cwd()))]
+        print(json.dumps({"functions": sorted(app.functions), "answers": answers, "compiled": own}))
 
 asyncio.run(main())
 """
@@ -71,6 +80,8 @@ def main(arguments: Sequence[str]) -> int:
         say(f"  {path} {'as a reader' if principal else 'as a stranger'}: {status}")
         if status != wanted:
             faults.append(f"{path} answered {status}, not {wanted}")
+    say(f"  Python compiled {len(found['compiled'])} of the package's files")
+    faults += [f"{name} was compiled, though its bytecode is in the package" for name in found["compiled"]]
     for fault in faults:
         say(f"WRONG: {fault}.")
     say("As it should be." if not faults else f"{len(faults)} faults.")
@@ -82,8 +93,11 @@ def _faults_of(archive: Path) -> list[str]:
     with zipfile.ZipFile(archive) as opened:
         names = opened.namelist()
     say(f"{len(names)} files, {archive.stat().st_size / 1024:.0f} KiB (bar {MOST_BYTES // 1024:,} KiB)")
-    strays = [name for name in names if not name.startswith(tuple(DEPLOYED))]
+    sources = [name for name in names if name.endswith(".py")]
+    compiled = {bytecode_name(PurePath(name)).as_posix() for name in sources}
+    strays = [name for name in names if not name.startswith(tuple(DEPLOYED)) and name not in compiled]
     faults = [f"{name} has no business in the package" for name in strays]
+    faults += [f"{name} is missing" for name in sorted(compiled - set(names))]
     if archive.stat().st_size > MOST_BYTES:
         faults.append("the package is too large")
     return faults

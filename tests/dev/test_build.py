@@ -1,6 +1,9 @@
 """What is deployed, and what is not."""
 
+import json
+import os
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -9,6 +12,23 @@ import pytest
 from local.dev.build import DEPLOYED, deployed_files, ignore_patterns, is_ignored, write_archive
 from local.dev.checkout import HERE
 from local.dev.console import Failure
+
+COMPILED = """
+import json, os, sys
+compiled = []
+sys.addaudithook(lambda event, given: compiled.append(given[1]) if event == "compile" else None)
+import function_app
+own = [name for name in compiled if str(name).startswith(os.getcwd())]
+print(json.dumps({"compiled": own, "name": sys.modules["functions.api.jobs"].job.__code__.co_filename}))
+"""
+MADE = """
+import sys
+from pathlib import Path
+from local.dev.build import deployed_files, write_archive
+app = Path(sys.argv[1])
+write_archive(app / "dist/app.zip", app, list(deployed_files(app)))
+sys.stdout.buffer.write((app / "dist/app.zip").read_bytes())
+"""
 
 
 @pytest.fixture
@@ -39,6 +59,44 @@ def test_the_same_files_give_the_same_bytes(app: Path) -> None:
         write_archive(archive, app, list(deployed_files(app)))
     assert archives[0].read_bytes() == archives[1].read_bytes()
     assert zipfile.ZipFile(archives[0]).testzip() is None
+
+
+def test_python_takes_the_bytecode_of_the_package_whatever_the_times_say(app: Path) -> None:
+    (app / "function_app.py").write_text("import functions.api.jobs\n")
+    (app / "functions/api/jobs.py").write_text("def job(): pass\n")
+    write_archive(app / "dist/app.zip", app, list(deployed_files(app)))
+    mounted = app / "mounted"
+    with zipfile.ZipFile(app / "dist/app.zip") as archive:
+        archive.extractall(mounted)
+    for path in mounted.rglob("*.py"):
+        os.utime(path, (0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPYCACHEPREFIX"}
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", COMPILED], cwd=mounted, env=environment, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == {"compiled": [], "name": str(mounted / "functions/api/jobs.py")}
+
+
+def test_a_source_that_does_not_compile_is_named(app: Path) -> None:
+    (app / "functions/api/jobs.py").write_text("def job(:\n")
+    with pytest.raises(Failure, match=r"functions/api/jobs\.py doesn't compile"):
+        write_archive(app / "dist/app.zip", app, list(deployed_files(app)))
+
+
+def test_the_bytecode_is_the_same_in_every_process(app: Path) -> None:
+    """Sets in the code are in the order of hashes, which differ from process to process."""
+    (app / "functions/api/jobs.py").write_text("STATES = 1 in {'a', 'b', 'c', 'd', 'e', 'f'}\n")
+    made = {
+        subprocess.run(
+            [sys.executable, "-c", MADE, str(app)],
+            cwd=HERE.root,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(made) == 1
 
 
 def test_a_missing_part_is_named(app: Path) -> None:

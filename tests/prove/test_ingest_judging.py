@@ -10,7 +10,7 @@ import pytest
 from local.prove.ingestion.book import Book, Happening, Life
 from local.prove.ingestion.judging import judge_events, judge_node, judge_rejects, judge_totals
 from local.prove.ingestion.pens import PLANS, Pen, Plan
-from local.prove.ingestion.truth import totals_of, truth_of
+from local.prove.ingestion.truth import WHOLE, shown_of, totals_of, truth_of
 from shared.domain.telemetry.decoding import Decoder
 from shared.domain.telemetry.intake import Intake, Window
 from shared.domain.telemetry.labels import Identity
@@ -62,7 +62,7 @@ def _answer(node: str, *lives: tuple[Life, int]) -> dict[str, Any]:
                     for minute, one in minutes.items()
                 ],
             }
-            for (name, attributes), minutes in truth.series.items()
+            for (name, attributes), minutes in shown_of(truth).items()
         ],
     }
 
@@ -112,6 +112,15 @@ def test_any_number_that_is_a_little_off_is_seen(name: str) -> None:
     answer = _answer("tes", (life, len(life.units)))
     answer["value"][0]["points"][3][name] *= 1.001
     assert len(judge_node("tes", answer, Book([life])).wrong) == 1
+
+
+def test_a_whole_processor_that_is_not_the_mean_of_its_cores_is_seen() -> None:
+    life, _ = _life(PLANS[0])
+    answer = _answer("tes", (life, len(life.units)))
+    (whole,) = [one for one in answer["value"] if (one["name"], tuple(one["attributes"].items())) == WHOLE]
+    whole["points"][0]["sum"] *= 1.01
+    (wrong,) = judge_node("tes", answer, Book([life])).wrong
+    assert str(WHOLE) in wrong
 
 
 def test_of_a_life_that_is_over_any_first_units_are_right_and_no_others() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from local.prove._proofs_page import proved_code
+from local.dev.figures import code_version
 from local.prove.exactness.cycles import ROUNDS, Findings
 from local.prove.exactness.judging import histogram
 
@@ -71,7 +71,7 @@ def text(run: Run) -> str:
 def section(run: Run, root: Path) -> str:
     """For docs/proofs.md."""
     lines = "\n".join(f"| {name} | {value} |" for name, value in rows(run))
-    when = f"{run.began:%Y-%m-%d}, {proved_code(root)}, `{run.options}`"
+    when = f"{run.began:%Y-%m-%d}, {code_version(root)}, `{run.options}`"
     return f"{_WHAT}\nThe last run: {when}.\n\n| figure | value |\n|---|---|\n{lines}\n"
 
 

@@ -110,15 +110,20 @@ def running_rig(
     name: str = "exact",
     apart: bool = False,
     settings: Mapping[str, str] = MappingProxyType({}),
+    with_logs: bool = False,
 ) -> Iterator[Rig]:
-    """Everything up, logs in a folder of that name; everything ended afterwards, whatever happens. Raises Failure."""
+    """Everything up, logs in a folder of that name; everything ended afterwards, whatever happens. Raises Failure.
+
+    `with_logs` has the emulator write resource logs and the telemetry of its nodes to the storage.
+    """
     logs = checkout.logs / name
     shutil.rmtree(logs, ignore_errors=True)
     options, account = Options(port=0, scenario="none", speed=speed, seed=seed), Emulated()
     with Children() as children:
         azurite = azurite_program(checkout, log=logs / "azurite.log", environment=base_environment())
         storage = StorageAddresses.announced(children.start(azurite))
-        program = replace(emulator_program(checkout, options, account), log=logs / "emulator.log")
+        written_to = storage.connection_string if with_logs else None
+        program = replace(emulator_program(checkout, options, account, written_to), log=logs / "emulator.log")
         emulator = children.start(program)["address"].rstrip("/")
         prefix = f"x{secrets.token_hex(6)}"
         own = {"TABLE_PREFIX": prefix, _HOST_ID: prefix, **settings}

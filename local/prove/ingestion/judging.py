@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from local.prove.ingestion.book import Book, Life
-from local.prove.ingestion.truth import Key, Minute, Truth, totals_of, truth_of, values_in
+from local.prove.ingestion.truth import Key, Minute, Truth, shown_of, totals_of, truth_of, values_in
 
 _CLOSE = 1e-12  # relative: sums of fractions depend on their order
 _FIELDS = ("count", "min", "max", "sum", "last")
@@ -50,9 +50,10 @@ def judge_node(node: str, answer: Mapping[str, Any], book: Book) -> Verdict:
     shown = shown_series(answer)
     lives = [(life, _units_read(life, shown)) for life in book.lives if node in life.nodes]
     truth = truth_of(node, lives)
-    wrong = [f"{node}: {text}" for text in (*_differences(shown, truth.series), *_miscounted(answer["leftOut"], truth))]
+    series = shown_of(truth)
+    wrong = [f"{node}: {text}" for text in (*_differences(shown, series), *_miscounted(answer["leftOut"], truth))]
     unread = sum(len(life.units) - units for life, units in lives)
-    return Verdict(sum(map(len, truth.series.values())), tuple(wrong), unread)
+    return Verdict(sum(map(len, series.values())), tuple(wrong), unread)
 
 
 def judge_rejects(rejects: Iterable[Mapping[str, Any]], book: Book) -> Verdict:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from local.dev.checkout import HERE
-from local.prove._proofs_page import proved_code
+from local.dev.figures import code_version
 from local.prove.ingestion.book import Book
 from local.prove.ingestion.judging import Verdict
 
@@ -74,6 +74,6 @@ def text(run: Run) -> str:
 def section(run: Run) -> str:
     """For docs/proofs.md."""
     lines = "\n".join(f"| {name} | {value} |" for name, value in rows(run))
-    command = f"`dev.py prove ingest {shlex.join(sys.argv[1:])}` on {run.began:%Y-%m-%d}, {proved_code(HERE.root)}"
+    command = f"`dev.py prove ingest {shlex.join(sys.argv[1:])}` on {run.began:%Y-%m-%d}, {code_version(HERE.root)}"
     machine = f"{platform.system()}, {os.cpu_count()} cores"
     return f"{_WHAT}\n{command}, {machine}:\n\n| figure | value |\n|---|---|\n{lines}\n"

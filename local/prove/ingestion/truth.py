@@ -11,6 +11,7 @@ _MINUTE = 60 * SECOND
 
 type Key = tuple[str, tuple[tuple[str, str], ...]]
 """A series: its name, and its attributes in the order of their names."""
+WHOLE: Key = ("system.cpu.utilization", (("cpu.mode", "user"),))
 type _Run = tuple[int, tuple[str, ...]]
 type _Readings = dict[tuple[_Run, Key], tuple[int, float]]
 """The last reading of each counter: of a session, and of a run on its node, as each agent counts for itself."""
@@ -56,6 +57,27 @@ def truth_of(node: str, lives: Iterable[tuple[Life, int]]) -> Truth:
                 if sample.tags.get("node_id", unit.node) == node:
                     _add(found, sample, unit.session, before)
     return found
+
+
+def shown_of(truth: Truth) -> dict[Key, dict[int, Minute]]:
+    """The series of a node as they are shown: agents tell of cores alone, and the whole processor is their mean."""
+    cores: dict[int, list[Minute]] = {}
+    for (name, attributes), minutes in truth.series.items():
+        if name == WHOLE[0] and any(attribute == "cpu.logical_number" for attribute, _ in attributes):
+            for minute, one in minutes.items():
+                cores.setdefault(minute, []).append(one)
+    return truth.series | ({WHOLE: {minute: _mean(some) for minute, some in cores.items()}} if cores else {})
+
+
+def _mean(some: list[Minute]) -> Minute:
+    count, cores = max(one.count for one in some), len(some)
+    return Minute(
+        count,
+        sum(one.min for one in some) / cores,
+        sum(one.max for one in some) / cores,
+        sum(one.sum / one.count for one in some) / cores * count,
+        sum(one.last for one in some) / cores,
+    )
 
 
 def totals_of(lives: Iterable[Life]) -> dict[str, int]:

@@ -1,0 +1,110 @@
+"""Runs every benchmark in turn and prints one table of what has a bar: figure, bar, whether it holds, commit, date.
+
+The exit code is 1 where a bar is missed or a benchmark doesn't come to its end. Some take half an hour.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench._rows import figure, limit, row, table
+from local.dev.checkout import HERE
+from local.dev.console import say
+from local.dev.figures import code_version, markdown, replaced
+from local.dev.scripts import script_names
+
+_PAGE = HERE.root / "docs/benchmarks.md"
+_HEADER = ("bench", "measure", "figure", "bar", "ok", "commit", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What was measured: its version and commit, and the day."""
+
+    version: str
+    date: str
+
+    @property
+    def commit(self) -> str:
+        return self.version.rpartition(" ")[2]
+
+
+def names() -> list[str]:
+    return [name for name in script_names(HERE.root / "bench") if name != "all"]
+
+
+def run(name: str) -> dict[str, Any]:
+    """A benchmark's JSON; where it doesn't come to its end that is a measure whose bar is missed."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = Path(folder) / "found.json"
+        command = [sys.executable, "-m", f"bench.{name.replace('-', '_')}", "--json", str(found)]
+        code = subprocess.run(command, cwd=HERE.root, check=False).returncode
+        if found.exists():
+            answer: dict[str, Any] = json.loads(found.read_text(encoding="utf-8"))
+            return answer
+    return {"name": name, "machine": "", "measures": [row("exit code", code, "", bar=0)]}
+
+
+def summary(answers: Iterable[dict[str, Any]], code: Code) -> str:
+    """One table of all that has a bar."""
+    return markdown(
+        _HEADER,
+        [
+            (answer["name"], one["measure"], figure(one), limit(one), _mark(one["ok"]), code.commit, code.date)
+            for answer in answers
+            for one in answer["measures"]
+            if one["bar"] is not None
+        ],
+    )
+
+
+def with_figures(page: str, answers: Iterable[dict[str, Any]], code: Code) -> str:
+    """The page of benchmarks with all measures of some, and of which commit, day and machine they are."""
+    for answer in answers:
+        if answer["machine"]:
+            told = f"Of {code.version}, {code.date}, {answer['machine']}:"
+            page = replaced(page, answer["name"], f"{told}\n\n{table(answer['measures'])}")
+    return page
+
+
+def is_held(answers: Iterable[dict[str, Any]]) -> bool:
+    return all(one["ok"] for answer in answers for one in answer["measures"])
+
+
+def _mark(ok: bool) -> str:  # noqa: FBT001 - a cell of a table
+    return "ok" if ok else "MISSED"
+
+
+def main() -> int:
+    options = _options(sys.argv[1:])
+    code = Code(code_version(HERE.root), f"{datetime.now(UTC):%Y-%m-%d}")
+    answers = []
+    for name in options.only or names():
+        say(f"\n{name}")
+        answers.append(run(name))
+    say(f"\n{summary(answers, code)}")
+    if options.json:
+        found = {"name": "all", "commit": code.commit, "date": code.date, "benches": answers}
+        options.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    if options.write:
+        _PAGE.write_text(with_figures(_PAGE.read_text(encoding="utf-8"), answers, code), encoding="utf-8")
+    return 0 if is_held(answers) else 1
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="dev.py bench all", description=__doc__)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all measures there")
+    parser.add_argument("--only", action="append", choices=names(), help="just this benchmark, repeatable")
+    parser.add_argument("--write", action="store_true", help="write the figures into docs/benchmarks.md")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

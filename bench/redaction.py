@@ -1,0 +1,113 @@
+"""How well and how fast secrets are taken out of text: recall and false positives over samples, and time a MB.
+
+The samples stand in `tests/data/redaction`: texts with secrets, all of them made up, and lines without any. A secret is
+taken out where no piece of half its length is left.
+"""
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bench._rows import answer, row, table
+from shared.domain.redaction import redacted
+
+MEASURED_PATHS = ("shared/domain/secrets", "shared/domain/redaction.py", "tests/data/redaction")
+_DATA = Path(__file__).parents[1] / "tests/data/redaction"
+SECRETS, CLEAN = _DATA / "secrets.jsonl", _DATA / "clean.jsonl"
+_MARKED = re.compile("⟦(.*?)⟧", re.DOTALL)
+_LEAST_RECALL, _MAX_FALSE = 97.0, 1.0
+_MAX_MS = 2000.0  # a MB; the sequence of regular expressions before these rules took 2,100 line by line, 1,650 at once
+_SHORTEST_PIECE = 4
+_RUNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A text with secrets, and what these are."""
+
+    kind: str
+    text: str
+    secrets: tuple[str, ...]
+
+
+@cache
+def samples() -> tuple[Sample, ...]:
+    """All texts with secrets."""
+    found = (json.loads(line) for line in SECRETS.read_text(encoding="utf-8").splitlines())
+    return tuple(
+        Sample(one["class"], one["text"].replace("⟦", "").replace("⟧", ""), tuple(_MARKED.findall(one["text"])))
+        for one in found
+    )
+
+
+@cache
+def clean_lines() -> tuple[str, ...]:
+    """All texts without."""
+    return tuple(json.loads(line) for line in CLEAN.read_text(encoding="utf-8").splitlines())
+
+
+def is_taken_out(sample: Sample) -> bool:
+    """Whether no half of a secret is left."""
+    shown = redacted(sample.text)
+    return not any(piece in shown for secret in sample.secrets for piece in _pieces(secret))
+
+
+def _pieces(secret: str) -> list[str]:
+    size = max(_SHORTEST_PIECE, len(secret) // 2)
+    return [secret[start : start + size] for start in range(len(secret) - size + 1)]
+
+
+def measure() -> list[dict[str, Any]]:
+    """Rows as all benchmarks write them."""
+    secret, clean = samples(), clean_lines()
+    recall = 100 * sum(map(is_taken_out, secret)) / len(secret)
+    false = 100 * sum(redacted(line) != line for line in clean) / len(clean)
+    kinds = len({sample.kind for sample in secret})
+    return [
+        row(f"recall over {len(secret)} secrets of {kinds} classes", recall, "%", least=_LEAST_RECALL),
+        row(f"false positives over {len(clean):,} lines", false, "%", bar=_MAX_FALSE),
+        row("lines without secrets, one by one, a MB", _milliseconds(clean), "ms", bar=_MAX_MS),
+        row("the same lines as one text, a MB", _milliseconds(["\n".join(clean)]), "ms", bar=_MAX_MS),
+        row("texts with secrets, one by one, a MB", _milliseconds([one.text for one in secret]), "ms"),
+    ]
+
+
+def _milliseconds(texts: "tuple[str, ...] | list[str]") -> float:
+    """CPU time a MB: the least of some runs, after one that warms up."""
+    size = sum(len(text.encode()) for text in texts) / 1e6
+
+    def run() -> None:
+        for text in texts:
+            redacted(text)
+
+    run()
+    return min(_took(run) for _ in range(_RUNS)) * 1e3 / size
+
+
+def _took(work: Callable[[], None]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def main() -> int:
+    """1 where a bar is missed."""
+    parser = argparse.ArgumentParser(prog="dev.py bench redaction", description=__doc__)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
+    options = parser.parse_args()
+    rows = measure()
+    print(table(rows))
+    if options.json:
+        options.json.write_text(answer("redaction", rows))
+    return 0 if all(one["ok"] for one in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
