@@ -5,11 +5,11 @@ import os
 import azure.functions as func
 
 from functions.api import api_blueprint
+from functions.dashboard import dashboard_blueprint
 from functions.housekeeping import housekeeping_blueprint
 from functions.ingestion import ingestion_blueprint
 from functions.job_queue import job_queue_blueprint
 from functions.polling import polling_blueprint
-from functions.web import web_blueprint
 from shared.runtime import Runtime
 from shared.settings import read_settings
 
@@ -22,6 +22,6 @@ for blueprint in (
     housekeeping_blueprint(_runtime),
     ingestion_blueprint(_runtime),
     api_blueprint(_runtime),
-    web_blueprint(),
+    dashboard_blueprint(),
 ):
     app.register_functions(blueprint)

@@ -19,6 +19,7 @@ from shared.errors import (
     MonitoringOffError,
     NotFoundError,
     SettingsError,
+    StorageUnavailableError,
 )
 
 _SECURITY_HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
@@ -64,7 +65,7 @@ def error_response(request: func.HttpRequest, error: BatchscopeError) -> func.Ht
     """The answer that an expected error becomes."""
     status, code, target = status_of(error)
     response = failure(request, status, ErrorDetail(code=code, message=str(error), target=target))
-    if isinstance(error, BatchThrottledError):
+    if isinstance(error, BatchThrottledError | StorageUnavailableError):
         response.headers["Retry-After"] = str(int(error.retry_after.total_seconds()) or 1)
     if isinstance(error, TooManyRequestsError):
         response.headers["Retry-After"] = str(error.retry_after)
@@ -78,7 +79,7 @@ def status_of(error: BatchscopeError) -> tuple[int, str, str | None]:
     if isinstance(error, HistoryRangeError):
         return 400, "InvalidParameter", error.target
     if isinstance(error, NotFoundError):
-        return 404, f"{error.kind.capitalize()}NotFound", error.kind
+        return 404, f"{error.kind[:1].upper()}{error.kind[1:]}NotFound", error.kind
     status, code = next((found for kind, found in _STATUSES if isinstance(error, kind)), (502, "StorageFailed"))
     return status, code, None
 
@@ -92,6 +93,7 @@ _STATUSES: tuple[tuple[type[BatchscopeError], tuple[int, str]], ...] = (
     (BatchError, (502, "BatchFailed")),
     (MonitoringOffError, (409, "MonitoringOff")),
     (CacheConflictError, (503, "Busy")),
+    (StorageUnavailableError, (503, "StorageUnavailable")),
 )
 
 

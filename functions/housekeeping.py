@@ -1,13 +1,12 @@
 """The timer `housekeeping`."""
 
-import logging
-
 import azure.functions as func
 
 from shared.errors import SettingsError
+from shared.log import logger
 from shared.runtime import Runtime
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 
 
 def housekeeping_blueprint(runtime: Runtime) -> func.Blueprint:

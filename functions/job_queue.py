@@ -1,23 +1,16 @@
 """The queue of jobs whose reads take longer than a round may, and of accounts that didn't fit into a tick."""
 
-import logging
 from typing import List  # noqa: UP035 - the worker takes no other way of saying a list
 
 import azure.functions as func
-from msgspec import MsgspecError, Struct, json
 
-from shared.domain.operations import JobMessage
 from shared.errors import BatchscopeError, NotFoundError
+from shared.log import logger
 from shared.runtime import Runtime
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 _STORAGE = "AzureWebJobsStorage"
 _SHOWN = 500  # bytes of a message that the log tells
-
-
-class _Named(Struct):
-    account: str
-    job: str | None = None
 
 
 def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
@@ -29,12 +22,14 @@ def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
     @blueprint.queue_output(arg_name="more", queue_name=queue, connection=_STORAGE)
     async def job_queued(message: func.QueueMessage, more: func.Out[List[str]]) -> None:  # noqa: UP006
         """Carries on with a job or an account; one whose account isn't watched any more is dropped."""
-        queued = json.decode(message.get_body(), type=JobMessage)
+        from functions.queue_messages import job_message, text_of
+
+        queued = job_message(message.get_body())
         services = await runtime.services()
         try:
             left = [queued] if await services.polling.run_queued(queued) else []
             if left := left + services.polling.take_messages():
-                more.set([json.encode(message).decode() for message in left])
+                more.set([text_of(message) for message in left])
         except NotFoundError as error:
             _LOG.warning("A job in the queue was dropped: %s", error)
 
@@ -45,9 +40,11 @@ def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
 
         It takes any message and never fails: nobody would look after what it leaves, and rounds come back to the job.
         """
+        from functions.queue_messages import named_job
+
         body = message.get_body()
         _LOG.error("A message was put aside after it had failed several times: %r", body[:_SHOWN])
-        given_up = _named(body)
+        given_up = named_job(body)
         if given_up is None:
             _LOG.error("It names no job of an account; whatever it was about, rounds will find that again.")
             return
@@ -58,12 +55,3 @@ def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
             _LOG.error("That it failed couldn't be noted: %s", error)
 
     return blueprint
-
-
-def _named(body: bytes) -> JobMessage | None:
-    """The account and job that a message names, whatever else it says."""
-    try:
-        said = json.decode(body, type=_Named)
-    except (MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    return JobMessage(said.account, said.job)

@@ -6,7 +6,7 @@ Whatever isn't acceptable becomes one sentence that names the parameter and what
 import re
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 import azure.functions as func
 import msgspec
@@ -42,14 +42,16 @@ def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q
     if unknown:
         known = f" Known are: {', '.join(sorted(fields))}." if fields else " This route takes none."
         raise BadRequestError(f"There is no query parameter '{unknown[0]}' here.{known}", target=unknown[0])
+    lists = _lists(kind)
+    given = {name: text.split(",") if name in lists else text for name, text in request.params.items()}
     try:
-        query = msgspec.convert(dict(request.params), kind, strict=False)
+        query = msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
         raise _bad_value(request, kind, _place(error)) from error
-    for target, given in request.params.items():  # `1e3` is converted to a whole number, too, and `2026` to a time
+    for target, told in given.items():  # `1e3` is converted to a whole number, too, and `2026` to a time
         value = getattr(query, fields[target])
-        is_odd_number = type(value) is int and not _WHOLE.fullmatch(given)
-        if is_odd_number or (isinstance(value, datetime | timedelta) and _NUMBER.fullmatch(given)):
+        pairs = zip(told, value, strict=True) if target in lists else [(told, value)]
+        if any(_is_odd(text, one) for text, one in pairs):
             raise _bad_value(request, kind, target)
     return query
 
@@ -58,6 +60,20 @@ def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q
 def _fields(kind: type[Any]) -> dict[str, str]:
     """The fields of a struct by the names that clients use."""
     return {item.encode_name: item.name for item in msgspec.structs.fields(kind)}
+
+
+@cache
+def _lists(kind: type[Any]) -> frozenset[str]:
+    """The parameters that take several values, with commas between them, by the names that clients use."""
+    types = {item.encode_name: item.type for item in msgspec.structs.fields(kind)}
+    plain = {name: get_args(found)[0] if get_origin(found) is Annotated else found for name, found in types.items()}
+    return frozenset(name for name, found in plain.items() if get_origin(found) is tuple)
+
+
+def _is_odd(text: str, value: Any) -> bool:
+    """Whether a value came of a text that doesn't look like it."""
+    is_odd_number = type(value) is int and not _WHOLE.fullmatch(text)
+    return is_odd_number or (isinstance(value, datetime | timedelta) and bool(_NUMBER.fullmatch(text)))
 
 
 def read_body[B](request: func.HttpRequest, kind: type[B]) -> B:

@@ -1,17 +1,15 @@
 """The timer `tick` and the queue of polls on demand."""
 
 import asyncio
-import logging
 from typing import List  # noqa: UP035 - the worker takes no other way of saying a list
 
 import azure.functions as func
-from msgspec import json
 
-from functions.api.polls import PollMessage
 from shared.errors import NotFoundError, SettingsError
+from shared.log import logger
 from shared.runtime import Runtime
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 HEARTBEAT = "A tick ended well."  # an alert rule of infra/modules/alerts.bicep looks for it
 
 
@@ -39,7 +37,9 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
         finally:
             await sweep
         if messages := services.polling.take_messages():
-            jobs.set([json.encode(message).decode() for message in messages])
+            from functions.queue_messages import text_of
+
+            jobs.set([text_of(message) for message in messages])
         _LOG.info(HEARTBEAT)
 
     @blueprint.function_name("poll_requested")
@@ -48,7 +48,9 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
     )
     async def poll_requested(message: func.QueueMessage) -> None:
         """Runs a poll on demand; one whose account or record is gone is dropped, as no retry could help it."""
-        request = json.decode(message.get_body(), type=PollMessage)
+        from functions.queue_messages import poll_message
+
+        request = poll_message(message.get_body())
         services = await runtime.services()
         try:
             await services.polling.run(request.account, request.poll)

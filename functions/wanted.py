@@ -23,6 +23,8 @@ def _described(schema: Mapping[str, Any]) -> str:
     if "enum" in chosen:
         return f"one of {', '.join(str(value) for value in chosen['enum'] if value is not None)}"
     if chosen.get("type") == "array":
+        if chosen.get("items", {}).get("type") != "string" or "enum" in chosen["items"]:
+            return f"{_described(chosen['items'])}, or several with commas between them"
         most = f"at most {chosen['maxItems']} " if "maxItems" in chosen else ""
         return f"a list of {most}{_described(chosen['items'])}s" if "items" in chosen else "a list"
     if chosen.get("format") in _FORMATS:

@@ -1,4 +1,9 @@
-"""Serves the built dashboard: the files of `web/dist`, and its page for every other path outside the API."""
+"""Serves the built dashboard: the files of `web/dist`, and its page for every other path outside the API.
+
+It is asked for every path and method that no other function serves. Azure's host looks for a function by path and
+method at once and says no more than 404 where there is none, so what is wrong is said here: a method that a route
+doesn't take, or a route that isn't there.
+"""
 
 import mimetypes
 from functools import lru_cache
@@ -7,45 +12,64 @@ from pathlib import Path
 import azure.functions as func
 
 from functions.answers import ErrorDetail, failure, security_headers
+from functions.api.endpoints import ENDPOINTS
+from functions.rendering import Rendered, etag_of, response_of
 
 _DIST = Path(__file__).resolve().parent.parent / "web" / "dist"
 _POLICY = (
     "default-src 'self'; style-src 'self'; img-src 'self' data:;"
     " object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
+_READING = ("GET", "HEAD")
+_CODINGS = {"br": ".br", "gzip": ".gz"}  # the smaller first; web/compress.js writes them
+_SUFFIXES = tuple(_CODINGS.values())
 _FOREVER = "public, max-age=31536000, immutable"
 
 
-def web_blueprint() -> func.Blueprint:
-    blueprint = func.Blueprint()
-
-    @blueprint.function_name("dashboard")
-    @blueprint.route(route="{*path}", methods=["GET", "HEAD"], auth_level=func.AuthLevel.ANONYMOUS)
-    async def dashboard(req: func.HttpRequest) -> func.HttpResponse:
-        """The dashboard."""
-        return serve(req, req.route_params.get("path") or "")
-
-    return blueprint
+async def answer(request: func.HttpRequest, path: str) -> func.HttpResponse:
+    """A file, or what is wrong with a request that nothing else answers."""
+    return _refusal(request, path) or await serve(request, path)
 
 
-def serve(request: func.HttpRequest, path: str) -> func.HttpResponse:
-    """A file by its exact name in the build, or the page. Names are looked up in a listing, never joined to a path."""
-    files = _listing()
-    if path.lower().split("/", 1)[0] == "api":
+def _refusal(request: func.HttpRequest, path: str) -> func.HttpResponse | None:
+    """Why a request can't be answered by a file; None where it can."""
+    first, _, rest = path.partition("/")
+    is_api = first.lower() == "api"
+    served = [method for one in ENDPOINTS if one.serves(rest) for method in one.methods] if is_api else [*_READING]
+    if not served or (is_api and request.method in served):  # such as a path with one slash too many
         detail = ErrorDetail(code="RouteNotFound", message="There is no such route in the API.", target=None)
         return failure(request, 404, detail)
-    name = path if path in files else "index.html"
+    if not is_api and request.method in _READING:
+        return None
+    allowed = ", ".join(served)
+    message = f"The method {request.method} isn't for this address; it takes {allowed}."
+    response = failure(request, 405, ErrorDetail(code="MethodNotAllowed", message=message, target=None))
+    response.headers["Allow"] = allowed
+    return response
+
+
+async def serve(request: func.HttpRequest, path: str) -> func.HttpResponse:
+    """A file by its exact name in the build, or the page. Names are looked up in a listing, never joined to a path."""
+    files = _listing()
+    name = path if path in files and not path.endswith(_SUFFIXES) else "index.html"
     if name not in files:
         message = "The dashboard isn't built; run python3 dev.py build."
         headers = {**security_headers(request), "Cache-Control": "no-store"}
         return func.HttpResponse(message, status_code=503, headers=headers)
+    return await response_of(request, _file(name))
+
+
+def _file(name: str) -> Rendered:
+    """A file of the build, and what the build made of it in other codings."""
+    files = _listing()
+    body = files[name].read_bytes()
     headers = {
-        **security_headers(request),
         "Content-Security-Policy": _POLICY,
         "Cache-Control": _FOREVER if name.startswith("assets/") else "no-cache",
+        "ETag": etag_of(body),
     }
-    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return func.HttpResponse(files[name].read_bytes(), mimetype=kind, headers=headers)
+    made = {coding: files[name + suffix].read_bytes for coding, suffix in _CODINGS.items() if name + suffix in files}
+    return Rendered(body, 200, headers, mimetypes.guess_type(name)[0] or "application/octet-stream", made)
 
 
 @lru_cache(maxsize=1)

@@ -76,11 +76,25 @@ class BatchRefusedError(BatchError):
 
 
 class BatchMissingError(BatchError):
-    """404: what was asked for doesn't exist (any more)."""
+    """404 with the service's own `code` for it, like JobNotFound: what was asked for doesn't exist (any more)."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class BatchAnswerError(BatchError):
     """An answer that makes no sense: another status, a body cut short, a link that leaves the account."""
+
+
+class RepeatedLinkError(BatchAnswerError):
+    """A list's next link leads back to a page that was read before."""
+
+    def __init__(self, endpoint: str, intent: str) -> None:
+        super().__init__(
+            f"{endpoint} sent a next link twice to the request to {intent}, so the list never ends and wasn't used;"
+            " if that lasts, see what answers in the service's place."
+        )
 
 
 class CacheConflictError(BatchscopeError):
@@ -107,6 +121,18 @@ class UnreadableTasksError(LongReadError):
 
 class StorageError(BatchscopeError):
     """Table Storage didn't do what was asked for."""
+
+
+class StorageUnavailableError(StorageError):
+    """Table Storage gave no answer, or only that it is busy; asking again later may help."""
+
+    retry_after = timedelta(seconds=5)
+
+    def __init__(self, intent: str, cause: str) -> None:
+        super().__init__(
+            f"Table Storage didn't {intent}: {cause.rstrip('.')}. The next try may help; if this lasts, see the storage"
+            " account's state and the network rules between it and the app."
+        )
 
 
 class UnreadableError(StorageError):

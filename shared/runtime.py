@@ -4,9 +4,12 @@ Nothing is opened at import: an app with wrong or no settings loads, and says wh
 """
 
 import asyncio
+from contextvars import Context
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from shared.errors import StorageUnavailableError
 from shared.garbage import collect_rarely
 from shared.settings import Settings
 
@@ -62,20 +65,37 @@ class Runtime:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._services: Services | None = None
-        self._opening: asyncio.Lock | None = None
+        self._opening: asyncio.Task[Services] | None = None
 
-    async def services(self) -> Services:
-        """The services, opened by the first caller. Raises SettingsError, naming every problem, and StorageError."""
+    async def services(self, *, patience: timedelta | None = None) -> Services:
+        """The services, opened by the first caller; opening goes on where one lost `patience`.
+
+        Raises SettingsError, naming every problem, and StorageError.
+        """
         self.settings.require()
         if self._services is None:
-            self._opening = self._opening or asyncio.Lock()
-            async with self._opening:
-                self._services = self._services or await _open(self.settings)
+            opening = self._opening or self._begun()
+            self._services = await _within(patience, opening)
         return self._services
 
+    def _begun(self) -> "asyncio.Task[Services]":
+        from shared.composition import open_services  # before anybody's patience begins: it takes its time
 
-async def _open(settings: Settings) -> Services:
-    from shared.composition import open_services
+        collect_rarely()
+        self._opening = asyncio.create_task(open_services(self.settings), context=Context())
+        self._opening.add_done_callback(self._ended)
+        return self._opening
 
-    collect_rarely()
-    return await open_services(settings)
+    def _ended(self, opening: "asyncio.Task[Services]") -> None:
+        """After a failure the next caller opens anew."""
+        self._opening = None
+        if not opening.cancelled():
+            opening.exception()  # whoever waited for it was told
+
+
+async def _within(patience: timedelta | None, opening: "asyncio.Task[Services]") -> Services:
+    try:
+        async with asyncio.timeout(patience.total_seconds() if patience else None):
+            return await asyncio.shield(opening)
+    except TimeoutError as error:
+        raise StorageUnavailableError("open the tables", "no answer, or no token for it, in time") from error

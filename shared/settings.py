@@ -1,7 +1,7 @@
 """The app's settings: read once from the environment that `function_app` hands over, checked all at once.
 
 An app with wrong settings still loads: `Settings.problems` names what is wrong, `health` serves it, and everything
-that needs the settings refuses with the same words.
+that needs the settings refuses with the same words. `Settings.warnings` names what works and is to be mended.
 """
 
 from collections.abc import Mapping
@@ -54,6 +54,7 @@ class Settings:
     behind_easy_auth: bool
     is_local: bool
     problems: tuple[str, ...]
+    warnings: tuple[str, ...]
 
     @property
     def poll_queue(self) -> str:
@@ -82,15 +83,14 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     second, minute, hour, day = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
     accounts = read.accounts()
     keys = read.keys(accounts)
-    connection_string, table_endpoint = read.storage()
-    telemetry_string, telemetry_endpoint = read.telemetry_storage()
+    storage, telemetry = read.storage(), read.telemetry_storage()
     return Settings(
         accounts=accounts,
         keys=keys,
-        connection_string=connection_string,
-        table_endpoint=table_endpoint,
-        telemetry_string=telemetry_string,
-        telemetry_endpoint=telemetry_endpoint,
+        connection_string=storage.connection_string,
+        table_endpoint=storage.endpoint,
+        telemetry_string=telemetry.connection_string,
+        telemetry_endpoint=telemetry.endpoint,
         resource_log_container=read.container("RESOURCE_LOG_CONTAINER", RESOURCE_LOGS),
         event_retention=read.duration("EVENT_DAYS", 90, day, low=1, high=3_650),
         telemetry_container=read.telemetry_container(),
@@ -114,4 +114,5 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         behind_easy_auth=read.text("WEBSITE_AUTH_ENABLED").lower() == "true",
         is_local=read.is_local(),
         problems=tuple(read.problems),
+        warnings=tuple(read.warnings),
     )

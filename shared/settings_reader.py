@@ -5,16 +5,33 @@ What settings there are, and what they mean, is in `settings`.
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 
 from shared.domain.accounts import Account, is_account_name, is_loopback, parse_accounts
 from shared.domain.samples import HistoryRetention
-from shared.domain.storage_texts import is_base64, is_connection_string, is_https
+from shared.domain.storage_texts import account_of_address, account_of_string, is_base64, is_connection_string, is_https
 from shared.domain.telemetry.labels import PathPattern
 
 _TELEMETRY = "TELEMETRY_STORAGE"
 RESOURCE_LOGS = "insights-logs-servicelog"
 _STORAGE = "AzureWebJobsStorage"
+_NO_STRING = (
+    "this is not a connection string of a storage account"
+    " (it has AccountName=…;AccountKey=… and, for tables elsewhere, TableEndpoint=…)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoragePlace:
+    """A storage account by connection string or by the endpoint of one of its services; neither where none is set."""
+
+    connection_string: str | None
+    endpoint: str | None
+
+    @property
+    def is_named(self) -> bool:
+        return bool(self.connection_string or self.endpoint)
 
 
 class SettingsReader:
@@ -23,6 +40,7 @@ class SettingsReader:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
         self.problems: list[str] = []
+        self.warnings: list[str] = []
 
     def text(self, name: str) -> str:
         return self._environment.get(name, "").strip()
@@ -98,36 +116,38 @@ class SettingsReader:
             )
         return keys
 
-    def storage(self) -> tuple[str | None, str | None]:
-        """The connection string or the table endpoint of the host's storage."""
-        if text := self.text(_STORAGE):
-            if not is_connection_string(text):
-                self.problems.append(
-                    f"{_STORAGE}: this is not a connection string of a storage account"
-                    " (it has AccountName=…;AccountKey=… and, for tables elsewhere, TableEndpoint=…)"
-                )
-            return text, None
-        if endpoint := self.text(f"{_STORAGE}__tableServiceUri"):
-            if not is_https(endpoint):
-                self.problems.append(f"{_STORAGE}__tableServiceUri is not an https address")
-            return None, endpoint
-        if account := self.text(f"{_STORAGE}__accountName"):
-            return None, f"https://{account}.table.core.windows.net"
-        self.problems.append(
-            f"{_STORAGE} is missing: give a connection string, or {_STORAGE}__accountName to use a managed identity"
-        )
-        return None, None
+    def storage(self) -> StoragePlace:
+        """The storage account of the host: the app's tables and queues."""
+        place = self._place(_STORAGE, "table", by_name=True)
+        if not place.is_named:
+            self.problems.append(
+                f"{_STORAGE} is missing: give a connection string, or {_STORAGE}__accountName to use a managed identity"
+            )
+        return place
 
-    def telemetry_storage(self) -> tuple[str | None, str | None]:
-        """The connection string or the blob endpoint of the storage that nodes and Batch write to, if there is one."""
-        if text := self.text(_TELEMETRY):
-            if not is_connection_string(text):
-                self.problems.append(f"{_TELEMETRY}: this is not a connection string of a storage account")
-            return text, None
-        endpoint = self.text(f"{_TELEMETRY}__blobServiceUri") or None
+    def telemetry_storage(self) -> StoragePlace:
+        """The storage account that nodes and Batch write to, if there is one."""
+        return self._place(_TELEMETRY, "blob", by_name=False)
+
+    def _place(self, name: str, service: str, *, by_name: bool) -> StoragePlace:
+        """Identity wins: hosts have added connection strings of their own to apps whose shared keys are off."""
+        string, endpoint = self.text(name), self.text(f"{name}__{service}ServiceUri")
+        account = self.text(f"{name}__accountName") if by_name else ""
         if endpoint and not is_https(endpoint):
-            self.problems.append(f"{_TELEMETRY}__blobServiceUri is not an https address")
-        return None, endpoint
+            self.problems.append(f"{name}__{service}ServiceUri is not an https address")
+        endpoint = endpoint or (account and f"https://{account}.{service}.core.windows.net")
+        if not endpoint and string and not is_connection_string(string):
+            self.problems.append(f"{name}: {_NO_STRING}")
+        if not endpoint or not string:
+            return StoragePlace(None if endpoint else string or None, endpoint or None)
+        identity, other = account_of_address(endpoint), account_of_string(string)
+        if identity != other:
+            named = f"the account '{other}'" if other else "no account"
+            self.warnings.append(
+                f"{name}: its connection string names {named}, the identity settings beside it name '{identity}'."
+                f" The app uses '{identity}'; remove the setting {name}."
+            )
+        return StoragePlace(None, endpoint)
 
     def container(self, name: str, default: str) -> str:
         text = self.text(name) or default

@@ -1,13 +1,51 @@
-"""What tests of every layer share: a real Azurite in memory, once a session, on free ports."""
+"""What tests of every layer share: a real Azurite in memory, and that no test installs anything.
+
+Installers are out of the reach of tests and of the programs that they start: made-up ones stand first on PATH, note
+that they were started and fail; pip has no index and npm no network.
+"""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.checkout import HERE
 from local.dev.children import Children
+
+_INSTALLERS = ("apt", "apt-get", "brew", "dnf", "npm", "npx", "pip", "pip3", "pipx", "snap", "sudo", "uv", "yum")
+_REFUSAL = """#!/bin/sh
+echo "${0##*/} $*" >>"$(dirname "$0")/started"
+echo "No test installs anything: ${0##*/} $*" >&2
+exit 97
+"""
+_STARTED = pytest.StashKey[Path]()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Puts installers out of reach; every worker of a session does so for itself."""
+    folder = Path(tempfile.mkdtemp(prefix="no-installers-"))
+    for name in _INSTALLERS:
+        (folder / name).write_text(_REFUSAL)
+        (folder / name).chmod(0o755)
+    os.environ |= {"PIP_NO_INDEX": "1", "NPM_CONFIG_OFFLINE": "true"}
+    os.environ["PATH"] = os.pathsep.join((str(folder), os.environ.get("PATH", "")))
+    session.config.stash[_STARTED] = folder / "started"
+    session.config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fails a test during which an installer was started."""
+    started = item.config.stash[_STARTED]
+    yield
+    if started.exists():
+        calls = started.read_text().splitlines()
+        started.unlink()
+        pytest.fail(f"No test installs anything, but this one started: {'; '.join(calls)}")
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,18 @@
 
 from functions.api.account_models import AccountAnswer, account_answer
 from functions.http import Call, Page, Query, Routes
+from functions.rendering import LOOKS
 
 
 def add_accounts(routes: Routes) -> None:
-    @routes.route("GET", "accounts", returns=Page[AccountAnswer], repeats=True)
+    @routes.route("GET", "accounts", returns=Page[AccountAnswer], repeats=True, looks=LOOKS)
     async def list_accounts(call: Call[Query, None]) -> Page[AccountAnswer]:
         """Every watched account with its jobs and tasks by state, and the sums of its pools."""
         services = await call.services()
-        return Page(value=[account_answer(report) for report in await services.queries.accounts()])
+        accounts = [account_answer(report) for report in await services.queries.accounts()]
+        return Page(value=accounts, count=len(accounts))
 
-    @routes.route("GET", "accounts/{account}", returns=AccountAnswer, repeats=True)
+    @routes.route("GET", "accounts/{account}", returns=AccountAnswer, repeats=True, looks=LOOKS)
     async def get_account(call: Call[Query, None]) -> AccountAnswer:
         """One watched account."""
         services = await call.services()

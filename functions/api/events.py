@@ -1,32 +1,38 @@
 """GET accounts/{account}/events: what Batch logged."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from functions.answers import Answer
 from functions.api.history import Time
-from functions.api.jobs import Format, Key, PageSize
+from functions.api.jobs import Format, Ids, Key, PageSize
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
 from functions.parameters import BadRequestError
-from shared.domain.batch_events import BatchEvent
+from shared.domain.batch_events import KINDS, BatchEvent
 from shared.domain.event_lists import EventFilter, Position
 from shared.domain.event_sentences import sentence_of
 
-Kind = Annotated[str, Meta(max_length=256, description="An operation of Batch's log, such as TaskFailEvent.")]
+if TYPE_CHECKING:  # a start of the app needs no queries
+    from shared.services.event_queries import EventPage
+
+Kinds = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=256)], ...],
+    Meta(max_length=100, description="Operations of Batch's log with commas between them, such as TaskFailEvent."),
+]
 
 
 class EventsQuery(Query):
     """Filters of the event list; ids and kinds are compared without case. `from` is included, `to` isn't."""
 
-    job: Key | UnsetType = UNSET
-    task: Key | UnsetType = UNSET
-    pool: Key | UnsetType = UNSET
-    node: Key | UnsetType = UNSET
-    kind: Kind | UnsetType = UNSET
+    job: Ids = ()
+    task: Ids = ()
+    pool: Ids = ()
+    node: Ids = ()
+    kind: Kinds = ()
     since: Time | UnsetType = field(default=UNSET, name="from")
     until: Time | UnsetType = field(default=UNSET, name="to")
     format: Format = "json"
@@ -38,14 +44,25 @@ class EventsQuery(Query):
         if self.since and self.until and self.since > self.until:
             raise BadRequestError("The query parameter 'from' is a time before 'to'.", target="from")
         return EventFilter(
-            job=self.job or None,
-            task=self.task or None,
-            pool=self.pool or None,
-            node=self.node or None,
-            kind=self.kind or None,
+            jobs=frozenset(self.job),
+            tasks=frozenset(self.task),
+            pools=frozenset(self.pool),
+            nodes=frozenset(self.node),
+            kinds=frozenset(self.kind),
             since=self.since or None,
             until=self.until or None,
         )
+
+    def require_kinds(self, shown: Iterable[str]) -> None:
+        """Raises BadRequestError for a kind that Batch isn't known to log and that no event of the list is of."""
+        known = {kind.casefold() for kind in (*KINDS, *shown)}
+        for kind in self.kind:
+            if kind.casefold() not in known:
+                raise BadRequestError(
+                    f"The query parameter 'kind' can't be '{kind}', which no event here is of; it is one of"
+                    f" {', '.join(KINDS)}, or several with commas between them.",
+                    target="kind",
+                )
 
     @property
     def after(self) -> Position | None:
@@ -74,9 +91,11 @@ class EventLine(Answer):
 class EventAnswer(EventLine):
     """An event as Batch logged it, and in a sentence; secrets are taken out of `properties`.
 
-    `claimedTime` is the log's time where that was more than an hour ahead when it was read, which `time` is then.
+    `claimedTime` is the log's time where that was more than an hour ahead when it was read, which `time` is then. Of a
+    start `internalRetry` says that the service started the task once more by its own choice, which no retry count has.
     """
 
+    internal_retry: bool
     claimed_time: datetime | None
     properties: Mapping[str, Any]
 
@@ -86,16 +105,20 @@ def add_events(routes: Routes) -> None:
     async def list_events(call: Call[EventsQuery, None]) -> Page[EventAnswer] | Reply:
         """What Batch logged of an account's pools and tasks, the latest first."""
         services, query = await call.services(), call.query
-        found = await services.events.events(
+        found = await services.events.told_events(
             call.path["account"], query.wanted, after=query.after, most=query.maxpagesize
         )
-        link = call.next_link(found.more.text) if found.more else None
-        page = Page(value=[_event(event) for event in found.events], next_link=link)
+        if not (found.more or query.continuation):
+            query.require_kinds({event.kind for event in found.events})
+        link = call.next_link(found.more.text if found.more else None)
+        page = Page(value=[_event(event, found) for event in found.events], next_link=link)
         return csv_reply(page, EventLine) if query.format == "csv" else page
 
 
-def _event(event: BatchEvent) -> EventAnswer:
+def _event(event: BatchEvent, page: "EventPage") -> EventAnswer:
+    is_internal_retry = event.id in page.internal_retries
     return EventAnswer(
+        internal_retry=is_internal_retry,
         id=event.id,
         time=event.at,
         kind=event.kind,
@@ -103,7 +126,7 @@ def _event(event: BatchEvent) -> EventAnswer:
         task_id=event.task,
         pool_id=event.pool,
         node_id=event.node,
-        summary=sentence_of(event),
+        summary=sentence_of(event, is_internal_retry=is_internal_retry),
         claimed_time=event.claimed,
         properties=event.properties,
     )

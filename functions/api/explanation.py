@@ -5,7 +5,8 @@ from typing import Literal
 
 from functions.answers import Answer
 from functions.http import Call, Query, Routes
-from shared.domain.evidence import Finding, Value
+from functions.rendering import LOOKS
+from shared.domain.findings import Finding, Value
 from shared.services.explanations import ExplanationReport
 
 type Shown = str | int | float | bool | list[str] | None
@@ -42,7 +43,13 @@ class ExplanationAnswer(Answer):
 
 
 def add_explanation(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/jobs/{job}/explanation", returns=ExplanationAnswer, repeats=True)
+    @routes.route(
+        "GET",
+        "accounts/{account}/jobs/{job}/explanation",
+        returns=ExplanationAnswer,
+        repeats=True,
+        looks=LOOKS,
+    )
     async def explain_job(call: Call[Query, None]) -> ExplanationAnswer:
         """Why a job's tasks don't run, with the cause first."""
         services = await call.services()

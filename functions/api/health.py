@@ -22,7 +22,7 @@ from shared.domain.sweeps import IngestionReport, LaneSweep
 from shared.errors import BatchscopeError
 from shared.stores.time_limit import answered_within
 
-_LATE, _PATIENCE = timedelta(minutes=2), timedelta(seconds=15)
+_LATE, _PATIENCE = timedelta(minutes=2), timedelta(seconds=2.5)
 _KEPT_SECONDS = 5.0
 
 
@@ -59,7 +59,7 @@ class _Kept:
             time = asyncio.get_running_loop().time
             # Where time is stepped, real seconds say nothing of it.
             if self._last is None or time() >= self._last[0] + _KEPT_SECONDS or call.runtime.settings.clock_url:
-                health = await _asked(call)
+                health = _warned(await _asked(call), call.runtime.settings.warnings)
                 self._last = time(), health
             return self._last[1]
 
@@ -70,12 +70,16 @@ async def _asked(call: Call[Query, None]) -> HealthAnswer:
     if problems:
         return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=list(problems))
     try:
+        services = await call.runtime.services(patience=_PATIENCE)
         async with answered_within(_PATIENCE):
-            services = await call.services()
-            reports, pools = await services.queries.accounts(), await services.pools.last_rounds()
-            schedules = await services.schedules.last_rounds()
-            ingestion, unread = await services.events.all_ingestion(), await services.events.unread_telemetry()
-            now = await services.clock.now()
+            reports, pools, schedules, ingestion, unread, now = await asyncio.gather(
+                services.queries.accounts(),
+                services.pools.last_rounds(),
+                services.schedules.last_rounds(),
+                services.events.all_ingestion(),
+                services.events.unread_telemetry(),
+                services.clock.now(),
+            )
         return health_of(reports, pools, now, schedules=schedules, ingestion=ingestion, unread=unread)
     except TimeoutError as error:
         return HealthAnswer(
@@ -85,6 +89,14 @@ async def _asked(call: Call[Query, None]) -> HealthAnswer:
         )
     except BatchscopeError as error:
         return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=[str(error)])
+
+
+def _warned(health: HealthAnswer, warnings: Sequence[str]) -> HealthAnswer:
+    """The same with what settings warn of, once each."""
+    if not warnings:
+        return health
+    status = "degraded" if health.status == "healthy" else health.status
+    return replace(health, status=status, problems=[*health.problems, *warnings])
 
 
 def health_of(

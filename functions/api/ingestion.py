@@ -115,7 +115,7 @@ def add_ingestion(routes: Routes) -> None:
             call.path["account"], after=query.continuation, most=query.maxpagesize + 1
         )
         shown = found[: query.maxpagesize]
-        link = call.next_link(shown[-1].key) if len(found) > len(shown) else None
+        link = call.next_link(shown[-1].key if len(found) > len(shown) else None)
         page = Page(value=[_reject(reject) for reject in shown], next_link=link)
         return csv_reply(page, RejectAnswer) if query.format == "csv" else page
 

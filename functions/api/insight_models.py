@@ -14,7 +14,10 @@ _SECOND = 1000  # milliseconds
 
 
 class PerMinuteAnswer(Answer):
-    """Tasks that completed a minute, over the whole minutes before `asOf`; null where not all of them are known."""
+    """Tasks that completed a minute, over the whole minutes before `asOf` in which the job existed.
+
+    Null where not all of them are known.
+    """
 
     last_5_minutes: float | None
     last_15_minutes: float | None
@@ -38,7 +41,7 @@ class EstimateAnswer(Answer):
 
 
 class DurationsAnswer(Answer):
-    """Seconds that tasks took: the mean is exact, quantiles are at most `relativeError` of themselves off."""
+    """Seconds that tasks took: the mean of whole milliseconds, quantiles at most `relativeError` of themselves off."""
 
     tasks: int
     mean: float

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from functions.api.series import Durations, Gauge, Spread
 from shared.domain.jobs import Job
 from shared.domain.outlook import Outlook, outlook_of
+from shared.domain.pictures import TaskRead
 from shared.domain.reports import JobReport
 from shared.domain.tasks import STATES, TaskCounts
 
@@ -53,6 +54,7 @@ class SeenJob:
     as_of: datetime
     exact: bool
     insight: _Insight | None
+    read: TaskRead | None
 
     @classmethod
     def of(cls, report: JobReport, now: datetime) -> "SeenJob | None":
@@ -67,6 +69,7 @@ class SeenJob:
             report.verdict.as_of or picture.as_of,
             report.verdict.level == "exact",
             _Insight.of(outlook) if outlook else None,
+            picture.read,
         )
 
 
@@ -104,6 +107,11 @@ def _insight_gauge(name: str, meaning: str, value: Callable[[_Insight], float | 
     return Gauge(name, meaning, _LABELS, samples)
 
 
+def _read_gauge(name: str, meaning: str, value: Callable[[TaskRead], float]) -> Gauge[SeenJob]:
+    """A gauge with a sample for each job whose last task read was measured."""
+    return Gauge(name, meaning, _LABELS, lambda job: [(job.labels, value(job.read))] if job.read else [])
+
+
 def _spread(name: str, meaning: str, durations: Callable[[_Insight], Durations]) -> Spread[SeenJob]:
     return Spread(name, meaning, _LABELS, lambda job: [(job.labels, durations(job.insight))] if job.insight else [])
 
@@ -117,7 +125,23 @@ JOB_SERIES: tuple[Gauge[SeenJob] | Spread[SeenJob], ...] = (
         _LABELS,
         lambda job: [(job.labels, job.as_of.timestamp())],
     ),
-    Gauge("azbatch_job_exact", "1 if a job's counts are exact.", _LABELS, lambda job: [(job.labels, job.exact)]),
+    Gauge(
+        "azbatch_job_exact",
+        "1 if a job's counts were exact as of when they are.",
+        _LABELS,
+        lambda job: [(job.labels, job.exact)],
+    ),
+    _read_gauge(
+        "azbatch_job_task_read_seconds",
+        "Seconds that the last read of a job's task list waited for pages.",
+        lambda read: read.seconds,
+    ),
+    _read_gauge(
+        "azbatch_job_task_read_requests",
+        "Requests to Batch of the last read of a job's task list.",
+        lambda read: read.requests,
+    ),
+    _read_gauge("azbatch_job_task_read_pages", "Pages of the last read of a job's task list.", lambda read: read.pages),
     _insight_gauge(
         "azbatch_job_estimated_completion_timestamp_seconds",
         "When all tasks of a job will have completed if they go on as they did.",
@@ -132,12 +156,13 @@ JOB_SERIES: tuple[Gauge[SeenJob] | Spread[SeenJob], ...] = (
     Gauge("azbatch_job_slots", "Slots that tasks in a state require.", (*_LABELS, "state"), _slots),
     _spread(
         "azbatch_task_queue_wait_seconds",
-        "From creation to start, of tasks that completed and of which Batch counts no retry and no requeue.",
+        "From creation to start, by whole milliseconds, of tasks that completed without a retry or requeue that Batch"
+        " counts.",
         lambda insight: insight.waits,
     ),
     _spread(
         "azbatch_task_run_seconds",
-        "From start to end, of the latest run of tasks that completed.",
+        "From start to end, in whole milliseconds, of the latest run of tasks that completed.",
         lambda insight: insight.runs,
     ),
 )

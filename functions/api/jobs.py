@@ -1,17 +1,24 @@
 """GET accounts/{account}/jobs, GET accounts/{account}/jobs/{job}."""
 
+from operator import attrgetter
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
 from functions.answers import unreadable_answers
+from functions.api.job_order import JobsOrderBy, order_of
 from functions.api.models import JobAnswer, job_answer
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
+from functions.lists import Cut, is_among, page_by_key
 from shared.domain.keys import key_of
 from shared.domain.reports import JobReport
 
 Key = Annotated[str, Meta(max_length=500)]
+Ids = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=500)], ...],
+    Meta(max_length=100, description="Ids with commas between them, in any case."),
+]
 PageSize = Annotated[int, Meta(ge=1, le=1000, description="Entries a page, 1 to 1000.")]
 Format = Annotated[Literal["json", "csv"], Meta(description="csv: a table, with the next page in the header Link.")]
 JobState = Literal["active", "disabling", "disabled", "enabling", "terminating", "completed", "deleting"]
@@ -20,11 +27,12 @@ JobState = Literal["active", "disabling", "disabled", "enabling", "terminating",
 class JobsQuery(Query):
     """Filters of the job list; deleted jobs are left out unless asked for."""
 
-    state: JobState | UnsetType = UNSET
-    pool_id: str | UnsetType = UNSET
-    schedule: str | UnsetType = UNSET
+    state: tuple[JobState, ...] = ()
+    pool_id: Ids = ()
+    schedule: Ids = ()
     prefix: Key = ""
     include_deleted: bool = False
+    orderby: JobsOrderBy = "id"
     format: Format = "json"
     maxpagesize: PageSize = 100
     continuation: Key = ""
@@ -34,14 +42,21 @@ class JobsQuery(Query):
         facts = report.job.facts
         return (
             (self.include_deleted or not report.job.deleted)
-            and (self.state is UNSET or facts.state == self.state)
-            and (self.pool_id is UNSET or key_of(facts.pool_id or "") == key_of(self.pool_id))
-            and (self.schedule is UNSET or key_of(facts.schedule_id or "") == key_of(self.schedule))
+            and (not self.state or facts.state in self.state)
+            and is_among(self.pool_id, facts.pool_id)
+            and is_among(self.schedule, facts.schedule_id)
             and report.job.key.startswith(key_of(self.prefix))
-            and report.job.key > self.continuation
         )
 
+    def page(self, found: list[JobReport]) -> Cut[JobReport]:
+        """The page of those that match, in key order, that is asked for. Raises BadRequestError."""
+        if self.orderby == "id":
+            return page_by_key(found, _KEY, after=self.continuation, size=self.maxpagesize)
+        order = order_of(self.orderby)
+        return order.page(found, continuation=self.continuation, size=self.maxpagesize)
 
+
+_KEY = attrgetter("job.key")
 _TABLES = ("accounts", "jobs")  # each poll ends by writing one; how far a long read is may be told a second late
 
 
@@ -50,15 +65,14 @@ def add_jobs(routes: Routes) -> None:
         "GET", "accounts/{account}/jobs", query=JobsQuery, returns=Page[JobAnswer], repeats=True, made_of=_TABLES
     )
     async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobAnswer] | Reply:
-        """Jobs of an account with the counts of their tasks and the verdict on them, by id."""
+        """Jobs of an account with the counts of their tasks and the verdict on them, by id or in another order."""
         services = await call.services()
         listed = await services.queries.listed_jobs(call.path["account"])
-        found = [report for report in listed.reports if call.query.wants(report)]
-        page = found[: call.query.maxpagesize]
-        more = len(found) > len(page)
+        cut = call.query.page([report for report in listed.reports if call.query.wants(report)])
         answer = Page(
-            value=[job_answer(report) for report in page],
-            next_link=call.next_link(page[-1].job.key) if more else None,
+            value=[job_answer(report) for report in cut.shown],
+            next_link=call.next_link(cut.continuation),
+            count=cut.count,
             unreadable=unreadable_answers(listed.unreadable),
         )
         return csv_reply(answer, JobAnswer) if call.query.format == "csv" else answer

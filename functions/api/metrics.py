@@ -1,6 +1,7 @@
 """GET metrics: Prometheus text, rendered from what is stored at each scrape, so that nothing outlives its source."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -23,6 +24,14 @@ from functions.http import Call, Query, Routes
 from shared.domain.reports import AccountReport, JobReport, PoolReport
 from shared.domain.schedule_reports import ScheduleReport
 from shared.domain.sweeps import IngestionReport
+
+_LOOKS = re.compile(
+    rb"^azbatch_(?:(?:job|pool|schedule)_as_of_timestamp_seconds|job_task_read_\w+"
+    rb"|collector_(?:duration_seconds|polled_jobs|\w*calls"
+    rb"|(?:last_success|log_swept|telemetry_swept)_timestamp_seconds)){.*} .*$",
+    re.MULTILINE,
+)
+"""Samples that tell when and how was looked, and nothing of what was seen."""
 
 
 class _Families(Collector):
@@ -56,7 +65,7 @@ class _Families(Collector):
 
 
 def add_metrics(routes: Routes) -> None:
-    @routes.route("GET", "metrics", returns=str, media=CONTENT_TYPE_PLAIN_0_0_4, repeats=True)
+    @routes.route("GET", "metrics", returns=str, media=CONTENT_TYPE_PLAIN_0_0_4, repeats=True, looks=_LOOKS)
     async def get_metrics(call: Call[Query, None]) -> str:
         """All series in the Prometheus text format."""
         services = await call.services()

@@ -5,8 +5,10 @@ from typing import Literal
 
 from functions.answers import Answer
 from functions.api.insight_models import InsightAnswer, insight_answer
+from functions.http import Page
 from shared.domain.operations import PollOperation
 from shared.domain.outlook import outlook_of
+from shared.domain.pictures import Picture
 from shared.domain.reports import JobReport, MonitoringReport
 from shared.domain.stamps import from_milliseconds
 from shared.domain.tasks import Task, TaskCounts
@@ -45,12 +47,30 @@ class VerdictAnswer(Answer):
     checked_at: datetime | None
 
 
+class JudgedPage[T](Page[T], kw_only=True):
+    """A page of what a job or pool has, or of an account's pools, with the verdict on all of it.
+
+    Entries are as of `asOf`, null before the first read, or later.
+    """
+
+    as_of: datetime | None
+    verdict: VerdictAnswer
+
+
 class MonitoringAnswer(Answer):
     """Whether an account is watched and how often; `changedAt` is null where neither was ever changed."""
 
     enabled: bool
     poll_seconds: float
     changed_at: datetime | None
+
+
+class TaskReadAnswer(Answer):
+    """What the last read of a job's task list took: seconds of waiting for pages, requests to Batch, pages of tasks."""
+
+    seconds: float
+    requests: int
+    pages: int
 
 
 class JobAnswer(Answer):
@@ -73,6 +93,7 @@ class JobAnswer(Answer):
     verdict: VerdictAnswer
     progress: ProgressAnswer | None
     insight: InsightAnswer | None
+    task_read: TaskReadAnswer | None
 
 
 class TaskAnswer(Answer):
@@ -136,7 +157,7 @@ def monitoring_answer(report: MonitoringReport) -> MonitoringAnswer:
     return MonitoringAnswer(
         enabled=report.monitoring.enabled,
         poll_seconds=report.interval.total_seconds(),
-        changed_at=_time(report.monitoring.changed_at),
+        changed_at=utc(report.monitoring.changed_at),
     )
 
 
@@ -150,8 +171,8 @@ def job_answer(report: JobReport) -> JobAnswer:
         previous_state=facts.previous_state,
         creation_time=facts.creation_time.astimezone(UTC),
         state_transition_time=facts.state_transition_time.astimezone(UTC),
-        start_time=_time(facts.start_time),
-        end_time=_time(facts.end_time),
+        start_time=utc(facts.start_time),
+        end_time=utc(facts.end_time),
         pool_id=facts.pool_id,
         priority=facts.priority,
         display_name=facts.display_name,
@@ -163,16 +184,22 @@ def job_answer(report: JobReport) -> JobAnswer:
         if report.progress
         else None,
         insight=insight_answer(outlook) if outlook else None,
+        task_read=_task_read_answer(picture),
     )
+
+
+def _task_read_answer(picture: Picture | None) -> TaskReadAnswer | None:
+    read = picture.read if picture else None
+    return TaskReadAnswer(seconds=read.seconds, requests=read.requests, pages=read.pages) if read else None
 
 
 def verdict_answer(verdict: Verdict) -> VerdictAnswer:
     return VerdictAnswer(
-        as_of=_time(verdict.as_of),
+        as_of=utc(verdict.as_of),
         source=verdict.source,
         level=verdict.level,
         reason=verdict.reason,
-        checked_at=_time(verdict.checked_at),
+        checked_at=utc(verdict.checked_at),
     )
 
 
@@ -203,7 +230,7 @@ def poll_answer(operation: PollOperation) -> PollAnswer:
         id=operation.id,
         status=operation.status,
         created_at=operation.created_at.astimezone(UTC),
-        finished_at=_time(operation.finished_at),
+        finished_at=utc(operation.finished_at),
         jobs=JobsPolledAnswer(succeeded=operation.succeeded, failed=operation.failed),
         reasons=[ReasonAnswer(job=reason.job, message=reason.message) for reason in operation.reasons],
     )
@@ -213,7 +240,7 @@ _STATES: tuple[TaskState, ...] = ("active", "preparing", "running", "completed")
 _RESULTS: tuple[TaskResult | None, ...] = (None, "success", "failure")
 
 
-def _time(moment: datetime | None) -> datetime | None:
+def utc(moment: datetime | None) -> datetime | None:
     return moment.astimezone(UTC) if moment else None
 
 

@@ -8,23 +8,29 @@ import msgspec
 
 from functions.answers import ErrorAnswer
 from functions.api.docs_page import PAGE_POLICY, page_of
+from functions.api.handlers import all_routes
 from functions.csv_table import MEDIA
-from functions.http import Call, Query, Reply, Route, Routes
+from functions.http import Call, Query, Reply, Routes
+from functions.route import Route
 
 _REFERENCE = "#/components/schemas/{name}"
 _SCHEME = "entra"
+_CONVENTIONS = (
+    "Times are ISO 8601 in UTC, ids are matched without case as in Azure Batch. What takes GET takes HEAD, too; any"
+    " other method is a 405 with Allow. Answers to GETs come as Accept-Encoding asks for: in zstd, gzip, or plain."
+)
 
 
 def add_openapi(routes: Routes) -> None:
     @routes.route("GET", "openapi.json", returns=dict)
     async def get_openapi(_call: Call[Query, None]) -> dict[str, Any]:
         """This document."""
-        return document(routes.all)
+        return document(all_routes(routes.settings))
 
     @routes.route("GET", "docs", returns=str, media="text/html; charset=utf-8")
     async def get_docs(_call: Call[Query, None]) -> Reply:
         """The API on one page."""
-        return Reply(page_of(document(routes.all)), headers={"Content-Security-Policy": PAGE_POLICY})
+        return Reply(page_of(document(all_routes(routes.settings))), headers={"Content-Security-Policy": PAGE_POLICY})
 
 
 def document(routes: list[Route]) -> dict[str, Any]:
@@ -41,7 +47,7 @@ def document(routes: list[Route]) -> dict[str, Any]:
             "title": "Batchscope",
             "version": "0.1.0",
             "summary": "Monitoring for Azure Batch.",
-            "description": "Times are ISO 8601 in UTC, ids are matched without case as in Azure Batch.",
+            "description": _CONVENTIONS,
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "paths": paths,
@@ -83,6 +89,7 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     responses: dict[str, Any] = {str(status): success for status in route.statuses}
     if route.method == "GET":
         responses["304"] = {"description": "Still as the ETag in If-None-Match says."}
+        responses["406"] = {"description": "Accept-Encoding takes no coding that there is.", "content": error}
     responses["414"] = {"description": "The host takes no request line of over 8 KiB, and says no more."}
     for status in _refusals(route):
         responses.setdefault(str(status), {"description": HTTPStatus(status).phrase, "content": error})
@@ -110,7 +117,13 @@ def _path_parameters(path: str) -> list[dict[str, Any]]:
 
 def _query_parameters(kind: type[Any]) -> list[dict[str, Any]]:
     schema = msgspec.json.schema(kind, ref_template="{name}")["$defs"][kind.__name__]
-    return [{"name": name, "in": "query", "schema": value} for name, value in schema["properties"].items()]
+    return [_query_parameter(name, value) for name, value in schema["properties"].items()]
+
+
+def _query_parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Several values have commas between them."""
+    commas = {"style": "form", "explode": False} if schema.get("type") == "array" else {}
+    return {"name": name, "in": "query", "schema": schema, **commas}
 
 
 def _content(route: Route, kind: Any, schema_of: dict[str, Any]) -> dict[str, Any]:

@@ -7,12 +7,14 @@ poll is over, or as a 202 well before the platform cuts the connection at 230 s.
 import asyncio
 from typing import Annotated, Any, ClassVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType, json
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from functions.api.models import PollAnswer, poll_answer
 from functions.http import Call, Query, Reply, Routes
 from functions.parameters import BadRequestError
+from functions.queue_messages import PollMessage, text_of
 from shared.domain.operations import PollOperation
+from shared.stores.patience import waiting_for_storage
 
 _LONGEST_WAIT = 200
 _MAX_JOBS = 1000
@@ -38,13 +40,6 @@ class PollQuery(Query):
     wait: bool = False
 
 
-class PollMessage(Struct, frozen=True):
-    """What stands in the queue."""
-
-    account: str
-    poll: str
-
-
 def add_polls(routes: Routes) -> None:
     @routes.route(
         "POST",
@@ -62,11 +57,12 @@ def add_polls(routes: Routes) -> None:
         operation = await services.polling.request(call.path["account"], _wanted(call.body))
         if call.query.wait:
             try:
-                run = services.polling.run(call.path["account"], operation.id)
-                return Reply(poll_answer(await asyncio.wait_for(run, _LONGEST_WAIT)), status=200)
+                with waiting_for_storage(None):  # a poll reads and writes as much as a timer's
+                    run = services.polling.run(call.path["account"], operation.id)
+                    return Reply(poll_answer(await asyncio.wait_for(run, _LONGEST_WAIT)), status=200)
             except TimeoutError:  # what was polled so far is kept; the queue sees to the rest
                 pass
-        call.send(json.encode(PollMessage(call.path["account"], operation.id)).decode())
+        call.send(text_of(PollMessage(call.path["account"], operation.id)))
         return _accepted(call, operation)
 
     @routes.route("GET", "accounts/{account}/polls/{poll}", returns=PollAnswer)

@@ -138,5 +138,7 @@ POOL_SERIES = (
         "As of when a pool's nodes are.",
         lambda _, picture: picture.as_of.timestamp(),
     ),
-    Gauge("azbatch_pool_exact", "1 if the figures of a pool are exact.", ("account", "pool"), _exact),
+    Gauge(
+        "azbatch_pool_exact", "1 if the figures of a pool were exact as of when they are.", ("account", "pool"), _exact
+    ),
 )

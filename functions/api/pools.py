@@ -1,15 +1,19 @@
 """GET accounts/{account}/pools, …/{pool}, its autoscaleruns, nodes and nodes/{node}: from storage, not Batch."""
 
+from operator import attrgetter
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
 from functions.answers import unreadable_answers
 from functions.api.jobs import Format, Key, PageSize
+from functions.api.models import JudgedPage, utc, verdict_answer
 from functions.api.node_models import NodeAnswer, NodeLine, node_answer
 from functions.api.pool_models import EvaluationAnswer, PoolAnswer, PoolLine, evaluation_answer, pool_answer
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
+from functions.lists import page_by_key
+from functions.rendering import LOOKS
 from shared.domain.keys import key_of
 from shared.domain.node_causes import cause_of
 from shared.domain.reports import NodeReport, PoolReport
@@ -26,8 +30,8 @@ NodeState = Literal[
 class PoolsQuery(Query):
     """Filters of the pool list."""
 
-    state: PoolState | UnsetType = UNSET
-    allocation_state: AllocationState | UnsetType = UNSET
+    state: tuple[PoolState, ...] = ()
+    allocation_state: tuple[AllocationState, ...] = ()
     prefix: Key = ""
     format: Format = "json"
     maxpagesize: PageSize = 100
@@ -37,17 +41,16 @@ class PoolsQuery(Query):
         """True for a pool that every filter lets through; ids are compared as Batch does, without case."""
         facts = report.pool.facts
         return (
-            (self.state is UNSET or facts.state == self.state)
-            and (self.allocation_state is UNSET or facts.allocation_state == self.allocation_state)
+            (not self.state or facts.state in self.state)
+            and (not self.allocation_state or facts.allocation_state in self.allocation_state)
             and facts.key.startswith(key_of(self.prefix))
-            and facts.key > self.continuation
         )
 
 
 class NodesQuery(Query):
     """Filters of the node list; `cause` is a part of the cause's words, of any case."""
 
-    state: NodeState | UnsetType = UNSET
+    state: tuple[NodeState, ...] = ()
     is_dedicated: bool | UnsetType = UNSET
     cause: CausePart = ""
     flapping: bool | UnsetType = UNSET
@@ -60,26 +63,30 @@ class NodesQuery(Query):
         """True for a node that every filter lets through."""
         node = report.node
         return (
-            (self.state is UNSET or node.state == self.state)
+            (not self.state or node.state in self.state)
             and (self.is_dedicated is UNSET or node.dedicated == self.is_dedicated)
             and (not self.cause or self.cause.casefold() in (cause_of(node) or "").casefold())
             and (self.flapping is UNSET or report.is_flapping == self.flapping)
             and node.key.startswith(key_of(self.prefix))
-            and node.key > self.continuation
         )
 
 
 def add_pools(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/pools", query=PoolsQuery, returns=Page[PoolAnswer], repeats=True)
-    async def list_pools(call: Call[PoolsQuery, None]) -> Page[PoolAnswer] | Reply:
+    @routes.route("GET", "accounts/{account}/pools", query=PoolsQuery, returns=JudgedPage[PoolAnswer], repeats=True)
+    async def list_pools(call: Call[PoolsQuery, None]) -> JudgedPage[PoolAnswer] | Reply:
         """Pools of an account with their nodes in numbers and the verdict on these, by id."""
         services = await call.services()
         listed = await services.pools.listed_pools(call.path["account"])
         found = [report for report in listed.reports if call.query.wants(report)]
-        shown = found[: call.query.maxpagesize]
-        link = call.next_link(shown[-1].pool.key) if len(found) > len(shown) else None
-        missing = unreadable_answers(listed.unreadable)
-        page = Page(value=[pool_answer(report) for report in shown], next_link=link, unreadable=missing)
+        cut = page_by_key(found, attrgetter("pool.key"), after=call.query.continuation, size=call.query.maxpagesize)
+        page = JudgedPage(
+            value=[pool_answer(report) for report in cut.shown],
+            next_link=call.next_link(cut.continuation),
+            count=cut.count,
+            unreadable=unreadable_answers(listed.unreadable),
+            as_of=utc(listed.verdict.as_of),
+            verdict=verdict_answer(listed.verdict),
+        )
         return csv_reply(page, PoolLine) if call.query.format == "csv" else page
 
     @routes.route("GET", "accounts/{account}/pools/{pool}", returns=PoolAnswer, repeats=True)
@@ -93,20 +100,28 @@ def add_pools(routes: Routes) -> None:
         """The latest evaluations of a pool's autoscale formula that polls saw, the latest first; 20 at most."""
         services = await call.services()
         report = await services.pools.pool(call.path["account"], call.path["pool"])
-        return Page(value=[evaluation_answer(found) for found in report.pool.all_evaluations], next_link=None)
+        runs = [evaluation_answer(found) for found in report.pool.all_evaluations]
+        return Page(value=runs, count=len(runs))
 
-    @routes.route("GET", "accounts/{account}/pools/{pool}/nodes", query=NodesQuery, returns=Page[NodeAnswer])
-    async def list_nodes(call: Call[NodesQuery, None]) -> Page[NodeAnswer] | Reply:
+    @routes.route(
+        "GET", "accounts/{account}/pools/{pool}/nodes", query=NodesQuery, returns=JudgedPage[NodeAnswer], looks=LOOKS
+    )
+    async def list_nodes(call: Call[NodesQuery, None]) -> JudgedPage[NodeAnswer] | Reply:
         """Nodes of a pool with their time in state and its cause, by id."""
         services = await call.services()
-        reports = await services.pools.nodes(call.path["account"], call.path["pool"])
+        pool, reports = await services.pools.pool_with_nodes(call.path["account"], call.path["pool"])
         found = [report for report in reports if call.query.wants(report)]
-        shown = found[: call.query.maxpagesize]
-        link = call.next_link(shown[-1].node.key) if len(found) > len(shown) else None
-        page = Page(value=[node_answer(report) for report in shown], next_link=link)
+        cut = page_by_key(found, attrgetter("node.key"), after=call.query.continuation, size=call.query.maxpagesize)
+        page = JudgedPage(
+            value=[node_answer(report) for report in cut.shown],
+            next_link=call.next_link(cut.continuation),
+            count=cut.count,
+            as_of=utc(pool.verdict.as_of),
+            verdict=verdict_answer(pool.verdict),
+        )
         return csv_reply(page, NodeLine) if call.query.format == "csv" else page
 
-    @routes.route("GET", "accounts/{account}/pools/{pool}/nodes/{node}", returns=NodeAnswer)
+    @routes.route("GET", "accounts/{account}/pools/{pool}/nodes/{node}", returns=NodeAnswer, looks=LOOKS)
     async def get_node(call: Call[Query, None]) -> NodeAnswer:
         """One node."""
         services = await call.services()

@@ -1,24 +1,25 @@
 """GET accounts/{account}/jobschedules, …/{schedule}: from storage, never from Batch."""
 
+from operator import attrgetter
 from typing import Literal
-
-from msgspec import UNSET, UnsetType
 
 from functions.answers import unreadable_answers
 from functions.api.jobs import Format, Key, PageSize
 from functions.api.schedule_models import ScheduleAnswer, ScheduleLine, schedule_answer, schedule_line
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
+from functions.lists import page_by_key
 from shared.domain.keys import key_of
 from shared.domain.schedule_reports import ScheduleReport
 
+_KEY = attrgetter("schedule.key")
 ScheduleState = Literal["active", "completed", "disabled", "terminating", "deleting"]
 
 
 class SchedulesQuery(Query):
     """Filters of the list of job schedules; deleted ones are left out unless asked for."""
 
-    state: ScheduleState | UnsetType = UNSET
+    state: tuple[ScheduleState, ...] = ()
     prefix: Key = ""
     include_deleted: bool = False
     format: Format = "json"
@@ -30,9 +31,8 @@ class SchedulesQuery(Query):
         schedule = report.schedule
         return (
             (self.include_deleted or not schedule.deleted)
-            and (self.state is UNSET or schedule.facts.state == self.state)
+            and (not self.state or schedule.facts.state in self.state)
             and schedule.key.startswith(key_of(self.prefix))
-            and schedule.key > self.continuation
         )
 
 
@@ -45,10 +45,13 @@ def add_schedules(routes: Routes) -> None:
         services = await call.services()
         listed = await services.schedules.listed_schedules(call.path["account"])
         found = [report for report in listed.reports if call.query.wants(report)]
-        shown = found[: call.query.maxpagesize]
-        link = call.next_link(shown[-1].schedule.key) if len(found) > len(shown) else None
-        missing = unreadable_answers(listed.unreadable)
-        page = Page(value=[schedule_line(report) for report in shown], next_link=link, unreadable=missing)
+        cut = page_by_key(found, _KEY, after=call.query.continuation, size=call.query.maxpagesize)
+        page = Page(
+            value=[schedule_line(report) for report in cut.shown],
+            next_link=call.next_link(cut.continuation),
+            count=cut.count,
+            unreadable=unreadable_answers(listed.unreadable),
+        )
         return csv_reply(page, ScheduleLine) if call.query.format == "csv" else page
 
     @routes.route("GET", "accounts/{account}/jobschedules/{schedule}", returns=ScheduleAnswer, repeats=True)

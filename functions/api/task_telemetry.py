@@ -27,12 +27,16 @@ class TaskTelemetryQuery(TelemetryQuery):
 
 
 class RunBeforeAnswer(Answer):
-    """A run before the latest; it ended at `endTime` at the latest, as of some only the start is logged."""
+    """A run before the latest; it ended at `endTime` at the latest, as of some only the start is logged.
+
+    After one that was `retriedInternally` Batch started the task once more by its own choice, which it doesn't count.
+    """
 
     pool_id: str | None
     node_id: str | None
     start_time: datetime
     end_time: datetime
+    retried_internally: bool
 
 
 class SharingAnswer(Answer):
@@ -102,7 +106,11 @@ def _answer(found: "TaskTelemetry") -> TaskTelemetryAnswer:
 
 def _before(run: "TaskRun") -> RunBeforeAnswer:
     return RunBeforeAnswer(
-        pool_id=run.pool or None, node_id=run.node or None, start_time=run.start, end_time=run.end or run.start
+        pool_id=run.pool or None,
+        node_id=run.node or None,
+        start_time=run.start,
+        end_time=run.end or run.start,
+        retried_internally=run.is_retried_internally,
     )
 
 

@@ -4,14 +4,15 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
-from functions.api.jobs import Format, Key
-from functions.api.models import TaskAnswer, TaskResult, TaskState, task_answer
-from functions.api.task_positions import continuation_of, position_of
+from functions.api.jobs import Format, Ids, Key
+from functions.api.models import JudgedPage, TaskAnswer, TaskResult, TaskState, task_answer, utc, verdict_answer
 from functions.csv_table import CsvTable
-from functions.http import Call, Page, Query, Reply, Routes
+from functions.http import Call, Query, Reply, Routes
 from functions.parameters import BadRequestError
+from functions.positions import continuation_of, position_of
+from functions.rendering import LOOKS
 from shared.domain.task_filters import TaskFilter
 from shared.domain.task_lists import TaskList
 from shared.domain.task_order import TaskOrder
@@ -21,6 +22,7 @@ _MOST_JSON, _MOST_CSV = 1000, 100_000
 _MOST_SORTED_CSV = 25_000  # all of them, and as many again, are in memory until the last leaf was read: some 50 MB
 _DESCENDING = " desc"
 
+ExitCodes = Annotated[tuple[int, ...], Meta(max_length=100)]
 type TasksPageSize = Annotated[
     int,
     Meta(
@@ -47,12 +49,12 @@ type OrderBy = Annotated[
 class TasksQuery(Query):
     """Filters and order of the task list."""
 
-    state: TaskState | UnsetType = UNSET
-    result: TaskResult | UnsetType = UNSET
-    exit_code: int | UnsetType = UNSET
-    node_id: str | UnsetType = UNSET
-    pool_id: str | UnsetType = UNSET
-    failure_group: str | UnsetType = UNSET
+    state: tuple[TaskState, ...] = ()
+    result: tuple[TaskResult, ...] = ()
+    exit_code: ExitCodes = ()
+    node_id: Ids = ()
+    pool_id: Ids = ()
+    failure_group: Ids = ()
     prefix: Key = ""
     orderby: OrderBy = "id"
     format: Format = "json"
@@ -66,12 +68,12 @@ class TasksQuery(Query):
     @property
     def wanted(self) -> TaskFilter:
         return TaskFilter(
-            state=None if self.state is UNSET else STATES.index(self.state),
-            result=None if self.result is UNSET else RESULTS.index(self.result),
-            exit_code=None if self.exit_code is UNSET else self.exit_code,
-            node=None if self.node_id is UNSET else self.node_id,
-            pool=None if self.pool_id is UNSET else self.pool_id,
-            failure_group=None if self.failure_group is UNSET else self.failure_group,
+            states=frozenset(map(STATES.index, self.state)),
+            results=frozenset(map(RESULTS.index, self.result)),
+            exit_codes=frozenset(self.exit_code),
+            nodes=frozenset(self.node_id),
+            pools=frozenset(self.pool_id),
+            failure_groups=frozenset(self.failure_group),
             prefix=self.prefix,
         )
 
@@ -83,7 +85,7 @@ class TasksQuery(Query):
                 f" {_MOST_JSON}, with format=csv to {_MOST_CSV}, or to {_MOST_SORTED_CSV} in another order than by id.",
                 target="maxpagesize",
             )
-        after = position_of(self.orderby, self.continuation)
+        after = position_of(self.orderby, self.continuation, int)
         return TaskList(self.maxpagesize + 1, self.wanted, self.order, after)
 
     @property
@@ -94,14 +96,31 @@ class TasksQuery(Query):
 
 
 def add_tasks(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/jobs/{job}/tasks", query=TasksQuery, returns=Page[TaskAnswer])
-    async def list_tasks(call: Call[TasksQuery, None]) -> Page[TaskAnswer] | Reply:
+    @routes.route(
+        "GET",
+        "accounts/{account}/jobs/{job}/tasks",
+        query=TasksQuery,
+        returns=JudgedPage[TaskAnswer],
+        looks=LOOKS,
+    )
+    async def list_tasks(call: Call[TasksQuery, None]) -> JudgedPage[TaskAnswer] | Reply:
         """Last known states of a job's tasks, from the cache."""
-        if call.query.format == "csv":
+        services, query = await call.services(), call.query
+        listed = query.listed()
+        if query.failure_group and not query.continuation:
+            await services.queries.require_groups(call.path["account"], call.path["job"], query.failure_group)
+        if query.format == "csv":
             return await _table(call)
-        pages = _Pages(call)
+        report = await services.queries.job(call.path["account"], call.path["job"])  # before its tasks, which are later
+        pages, picture = _Pages(call), report.job.picture
         found = [task_answer(task) async for batch in pages.batches() for task in batch]
-        return Page(value=found, next_link=pages.next_link)
+        return JudgedPage(
+            value=found,
+            next_link=pages.next_link,
+            count=listed.wanted.count(picture.counts) if picture else None,
+            as_of=utc(report.verdict.as_of),
+            verdict=verdict_answer(report.verdict),
+        )
 
 
 async def _table(call: Call[TasksQuery, None]) -> Reply:

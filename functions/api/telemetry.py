@@ -139,10 +139,23 @@ class NodeFactsAnswer(Answer):
     disks: list[DiskAnswer]
 
 
+class UndrawnAnswer(Answer):
+    """A blob that came on the days of the range and of which nothing is in a series, and why, in a sentence.
+
+    `format` is what it seems to be, null where nobody looked. One that doesn't name the node names none at all.
+    """
+
+    blob: str
+    format: str | None
+    names_node: bool
+    reason: str
+
+
 class TelemetryAnswer(Answer):
     """The range as far as it is kept, and the series of a node that have something in it, by name and attributes.
 
     In `hourly` parts a point is of a whole hour at least, whatever `step` says: no minutes are kept of them.
+    Where `value` is empty, `undrawn` are the first ten blobs that came and aren't drawn.
     `facts` are those told after the latest start of the node, of those whose samples are in the range.
     """
 
@@ -152,6 +165,7 @@ class TelemetryAnswer(Answer):
     hourly: list[HourlyPart]
     left_out: LeftOutAnswer
     facts: NodeFactsAnswer
+    undrawn: list[UndrawnAnswer]
     value: list[TelemetrySeriesAnswer]
 
 
@@ -182,6 +196,15 @@ def telemetry_answer(found: "NodeTelemetry") -> TelemetryAnswer:
         hourly=[HourlyPart(since=since, until=until) for since, until in found.hourly],
         left_out=_left_out(found.left_out),
         facts=msgspec.convert(found.facts, NodeFactsAnswer, from_attributes=True),
+        undrawn=[
+            UndrawnAnswer(
+                blob=one.arrival.blob,
+                format=one.arrival.format or None,
+                names_node=one.arrival.names_node,
+                reason=one.reason,
+            )
+            for one in found.undrawn
+        ],
         value=[
             TelemetrySeriesAnswer(
                 name=line.name,

@@ -2,22 +2,30 @@
 
 A blob that is deleted and made again, or written over, is another *incarnation* under the same name: it is read from
 its start. What tells is its creation time, a size or a number of blocks below what was read already, and the bytes
-before the place where reading goes on (the *anchor*), which never change in a blob that only grows.
+before the place where reading goes on (the *anchor*), which never change in a blob that only grows. One that begins
+with all that was read (beginnings.py) was only uploaded anew, and reading goes on.
 """
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from itertools import chain
 
+from shared.domain.beginnings import Beginning
+
 ANCHOR_BYTES = 64
 _DIGEST = 16
+RESTED = timedelta(hours=6)
+"""After this long without a write half a unit at the end of a blob is taken for what it is: nobody ends it any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenBlob:
-    """A blob as a list or a look at it shows it. `blocks` is None in lists, and for other than append blobs."""
+    """A blob as a list or a look at it shows it. `blocks` is None in lists, and for other than append blobs.
+
+    One that isn't `appended` to is uploaded as a whole each time.
+    """
 
     name: str
     created: datetime
@@ -26,6 +34,7 @@ class SeenBlob:
     etag: str
     is_sealed: bool = False
     blocks: int | None = None
+    is_appended: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +43,8 @@ class Entry:
 
     All of it had been read as of `etag`, unless that is empty; `number` counts its incarnations that creation times
     don't tell apart. `modified` is when it was written last, as far as is known, and `read` how many bytes were read,
-    or more by now. `row_etag` is that of the entry itself, None where it is new.
+    or more by now, at `read_at`. `row_etag` is that of the entry itself, None where it is new. `uploaded` is the
+    creation time of the blob that goes on where the one of `created` ended, None as long as that is there itself.
     """
 
     name: str
@@ -44,15 +54,21 @@ class Entry:
     etag: str = ""
     row_etag: str | None = None
     read: int = 0
+    uploaded: datetime | None = None
+    read_at: datetime | None = None
 
     @classmethod
-    def of(cls, blob: SeenBlob, before: "Entry | None") -> "Entry":
-        """The entry of a blob, which knows the incarnation before where there was one."""
-        if before is None:
-            return cls(blob.name, blob.created, blob.modified)
-        if before.created == blob.created:
-            return before
-        return replace(before, created=blob.created, modified=blob.modified, number=0, etag="", read=0)
+    def new(cls, blob: SeenBlob) -> "Entry":
+        """That of a blob that was never seen."""
+        return cls(blob.name, blob.created, blob.modified)
+
+    def is_of(self, blob: SeenBlob) -> bool:
+        """Whether the blob was created when the one that is known was."""
+        return blob.created == (self.uploaded or self.created)
+
+    def going_on(self, blob: SeenBlob) -> "Entry":
+        """As of a blob that was uploaded anew and goes on where the one before ended."""
+        return replace(self, uploaded=None if blob.created == self.created else blob.created, modified=blob.modified)
 
     @property
     def incarnation(self) -> str:
@@ -62,19 +78,26 @@ class Entry:
 
     def sleeps(self, blob: SeenBlob) -> bool:
         """True where nothing has happened to the blob since it was read to its end."""
-        return self.etag == blob.etag and self.created == blob.created
+        return self.etag == blob.etag and self.is_of(blob)
 
     def unread(self, blob: SeenBlob) -> int:
         """How many bytes of the blob are left, or less by now."""
-        return max(blob.size - self.read, 0) if self.created == blob.created else blob.size
+        return max(blob.size - self.read, 0) if self.is_of(blob) else blob.size
 
-    def read_to_end(self, blob: SeenBlob, read: int) -> "Entry":
+    def is_final(self, blob: SeenBlob, now: datetime) -> bool:
+        """Whether nothing is expected to be written to a blob any more."""
+        return blob.is_sealed or (self.sleeps(blob) and now - (self.read_at or self.modified) >= RESTED)
+
+    def read_to_end(self, blob: SeenBlob, read: int, now: datetime) -> "Entry":
         """As of a blob of which nothing more can be read than so many bytes."""
-        return replace(self, etag=blob.etag, modified=blob.modified, read=read)
+        return replace(self, etag=blob.etag, modified=blob.modified, read=read, read_at=now)
 
-    def anew(self) -> "Entry":
-        """Another incarnation of the same creation time."""
-        return replace(self, number=self.number + 1, etag="", read=0)
+    def anew(self, blob: SeenBlob) -> "Entry":
+        """Another incarnation, of the same creation time or not."""
+        number = self.number + 1 if self.is_of(blob) and not self.uploaded else 0
+        return replace(
+            self, created=blob.created, modified=blob.modified, number=number, etag="", read=0, uploaded=None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +105,8 @@ class Place:
     """Where to go on in an incarnation, and what was found before.
 
     `anchor` is the digest of the last bytes before `offset`. `skipping` says that they belong to a unit too large,
-    whose rest is passed over. `refused` of all `units` were bad.
+    whose rest is passed over. `refused` of all `units` were bad. `etag` is that of the blob in which it is the place;
+    empty, as `beginning` is None, in one of before these were kept, or where bytes were passed over unread.
     """
 
     offset: int = 0
@@ -91,6 +115,8 @@ class Place:
     skipping: bool = False
     units: int = 0
     refused: int = 0
+    etag: str = ""
+    beginning: Beginning | None = None
 
     @property
     def anchor_bytes(self) -> int:
@@ -106,6 +132,7 @@ class Place:
         self, read: bytes, blob: SeenBlob, *, units: int = 0, refused: int = 0, skipping: bool = False
     ) -> "Place":
         """The place after `read`, which begins with the anchor's bytes."""
+        beginning = self.beginning if self.offset else Beginning()
         return Place(
             offset=self.offset - self.anchor_bytes + len(read),
             anchor=digest(read[-ANCHOR_BYTES:]),
@@ -113,12 +140,14 @@ class Place:
             skipping=skipping,
             units=self.units + units,
             refused=self.refused + refused,
+            etag=blob.etag,
+            beginning=beginning.extended(read[self.anchor_bytes :]) if beginning else None,
         )
 
     def at_end(self, last: bytes, blob: SeenBlob) -> "Place":
         """The end of a blob, whose `last` bytes are the anchor; what is before it was passed over."""
         blocks = self.blocks if blob.blocks is None else blob.blocks
-        return replace(self, offset=blob.size, anchor=digest(last), blocks=blocks)
+        return replace(self, offset=blob.size, anchor=digest(last), blocks=blocks, etag=blob.etag, beginning=None)
 
 
 @dataclass(frozen=True, slots=True)

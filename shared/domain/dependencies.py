@@ -10,12 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from shared.domain.dependency_cycles import cycle_in, endless
 from shared.domain.keys import key_of
 
-MOST_KEYS = 300
+MOST_KEYS = 1000
 _MOST_SHOWN = 5
 
 type Standing = Literal["satisfied", "waiting", "running", "failed", "missing", "unknown"]
+type _Fate = Standing | Literal["circular"]
+_FOR_GOOD: tuple[_Fate, ...] = ("failed", "missing", "circular")
 _RANKS: dict[Standing, int] = {"failed": 0, "missing": 1, "running": 1, "waiting": 2}
 
 
@@ -44,8 +47,10 @@ class Blocker:
 class Dependencies:
     """Of `looked` waiting tasks, `whole` where these are all: `held` wait for others.
 
-    Of those `lost` wait for one that failed and satisfies nobody, and `astray` for one that the job doesn't have.
+    Of those `lost` wait for one that failed and satisfies nobody, `astray` for one that the job doesn't have, and
+    `circular` for one that waits for itself, each directly or behind others that wait: none of them ever starts.
     `unsure` may be held or not. `blockers` hold the most: those that failed first, those that wait themselves last.
+    `cycle` are ids, from a task back to itself.
     """
 
     looked: int
@@ -55,6 +60,13 @@ class Dependencies:
     astray: int = 0
     unsure: int = 0
     blockers: tuple[Blocker, ...] = ()
+    circular: int = 0
+    cycle: tuple[str, ...] = ()
+
+    @property
+    def endless(self) -> int:
+        """How many wait for good, unless somebody changes something."""
+        return self.lost + self.astray + self.circular
 
     @property
     def all_held(self) -> bool:
@@ -66,7 +78,7 @@ class Dependencies:
 
         Not where all that they wait for waits itself: a task that keeps those may be one that could run.
         """
-        has_root = any(blocker.standing != "waiting" for blocker in self.blockers)
+        has_root = self.circular > 0 or any(blocker.standing != "waiting" for blocker in self.blockers)
         return has_root and 0 < self.held == self.looked - self.unsure and not self.all_held
 
 
@@ -83,34 +95,67 @@ def wanted_keys(tasks: Iterable[WaitingTask]) -> dict[str, str]:
 
 def dependencies_of(tasks: Sequence[WaitingTask], standings: Mapping[str, Standing], *, whole: bool) -> Dependencies:
     """What holds these tasks; `standings` are by key, and what is in none of them is unknown."""
-    held: Counter[str] = Counter()
-    holds: Counter[str] = Counter()
-    names: dict[str, str] = {}
-    for task in tasks:
-        closed = {}
-        for name in _names(task):
-            key = key_of(name)
-            standing = standings.get(key, "unknown")
-            if standing != "satisfied":
-                closed[key] = standing
-                names[key] = name
-            if key not in standings:  # nor are those behind it, and a range may have millions of ids
-                break
-        holds.update(key for key, standing in closed.items() if standing != "unknown")
-        held[_worst(closed.values())] += 1
+    closed = {key_of(task.id): _closed(task, standings) for task in tasks}
+    holds = Counter(key for found in closed.values() for key, (_, standing) in found.items() if standing != "unknown")
+    names = {key: name for found in closed.values() for key, (name, _) in found.items()}
+    fates = _fates({key: {on: standing for on, (_, standing) in found.items()} for key, found in closed.items()})
+    numbers = Counter(fates.values())
     shown = sorted(holds, key=lambda key: (_RANKS[standings[key]], -holds[key], key))[:_MOST_SHOWN]
+    left = endless(_edges(closed))
     return Dependencies(
         looked=len(tasks),
         whole=whole,
-        held=sum(held[standing] for standing in ("waiting", "running", "failed", "missing")),
-        lost=held["failed"],
-        astray=held["missing"],
-        unsure=held["unknown"],
+        held=sum(numbers[standing] for standing in ("waiting", "running", "failed", "missing", "circular")),
+        lost=numbers["failed"],
+        astray=numbers["missing"],
+        unsure=numbers["unknown"],
         blockers=tuple(Blocker(names[key], standings[key], holds[key]) for key in shown),
+        circular=numbers["circular"],
+        cycle=tuple(names[key] for key in cycle_in(left)),
     )
 
 
-def _worst(closed: Iterable[Standing]) -> Standing:
+def _closed(task: WaitingTask, standings: Mapping[str, Standing]) -> dict[str, tuple[str, Standing]]:
+    """The ids and standings of those that keep a task, by key, up to the first of which nothing is known.
+
+    Nor is anything of those behind it, and a range may have millions of ids.
+    """
+    found: dict[str, tuple[str, Standing]] = {}
+    for name in _names(task):
+        key = key_of(name)
+        standing = standings.get(key, "unknown")
+        if standing != "satisfied":
+            found[key] = name, standing
+        if key not in standings:
+            break
+    return found
+
+
+def _edges(closed: Mapping[str, Mapping[str, object]]) -> dict[str, set[str]]:
+    """From waiting tasks to those waiting tasks that keep them."""
+    return {key: found.keys() & closed.keys() for key, found in closed.items()}
+
+
+def _fates(closed: Mapping[str, Mapping[str, Standing]]) -> dict[str, _Fate]:
+    """What decides about each task: a failure holds it for good, be it behind others that wait."""
+    fates: dict[str, _Fate] = {key: _worst(found.values()) for key, found in closed.items()}
+    edges = _edges(closed)
+    behind: dict[str, list[str]] = {}
+    for key, on in edges.items():
+        for other in on:
+            behind.setdefault(other, []).append(key)
+    circular = endless(edges)
+    for fate in _FOR_GOOD:
+        begun = circular if fate == "circular" else [key for key, found in fates.items() if found == fate]
+        reached = [key for key in begun if fates[key] == fate or fates[key] not in _FOR_GOOD]
+        while reached:
+            key = reached.pop()
+            fates[key] = fate
+            reached += [each for each in behind.get(key, ()) if fates[each] not in _FOR_GOOD]
+    return fates
+
+
+def _worst(closed: Iterable[Standing]) -> _Fate:
     """What decides about a task: one failure holds it for good, whatever else it waits for."""
     found = set(closed)
     order: tuple[Standing, ...] = ("failed", "missing", "waiting", "running", "unknown")

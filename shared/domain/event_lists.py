@@ -38,16 +38,18 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """What a list shows; None lets everything through. Ids and kinds are compared without case, as Batch does.
+    """What a list shows: of each set one of its values; empty sets and None let everything through.
+
+    Ids and kinds are compared without case, as Batch does.
 
     `since` is included, `until` isn't.
     """
 
-    job: str | None = None
-    task: str | None = None
-    pool: str | None = None
-    node: str | None = None
-    kind: str | None = None
+    jobs: frozenset[str] = frozenset()
+    tasks: frozenset[str] = frozenset()
+    pools: frozenset[str] = frozenset()
+    nodes: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
     since: datetime | None = None
     until: datetime | None = None
 
@@ -55,11 +57,11 @@ class EventFilter:
         return (
             (self.since is None or event.at >= self.since)
             and (self.until is None or event.at < self.until)
-            and _same(self.kind, event.kind)
-            and _same(self.job, event.job)
-            and _same(self.task, event.task)
-            and _same(self.pool, event.pool)
-            and _same(self.node, event.node)
+            and _is_among(self.kinds, event.kind)
+            and _is_among(self.jobs, event.job)
+            and _is_among(self.tasks, event.task)
+            and _is_among(self.pools, event.pool)
+            and _is_among(self.nodes, event.node)
         )
 
     def minutes(self, oldest: datetime) -> tuple[int, int]:
@@ -79,5 +81,5 @@ def last_minute_of(position: Position | None) -> int:
     return (position.at if position.identity else position.at - 1) // _MINUTE
 
 
-def _same(wanted: str | None, found: str | None) -> bool:
-    return wanted is None or (found is not None and key_of(wanted) == key_of(found))
+def _is_among(wanted: frozenset[str], found: str | None) -> bool:
+    return not wanted or (found is not None and key_of(found) in map(key_of, wanted))

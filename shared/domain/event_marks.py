@@ -13,6 +13,7 @@ from shared.domain.batch_events import BatchEvent
 from shared.domain.event_lists import EventFilter
 from shared.domain.keys import key_of
 
+_PARTS = ("job", "pool", "node", "kind")
 _BYTES = 4
 _MOST_ROWS = 50  # of a stretch that is read; of one that is passed over _MOST_PASSED
 _MOST_PASSED = 1_000
@@ -35,26 +36,28 @@ class Stretch:
         return Stretch(earlier.first, self.last, rows, self.is_wanted)
 
 
+type Wanted = tuple[frozenset[bytes], ...]
+"""Of each of these sets a row must have one mark."""
+
+
 def marks_of(events: Iterable[BatchEvent]) -> bytes:
     """All marks of a row's events, side by side."""
-    found = {_mark(part, value) for event in events for part, value in _parts(event) if value is not None}
-    return b"".join(sorted(found))
+    parts = [(part, getattr(event, part)) for event in events for part in _PARTS]
+    return b"".join(sorted({_mark(part, value) for part, value in parts if value is not None}))
 
 
-def marks_wanted(wanted: EventFilter) -> frozenset[bytes]:
+def marks_wanted(wanted: EventFilter) -> Wanted:
     """The marks that a row must have for an event to pass; none where the filter asks for nothing that has marks."""
-    return frozenset(_mark(part, value) for part, value in _parts(wanted) if value is not None)
+    values = {part: getattr(wanted, f"{part}s") for part in _PARTS}
+    return tuple(frozenset(_mark(part, value) for value in some) for part, some in values.items() if some)
 
 
-def may_have(marks: bytes | None, wanted: frozenset[bytes]) -> bool:
+def may_have(marks: bytes | None, wanted: Wanted) -> bool:
     """Whether events of a row with these marks may pass; without marks it was written before there were any."""
     if marks is None:
         return True
-    return wanted <= {marks[at : at + _BYTES] for at in range(0, len(marks), _BYTES)}
-
-
-def _parts(one: BatchEvent | EventFilter) -> tuple[tuple[str, str | None], ...]:
-    return (("job", one.job), ("pool", one.pool), ("node", one.node), ("kind", one.kind))
+    there = {marks[at : at + _BYTES] for at in range(0, len(marks), _BYTES)}
+    return not any(there.isdisjoint(some) for some in wanted)
 
 
 @lru_cache(4096)

@@ -1,7 +1,8 @@
 """Records of Batch's resource log, parsed into events without secrets.
 
 The log has changed its shape over the years and will again: nothing but a time and a kind is asked of a record, names
-count without their case, and a kind that isn't known is kept like any other.
+count without their case, and a kind that isn't known is kept like any other. Of properties that aren't known only
+numbers and names are kept: what else is in them may be a secret.
 """
 
 import re
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 
 from shared.domain.batch_events import IDENTITY_BYTES, KINDS, BatchEvent, Json, field_of, parse_stamp
+from shared.domain.event_fields import LEFT_OUT, LET_IN
 from shared.domain.redacted_begins import redacted_begin
 from shared.domain.redaction import MARK, is_harmless_word, redacted
 
@@ -24,6 +26,7 @@ _DEEPEST = 32
 _MOST_WHOLE = 1 << 63  # rows hold no larger number, nor do the service's 64 bits
 _LONGEST_WORD = 64
 _LONGEST_TEXT = 16 * 1024  # characters of a value that are kept; formulas and their results have some thousands
+_ACCOUNT = re.compile(r"/batchaccounts/([^/]+)", re.IGNORECASE)
 _LONGEST_KNOWN = 1000  # characters of texts that are remembered without secrets, as the service says the same a lot
 
 
@@ -35,8 +38,17 @@ class RecordError(ValueError):
         self.position = position
 
 
-def parse_event(record: bytes) -> BatchEvent:
-    """A line of the log as an event, without secrets. Raises RecordError, which says what is wrong and where."""
+def account_of(path: str) -> str | None:
+    """The account that a resource id names, which logs write in upper case, in lower case."""
+    found = _ACCOUNT.search(path)
+    return found[1].lower() if found else None
+
+
+def parse_event(record: bytes, account: str | None = None) -> BatchEvent:
+    """A line of the log as an event, without secrets. Raises RecordError, which says what is wrong and where.
+
+    In the log of an `account`, a name in lower case, a record that names another one is wrong.
+    """
     if len(record) > _MOST_BYTES:
         raise RecordError(f"It has {len(record)} bytes, more than {_MOST_BYTES}.", _MOST_BYTES)
     found = _decoded(record)
@@ -45,6 +57,9 @@ def parse_event(record: bytes) -> BatchEvent:
         raise RecordError("It has no operationName.")
     if len(name) > _LONGEST_NAME:
         raise RecordError(f"Its operationName has {len(name)} characters, more than {_LONGEST_NAME}.")
+    resource = _text(found, "resourceId") or ""
+    if account and account_of(resource) not in (None, account):
+        raise RecordError("Its resourceId names another account than the log that it stands in.")
     kind = _BY_LOWER.get(name.lower(), name)
     properties = field_of(found, "properties")
     if properties is not None and not isinstance(properties, dict):
@@ -59,7 +74,7 @@ def parse_event(record: bytes) -> BatchEvent:
         pool=pool,
         node=node,
         properties=cleaned,
-        identity=_identity(kind, _text(found, "resourceId") or "", properties or {}),
+        identity=_identity(kind, resource, properties or {}),
     )
 
 
@@ -138,15 +153,6 @@ def _is_named_secret(found: dict[str, Any]) -> bool:
     return isinstance(name, str) and _names_secret(name)
 
 
-def _asks_for_secret(argument: Any) -> bool:
-    """Whether the argument behind it in a list is a secret."""
-    return _is_option(argument) and "=" not in argument and _names_secret(argument)
-
-
-def _is_option(argument: Any) -> bool:
-    return isinstance(argument, str) and argument.startswith("-")
-
-
 def _shown(text: str) -> str:
     """A text without secrets; ids and times, which are single words, are nearly all of them."""
     if len(text) <= _LONGEST_WORD and is_harmless_word(text):
@@ -176,10 +182,16 @@ def _clean(value: Any, depth: int) -> Any:
     if isinstance(value, dict):
         is_named = _is_named_secret(value)
         return {_known(key): MARK if (is_named and key.lower() == "value") or _names_secret(key)
-                else _clean(each, depth + 1) for key, each in value.items()}  # fmt: skip
+                else _let_in(key, each, depth) for key, each in value.items()}  # fmt: skip
     if isinstance(value, list):
-        return [MARK if _asks_for_secret(before) and not _is_option(each) else _clean(each, depth + 1)
-                for before, each in zip(("", *value), value, strict=False)]  # fmt: skip
+        return [_clean(each, depth + 1) for each in value]
     if isinstance(value, int) and not -_MOST_WHOLE <= value < _MOST_WHOLE:
         raise RecordError("It has a whole number of more than 64 bits.")
     return value
+
+
+def _let_in(key: str, value: Any, depth: int) -> Any:
+    """A property without secrets, or only that there is one where nobody knows what it may hold."""
+    cleaned = _clean(value, depth + 1)
+    holds_text = isinstance(value, (dict, list)) or (isinstance(value, str) and value.strip())
+    return LEFT_OUT if holds_text and key.lower() not in LET_IN else cleaned

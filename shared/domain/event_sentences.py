@@ -1,6 +1,6 @@
 """What an event says to a person: one sentence, made of nothing but the event. It refuses to guess what isn't told."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -8,11 +8,13 @@ from shared.domain.batch_events import BatchEvent, field_of, parse_stamp
 
 _TARGETS = (("Dedicated", "dedicated"), ("LowPriority", "Spot"))
 _NODES = "Nodes"  # at the end of names, but for those of 2017
+_MOST_DETAILS = 5
 
 
-def sentence_of(event: BatchEvent) -> str:
-    """The sentence for an event of any kind."""
-    return _SENTENCES.get(event.kind, _unknown)(event)
+def sentence_of(event: BatchEvent, *, is_internal_retry: bool = False) -> str:
+    """The sentence for an event of any kind; of a start also that it is an internal retry, where others told that."""
+    sentence = _SENTENCES.get(event.kind, _unknown)(event)
+    return f"{sentence.removesuffix('.')} (an internal retry by Batch)." if is_internal_retry else sentence
 
 
 def _pool_created(event: BatchEvent) -> str:
@@ -143,8 +145,23 @@ def _why(found: Mapping[str, Any]) -> str:
 
 
 def _reason(error: object) -> str:
-    """The code and message of an error, as far as they say something."""
-    return ": ".join(_stopped(part) for name in ("code", "message") if (part := _text(error, name)))
+    """The code and message of an error, and its details, as far as they say something."""
+    why = ": ".join(_stopped(part) for name in ("code", "message") if (part := _text(error, name)))
+    details = "; ".join(dict.fromkeys(_details(error)))
+    return f"{why} ({details})" if why and details else why or details
+
+
+def _details(error: object) -> Iterator[str]:
+    """Pairs of a name and a value, which autoscale errors call `values` and scheduling errors `details`."""
+    for pair in [pair for name in ("values", "details") for pair in _list(error, name)][:_MOST_DETAILS]:
+        name, value = _text(pair, "name"), _text(pair, "value")
+        if value:
+            yield _stopped(value) if not name or name.lower() == "message" else f"{name}: {_stopped(value)}"
+
+
+def _list(found: object, name: str) -> list[Any]:
+    value = field_of(found, name)
+    return value if isinstance(value, list) else []
 
 
 def _after(found: Mapping[str, Any]) -> str:

@@ -4,79 +4,23 @@ Rules read it and nothing else, so the same evidence always gives the same answe
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Literal
+from dataclasses import dataclass
+from datetime import datetime
 
 from shared.domain.dependencies import Dependencies
+from shared.domain.findings import Severity
 from shared.domain.job_rules import JobRules
 from shared.domain.jobs import COMPLETED, JobFacts
 from shared.domain.nodes import START_TASK_FAILED, Node
+from shared.domain.observations import Preparation, Retried, Waiting
+from shared.domain.pool_growth import target_of
+from shared.domain.pool_settings import Problem
 from shared.domain.pools import Pool
+from shared.domain.rivals import Rival, slots_of
 from shared.domain.tasks import TaskCounts
 
-type Severity = Literal["blocking", "limiting", "info"]
-type Value = str | int | float | bool | datetime | timedelta | tuple[str, ...] | None
 ENDING = (COMPLETED, "terminating", "deleting")
 COMING = ("creating", "starting", "waitingforstarttask", "rebooting", "reimaging", "upgradingos")
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One cause: what is so, what shows it, what to do about it, and since when it is so where that is known.
-
-    `blocking`: it keeps every waiting task of the job from starting, and none runs; `limiting`: it keeps some, or more
-    of them, from it; `info`: worth knowing, but not the cause.
-    """
-
-    code: str
-    severity: Severity
-    title: str
-    detail: str
-    advice: str
-    evidence: Mapping[str, Value] = field(default_factory=dict)
-    since: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """Another job on the same pool. Slots are those that its running, and its waiting, tasks require."""
-
-    id: str
-    priority: int
-    state: str
-    rules: JobRules
-    counts: TaskCounts
-    running_slots: int
-    waiting_slots: int
-
-    @property
-    def competes(self) -> bool:
-        """True where its waiting tasks may take slots: as far as its own state and bound let them."""
-        most = self.rules.max_parallel_tasks
-        has_room = most is None or self.counts.running + self.counts.preparing < most
-        return self.state == "active" and self.counts.active > 0 and has_room
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """Slots that waiting tasks require, of the first so many: `looked` of them, the least and the most."""
-
-    looked: int
-    least_slots: int
-    most_slots: int
-
-
-@dataclass(frozen=True, slots=True)
-class Preparation:
-    """How a job's preparation went on the nodes where it was begun; the failures of nodes in the pool now, by word."""
-
-    nodes: int
-    succeeded: int
-    failed_nodes: frozenset[str] = frozenset()
-    failures: tuple[tuple[str, int], ...] = ()
-    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +30,8 @@ class Evidence:
     `counts` are None before its first read. `pool_gone` is None where nobody could say whether there is a pool.
     `nodes` are those of the pool, empty where all of them can take tasks and some have room. `per_minute` is how many
     tasks of all jobs on the pool ended a minute lately. `waiting`, `dependencies`, `preparation` are None where nothing
-    was looked at.
+    was looked at. `makes_pool`: the pool comes and goes with the job or its schedule; `scheduling_error` is why the
+    service couldn't start the job.
     """
 
     now: datetime
@@ -103,6 +48,9 @@ class Evidence:
     per_minute: float | None = None
     dependencies: Dependencies | None = None
     preparation: Preparation | None = None
+    retried: Retried | None = None
+    makes_pool: bool = False
+    scheduling_error: Problem | None = None
 
     @property
     def waits(self) -> int:
@@ -115,10 +63,20 @@ class Evidence:
 
     @property
     def severity(self) -> Severity:
-        """That of what keeps all of the waiting tasks: it blocks a job only if none of its tasks runs."""
+        """That of what keeps all of the waiting tasks for now: it blocks a job only if none of its tasks runs."""
         if not self.waits:
             return "info"
         return "limiting" if self.runs else "blocking"
+
+    @property
+    def lasting_severity(self) -> Severity:
+        """That of what keeps all of the waiting tasks until somebody changes it: it blocks whatever runs."""
+        return "blocking" if self.waits else "info"
+
+    @property
+    def lasting_pool_severity(self) -> Severity:
+        """The same of what comes after dependencies."""
+        return self._after_dependencies(self.lasting_severity)
 
     @property
     def later_severity(self) -> Severity:
@@ -126,8 +84,62 @@ class Evidence:
 
         A pool that has no nodes may have none for that reason: its formula doesn't count tasks that wait for others.
         """
+        return self._after_dependencies(self.severity)
+
+    def _after_dependencies(self, severity: Severity) -> Severity:
         seem_held = self.dependencies is not None and self.dependencies.seem_all_held
-        return "limiting" if seem_held and self.severity == "blocking" else self.severity
+        return "limiting" if seem_held and severity == "blocking" else severity
+
+    @property
+    def is_emptied(self) -> bool:
+        """True of a pool that is on its way to no nodes: those that it has run their tasks to the end and get none.
+
+        A resize that is being stopped leaves the nodes that there are.
+        """
+        facts = self.pool.facts if self.pool else None
+        if facts is None or facts.state != "active" or target_of(facts) != 0:
+            return False
+        return facts.allocation_state == "resizing" and facts.nodes > 0
+
+    @property
+    def ahead(self) -> tuple[Rival, ...]:
+        """Jobs of a higher priority whose waiting tasks would take free slots now."""
+        return tuple(rival for rival in self.rivals if rival.contending and rival.priority > (self.job.priority or 0))
+
+    @property
+    def equal(self) -> tuple[Rival, ...]:
+        """Jobs of the same priority whose waiting tasks would take free slots now."""
+        return tuple(rival for rival in self.rivals if rival.contending and rival.priority == (self.job.priority or 0))
+
+    @property
+    def own_slots(self) -> int:
+        """Slots for which its own waiting tasks stand in line: those that others hold, or its bound, don't.
+
+        None do that fit on no node.
+        """
+        if self.waiting and self.pool and self.waiting.least_slots > self.pool.facts.slots_per_node:
+            return 0
+        held = self.dependencies.held if self.dependencies else 0
+        most = self.rules.max_parallel_tasks
+        ready = max(self.waits - held, 0)
+        ready = ready if most is None else min(ready, max(most - self.runs, 0))
+        slots = self.waits if self.waiting_slots is None else self.waiting_slots
+        return -(-slots * ready // self.waits) if self.waits else 0
+
+    @property
+    def is_contested(self) -> bool:
+        """True where slots are free, and fewer than tasks stand in line for: in a moment others have them."""
+        is_open = self.pool is not None and self.pool.facts.state == "active" and self.lacks_room is False
+        if not (is_open and self.free and self.own_slots):
+            return False
+        return slots_of(self.ahead) + slots_of(self.equal) + self.own_slots > self.free
+
+    @property
+    def is_outranked(self) -> bool:
+        """True where jobs of a higher priority would take all slots that are free, and those of nodes on their way."""
+        slots = slots_of(self.ahead)
+        per_node = self.pool.facts.slots_per_node if self.pool else 1
+        return slots > 0 and self.able > 0 and slots >= self.free + (self.coming + self.awaited) * per_node
 
     @property
     def unfit(self) -> tuple[Node, ...]:
@@ -144,7 +156,7 @@ class Evidence:
     @property
     def free(self) -> int:
         """Slots that are free on nodes which may get tasks of this job."""
-        if self.pool is None or self.pool.picture is None:
+        if self.pool is None or self.pool.picture is None or self.is_emptied:
             return 0
         if not self.unfit:
             return self.pool.picture.summary.free
@@ -164,7 +176,7 @@ class Evidence:
     @property
     def able(self) -> int:
         """Nodes that may get tasks."""
-        return self.states["idle"] + self.states["running"]
+        return 0 if self.is_emptied else self.states["idle"] + self.states["running"]
 
     @property
     def coming(self) -> int:
@@ -205,11 +217,13 @@ class Evidence:
 
     @property
     def pool_severity(self) -> Severity:
-        """That of what keeps a pool from having room: nothing where there is room, less where nobody knows."""
+        """That of what keeps a pool from having room: nothing where there is room for all, less where nobody knows."""
         lacks = self.lacks_room
         if lacks is None and self.severity == "blocking":
             return "limiting"
-        return "info" if lacks is False else self.later_severity
+        if lacks is False:
+            return "limiting" if self.is_contested else "info"
+        return self.later_severity
 
     @property
     def growth_severity(self) -> Severity:

@@ -136,7 +136,7 @@ class Job:
         return replace(self, sealed=False)
 
     def gone(self, at: datetime) -> "Job":
-        """After a GET answered 404: what was known of it stays, marked as deleted."""
+        """After a GET answered 404 JobNotFound: what was known of it stays, marked as deleted."""
         return replace(self, deleted_at=at)
 
     def _retired_all(self, since: datetime) -> tuple[Retired, ...]:

@@ -10,13 +10,14 @@ from math import ceil
 from shared.domain.insight import MINUTE, Insight
 from shared.domain.jobs import COMPLETED, Job
 from shared.domain.stamps import to_milliseconds
+from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import Verdict
 
 WINDOWS = {5: "the last 5 minutes", 15: "the last 15 minutes", 60: "the last hour"}
 _ENOUGH = 20  # completions that make a short window tell more than a longer one
 _FAR = timedelta(days=3650)
-_NONE = "No task completed in the last hour."
-_YOUNG = "Tasks completed within the last minute only."
+_NONE = "None of its tasks completed in the last hour."
+_YOUNG = "Its tasks completed within the last minute only."
 _UNKNOWN = "Not all completions of the last hour are known."
 _STANDING = {
     COMPLETED: "The job has completed; what is left of its tasks won't run.",
@@ -41,17 +42,20 @@ class Estimate:
 class Outlook:
     """`completed` are the numbers of tasks that ended in each of WINDOWS, in whole minutes before `as_of`.
 
-    The minute under way is in none of them. A number is None where not all of its minutes are known.
+    The minute under way is in none of them. A number is None where not all of its minutes are known. `lived` is how
+    many of them are since the job's creation, the one of that included; at least 1.
     """
 
     as_of: datetime
     insight: Insight
     completed: dict[int, int | None]
+    lived: int
     estimate: Estimate
 
     def per_minute(self, window: int) -> float | None:
+        """Tasks a minute in a window; minutes before the job was created are no part of it."""
         completed = self.completed[window]
-        return None if completed is None else completed / window
+        return None if completed is None else completed / min(window, self.lived)
 
 
 def outlook_of(job: Job, verdict: Verdict) -> Outlook | None:
@@ -62,23 +66,30 @@ def outlook_of(job: Job, verdict: Verdict) -> Outlook | None:
         return None
     end = to_milliseconds(as_of) // MINUTE
     completed = {window: insight.completed_in(end - window, end) for window in WINDOWS}
-    under_way = bool(insight.completed_in(end, end + 1))
-    return Outlook(as_of, insight, completed, _estimate(job, verdict, completed, as_of, under_way=under_way))
+    lived = max(1, end - to_milliseconds(job.facts.creation_time) // MINUTE)
+    lately = (bool(insight.completed_in(end, end + 1)), bool(insight.completed_in(end - 1, end)))
+    estimate = _estimate(job, verdict, completed, as_of, lived=lived, lately=lately)
+    return Outlook(as_of, insight, completed, lived, estimate)
 
 
 def _estimate(
-    job: Job, verdict: Verdict, completed: dict[int, int | None], as_of: datetime, *, under_way: bool
+    job: Job,
+    verdict: Verdict,
+    completed: dict[int, int | None],
+    as_of: datetime,
+    *,
+    lived: int,
+    lately: tuple[bool, bool],
 ) -> Estimate:
-    """`under_way`: tasks completed in the minute that isn't over by `as_of`, which is in no window."""
+    """`lately`: tasks completed in the minute that isn't over by `as_of`, which is in no window, and the last one."""
     counts = job.picture.counts if job.picture else None
     remaining = counts.total - counts.completed if counts else 0
-    reason = _standstill(job, verdict, remaining, went_on=under_way or bool(completed[min(WINDOWS)]))
+    reason = _standstill(job, verdict, remaining, went_on=any(lately))
     if reason:
         return Estimate(remaining, reason=reason)
     window, number = _basis(completed)
     if not number:
-        return Estimate(remaining, reason=_UNKNOWN if number is None else _YOUNG if under_way else _NONE)
-    lived = max(1, to_milliseconds(as_of) // MINUTE - to_milliseconds(job.facts.creation_time) // MINUTE)
+        return Estimate(remaining, reason=_UNKNOWN if number is None else _YOUNG if lately[0] else _NONE)
     basis = WINDOWS[window] if window <= lived else "the minutes since its creation"
     seconds = ceil(remaining * min(window, lived) * 60 / number)
     if seconds > _FAR.total_seconds():
@@ -89,7 +100,7 @@ def _estimate(
 def _standstill(job: Job, verdict: Verdict, remaining: int, *, went_on: bool) -> str | None:
     """Why the last minutes tell nothing of the next, as a sentence; None where they do.
 
-    `went_on`: tasks completed lately, so that none is running may be so for an instant only.
+    `went_on`: tasks completed within two minutes, so that none is running may be so for an instant only.
     """
     counts = job.picture.counts if job.picture else None
     if job.deleted:
@@ -100,8 +111,16 @@ def _standstill(job: Job, verdict: Verdict, remaining: int, *, went_on: bool) ->
         return _STANDING[job.facts.state]
     if verdict.level in {"stale", "catchingUp"}:
         return f"Its counts are not up to date. {verdict.reason}"
-    if not counts.running + counts.preparing and not went_on:
-        return "None of its tasks is running: they wait for nodes, or for tasks that they depend on."
+    return _held(job, counts, went_on=went_on)
+
+
+def _held(job: Job, counts: TaskCounts, *, went_on: bool) -> str | None:
+    """Why its tasks may not go on as they did, as far as the job itself tells."""
+    depends = job.facts.rules is not None and job.facts.rules.uses_task_dependencies
+    if not counts.running + counts.preparing and (depends or not went_on):
+        return "None of its tasks is running; the explanation of the job tells what they wait for."
+    if depends and counts.failed and counts.active:
+        return "Some of its tasks failed, and those that wait may depend on them for good."
     return None
 
 

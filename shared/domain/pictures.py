@@ -37,12 +37,25 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskRead:
+    """What a job's last read of its task list took: seconds of waiting for pages, requests to Batch, pages of tasks.
+
+    The requests include those for task counts that the read sent.
+    """
+
+    seconds: float
+    requests: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Confirmation:
     """A later poll that found nothing changed: the picture of that `version` holds as of then, too."""
 
     version: str
     as_of: datetime
     agreement: Agreement
+    read: TaskRead | None = None
 
     @property
     def looked_at(self) -> tuple[datetime, datetime]:
@@ -57,7 +70,7 @@ class Picture:
     `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of
     the read that built the generation; `moved_at` that of the last read that changed a task; `live_read_at` that of the
     last read that listed every task that hadn't completed. `insight` is None where leaves of a version before it are
-    among the generation's.
+    among the generation's; `read` is None where it was stored before reads were measured.
     """
 
     generation: str
@@ -69,6 +82,7 @@ class Picture:
     live_read_at: datetime
     agreement: Agreement = Agreement()
     insight: StoredInsight | None = None
+    read: TaskRead | None = None
 
     @property
     def version(self) -> str:
@@ -104,7 +118,7 @@ class Picture:
     @property
     def confirmation(self) -> Confirmation:
         """What says of the same picture as it is stored that it holds as this one does."""
-        return Confirmation(self.version, self.as_of, self.agreement)
+        return Confirmation(self.version, self.as_of, self.agreement, self.read)
 
     @property
     def sample(self) -> Sample:
@@ -126,9 +140,16 @@ class Picture:
         """False where this is the picture of `before` that holds longer, which a confirmation says as well."""
         if before is None:
             return True
-        return replace(self, as_of=before.as_of, source=before.source, agreement=before.agreement) != before
+        same = replace(self, as_of=before.as_of, source=before.source, agreement=before.agreement, read=before.read)
+        return same != before
 
     def confirmed(self, confirmation: Confirmation | None) -> "Picture":
         if confirmation is None or confirmation.version != self.version or confirmation.as_of < self.as_of:
             return self
-        return replace(self, as_of=confirmation.as_of, source="delta", agreement=confirmation.agreement)
+        return replace(
+            self,
+            as_of=confirmation.as_of,
+            source="delta",
+            agreement=confirmation.agreement,
+            read=confirmation.read or self.read,
+        )

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from shared.domain.nodes import NodeCounts, NodeSummary
 from shared.domain.pools import Pool, PoolConfirmation
-from shared.domain.verdicts import Level, Verdict, in_words
+from shared.domain.verdicts import Level, Verdict, at_second, in_words
 
 _GRACE = timedelta(minutes=1)
 
@@ -101,6 +101,21 @@ def pool_verdict(
     return Verdict(picture.as_of, picture.source, level, reason, picture.as_of)
 
 
+def pools_verdict(
+    last: PoolRound | None, *, now: datetime, interval: timedelta, off_reason: str | None = None
+) -> Verdict:
+    """The verdict on an account's list of pools, as its last round has it; pools have verdicts of their own."""
+    as_of = last.as_of if last else None
+    if last is None or as_of is None:
+        failure = last.reason if last else None
+        reason = f"The last list of pools failed: {failure}" if failure else "The pools haven't been listed yet."
+        return Verdict(None, "none", "stale" if failure or off_reason else "catchingUp", off_reason or reason)
+    is_late = now - as_of > 3 * interval + _GRACE
+    late = f"The pools were last listed {in_words(now - as_of)} ago." if is_late else None
+    reason = off_reason or late or "All pools were listed; each has a verdict of its own."
+    return Verdict(as_of, "fullRead", "stale" if off_reason or late else "exact", reason, as_of)
+
+
 def _judged(pool: Pool, *, failure: str | None, age: timedelta, interval: timedelta) -> tuple[Level, str]:
     picture = pool.picture
     if failure:
@@ -109,8 +124,9 @@ def _judged(pool: Pool, *, failure: str | None, age: timedelta, interval: timede
         return "stale", f"Not polled for {in_words(age)}."
     if picture and picture.doubt:
         return "unverified", picture.doubt
+    then = at_second(picture.as_of) if picture else ""
     if picture and not picture.summary.total and pool.facts.is_empty:
-        return "exact", "The service's list of pools shows no nodes in it."
+        return "exact", f"As of {then}, the service's list of pools showed no nodes in it."
     if picture and picture.source == "delta":
-        return "exact", "What changed was listed, and the service's node counts agree."
-    return "exact", "All of its nodes were listed."
+        return "exact", f"As of {then}, what had changed was listed, and the service's node counts agreed."
+    return "exact", f"As of {then}, all of its nodes were listed."

@@ -121,6 +121,13 @@ class PoolReport:
     now: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPools(Listed[PoolReport]):
+    """The pools of an account; `verdict` is on the list, that no pool is missing or too much in it."""
+
+    verdict: Verdict
+
+
 @dataclass(frozen=True, slots=True)
 class NodeReport:
     """A node of a pool, as it is to be told of `now`."""

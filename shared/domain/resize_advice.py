@@ -46,6 +46,19 @@ _BY_CODE = {
 _OTHER = ("The last resize didn't give the pool all of its nodes.", "The message tells why; resize the pool again.")
 
 
-def resize_words(code: str) -> tuple[str, str]:
-    """What a resize error means, and what to do; the service writes codes in any case (`AllocationTimedout`)."""
-    return _BY_CODE.get(code.lower(), _OTHER)
+_RESIZED_AGAIN = (
+    "The pool's formula sets the targets again at its next evaluation; see that it asks for no more than can be had."
+)
+_WITH_FORMULA = {"allocationtimedout": f"{_SCARCE} {_RESIZED_AGAIN}", "resizestopped": _RESIZED_AGAIN}
+
+
+def resize_words(code: str, *, scales: bool = False) -> tuple[str, str]:
+    """What a resize error means, and what to do; the service writes codes in any case (`AllocationTimedout`).
+
+    `scales`: the pool has a formula, so nobody can resize it.
+    """
+    means, advice = _BY_CODE.get(code.lower(), _OTHER)
+    if not scales:
+        return means, advice
+    unknown = f"The message tells why. {_RESIZED_AGAIN}" if code.lower() not in _BY_CODE else advice
+    return means, _WITH_FORMULA.get(code.lower(), unknown)

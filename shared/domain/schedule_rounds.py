@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from shared.domain.schedules import Schedule
-from shared.domain.verdicts import Level, Verdict, in_words
+from shared.domain.verdicts import Level, Verdict, at_second, in_words
 
 _GRACE = timedelta(minutes=1)
 
@@ -78,20 +78,20 @@ def schedule_verdict(
     `off_reason` is a sentence that says since when the account isn't watched, None while it is.
     """
     as_of = last.as_of_schedule(schedule) if last else schedule.seen_at
-    level, reason = _judged(schedule, last, age=now - as_of, interval=interval)
+    level, reason = _judged(schedule, last, as_of=as_of, now=now, interval=interval)
     if off_reason and not schedule.deleted:
         level, reason = "stale", off_reason
     return Verdict(as_of, "fullRead", level, reason, as_of)
 
 
 def _judged(
-    schedule: Schedule, last: ScheduleRound | None, *, age: timedelta, interval: timedelta
+    schedule: Schedule, last: ScheduleRound | None, *, as_of: datetime, now: datetime, interval: timedelta
 ) -> tuple[Level, str]:
     if schedule.deleted:
         return "unverified", "The schedule was deleted; this is what was last known of it."
     failure = last.failure_of(schedule) if last else None
     if failure:
         return "stale", f"The last poll failed: {failure}"
-    if age > 3 * interval + _GRACE:
-        return "stale", f"Not polled for {in_words(age)}."
-    return "exact", "The list of job schedules tells all of it."
+    if now - as_of > 3 * interval + _GRACE:
+        return "stale", f"Not polled for {in_words(now - as_of)}."
+    return "exact", f"As of {at_second(as_of)}, the list of job schedules told all of it."

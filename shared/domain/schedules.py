@@ -194,7 +194,7 @@ class Schedule:
         return replace(self, baseline=replace(self.baseline, next_was_due=made < self.baseline.since))
 
     def gone(self, at: datetime, before: datetime) -> "Schedule":
-        """After a GET answered 404: what was known of it stays, marked as deleted."""
+        """After a GET answered 404 JobScheduleNotFound: what was known of it stays, marked as deleted."""
         return replace(self._stopped(before), deleted_at=at)
 
     def _stopped(self, before: datetime) -> "Schedule":

@@ -6,7 +6,7 @@ failed or didn't happen.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from shared.domain.jobs import Job
@@ -82,19 +82,26 @@ def _judge(job: Job, picture: Picture, *, failure: str | None, now: datetime, in
 
 
 def _judge_agreement(picture: Picture) -> tuple[Level, str]:
-    """A difference that nothing explains takes the word `exact` away at once: what follows it is a repair."""
-    agreement = picture.agreement
+    """A difference that nothing explains takes the word `exact` away at once: what follows it is a repair.
+
+    Each sentence says as of when it is true: what happened later shows with a later poll.
+    """
+    agreement, then = picture.agreement, at_second(picture.as_of)
     if agreement.disagreements:
         return "unverified", _difference(picture.counts, agreement)
     if agreement.at is None:
-        return "unverified", "Get Task Counts hasn't agreed with these counts yet."
+        return "unverified", f"As of {then}, Get Task Counts hadn't agreed with these counts yet."
     if picture.agreed_since_it_moved:
-        return "exact", "Get Task Counts agrees; nothing has changed since."
+        return "exact", f"Get Task Counts agreed as of {at_second(picture.confirmed_as_of)}."
     if picture.as_of - agreement.at > AGREEMENT_LASTS:
-        return "unverified", f"Get Task Counts last agreed {in_words(picture.as_of - agreement.at)} ago."
+        return (
+            "unverified",
+            f"As of {then}, Get Task Counts had last agreed {in_words(picture.as_of - agreement.at)} before.",
+        )
     if agreement.at < picture.as_of:
-        return "exact", f"Get Task Counts agreed {in_words(picture.as_of - agreement.at)} ago; tasks only moved since."
-    return "exact", "Get Task Counts agrees."
+        age = in_words(picture.as_of - agreement.at)
+        return "exact", f"As of {then}, Get Task Counts had agreed {age} before, and tasks had only moved in between."
+    return "exact", f"Get Task Counts agreed as of {then}."
 
 
 def _first_read(progress: Progress | None) -> str:
@@ -116,9 +123,14 @@ def _difference(counts: TaskCounts, agreement: Agreement) -> str:
         if getattr(ours, n) != getattr(theirs, n)
     ]
     if not parts:
-        return "Get Task Counts agrees, but which of the running tasks are still preparing is being looked up."
+        return "Get Task Counts agreed, but which of the running tasks are still preparing is being looked up."
     times = f"{agreement.disagreements} times" if agreement.disagreements > 1 else "once"
     return f"Get Task Counts differed {times}: {', '.join(parts)}. If that lasts, the tasks are read again."
+
+
+def at_second(moment: datetime) -> str:
+    """Like `2026-01-31 12:00:00 UTC`."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def in_words(age: timedelta) -> str:

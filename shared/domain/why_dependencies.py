@@ -2,14 +2,20 @@
 
 from shared.domain.amounts import amount
 from shared.domain.dependencies import Blocker, Dependencies
-from shared.domain.evidence import Evidence, Finding, Severity
+from shared.domain.evidence import Evidence
+from shared.domain.findings import Finding, Severity
 
 _STANDINGS = {"failed": "failed", "missing": "isn't in the job", "waiting": "waits itself", "running": "is running"}
+_MOST_OF_CYCLE = 8
+_FAILED, _CYCLE, _OPEN = "dependenciesFailed", "dependencyCycle", "dependenciesUnsatisfied"
 
 
 def all_held(e: Evidence) -> Finding | None:
     """Every waiting task waits for others, which are known to be all: more nodes or slots would help none."""
-    return _held_by(e, e.dependencies, e.severity) if e.dependencies and e.dependencies.all_held else None
+    found = e.dependencies
+    if found is None or not found.all_held:
+        return None
+    return _held_by(e, found, e.lasting_severity if found.endless == found.looked else e.severity)
 
 
 def seem_all_held(e: Evidence) -> Finding | None:
@@ -26,22 +32,32 @@ def some_held(e: Evidence) -> Finding | None:
 def _held_by(e: Evidence, found: Dependencies, severity: Severity) -> Finding | None:
     if not found.held or not e.waits:
         return None
+    code = _code(found)
     return Finding(
-        "dependenciesFailed" if found.lost else "dependenciesUnsatisfied",
+        code,
         severity,
-        _dependency_title(found),
-        f"{_who(found)} on tasks that haven't completed as they must: {_blockers(found)}.",
-        _dependency_advice(found),
+        _dependency_title(found, code),
+        f"{_who(found)} on tasks that haven't completed as they must: {_blockers(found)}.{_cycle(found)}",
+        _dependency_advice(found, code),
         {
             "lookedAt": found.looked,
             "isAllWaiting": found.whole,
             "held": found.held,
             "heldByFailed": found.lost,
             "heldByMissing": found.astray,
+            "heldByCycle": found.circular,
             "unsure": found.unsure,
+            "cycle": found.cycle,
             "blockers": tuple(f"{b.id} ({_STANDINGS[b.standing]}): {b.holds}" for b in found.blockers),
         },
     )
+
+
+def _code(found: Dependencies) -> str:
+    """The cause that holds most of those that wait for good."""
+    if found.circular > max(found.lost, found.astray):
+        return _CYCLE
+    return _FAILED if found.lost else _CYCLE if found.circular else _OPEN
 
 
 def _who(found: Dependencies) -> str:
@@ -53,13 +69,29 @@ def _who(found: Dependencies) -> str:
     return f"Of {looked} {found.held:,} {'depends' if found.held == 1 else 'depend'}"
 
 
-def _dependency_title(found: Dependencies) -> str:
+def _dependency_title(found: Dependencies, code: str) -> str:
+    is_one = found.all_held and found.looked == 1
     whose = "Some of its waiting tasks depend"
     if found.all_held:
-        whose = "Its waiting task depends" if found.looked == 1 else "Its waiting tasks depend"
+        whose = "Its waiting task depends" if is_one else "Its waiting tasks depend"
     elif found.held == found.looked > 1:
         whose = f"The first {found.looked:,} of its waiting tasks depend"
-    return f"{whose} on {'tasks that failed' if found.lost == found.held else 'others that are not done'}"
+    if code == _CYCLE:
+        return f"{whose} on {'itself' if is_one else 'each other in a cycle'}, which never ends by itself"
+    if found.lost == found.held:
+        return f"{whose} on tasks that failed"
+    return f"{whose} on {'tasks that are not there' if found.astray == found.held else 'others that are not done'}"
+
+
+def _cycle(found: Dependencies) -> str:
+    """The cycle, which is cut short where it is long."""
+    if not found.cycle:
+        return ""
+    shown = list(found.cycle)
+    if len(shown) > _MOST_OF_CYCLE:
+        shown = [*shown[: _MOST_OF_CYCLE - 1], f"{len(shown) - _MOST_OF_CYCLE:,} more", shown[-1]]
+    path = " waits for ".join(f"'{name}'" for name in shown)
+    return f" {path}: a cycle, which never ends by itself."
 
 
 def _blockers(found: Dependencies) -> str:
@@ -70,7 +102,12 @@ def _held(blocker: Blocker) -> str:
     return amount(blocker.holds, "task")
 
 
-def _dependency_advice(found: Dependencies) -> str:
+def _dependency_advice(found: Dependencies, code: str) -> str:
+    if code == _CYCLE:
+        return (
+            "Delete one of the tasks of the cycle and add it again without the dependency that closes it: dependencies "
+            "of a task that is there can't be changed."
+        )
     if found.lost:
         return (
             "See why those tasks failed and reactivate them; or let a failure satisfy dependencies with an exit "

@@ -4,7 +4,8 @@ Each rule is a function of the evidence that gives a finding, or None where it d
 """
 
 from shared.domain.amounts import amount
-from shared.domain.evidence import ENDING, Evidence, Finding
+from shared.domain.evidence import ENDING, Evidence
+from shared.domain.findings import Finding
 from shared.domain.jobs import COMPLETED
 
 _EXPIRED = "maxwallclocktimeexpiry"
@@ -14,7 +15,19 @@ _ENDED = {
     "jmcomplete": "its job manager task completed",
     "taskfailed": "a task failed, as its exit conditions ask for",
     "userterminate": "somebody terminated it",
+    "terminatejobschedule": "its job schedule was terminated",
     _NO_POOL: "its own pool couldn't be made",
+}
+_START_OTHERWISE = (
+    "Correct what the message tells, and submit the job again: one that has ended takes no tasks up again."
+)
+_START_ADVICE = {
+    "autopoolcreationfailedwithquotareached": "Delete pools that nobody needs or ask for a higher quota (the Batch "
+    "account's page Quotas), or let the job use a pool that is there; then submit it again.",
+    "invalidapplicationpackagereferencesinautopool": "See that the application packages in the job's pool "
+    "specification are in the Batch account, with their versions; then submit the job again.",
+    "invalidautoscaleformulainautopool": "Correct the autoscale formula in the job's pool specification; then submit "
+    "the job again.",
 }
 
 
@@ -23,7 +36,7 @@ def deleted(e: Evidence) -> Finding | None:
         return None
     return Finding(
         "jobDeleted",
-        e.severity,
+        e.lasting_severity,
         "The job was deleted",
         "Batch has no such job any more; what is told of it is what was known last.",
         "Create the job again if its tasks should run.",
@@ -40,7 +53,7 @@ def expired(e: Evidence) -> Finding | None:
     bound = f" of {limit}" if limit is not None else ""
     return Finding(
         "jobExpired",
-        e.severity,
+        e.lasting_severity,
         "The job's time has run out",
         f"It may run no longer than its maxWallClockTime{bound}, and Batch ends it then with all of its tasks."
         + _left(e),
@@ -55,7 +68,7 @@ def over(e: Evidence) -> Finding | None:
     if e.deleted or e.job.state not in ENDING:
         return None
     reason = e.job.terminate_reason
-    if (reason or "").lower() == _EXPIRED:
+    if (reason or "").lower() == _EXPIRED or e.scheduling_error:
         return None
     why = _ENDED.get((reason or "").lower(), f"it was ended with the reason '{reason}'" if reason else None)
     code, is_so = _over_words(e.job.state)
@@ -66,12 +79,29 @@ def over(e: Evidence) -> Finding | None:
     )
     return Finding(
         code,
-        e.severity,
+        e.lasting_severity,
         f"The job {is_so}",
         f"It {is_so}{f': {why}' if why else ''}.{_left(e)}",
         advice if e.waits else "Nothing is to be done.",
         {"state": e.job.state, "terminateReason": reason, "waitingTasks": e.waits},
         e.job.state_transition_time,
+    )
+
+
+def not_started(e: Evidence) -> Finding | None:
+    """The service couldn't start the job and completed it, as it does where a job's own pool can't be made."""
+    error = e.scheduling_error
+    if e.deleted or error is None:
+        return None
+    message = f": {error.message.rstrip('.')}" if error.message else ""
+    return Finding(
+        "autoPoolFailed" if e.makes_pool else "jobNotStarted",
+        e.lasting_severity,
+        "The job's own pool couldn't be made" if e.makes_pool else "Batch couldn't start the job",
+        f"Batch tells {error.code or 'an error that has no name'}{message}, and so the job is {e.job.state}.{_left(e)}",
+        _START_ADVICE.get(error.code.lower(), _START_OTHERWISE),
+        {"code": error.code, "message": error.message, "state": e.job.state, "waitingTasks": e.waits},
+        e.job.end_time or e.job.state_transition_time,
     )
 
 
@@ -87,7 +117,7 @@ def disabled(e: Evidence) -> Finding | None:
     if e.job.state == "enabling":
         return Finding(
             "jobEnabling",
-            e.severity,
+            e.lasting_severity,
             "The job is being enabled",
             "Its tasks can start as soon as it is active again.",
             "Wait a moment.",
@@ -96,7 +126,7 @@ def disabled(e: Evidence) -> Finding | None:
         )
     return Finding(
         "jobDisabled",
-        e.severity,
+        e.lasting_severity,
         "The job is disabled" if e.job.state == "disabled" else "The job is being disabled",
         "A disabled job starts no tasks." + (f" {_waiting(e)} until it is enabled." if e.waits else ""),
         f"Enable it when its tasks should run: az batch job enable --job-id {e.job.id}",
@@ -138,7 +168,7 @@ def _too_large(e: Evidence) -> Finding | None:
     title = "Its tasks require" if is_all else "Some of its tasks require"
     return Finding(
         "taskNeedsMoreSlots",
-        e.later_severity if is_all else "limiting",
+        e.lasting_pool_severity if is_all else "limiting",
         f"{title} more slots than a node has",
         f"A waiting task requires {e.waiting.most_slots:,} slots; nodes of the pool '{e.pool.facts.id}' have {has:,}, "
         "so it fits nowhere.",
@@ -179,4 +209,23 @@ def nothing_waits(e: Evidence) -> Finding | None:
         "Terminate it if nothing is to come: a job that isn't over counts against the account's quota of jobs. With "
         "onAllTasksComplete set to terminateJob it ends by itself.",
         {"completed": e.counts.completed, "failed": e.counts.failed},
+    )
+
+
+def retried(e: Evidence) -> Finding | None:
+    """A hint of its own: a task that fails each time and may be tried without end takes a slot each time."""
+    found = e.retried
+    if found is None or e.deleted or e.job.state in ENDING:
+        return None
+    others = f" {amount(found.others, 'more task')} of the job failed and run again, too." if found.others else ""
+    place = "a slot" if e.pool is None or e.pool.facts.slots_per_node > 1 else "a node"
+    return Finding(
+        "tasksRetriedForEver",
+        "info",
+        f"The task '{found.id}' fails and is tried again without end",
+        f"It has failed {amount(found.retries, 'time')} so far, and its maxTaskRetryCount of -1 sets no bound: "
+        f"it takes {place} each time and never completes unless it succeeds.{others}",
+        "See its stdout.txt and stderr.txt, then terminate it, or give it a bound: "
+        f"az batch task reset --job-id {e.job.id} --task-id {found.id} --max-task-retry-count 3",
+        {"taskId": found.id, "retries": found.retries, "otherTasks": found.others},
     )

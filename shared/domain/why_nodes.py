@@ -1,128 +1,71 @@
-"""Causes that lie in the nodes of the job's pool: they don't come up, are lost, shut, or unfit for this job.
+"""Causes that lie in the nodes of the job's pool: they don't come up, are lost, away or shut, each named as what it is.
 
 Where no node can take tasks the most frequent cause is the one that blocks. Where some can and have no room, it is so
-only if those that get none are as many. Nodes that are unusable, shut or preempted come behind a resize that didn't
-bring more than they are, or hasn't yet.
+only if those that get none are as many. Nodes that others would replace come behind a resize that didn't bring more
+than they are, or hasn't yet.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
-from shared.domain.amounts import amount, are
-from shared.domain.evidence import COMING, Evidence, Finding, Severity, Value, standing_of
+from shared.domain.amounts import amount
+from shared.domain.evidence import Evidence, standing_of
+from shared.domain.findings import Finding, Severity, Value
 from shared.domain.node_causes import cause_of
-from shared.domain.nodes import START_TASK_FAILED, Node
+from shared.domain.node_groups import (
+    COMING,
+    DEALLOCATED,
+    FAILED,
+    GROUPS,
+    PREEMPTED,
+    REBOOTING,
+    REIMAGING,
+    SHUT,
+    UNREACHABLE,
+    UNUSABLE,
+    UPGRADED,
+    Group,
+)
+from shared.domain.node_trouble import trouble_of
+from shared.domain.nodes import Node
+from shared.domain.pool_growth import formula_sentences, larger, replaced
 from shared.domain.stamps import from_milliseconds
 
-_GROUPS = {
-    "failed": (START_TASK_FAILED,),
-    "unusable": ("unusable", "unknown"),
-    "preempted": ("preempted",),
-    "shut": ("offline", "deallocating", "deallocated"),
-    "coming": COMING,
-}
-_REPLACEABLE = ("unusable", "preempted", "shut")  # more nodes would do; where start tasks fail they would fail as well
+type Rule = Callable[[Evidence], Finding | None]
 _OF_ONE = {
     "are": "is", "were": "was", "have": "has", "get": "gets", "they": "it", "their": "its", "them": "it",
 }  # fmt: skip
-_PLAIN = ("preempted", "shut")  # of which a node tells no more than its state does
 
 
-def start_task_failed(e: Evidence) -> Finding | None:
-    return _found(
-        e,
-        "failed",
-        "startTaskFailed",
-        "the start task fails on {nodes}",
-        "failed {their} start task and {get} no tasks",
-        "See stdout.txt and stderr.txt of the start task on such a node (directory startup), correct the pool's start "
-        "task, and reimage the nodes. With waitForSuccess false tasks don't wait for it.",
-    )
+def _many(group: Group, e: Evidence) -> Finding | None:
+    return None if _are_few(e, group) else _found(e, group)
 
 
-def unusable(e: Evidence) -> Finding | None:
-    return None if _are_few(e, "unusable") else _unusable(e)
-
-
-def few_unusable(e: Evidence) -> Finding | None:
-    """Fewer than the nodes that the pool lacks: what keeps those comes first."""
-    return _unusable(e) if _are_few(e, "unusable") else None
-
-
-def _unusable(e: Evidence) -> Finding | None:
-    return _found(
-        e,
-        "unusable",
-        "nodesUnusable",
-        "{nodes} {are} unusable",
-        "can't be used or reached by Batch, and {get} no tasks",
-        "Reboot or reimage the nodes, or remove them and let the pool grow again. If it happens again, see whether "
-        "the network lets nodes reach Batch and storage, the image's own agent, and whether their disks fill up.",
-    )
-
-
-def preempted(e: Evidence) -> Finding | None:
-    return None if _are_few(e, "preempted") else _preempted(e)
-
-
-def few_preempted(e: Evidence) -> Finding | None:
+def _few(group: Group, e: Evidence) -> Finding | None:
     """Fewer than the nodes that the pool lacks, which may be on their way: what is told of those comes first."""
-    return _preempted(e) if _are_few(e, "preempted") else None
+    return _found(e, group) if _are_few(e, group) else None
 
 
-def _preempted(e: Evidence) -> Finding | None:
-    return _found(
-        e,
-        "preempted",
-        "nodesPreempted",
-        "{nodes} {were} preempted",
-        "{were} taken back by Azure; what ran there waits to run again",
-        "Batch replaces spot nodes when there is capacity again, nobody knows when. If it can't wait, add dedicated "
-        "nodes, or use another VM size or region.",
-    )
+BEFORE_RESIZES: tuple[Rule, ...] = tuple(
+    partial(_many, group) for group in (FAILED, UNUSABLE, UNREACHABLE, SHUT, DEALLOCATED)
+)
+PREEMPTIONS: tuple[Rule, ...] = (partial(_many, PREEMPTED),)
+AFTER_RESIZES: tuple[Rule, ...] = (
+    *(partial(_few, group) for group in (UNUSABLE, UNREACHABLE, SHUT, DEALLOCATED, PREEMPTED)),
+    *(partial(_many, group) for group in (COMING, REBOOTING, REIMAGING, UPGRADED)),
+)
 
 
-def shut(e: Evidence) -> Finding | None:
-    return None if _are_few(e, "shut") else _shut(e)
-
-
-def few_shut(e: Evidence) -> Finding | None:
-    """Fewer than the nodes that the pool lacks: what keeps those comes first."""
-    return _shut(e) if _are_few(e, "shut") else None
-
-
-def _shut(e: Evidence) -> Finding | None:
-    return _found(
-        e,
-        "shut",
-        "nodesOffline",
-        "scheduling is switched off on {nodes}",
-        "{get} no tasks: somebody disabled scheduling on {them} or deallocated {them}",
-        "Enable scheduling on the nodes, start those that are deallocated, or remove them so that the pool replaces "
-        "them.",
-    )
-
-
-def coming(e: Evidence) -> Finding | None:
-    return _found(
-        e,
-        "coming",
-        "nodesStarting",
-        "{nodes} {are} still starting",
-        "{get} tasks once {they} {have} started and {their} start task has succeeded",
-        "Wait. If it takes long, see what the start task does.",
-    )
-
-
-def _found(e: Evidence, group: str, code: str, title: str, means: str, advice: str) -> Finding | None:  # noqa: PLR0917
+def _found(e: Evidence, group: Group) -> Finding | None:
     if e.pool is None or e.pool.facts.state != "active":
         return None
     number, total = _count(e, group), e.states.total()
     if not number:
         return None
-    nodes = [node for node in e.nodes if standing_of(node) in _GROUPS[group]]
+    nodes = [node for node in e.nodes if standing_of(node) in group.states]
     causes = Counter(_cause(node) for node in nodes)
-    told = causes.most_common(1)[0][0] if causes else ""
     evidence: dict[str, Value] = {
         "poolId": e.pool.facts.id,
         "nodes": total,
@@ -131,12 +74,32 @@ def _found(e: Evidence, group: str, code: str, title: str, means: str, advice: s
         "causes": tuple(f"{count} x {cause}" for cause, count in causes.most_common(3)),
         "examples": tuple(node.id for node in nodes[:3]),
     }
-    detail = (
-        f"{number:,} of {amount(total, 'node')} of the pool '{e.pool.facts.id}' {means.format_map(_words(number))}."
-    )
-    if told and group not in _PLAIN:
+    trouble = trouble_of(nodes) if group is UNUSABLE else None
+    title = f"{_title(group.title, number, total)}{f': {trouble.title}' if trouble else ''}"
+    detail = _detail(e.pool.facts.id, group, number, total, causes)
+    return Finding(group.code, _severity(e, group), title, detail, _advice(e, group, nodes), evidence, _since(nodes))
+
+
+def _detail(pool_id: str, group: Group, number: int, total: int, causes: Counter[str]) -> str:
+    detail = f"{number:,} of {amount(total, 'node')} of the pool '{pool_id}' {group.means.format_map(_words(number))}."
+    if causes and not group.is_plain:
+        told = causes.most_common(1)[0][0]
         detail += f" {'The cause' if len(causes) == 1 else 'The most frequent cause'}: {told}"
-    return Finding(code, _severity(e, group), _title(title, number, total), detail, advice, evidence, _since(nodes))
+    return detail
+
+
+def _advice(e: Evidence, group: Group, nodes: list[Node]) -> str:
+    """With what gives this pool more nodes, and without a look at start tasks where none runs."""
+    if e.pool is None:
+        return group.advice
+    facts = e.pool.facts
+    if group is COMING:
+        runs = any(node.state == "waitingforstarttask" for node in nodes)
+        return f"{group.advice}{' If it takes long, see what the start task does.' if runs else ''}"
+    trouble = trouble_of(nodes) if group is UNUSABLE else None
+    advice = f"{trouble.advice} {{replaced}}" if trouble else group.advice
+    advice = advice.replace("{larger}", larger(facts)).replace("{replaced}", replaced(facts))
+    return f"{advice}{formula_sentences(facts) if group.names_formula else ''}"
 
 
 def _title(form: str, number: int, total: int) -> str:
@@ -152,11 +115,13 @@ def _words(number: int) -> dict[str, str]:
     return {several: one if number == 1 else several for several, one in _OF_ONE.items()}
 
 
-def _severity(e: Evidence, group: str) -> Severity:
+def _severity(e: Evidence, group: Group) -> Severity:
     number = _count(e, group)
     is_main = not _are_few(e, group) and number == max(_numbers(e))
     if not e.able:
         return e.later_severity if is_main or e.severity == "info" else "limiting"
+    if group is COMING and e.is_outranked:
+        return "info"
     if e.pool_severity != "info" and is_main and outweigh(e):
         return e.pool_severity
     return "limiting" if e.pool_severity != "info" and number >= e.able else "info"
@@ -170,16 +135,16 @@ def outweigh(e: Evidence) -> bool:
 
 def _numbers(e: Evidence) -> list[int]:
     """Nodes that get no tasks by reason, without those that are few beside what the pool lacks."""
-    return [_count(e, group) for group in _GROUPS if not _are_few(e, group)]
+    return [_count(e, group) for group in GROUPS if not _are_few(e, group)]
 
 
-def _are_few(e: Evidence, group: str) -> bool:
-    return group in _REPLACEABLE and _count(e, group) < e.awaited
+def _are_few(e: Evidence, group: Group) -> bool:
+    return group.is_replaceable and _count(e, group) < e.awaited
 
 
-def _count(e: Evidence, group: str) -> int:
+def _count(e: Evidence, group: Group) -> int:
     states = e.states
-    return sum(states[state] for state in _GROUPS[group])
+    return sum(states[state] for state in group.states)
 
 
 def _cause(node: Node) -> str:
@@ -190,31 +155,3 @@ def _since(nodes: list[Node]) -> datetime | None:
     """When the first of them came to this."""
     stamps = [node.transition for node in nodes if node.transition]
     return from_milliseconds(min(stamps)) if stamps else None
-
-
-def preparation_failed(e: Evidence) -> Finding | None:
-    """Nodes on which this job's preparation failed take no tasks of it, whatever they do for other jobs.
-
-    Beside nodes that do they limit only if they are as many.
-    """
-    found, failed, fit = e.preparation, e.unfit, e.fit
-    if found is None or not failed or not e.waits:
-        return None
-    told = found.failures[0][0] if found.failures else ""
-    few: Severity = "limiting" if len(failed) >= len(fit) else "info"
-    return Finding(
-        "preparationFailed",
-        few if fit else e.later_severity,
-        "The job preparation task fails" + (" on some nodes" if fit else ""),
-        f"It failed on {amount(len(failed), 'node')} of the pool, which {'takes' if len(failed) == 1 else 'take'} "
-        f"no tasks of this job. {are(len(fit), 'node') if fit else 'None is'} left for it. {told}".rstrip(),
-        "See the output of the preparation task on such a node. If the fault is the task's, correct it and submit the "
-        "job again; if it is the node's, reimage that: then it takes the job's tasks again.",
-        {
-            "failedNodes": len(failed),
-            "fitNodes": len(fit),
-            "preparedNodes": found.succeeded,
-            "failures": tuple(f"{count} x {word}" for word, count in found.failures[:3]),
-        },
-        found.since,
-    )

@@ -1,66 +1,84 @@
-"""Causes that lie in what else runs on the job's pool: all slots are in use, and others come first.
+"""Causes that lie in what else runs on the job's pool: all slots are in use, or are before the job's tasks have them.
 
 Source: "Jobs and tasks in Azure Batch". Of jobs on the same pool those of a higher priority come first and those of
 the same one have an equal chance, so where a job stands is a range. What runs goes on, unless its job lets itself be
-preempted.
+preempted. Slots are free for an instant between two tasks and when a node has just started: where more tasks stand in
+line than slots are free, the line is the cause, as in the moment before and the one after.
 """
 
 from datetime import timedelta
 
 from shared.domain.amounts import amount, are
-from shared.domain.evidence import Evidence, Finding, Rival, Value
+from shared.domain.evidence import Evidence
+from shared.domain.findings import Finding, Value
+from shared.domain.pool_growth import formula_evidence, formula_sentences, larger
+from shared.domain.pools import PoolFacts
+from shared.domain.rivals import Rival, holders, named, slots_of, tasks_of
 
 _FAR = timedelta(days=365)
 
 
 def higher_priority(e: Evidence) -> Finding | None:
-    """Jobs of a higher priority have tasks waiting for the same slots."""
-    ahead = _ahead(e)
-    if not ahead or not _is_full(e):
+    """Jobs of a higher priority have tasks waiting for the same slots, and can use all that are free."""
+    ahead = e.ahead
+    if not ahead or e.pool is None or not (_is_full(e) or (e.is_contested and slots_of(ahead) >= e.free)):
         return None
-    ahead = sorted(ahead, key=lambda rival: (-rival.waiting_slots, rival.id))
-    tasks, most = sum(rival.counts.active for rival in ahead), max(rival.priority for rival in ahead)
+    facts, tasks, most = e.pool.facts, tasks_of(ahead), max(rival.priority for rival in ahead)
     one = len(ahead) == 1
     return Finding(
         "higherPriorityJobs",
         e.pool_severity,
         f"{'A job' if one else 'Jobs'} of higher priority {'goes' if one else 'go'} first",
         f"{amount(tasks, 'task')} of {amount(len(ahead), 'job')} with a priority of up to {most} {_wait(tasks)} for "
-        f"the same pool; this job has {e.job.priority or 0}. {_position(e)}",
-        "Raise this job's priority, lower that of the others, make the pool larger, or use another pool.",
+        f"the same pool: {named(ahead)}; this job has {e.job.priority or 0}. {_held(e, facts)}{_position(e)}",
+        f"Raise this job's priority, lower that of the others, {larger(facts)}, or use another pool."
+        f"{formula_sentences(facts)}",
         {
+            "poolId": facts.id,
             "priority": e.job.priority or 0,
             "highestPriority": most,
-            "jobs": tuple(f"{rival.id} ({rival.priority}): {rival.counts.active}" for rival in ahead[:5]),
+            "jobs": tuple(f"{r.id} ({r.priority}): {r.contending}" for r in _most_first(e)[:5]),
             "otherJobs": max(len(ahead) - 5, 0),
+            "freeSlots": e.free,
             **_numbers(e),
+            **formula_evidence(facts),
         },
     )
 
 
 def slots_busy(e: Evidence) -> Finding | None:
-    """Every node that may get tasks is full, or has too little room for one, of those looked at."""
-    if not _is_full(e) or e.pool is None or e.pool.picture is None:
+    """Every node that may get tasks is full, or has too little room for one, or others are in line for what is free."""
+    if e.pool is None or e.pool.picture is None or not (_is_full(e) or e.is_contested):
         return None
     facts, free = e.pool.facts, e.free
     slots = _takers(e) * facts.slots_per_node
     used = max(slots - free, 0)
     others = min(sum(rival.running_slots for rival in e.rivals), used)  # counts of jobs are of other moments
     which = " of nodes that take its tasks" if _takers(e) < e.states.total() else ""
-    evidence: dict[str, Value] = {"poolId": facts.id, "slots": slots, "usedSlots": used}
     return Finding(
         "slotsBusy",
         e.pool_severity,
         _full_title(e, facts.id),
         f"{used:,} of {amount(slots, 'slot')}{which} are in use, {others:,} of them by other jobs. "
-        f"{_scattered(e)}{_position(e)}",
-        "Wait, make the pool larger, or use another pool."
-        + ("" if facts.slots_per_node > 1 else " With more taskSlotsPerNode a node runs several small tasks."),
-        {**evidence, "freeSlots": free, "slotsOfOtherJobs": others, **_numbers(e)},
+        f"{_scattered(e)}{_held(e, facts)}{_line(e)}{_position(e)}",
+        f"Wait, {larger(facts)}, or use another pool."
+        + ("" if facts.slots_per_node > 1 else " With more taskSlotsPerNode a node runs several small tasks.")
+        + formula_sentences(facts),
+        {
+            "poolId": facts.id,
+            "slots": slots,
+            "usedSlots": used,
+            "freeSlots": free,
+            "slotsOfOtherJobs": others,
+            **_numbers(e),
+            **formula_evidence(facts),
+        },
     )
 
 
 def _full_title(e: Evidence, pool_id: str) -> str:
+    if e.is_contested:
+        return f"More tasks wait for the pool '{pool_id}' than it has slots free"
     if e.free:
         return f"No node of the pool '{pool_id}' has room for {_which(e)}"
     if _takers(e) < e.states.total():
@@ -75,10 +93,23 @@ def _takers(e: Evidence) -> int:
 
 def _scattered(e: Evidence) -> str:
     """On slots that are free and don't do."""
+    if e.is_contested:
+        return f"{are(e.free, 'slot')} free at the moment, for which more tasks stand in line. "
     if not e.free or e.waiting is None:
         return ""
     others = "" if e.lacks_room else "Whether one that wasn't looked at requires fewer isn't known. "
     return f"{are(e.free, 'slot')} free, but on no node the {e.waiting.least_slots} that a task requires. {others}"
+
+
+def _held(e: Evidence, facts: PoolFacts) -> str:
+    """Who has the slots: other jobs, with those that their tasks require, and this one."""
+    told = [*holders(e.rivals), *([f"this job ({amount(e.runs, 'task')})"] if e.runs else ())]
+    return f"The slots of '{facts.id}' are held by {', '.join(told)}. " if told else ""
+
+
+def _line(e: Evidence) -> str:
+    """Who stands in line beside this job, with the same chance."""
+    return f"As many chances have {named(e.equal)}. " if e.equal else ""
 
 
 def _which(e: Evidence) -> str:
@@ -86,17 +117,18 @@ def _which(e: Evidence) -> str:
 
 
 def room(e: Evidence) -> Finding | None:
-    """There is room, and nothing that would keep tasks from using it: said where nothing else was found."""
+    """There is room for all that waits, and nothing that would keep it from using it: said where nothing was found."""
     if not e.waits or e.pool is None or e.pool.picture is None or not e.able or e.lacks_room is not False:
         return None
-    ahead, equal = _tasks(_ahead(e)), _tasks(_equal(e))
-    others = ahead + equal
+    if e.is_contested:
+        return None
+    ahead, equal = tasks_of(e.ahead), tasks_of(e.equal)
     return Finding(
         "slotsFree",
         "info",
         "Slots are free for its waiting tasks",
         f"{are(e.free, 'slot')} free in the pool '{e.pool.facts.id}', and nothing was found that keeps tasks "
-        f"from starting there. {_rivals(others)}".rstrip(),
+        f"from starting there. {_rivals(ahead + equal)}".rstrip(),
         "Batch mostly starts tasks within seconds; look again in a minute.",
         {
             "poolId": e.pool.facts.id,
@@ -124,21 +156,13 @@ def _is_full(e: Evidence) -> bool:
     )
 
 
-def _ahead(e: Evidence) -> list[Rival]:
-    return [rival for rival in e.rivals if rival.competes and rival.priority > (e.job.priority or 0)]
-
-
-def _equal(e: Evidence) -> list[Rival]:
-    return [rival for rival in e.rivals if rival.competes and rival.priority == (e.job.priority or 0)]
-
-
-def _tasks(rivals: list[Rival]) -> int:
-    return sum(rival.counts.active for rival in rivals)
-
-
 def _position(e: Evidence) -> str:
-    least, equal = _tasks(_ahead(e)), _tasks(_equal(e))
-    others = f"{amount(least, 'task')} of other jobs come" if least else "No task of another job comes"
+    least, equal = tasks_of(e.ahead), tasks_of(e.equal)
+    others = (
+        f"{amount(least, 'task')} of other jobs {'comes' if least == 1 else 'come'}"
+        if least
+        else "No task of another job comes"
+    )
     place = f"{others} before its own"
     if equal:
         place += f", and {amount(equal, 'task')} of the same priority may"
@@ -153,18 +177,23 @@ def _position(e: Evidence) -> str:
 
 
 def _numbers(e: Evidence) -> dict[str, Value]:
-    ahead, equal = _ahead(e), _equal(e)
+    ahead, equal = e.ahead, e.equal
     return {
         "waitingTasks": e.waits,
         "waitingSlots": e.waiting_slots,
-        "tasksAhead": _tasks(ahead),
-        "slotsAhead": sum(rival.waiting_slots for rival in ahead),
-        "tasksOfSamePriority": _tasks(equal),
-        "slotsOfSamePriority": sum(rival.waiting_slots for rival in equal),
+        "tasksAhead": tasks_of(ahead),
+        "slotsAhead": slots_of(ahead),
+        "tasksOfSamePriority": tasks_of(equal),
+        "slotsOfSamePriority": slots_of(equal),
+        "holders": holders(e.rivals),
         "tasksEndedPerMinute": e.per_minute,
-        "estimatedWait": _time_for(e, _tasks(ahead) + 1),
-        "estimatedWaitOfLast": _time_for(e, _tasks(ahead) + _tasks(equal) + e.waits),
+        "estimatedWait": _time_for(e, tasks_of(ahead) + 1),
+        "estimatedWaitOfLast": _time_for(e, tasks_of(ahead) + tasks_of(equal) + e.waits),
     }
+
+
+def _most_first(e: Evidence) -> list[Rival]:
+    return sorted(e.ahead, key=lambda rival: (-rival.contending_slots, rival.id))
 
 
 def _time_for(e: Evidence, tasks: int) -> timedelta | None:

@@ -2,6 +2,9 @@
 
 What the bytes mean is known to an `Intake`, one for each kind of blobs. The reader knows when a blob is another one
 under the same name, where to go on, and that a piece counts when its place and its rows are written, together.
+
+A blob that is written as a whole each time, or was created anew, goes on where reading stopped if it begins with what
+was read. One that begins so and is shorter has nothing new.
 """
 
 from collections.abc import Callable
@@ -9,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shared.clock import Clock
+from shared.domain.beginnings import Beginning
 from shared.domain.blobs import ANCHOR_BYTES, Entry, Place, SeenBlob, digest
 from shared.domain.rejects import MOST_TOLD, Refusals
 from shared.errors import BlobChangedError, BlobError
@@ -44,13 +48,14 @@ class Progress:
 class _Opened:
     """An incarnation that is being read, and what was fetched of it from `start` on: a window may be many pieces.
 
-    They are those of the blob as it was seen, whatever was written to it since.
+    They are those of the blob as it was seen, whatever was written to it since. One that `is_final` has no half units.
     """
 
     lane: str
     key: PlaceKey
     entry: Entry
     blob: SeenBlob
+    is_final: bool
     start: int = 0
     read: bytes = b""
 
@@ -66,7 +71,7 @@ class _Opened:
         return self.read[begin:] if is_enough else b""
 
     def piece(self, place: Place, body: bytes, window: int) -> Piece:
-        is_last = self.blob.is_sealed and place.offset + len(body) >= self.blob.size
+        is_last = self.is_final and place.offset + len(body) >= self.blob.size
         return Piece(self.lane, self.key, self.entry, place.offset, body, place.skipping, is_last, len(body) >= window)
 
 
@@ -102,7 +107,7 @@ class BlobReader:
             try:
                 return await self._read(lane, blob, known, goes_on)
             except _MadeAnewError:
-                known = await self._entries.save(lane, known.anew())
+                known = await self._entries.save(lane, known.anew(blob))
             except BlobChangedError:
                 seen = await self.container.look(blob.name)
                 if seen is None:
@@ -113,16 +118,14 @@ class BlobReader:
     async def _entered(self, lane: str, blob: SeenBlob, known: Entry | None) -> Entry:
         """The entry as it is stored, which names the incarnation before anything of it is read."""
         known = known or await self._entries.load(lane, blob.name)
-        entry = Entry.of(blob, known)
-        return entry if entry == known else await self._entries.save(lane, entry)
+        return known or await self._entries.save(lane, Entry.new(blob))
 
     async def _read(self, lane: str, blob: SeenBlob, entry: Entry, goes_on: Callable[[], bool]) -> Progress:
-        opened = _Opened(lane, self.intake.place_key(lane, entry.incarnation), entry, blob)
-        stored = await self._places.load(opened.key)
-        if stored.place.is_past(blob):
-            raise await self._why_past(blob, stored.place)
-        if stored.place.offset == blob.size and entry.etag != blob.etag:
-            await self._compare(blob, stored.place)
+        key = self.intake.place_key(lane, entry.incarnation)
+        stored = await self._places.load(key)
+        entry = await self._recognized(lane, blob, entry, stored.place)
+        now = await self._clock.now()
+        opened = _Opened(lane, key, entry, blob, entry.is_final(blob, now))
         while stored.place.offset < blob.size:
             after = await self._take(opened, stored)
             if after is None:
@@ -130,18 +133,48 @@ class BlobReader:
             stored = after
             if stored.place.offset < blob.size and not goes_on():
                 return Progress(replace(entry, read=stored.place.offset), blob, blob.size - stored.place.offset)
-        if entry.etag != blob.etag:
-            entry = await self._entries.save(lane, entry.read_to_end(blob, stored.place.offset))
-        return Progress(entry, blob, blob.size - stored.place.offset)
+        if entry.etag != blob.etag or entry.read != stored.place.offset:
+            entry = await self._entries.save(lane, entry.read_to_end(blob, stored.place.offset, now))
+        return Progress(entry, blob, max(blob.size - stored.place.offset, 0))
 
-    async def _why_past(self, blob: SeenBlob, place: Place) -> Exception:
-        """What to raise where a place is past a blob that was seen before the place was loaded.
+    async def _recognized(self, lane: str, blob: SeenBlob, entry: Entry, place: Place) -> Entry:
+        """The entry of a blob in which the place is one to go on at.
 
-        Another host may have read on meanwhile; only a look from now on tells that the blob was made anew.
+        Raises _MadeAnewError where it is another blob, and BlobChangedError where that can't be told of it as it was
+        seen: another host may have read on meanwhile.
         """
-        seen = await self.container.look(blob.name)
-        is_anew = seen and seen.created == blob.created and place.is_past(seen)
-        return _MadeAnewError() if is_anew else BlobChangedError(blob.name)
+        if entry.is_of(blob) and blob.is_appended and not place.is_past(blob):
+            if place.offset == blob.size and entry.etag != blob.etag:
+                await self._compare(blob, place)
+            return entry
+        if entry.is_of(blob) and place.etag == blob.etag:
+            return entry
+        if place.is_past(blob):
+            seen = await self.container.look(blob.name)
+            if seen is None or seen.etag != blob.etag:
+                raise BlobChangedError(blob.name)
+        if not await self._begins_alike(blob, place):
+            raise _MadeAnewError
+        return entry if entry.is_of(blob) else await self._entries.save(lane, entry.going_on(blob))
+
+    async def _begins_alike(self, blob: SeenBlob, place: Place) -> bool:
+        """Whether a blob begins with what was read, or with a part of that which is worth comparing, or is empty."""
+        if not place.offset or not blob.size:
+            return True
+        known = place.beginning.within(blob.size) if place.beginning else None
+        if known and not await self._has(blob, known):
+            return False
+        if blob.size >= place.offset:
+            await self._compare(blob, place)
+            return True
+        return known is not None
+
+    async def _has(self, blob: SeenBlob, beginning: Beginning) -> bool:
+        found = Beginning()
+        while found.size < beginning.size:
+            until = min(found.size + self.intake.window, beginning.size)
+            found = found.extended(await self.container.fetch(blob, found.size, until))
+        return found.checksum == beginning.checksum
 
     async def _take(self, opened: _Opened, stored: StoredPlace) -> StoredPlace | None:
         """Takes in a piece; None where what is left is the beginning of a unit."""

@@ -7,7 +7,6 @@ in the list.
 """
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,11 +17,12 @@ from shared.clock import Clock
 from shared.domain.blobs import Entry, SeenBlob, in_turn
 from shared.domain.sweeps import LaneSweep
 from shared.errors import BatchscopeError, BlobError, CacheConflictError
+from shared.log import logger
 from shared.services.blob_reader import BlobReader, Progress
 from shared.services.container_look import ContainerLook, Lane
 from shared.stores.blob_entries import BlobEntryStore
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 _LANES_AT_ONCE = 4
 _PIECES_A_TURN = 8
 _TOLD_EVERY = timedelta(seconds=30)  # how often it is noted that all is as before
@@ -83,7 +83,7 @@ class BlobSweep:
         try:
             done = await self._reader.read(lane, blob, None, lambda: self._time() < until)
         except CacheConflictError:
-            _LOG.info("%s is being read by another host.", name)
+            _LOG.info("The blob %s is being read by another host.", name)
             return
         await self._reader.intake.tell(lane)
         if done:
@@ -93,11 +93,11 @@ class BlobSweep:
         """The look that is under way, or the next one, with as many blobs as can be listed in time."""
         if self._look.is_whole:
             self._look = ContainerLook()
-        look, oldest = self._look, await self._clock.now() - self._retention
+        look, now = self._look, await self._clock.now()
         async for page, marker in self._reader.container.pages(look.marker):
             for blob in page:
-                if blob.modified >= oldest:
-                    await self._add(look, blob)
+                if blob.modified >= now - self._retention:
+                    await self._add(look, blob, now)
             look.marker = marker
             if not goes_on():
                 break
@@ -106,14 +106,14 @@ class BlobSweep:
         look.is_whole = look.marker is None
         return look
 
-    async def _add(self, look: ContainerLook, blob: SeenBlob) -> None:
+    async def _add(self, look: ContainerLook, blob: SeenBlob, now: datetime) -> None:
         name = self._reader.intake.lane_of(blob.name)
         if name is None:
             look.of_nobody.add(blob.name, self._reader.intake.why_unread(blob.name))
             return
         if name not in self._known:
             self._known[name] = await self._entries.load_all(name)
-        look.lanes[name].add(blob, self._known[name].get(blob.name))
+        look.lanes[name].add(blob, self._known[name].get(blob.name), now)
 
     async def _read(self, name: str, lane: Lane, goes_on: Callable[[], bool]) -> None:
         """Turns of the blobs of a lane until all are read or time is over."""
@@ -141,7 +141,7 @@ class BlobSweep:
             known.pop(blob.name, None)
         except BatchscopeError as error:
             lane.problems[blob.name] = str(error)
-            _LOG.warning("%s couldn't be read: %s", blob.name, error)
+            _LOG.warning("The blob %s couldn't be read: %s", blob.name, error)
         except Exception as error:  # a defect that one blob meets mustn't end the reading of the others
             lane.problems[blob.name] = f"{type(error).__name__}: {error}"
             _LOG.exception("The reading of %s broke", blob.name)

@@ -17,7 +17,8 @@ _MOST_PROBLEMS = 10
 class Lane:
     """What a look finds in a lane, and what is left of it: blobs, each with its unread bytes.
 
-    Of what is left, `halves` wait for more to be appended: blobs that sleep and end in what isn't whole.
+    Of what is left, `halves` wait for more to be appended: blobs that sleep and end in what isn't whole. After a while
+    without a write they are read as they are.
     """
 
     names: set[str] = field(default_factory=set)
@@ -27,15 +28,16 @@ class Lane:
     halves: list[tuple[SeenBlob, int]] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
-    def add(self, blob: SeenBlob, entry: Entry | None) -> None:
+    def add(self, blob: SeenBlob, entry: Entry | None, now: datetime) -> None:
         self.names.add(blob.name)
         self.latest = max(self.latest or blob.modified, blob.modified)
-        if entry and entry.sleeps(blob):
+        unread = entry.unread(blob) if entry else blob.size
+        if entry and entry.sleeps(blob) and not (unread and entry.is_final(blob, now)):
             self.asleep += 1
-            if unread := entry.unread(blob):
+            if unread:
                 self.halves.append((blob, unread))
         else:
-            self.left[blob.name] = blob, entry.unread(blob) if entry else blob.size
+            self.left[blob.name] = blob, unread
 
     def swept(self, now: datetime) -> LaneSweep:
         behind = [*self.left.values(), *self.halves]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from shared.domain.dependencies import Dependencies, Standing, dependencies_of, wanted_keys
+from shared.domain.keys import key_of
 from shared.domain.reports import JobReport
 from shared.domain.tasks import COMPLETED, FAILURE, PREPARING, RUNNING, Task
 from shared.services.task_queries import TaskQueries
@@ -41,8 +42,9 @@ class DependencyReading:
         job = report.job.facts.id
         waiting, whole = await self._evidence.fetch_waiting(job)
         names = wanted_keys(waiting)
-        known = await self._tasks.named(report.account.id, job, names.keys())
-        standings = {key: _standing(known.get(key)) for key in names}
+        wait = {key_of(task.id) for task in waiting}
+        known = await self._tasks.named(report.account.id, job, names.keys() - wait)
+        standings: dict[str, Standing] = {key: "waiting" if key in wait else _standing(known.get(key)) for key in names}
         first = dependencies_of(waiting, standings, whole=whole)
         order = [*(blocker.key for blocker in first.blockers), *names]
         asked = [key for kind in _ASKED for key in _first(order, standings, kind)]
@@ -55,7 +57,7 @@ class DependencyReading:
         left = [standing for key, standing in settled.items() if key not in told]
         return FoundDependencies(
             dependencies_of(waiting, settled, whole=whole),
-            unread=len(names.keys() - known.keys() - told.keys()),
+            unread=len(names.keys() - wait - known.keys() - told.keys()),
             surmised=left.count("failed"),
         )
 

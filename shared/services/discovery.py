@@ -1,12 +1,14 @@
 """Which jobs there are: a delta of the job list, now and then the whole list, and a GET where one is missing.
 
-Absence from a list is only a hint. A job counts as deleted when a GET of it answered 404, never otherwise.
+Absence from a list is only a hint. A job counts as deleted when a GET of it answered 404 with JobNotFound, never
+otherwise, and for some minutes each round repeats that GET: a wrong answer costs a job no more than a round.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import itemgetter
 
 from shared.domain.jobs import COMPLETED, Job, JobFacts
 from shared.domain.pictures import Agreement
@@ -24,6 +26,8 @@ from shared.stores.jobs import KnownJobs, anew
 
 _RECHECKS = 50  # sealed jobs a full list
 _LOOK_UPS = 100  # in one round: after a purge of thousands of jobs the polls of the others must not wait for all
+_REPEATED = 20  # GETs a round of jobs deleted lately
+_LATELY = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +75,18 @@ async def discover(
         elif not _is_past(facts, oldest):
             jobs[facts.key] = Job(facts)
     listed = {facts.key for facts in page.jobs}
-    missing = (
-        [jobs[key] for key in sorted(known) if key not in listed and not known[key].deleted] if since is None else []
-    )
+    unlisted = [jobs[key] for key in sorted(known) if key not in listed]
+    missing = [job for job in unlisted if not job.deleted] if since is None else _deleted_lately(unlisted, page.date)
     told = await _looked_up(source, missing[:_LOOK_UPS], page.date)
     jobs |= {job.key: job for job in told}
     changed = frozenset(key for key, job in jobs.items() if job != known.get(key))
     return Discovery(jobs, changed, page.date, was_full=since is None and len(told) == len(missing))
+
+
+def _deleted_lately(jobs: Iterable[Job], date: datetime | None) -> list[Job]:
+    """The latest of the jobs that were found deleted in the last minutes before `date`."""
+    dated = [(job.deleted_at, job) for job in jobs if job.deleted_at and date and date - job.deleted_at <= _LATELY]
+    return [job for _, job in sorted(dated, key=itemgetter(0), reverse=True)[:_REPEATED]]
 
 
 def _is_past(facts: JobFacts, oldest: datetime | None) -> bool:
@@ -85,7 +94,7 @@ def _is_past(facts: JobFacts, oldest: datetime | None) -> bool:
 
 
 async def _looked_up(source: BatchAccount, missing: list[Job], date: datetime | None) -> list[Job]:
-    """What became of jobs that a full list didn't show; as many of them as the service has an answer for now."""
+    """What became of jobs that no list showed; as many of them as the service has an answer for now."""
     found: list[Job] = []
     for job in missing:
         try:
@@ -99,7 +108,7 @@ async def _look_up(source: BatchAccount, job: Job, date: datetime | None) -> Job
     try:
         return job.seen(await source.fetch_job(job.facts.id))
     except BatchMissingError:
-        return job.gone(date or job.facts.state_transition_time)
+        return job if job.deleted else job.gone(date or job.facts.state_transition_time)
     except (BatchAnswerError, BatchRefusedError):  # one job that can't be looked up spoils nothing else
         return job
 

@@ -5,7 +5,6 @@ as no other step can come in between: the row of totals is written with each.
 """
 
 import asyncio
-import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from shared.domain.accounts import Account
 from shared.domain.batch_events import BatchEvent, minute_of
 from shared.domain.blobs import cut_lines, resume_lines
 from shared.domain.event_chunks import Identities, windows_of
-from shared.domain.event_records import RecordError, is_whole_record, parse_event
+from shared.domain.event_records import RecordError, account_of, is_whole_record, parse_event
 from shared.domain.redacted_begins import redacted_begin
 from shared.domain.rejects import Refusal, Refusals
 from shared.domain.sweeps import Totals
@@ -24,7 +23,6 @@ from shared.stores.events import EventStore, Head, chunk_rows, head_row, place_k
 from shared.stores.places import PlaceKey
 from shared.stores.unit_writes import Etags
 
-_ACCOUNT = re.compile(r"/batchaccounts/([a-z0-9]+)/", re.IGNORECASE)
 LARGEST_LINE = 1024 * 1024  # bytes; also the most of a log that is in memory at a time
 _SAMPLE, _READ = 200, 4096  # characters of a bad line that are kept, and that are looked through for secrets
 _MOST_MINUTES = 80  # in a step, so that all its rows fit into a transaction: few minutes take more than one row
@@ -83,8 +81,7 @@ class EventIntake:
 
     def lane_of(self, blob_name: str) -> str | None:
         """The key of the watched account whose log it is; paths have names in upper case, and no region."""
-        found = _ACCOUNT.search(blob_name)
-        return self._keys.get(found[1].lower()) if found else None
+        return self._keys.get(account_of(blob_name) or "")
 
     def why_unread(self, _: str) -> str | None:
         """Logs name their account, so others' are no concern."""
@@ -170,12 +167,13 @@ def _read(piece: Piece) -> _Read:
 def _parsed(piece: Piece) -> _Read:
     """As many units as come to eighty minutes at most, or until very many were bad."""
     events, refused, minutes, consumed = list[BatchEvent](), Refusals(), set[int](), 0
+    account = account_of(piece.entry.name)
     mark = len(BOM_UTF8) if not piece.offset and piece.body.startswith(BOM_UTF8) else 0
     end = piece.body[max(piece.body.rfind(b"\n") + 1, mark) :]
     for unit in cut_lines(piece.body, last=piece.is_last or is_whole_record(end)):
         content = unit.content if unit.start else unit.content[mark:]
         try:
-            event = parse_event(content) if content else None
+            event = parse_event(content, account) if content else None
         except RecordError as error:
             sample = _sample(content) if refused.has_room else b""
             refused.add(Refusal(piece.offset + unit.start, error.position, str(error), sample))

@@ -1,29 +1,37 @@
 """Answers about Batch's events and how they came in, from what is stored."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import chain
 
 from shared.clock import Clock
 from shared.domain.accounts import Account
-from shared.domain.batch_events import BatchEvent
+from shared.domain.batch_events import BatchEvent, minute_of
 from shared.domain.event_lists import EventFilter, Position, last_minute_of, position_of
 from shared.domain.event_marks import marks_wanted
+from shared.domain.internal_retries import START, internal_retries, task_of
 from shared.domain.rejects import Reject
 from shared.domain.sweeps import IngestionReport, LaneSweep
 from shared.services.registry import found
 from shared.services.taken_in import UNREAD_TELEMETRY, TakenIn, telemetry_lane
 
 _MOST_LOOKED_AT = 20_000  # events and passed rows for one page, so that a rare one is looked for in several
+_MOST_BEFORE = 5_000  # events before a page in which the start before one of its starts is looked for
+_DAY_MINUTES = 24 * 60
+_MOST_REMEMBERED = 20_000  # starts of which it is known whether they are internal retries
 
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """Some events, the latest first; `more` is where the next page begins, None after the last."""
+    """Some events, the latest first; `more` is where the next page begins, None after the last.
+
+    `internal_retries` are the ids of starts that are such.
+    """
 
     events: Sequence[BatchEvent]
     more: Position | None
+    internal_retries: Collection[str] = ()
 
 
 class EventQueries:
@@ -44,6 +52,15 @@ class EventQueries:
         self._clock = clock
         self._container = container
         self._retention = retention
+        self._starts: dict[str, bool] = {}
+
+    async def told_events(
+        self, account_id: str, wanted: EventFilter, *, after: Position | None, most: int
+    ) -> EventPage:
+        """As `events`, and which of the starts are internal retries, as far as the log before them tells."""
+        page = await self.events(account_id, wanted, after=after, most=most)
+        retried = await self._internal_retries(found(self._accounts, account_id).key, page.events)
+        return replace(page, internal_retries=retried)
 
     async def events(self, account_id: str, wanted: EventFilter, *, after: Position | None, most: int) -> EventPage:
         """At most so many events that pass a filter, the latest first; a page may be short and another follow.
@@ -80,6 +97,31 @@ class EventQueries:
                 continue
             async for minute, some in self._events.minutes(account_key, stretch.first, stretch.last):
                 yield minute, some, 0
+
+    async def _internal_retries(self, account_key: str, shown: Sequence[BatchEvent]) -> Collection[str]:
+        """Of events in lists, which look at the same ones again and again; what is known of a start doesn't change."""
+        starts = [event for event in shown if event.kind == START and task_of(event)]
+        new = [event for event in starts if event.id not in self._starts]
+        if new:
+            retried = internal_retries(await self._with_those_before(account_key, new))
+            if len(self._starts) > _MOST_REMEMBERED:
+                self._starts = {event.id: self._starts[event.id] for event in starts if event.id in self._starts}
+            self._starts.update((event.id, event.id in retried) for event in new)
+        return {event.id for event in starts if self._starts[event.id]}
+
+    async def _with_those_before(self, account_key: str, starts: Sequence[BatchEvent]) -> Sequence[BatchEvent]:
+        """What was logged of the tasks of some starts up to the last of these, within a day and a number of events."""
+        tasks, looked_at = {task_of(event) for event in starts}, 0
+        last, first = minute_of(max(event.at for event in starts)), minute_of(min(event.at for event in starts))
+        jobs = {event.job for event in starts}
+        wanted = EventFilter(jobs=frozenset(filter(None, jobs)) if len(jobs) == 1 else frozenset())
+        some = list[BatchEvent]()
+        async for _, minute, passed in self._minutes(account_key, max(first - _DAY_MINUTES, 0), last, wanted):
+            some += [event for event in minute if task_of(event) in tasks]
+            looked_at += len(minute) + passed
+            if looked_at > _MOST_BEFORE + len(starts):
+                break
+        return some
 
     async def ingestion(self, account_id: str) -> IngestionReport:
         """Raises NotFoundError, StorageError."""

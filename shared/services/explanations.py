@@ -2,33 +2,33 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.clock import Clock
 from shared.domain.amounts import amount
-from shared.domain.evidence import Evidence, Rival, Waiting
+from shared.domain.evidence import Evidence
 from shared.domain.explanation import Explanation, explain
 from shared.domain.job_rules import JobRules
 from shared.domain.jobs import COMPLETED
 from shared.domain.keys import key_of
 from shared.domain.nodes import Node
+from shared.domain.observations import Retried, Waiting
 from shared.domain.outlook import outlook_of
 from shared.domain.pool_rate import ended_per_minute
 from shared.domain.reports import JobReport, PoolReport
-from shared.domain.task_filters import TaskFilter
-from shared.domain.task_lists import TaskList
-from shared.domain.tasks import ACTIVE
-from shared.errors import CacheConflictError, NotFoundError, UnreadableError
+from shared.errors import NotFoundError
 from shared.services.live_evidence import Live, LiveEvidence
 from shared.services.pool_queries import PoolQueries
 from shared.services.queries import Queries
 from shared.services.registry import found
+from shared.services.rival_reading import RivalReading
 from shared.services.task_queries import TaskQueries
+from shared.services.unfinished_tasks import MOST_LOOKED_AT, UnfinishedTasks
+from shared.services.unread import Unread
 from shared.stores.batch import BatchAccount
 
-_LOOKED_AT, _MOST_LOOKED_AT = 100, 10_000
 _LATELY = timedelta(hours=1)
 _UNSURE = ("stale", "catchingUp")
 
@@ -57,7 +57,8 @@ class Explanations:
     ) -> None:
         self._sources = sources
         self._queries = queries
-        self._tasks = tasks
+        self._tasks = UnfinishedTasks(tasks)
+        self._rivals = RivalReading(self._tasks, live)
         self._pools = pools
         self._live = live
         self._clock = clock
@@ -65,29 +66,36 @@ class Explanations:
     async def explain(self, account_id: str, job_id: str) -> ExplanationReport:
         """Raises NotFoundError."""
         source = found(self._sources, account_id)
-        report, unread = await self._queries.job(account_id, job_id), _Unread()
+        report, unread = await self._queries.job(account_id, job_id), Unread()
 
         async def knows_pool(pool_id: str | None) -> bool:
             return await self._pool(account_id, pool_id, unread) is not None
 
+        retried = await self._retried(report, unread)
         live, jobs = await asyncio.gather(
-            self._live.gather(source, report, knows_pool=knows_pool), self._jobs(account_id, report)
+            self._live.gather(source, report, knows_pool=knows_pool, retried=retried), self._jobs(account_id, report)
         )
         facts = live.facts or report.job.facts
         pool = await self._pool(account_id, facts.pool_id, unread)
         sharing = [job for job in jobs if _shares(job, facts.pool_id) and job.job.key != report.job.key]
         others = [job for job in sharing if not job.job.deleted]
         now = await self._clock.now()
-        evidence = _evidence(report, pool, others, live, now=now)
-        evidence = replace(evidence, per_minute=ended_per_minute([report, *sharing], now))
+        evidence = _evidence(report, pool, live, now=now)
+        rivals, held_unknown = await self._rivals.read(source, evidence, others, unread)
+        evidence = replace(evidence, rivals=rivals, per_minute=ended_per_minute([report, *sharing], now))
         evidence = replace(evidence, waiting=await self._waiting(report, evidence, unread))
         evidence = replace(evidence, nodes=await self._nodes(account_id, evidence, unread))
         used = [job for job in others if _counts(job, now)]
-        unknown = (*live.unknown, *unread.told, *_unsure(report, pool, used), *_without_pool(report, pool, live))
-        unknown += await self._why_unread(account_id, evidence)
+        unknown = (*live.unknown, *held_unknown, *unread.told, *_unsure(report, pool, used))
+        unknown += (*_without_pool(report, pool, live), *await self._why_unread(account_id, evidence))
         return ExplanationReport(report, _as_of(report, pool, used), explain(evidence), unknown)
 
-    async def _pool(self, account_id: str, pool_id: str | None, unread: "_Unread") -> PoolReport | None:
+    async def _retried(self, report: JobReport, unread: Unread) -> Retried | None:
+        with unread.noted("Which of its tasks were tried again"):
+            return await self._tasks.most_retried(report)
+        return None
+
+    async def _pool(self, account_id: str, pool_id: str | None, unread: Unread) -> PoolReport | None:
         with suppress(NotFoundError), unread.noted("What its pool is like"):
             return await self._pools.pool(account_id, pool_id) if pool_id else None
         return None
@@ -104,26 +112,18 @@ class Explanations:
         picture = report.job.picture
         return await self._queries.jobs(account_id) if picture and picture.counts.active else []
 
-    async def _waiting(self, report: JobReport, evidence: Evidence, unread: "_Unread") -> Waiting | None:
+    async def _waiting(self, report: JobReport, evidence: Evidence, unread: Unread) -> Waiting | None:
         """The slots of the first waiting tasks; of more where these may not fit into what is free, or on any node."""
         found = None
         if not evidence.waits or evidence.deleted:
             return found
         with unread.noted("How many slots its waiting tasks require"):
-            found = await self._slots_of_first(_LOOKED_AT, report)
+            found = await self._tasks.waiting(report)
             if found and _may_not_fit(found, evidence) and found.looked < evidence.waits:
-                found = await self._slots_of_first(_MOST_LOOKED_AT, report)
+                found = await self._tasks.waiting(report, MOST_LOOKED_AT)
         return found
 
-    async def _slots_of_first(self, most: int, report: JobReport) -> Waiting | None:
-        listed = TaskList(most, TaskFilter(state=ACTIVE))
-        slots: list[int] = []
-        async with aclosing(self._tasks.tasks(report.account.id, report.job.facts.id, listed)) as batches:
-            async for batch in batches:
-                slots += [task.slots for task in batch]
-        return Waiting(len(slots), min(slots), max(slots)) if slots else None
-
-    async def _nodes(self, account_id: str, evidence: Evidence, unread: "_Unread") -> tuple[Node, ...]:
+    async def _nodes(self, account_id: str, evidence: Evidence, unread: Unread) -> tuple[Node, ...]:
         """The pool's nodes, where numbers don't say all: some take no tasks, or it matters which have how much room.
 
         Of full nodes numbers don't tell which get no more tasks: those that drain are `running`, too.
@@ -142,28 +142,12 @@ class Explanations:
         return ()
 
 
-class _Unread:
-    """What is stored and can't be read, a sentence each: the answer comes from the rest."""
-
-    def __init__(self) -> None:
-        self.told: dict[str, None] = {}
-
-    @contextmanager
-    def noted(self, what: str) -> Iterator[None]:
-        try:
-            yield
-        except (UnreadableError, CacheConflictError) as error:
-            self.told[f"{what} isn't known: {str(error).rstrip('.')}."] = None
-
-
 def _may_not_fit(waiting: Waiting, evidence: Evidence) -> bool:
     most = evidence.pool.facts.slots_per_node if evidence.pool else waiting.least_slots
     return waiting.least_slots > (1 if evidence.free else most)
 
 
-def _evidence(
-    report: JobReport, pool: PoolReport | None, others: Sequence[JobReport], live: Live, *, now: datetime
-) -> Evidence:
+def _evidence(report: JobReport, pool: PoolReport | None, live: Live, *, now: datetime) -> Evidence:
     facts = live.facts or report.job.facts
     outlook = outlook_of(report.job, report.verdict)
     return Evidence(
@@ -175,9 +159,11 @@ def _evidence(
         waiting_slots=outlook.insight.active_slots if outlook else None,
         pool=pool.pool if pool else None,
         pool_gone=live.pool_gone,
-        rivals=tuple(rival for job in others if (rival := _rival(job))),
         dependencies=live.dependencies,
         preparation=live.preparation,
+        retried=live.retried,
+        makes_pool=live.makes_pool,
+        scheduling_error=live.scheduling_error,
     )
 
 
@@ -194,24 +180,6 @@ def _lately(report: JobReport, now: datetime) -> bool:
 def _counts(report: JobReport, now: datetime) -> bool:
     """True where an explanation rests on what is known of another job, which may change; be it not read yet."""
     return _lately(report, now) and not report.job.sealed
-
-
-def _rival(report: JobReport) -> Rival | None:
-    """None for a job without tasks that run or wait."""
-    picture, facts = report.job.picture, report.job.facts
-    if picture is None or facts.state == COMPLETED or picture.counts.completed == picture.counts.total:
-        return None
-    counts, outlook = picture.counts, outlook_of(report.job, report.verdict)
-    insight = outlook.insight if outlook else None
-    return Rival(
-        id=facts.id,
-        priority=facts.priority or 0,
-        state=facts.state,
-        rules=facts.rules or JobRules(),
-        counts=counts,
-        running_slots=insight.running_slots + insight.preparing_slots if insight else counts.running + counts.preparing,
-        waiting_slots=insight.active_slots if insight else counts.active,
-    )
 
 
 def _as_of(report: JobReport, pool: PoolReport | None, others: Sequence[JobReport]) -> datetime | None:

@@ -18,6 +18,7 @@ from shared.services.job_records import JobRecords
 from shared.services.reading import Reading, finish, read_pages
 from shared.stores.batch import BatchAccount, TaskPage
 from shared.stores.jobs import generation_partition
+from shared.stores.read_meter import current_meter
 from shared.stores.task_cache import Directory, TaskCache
 
 _ATTEMPTS = 4
@@ -111,6 +112,7 @@ class Generations:
             live_read_at=t0,
             agreement=compared.agreement,
             insight=directory.insight,
+            read=current_meter().read,
         )
 
     async def _switched(self, source: BatchAccount, job: Job, picture: Picture) -> Job:

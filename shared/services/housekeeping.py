@@ -7,7 +7,6 @@ what a crash leaves behind the next run finds.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from shared.domain.jobs import Job
 from shared.domain.samples import MINUTES, QUARTERS, HistoryRetention
 from shared.domain.stamps import to_milliseconds
 from shared.errors import CacheConflictError, StorageError, UnreadableError
+from shared.log import logger
 from shared.services.hour_rollups import HourRollups
 from shared.services.job_records import JobRecords
 from shared.services.taken_in import TakenIn
@@ -31,7 +31,7 @@ from shared.stores.schedules import ScheduleStore
 from shared.stores.task_cache import TaskCache
 from shared.stores.unreadable import Unreadable
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 _ROLLING = timedelta(minutes=5)  # of the ten that a function call may take
 _GRACE = timedelta(hours=1)  # longer than any function call: until then somebody may still read or write a generation
 
@@ -121,8 +121,10 @@ class Housekeeping:
         telemetry = await self._taken_in.delete_telemetry_before(
             account.key, now - kept, blobs=now - self._retention.telemetry
         )
-        told = "Housekeeping of %s: %d finished polls, %d rows of history, %d of events and %d of telemetry deleted."
-        _LOG.info(told, account.id, expired, rows, events, telemetry)
+        _LOG.info(
+            "Housekeeping of %s: %d finished polls, %d rows of history, %d of events and %d of telemetry deleted.",
+            *(account.id, expired, rows, events, telemetry),
+        )
 
     async def _roll_up(self, account: Account, now: datetime, goes_on: Callable[[], bool]) -> None:
         """Makes hours of minutes that are past their time."""

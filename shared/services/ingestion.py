@@ -4,7 +4,6 @@ It never fails a tick: what goes wrong is told in the log and in the answers of 
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from shared.clock import Clock
 from shared.domain.accounts import Account
 from shared.domain.telemetry.labels import PathPattern
 from shared.errors import BatchscopeError
+from shared.log import logger
 from shared.services.blob_reader import BlobReader
 from shared.services.blob_sweep import BlobSweep
 from shared.services.event_intake import EventIntake
@@ -22,7 +22,7 @@ from shared.services.telemetry_intake import TelemetryIntake
 if TYPE_CHECKING:  # its library is slow to load, and of no use where no storage is configured
     from shared.stores.blobs import BlobContainer
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 _ANNOUNCED = timedelta(seconds=60)
 
 

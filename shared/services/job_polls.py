@@ -5,7 +5,6 @@ the round, as it concerns the whole account.
 """
 
 import asyncio
-import logging
 from collections.abc import Collection, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import replace
@@ -22,13 +21,14 @@ from shared.errors import (
     OvertakenError,
     UnreadableError,
 )
+from shared.log import logger
 from shared.services.discovery import Discovery
 from shared.services.job_records import JobRecords
 from shared.services.round_under_way import RoundUnderWay
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 _JOBS_AT_ONCE = 8
 _FIRST_READS_AT_ONCE = 6  # of those: however many jobs are new, known ones are asked meanwhile
 _RECONCILED_AT_ONCE = 2

@@ -1,19 +1,24 @@
 """What only Batch knows of a job that waits, asked now: a few calls, in a bounded time, and never a failure.
 
-At most a GET of the job, one of its pool where that isn't stored, three pages of waiting tasks, of tasks that others
-depend on three that failed and three that aren't stored, three pages of preparation tasks. What can't be had is said in
-a sentence. Where the service asks to be left alone nothing more is asked, and rounds are told.
+At most a GET of the job, one of its pool where that isn't stored, one of a task that is tried again and again, three
+pages of waiting tasks, of tasks that others depend on three that failed and three that aren't stored, three pages of
+preparation tasks; and of up to three jobs before it what their waiting tasks depend on, and how their preparation went.
+What can't be had is said in a sentence. Where the service asks to be left alone nothing more is asked, and rounds are
+told.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from shared.clock import Clock
 from shared.domain.amounts import amount
 from shared.domain.dependencies import Dependencies
-from shared.domain.evidence import ENDING, Preparation
-from shared.domain.jobs import JobFacts
+from shared.domain.evidence import ENDING
+from shared.domain.jobs import COMPLETED, JobFacts
+from shared.domain.observations import Preparation, Retried
+from shared.domain.pool_settings import Problem
 from shared.domain.reports import JobReport
 from shared.errors import (
     BatchError,
@@ -24,6 +29,7 @@ from shared.errors import (
 )
 from shared.services.dependency_reading import MOST_ASKED, DependencyReading
 from shared.services.leave import require_leave
+from shared.services.rival_asking import AskingOfRivals, RivalLook
 from shared.services.task_queries import TaskQueries
 from shared.stores.batch import BatchAccount
 from shared.stores.batch_evidence import BatchEvidence
@@ -46,6 +52,9 @@ class Live:
     pool_gone: bool | None = None
     dependencies: Dependencies | None = None
     preparation: Preparation | None = None
+    retried: Retried | None = None
+    makes_pool: bool = False
+    scheduling_error: Problem | None = None
     unknown: tuple[str, ...] = ()
 
 
@@ -67,24 +76,38 @@ class LiveEvidence:
         self._clock = clock
         self._seconds = seconds
 
-    async def gather(self, source: BatchAccount, report: JobReport, *, knows_pool: KnowsPool) -> Live:
-        """What there is to know of a job beside what is stored; nothing where none of its tasks waits.
+    async def gather(
+        self, source: BatchAccount, report: JobReport, *, knows_pool: KnowsPool, retried: Retried | None = None
+    ) -> Live:
+        """What there is to know of a job beside what is stored; nothing where none of its tasks waits or is retried.
 
-        `knows_pool` says whether the pool with an id is stored. Raises StorageError, CacheConflictError.
+        `knows_pool` says whether the pool with an id is stored; `retried` is a task that was tried again, of which it
+        is asked whether that has an end. Raises StorageError, CacheConflictError.
         """
-        picture = report.job.picture
-        if report.job.deleted or (picture and not picture.counts.active):
+        if report.job.deleted or not (_may_wait(report) or retried):
             return Live()
-        asking = _Asking(source, self._tasks, report, knows_pool)
+        asking = _Asking(source, self._tasks, report, knows_pool, retried)
+        await self._ask(source, asking)
+        return asking.live
+
+    async def of_rivals(
+        self, source: BatchAccount, rivals: Sequence[JobReport]
+    ) -> tuple[dict[str, RivalLook], tuple[str, ...]]:
+        """What keeps the waiting tasks of other jobs, by the jobs' keys, and what couldn't be found out.
+
+        Raises StorageError, CacheConflictError.
+        """
+        asking = AskingOfRivals(source, self._tasks, rivals)
+        if rivals:
+            await self._ask(source, asking)
+        return asking.found, asking.unknown
+
+    async def _ask(self, source: BatchAccount, asking: "_Asks") -> None:
         try:
             await require_leave(source, self._monitoring, self._clock)
         except (BatchError, MonitoringOffError) as error:
-            asking.tell(f"Batch wasn't asked, so {_WITHOUT}: {error}")
-        else:
-            await self._ask(source, asking)
-        return asking.live
-
-    async def _ask(self, source: BatchAccount, asking: "_Asking") -> None:
+            asking.tell(f"Batch wasn't asked, so {asking.left}: {error}")
+            return
         try:
             async with asyncio.timeout(self._seconds):
                 await asking.ask()
@@ -95,18 +118,45 @@ class LiveEvidence:
             until = await self._clock.now() + error.retry_after
             await self._rounds.change(source.account.key, lambda last: last.waiting(until))
         except BatchError as error:
-            asking.tell(f"Batch wasn't asked, so {_WITHOUT}: {error}")
+            asking.tell(f"Batch wasn't asked, so {asking.left}: {error}")
+
+
+class _Asks(Protocol):
+    """What is asked one after the other, and told of what couldn't be found out; `left` isn't known by then."""
+
+    @property
+    def left(self) -> str: ...
+
+    async def ask(self) -> None: ...
+
+    def tell(self, sentence: str) -> None: ...
+
+
+def _may_wait(report: JobReport) -> bool:
+    """True where tasks wait, nobody knows, or the job completed without any: it may not have been able to start."""
+    picture = report.job.picture
+    if picture is None or picture.counts.active:
+        return True
+    return report.job.facts.state == COMPLETED and not picture.counts.total
 
 
 class _Asking:
     """Asks one thing after the other; what was answered stays when a later answer fails."""
 
-    def __init__(self, source: BatchAccount, tasks: TaskQueries, report: JobReport, knows_pool: KnowsPool) -> None:
+    def __init__(
+        self,
+        source: BatchAccount,
+        tasks: TaskQueries,
+        report: JobReport,
+        knows_pool: KnowsPool,
+        retried: Retried | None,
+    ) -> None:
         self._source = source
         self._knows_pool = knows_pool
         self._evidence = BatchEvidence(source)
         self._dependencies = DependencyReading(self._evidence, tasks)
         self._report = report
+        self._retried = retried
         self._job = report.job.facts
         self.live = Live()
 
@@ -118,18 +168,23 @@ class _Asking:
     async def ask(self) -> None:
         """Raises BatchError where the job can't be had, BatchThrottledError wherever no more is to be asked."""
         try:
-            facts, awaits_preparation = await self._evidence.fetch_job(self._job.id)
+            job = await self._evidence.fetch_job(self._job.id)
         except BatchMissingError:
             self.live = replace(self.live, gone=True)
             return
+        facts = job.facts
         if facts.creation_time != self._job.creation_time:
             self.tell("The job was created anew under its id, and what is stored is of the one before")
             return
-        self.live = replace(self.live, facts=facts)
+        self.live = replace(self.live, facts=facts, makes_pool=job.makes_pool, scheduling_error=job.scheduling_error)
         if facts.state not in ENDING:
-            await self._ask_more(facts, awaits_preparation=awaits_preparation)
+            await self._ask_more(facts, awaits_preparation=job.awaits_preparation)
 
     async def _ask_more(self, facts: JobFacts, *, awaits_preparation: bool) -> None:
+        if self._retried:
+            await self._guarded("Whether a task is tried again without end", self._ask_bound)
+        if not _may_wait(self._report):
+            return
         if not await self._knows_pool(facts.pool_id):
             await self._guarded("Whether its pool is there", lambda: self._ask_pool(facts.pool_id))
         if self._report.job.picture is None:
@@ -164,6 +219,10 @@ class _Asking:
                 f"Whether {amount(unread, 'task')} that others depend on are there isn't known: tasks are stored as of "
                 f"{as_of:%Y-%m-%d %H:%M:%S} UTC, and of newer ones {MOST_ASKED} were asked for"
             )
+
+    async def _ask_bound(self) -> None:
+        if self._retried and await self._evidence.fetch_is_endless(self._job.id, self._retried.id):
+            self.live = replace(self.live, retried=self._retried)
 
     async def _ask_preparation(self) -> None:
         found, whole = await self._evidence.fetch_preparation(self._job.id)

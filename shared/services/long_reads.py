@@ -4,12 +4,14 @@ The plan of such a read lies beside the leaves of its generation; range_lists te
 stored. Nothing is kept in memory from one message to the next.
 """
 
+from collections import defaultdict
 from collections.abc import Awaitable
 from contextlib import suppress
 from datetime import datetime
 
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import Job
+from shared.domain.next_links import NextLinks
 from shared.domain.read_plans import ReadPlan
 from shared.errors import (
     CacheConflictError,
@@ -17,6 +19,7 @@ from shared.errors import (
     NotFoundError,
     NoTurnError,
     OvertakenError,
+    RepeatedLinkError,
     UnreadableError,
     UnreadableTasksError,
 )
@@ -26,6 +29,7 @@ from shared.services.range_lists import RangeLists
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, TaskPage
 from shared.stores.jobs import generation_partition
+from shared.stores.read_meter import metered
 from shared.stores.read_plans import ReadPlanStore
 from shared.stores.task_cache import Directory, TaskCache
 
@@ -68,7 +72,8 @@ class LongReads:
                 raise NotFoundError("live job", job_id, f" in the account '{source.account.id}'")
             self._forget(source, job)  # what another process took in of the plan shows in no head yet
             try:
-                polled = await self._carry_on(source, job, t0, deadline)
+                with metered():
+                    polled = await self._carry_on(source, job, t0, deadline)
                 if polled and polled.confirmation:
                     await self._records.save(source.account.key, polled.job)
             except (CacheConflictError, LongReadError):
@@ -148,11 +153,15 @@ class LongReads:
         self, source: BatchAccount, job: Job, plan: ReadPlan, directory: Directory, deadline: float
     ) -> RangeLists:
         """`directory` must have been loaded before now."""
+        followed: dict[tuple[str | None, str | None], NextLinks] = defaultdict(NextLinks)
 
         async def fetch(ids: IdRange) -> TaskPage:
             if not await source.turns.wait(deadline):
                 raise NoTurnError
-            return await source.fetch_task_page(job.facts.id, ids, changed_since=plan.since)
+            page = await source.fetch_task_page(job.facts.id, ids, changed_since=plan.since)
+            if page.next_link and followed[ids.low, ids.high].is_repeat(page.next_link):
+                raise RepeatedLinkError(source.account.endpoint, f"list the tasks of '{job.facts.id}'")
+            return page
 
         return RangeLists(self._cache, self._plans, fetch, plan, directory)
 

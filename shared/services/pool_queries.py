@@ -9,9 +9,9 @@ from shared.clock import Clock
 from shared.domain.accounts import Account
 from shared.domain.keys import key_of
 from shared.domain.monitoring import Monitoring
-from shared.domain.pool_rounds import PoolRound, pool_verdict
+from shared.domain.pool_rounds import PoolRound, pool_verdict, pools_verdict
 from shared.domain.pools import Pool
-from shared.domain.reports import Listed, NodeReport, PoolReport
+from shared.domain.reports import ListedPools, NodeReport, PoolReport
 from shared.errors import NotFoundError
 from shared.services.registry import found
 from shared.stores.monitoring import MonitoringStore
@@ -58,8 +58,8 @@ class PoolQueries:
         """Every pool of an account, in key order. Raises NotFoundError."""
         return (await self.listed_pools(account_id)).reports
 
-    async def listed_pools(self, account_id: str) -> Listed[PoolReport]:
-        """The same, with what can't be read. Raises NotFoundError."""
+    async def listed_pools(self, account_id: str) -> ListedPools:
+        """The same, with what can't be read and the verdict on the list. Raises NotFoundError."""
         account = found(self._accounts, account_id)
         monitoring = await self._monitoring.load(account.key)
         known = await self._pools.load_all(account.key)
@@ -67,7 +67,10 @@ class PoolQueries:
         pools = [known.pools[key] for key in sorted(known.pools)]
         reports = [self._report(account, pool, known.last, monitoring, now) for pool in pools]
         failures = known.last.failures if known.last else {}
-        return Listed(reports, told_of(known.unreadable, failures, stored=known.pools))
+        unreadable = told_of(known.unreadable, failures, stored=known.pools)
+        interval, off_reason = monitoring.interval(self._interval), monitoring.off_reason
+        verdict = pools_verdict(known.last, now=now, interval=interval, off_reason=off_reason)
+        return ListedPools(reports, unreadable, verdict=verdict)
 
     async def pool(self, account_id: str, pool_id: str) -> PoolReport:
         """Raises NotFoundError."""

@@ -6,7 +6,6 @@ and written. Each pool is compared with its own counts alone, so it doesn't matt
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -23,6 +22,7 @@ from shared.errors import (
     BatchUnreachableError,
     CacheConflictError,
 )
+from shared.log import logger
 from shared.services.node_reading import NodeReading
 from shared.services.pool_records import PoolRecords
 from shared.services.pools_under_way import PoolsUnderWay
@@ -32,7 +32,7 @@ from shared.stores.nodes import NodeStore, planned
 from shared.stores.pools import KnownPools, PoolStore
 from shared.stores.unreadable import warn_of
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 _AT_ONCE = 8
 _WRITTEN_TOGETHER = 50  # pools
 _COUNTING_SECONDS = 5.0  # as pages of counts come one after the other, and nothing else can be read meanwhile

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -125,6 +125,16 @@ class Queries:
             if head:  # of a poll that hasn't told the job's row yet it is later than that
                 return FailuresReport(max(head.as_of, as_of), head.counts.failed, head.failures)
         raise CacheConflictError(f"The tasks of '{job_id}' are read anew too often to be told; try again.")
+
+    async def require_groups(self, account_id: str, job_id: str, groups: Iterable[str]) -> None:
+        """Raises NotFoundError where all causes of a job's failures are known, and one of these groups isn't there."""
+        failures = (await self.failures(account_id, job_id)).failures
+        if failures is None or failures.ungrouped:
+            return
+        known = {group.id for group in failures.groups}
+        for group in groups:
+            if group not in known:
+                raise NotFoundError("failureGroup", group, f" in the job '{job_id}'")
 
     def _account(self, account_id: str) -> Account:
         return found(self._accounts, account_id)

@@ -4,7 +4,6 @@ What becomes of a message is noted in the row of the account's last round, besid
 """
 
 import asyncio
-import logging
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -12,13 +11,14 @@ from shared.clock import Clock
 from shared.domain.keys import key_of
 from shared.domain.rounds import Mark, Round
 from shared.errors import BatchError, BatchThrottledError, NotFoundError, OvertakenError, UnreadableError
+from shared.log import logger
 from shared.services.long_reads import LongReads
 from shared.services.round_under_way import MESSAGE_LASTS
 from shared.stores.batch import BatchAccount
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.rounds import RoundStore
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 
 
 class QueuedJobs:
@@ -61,10 +61,10 @@ class QueuedJobs:
         try:
             more = not await self._long_reads.carry_on(self._source, job_id, last.jobs_as_of, deadline=deadline)
         except OvertakenError as error:
-            _LOG.info("%s", error)
+            _LOG.info("The read of %s in %s goes on elsewhere: %s", job_id, account.id, error)
             return await self._goes_on(job_id, claim)
         except NotFoundError as error:
-            _LOG.info("%s", error)
+            _LOG.info("The read of %s in %s ended: %s", job_id, account.id, error)
         except (BatchError, UnreadableError) as error:
             failure = str(error)
             if isinstance(error, BatchThrottledError):

@@ -13,7 +13,7 @@ from math import inf
 
 from shared.domain.id_ranges import IdRange
 from shared.domain.read_plans import ReadPlan
-from shared.errors import BatchError, NoTurnError
+from shared.errors import BatchError, NoTurnError, RepeatedLinkError
 from shared.services.reading import Reading, finish
 from shared.stores.batch import TaskPage
 from shared.stores.read_plans import ReadPlanStore
@@ -65,8 +65,10 @@ class RangeLists:
                     number = under_way.pop(task)
                     if isinstance(task.exception(), NoTurnError):
                         deadline = -inf
-                    else:
-                        self._receive(number, task.result())
+                        continue
+                    if isinstance(task.exception(), RepeatedLinkError):  # the next try lists the range from its start
+                        self._left[number] = replace(self._left[number], cursor=None)
+                    self._receive(number, task.result())
                 await self._store_meanwhile()
             await self._stored_meanwhile()
         except BatchError:

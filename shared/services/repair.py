@@ -19,6 +19,7 @@ from shared.services.comparison import fold_and_compare
 from shared.services.reading import SHORT_LIST, Reading, finish, read_pages
 from shared.stores.batch import BatchAccount, TaskPage
 from shared.stores.jobs import generation_partition
+from shared.stores.read_meter import current_meter
 from shared.stores.task_cache import Directory, TaskCache, load_leaves
 
 _LOOK_UPS = 100
@@ -61,6 +62,7 @@ async def repair(cache: TaskCache, source: BatchAccount, job: Job, *, overlap: t
         live_read_at=as_of,
         agreement=_mistrusted(compared.agreement) if lost else compared.agreement,
         insight=directory.insight,
+        read=current_meter().read,
     )
     return job.pictured(repaired)
 

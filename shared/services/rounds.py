@@ -1,7 +1,6 @@
 """A round of one account: its job list, then a poll of every live job; what it found is noted last."""
 
 import asyncio
-import logging
 from collections.abc import Collection, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from shared.domain.keys import key_of
 from shared.domain.operations import JobMessage, Reason
 from shared.domain.rounds import WHOLE, Round
 from shared.errors import BatchscopeError, BatchThrottledError, MonitoringOffError
+from shared.log import logger
 from shared.services.discovery import discover, recheck_sealed
 from shared.services.job_polls import JobPolls
 from shared.services.job_records import JobRecords
@@ -28,7 +28,7 @@ from shared.stores.read_plans import ReadPlanStore
 from shared.stores.rounds import RoundStore
 from shared.stores.unreadable import warn_of
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 _SHORTEST_INTERVAL = 0.1  # seconds of real time between two rounds of an account
 
 type _Beside = Coroutine[Any, Any, BesideEnd]

@@ -5,7 +5,6 @@ a schedule which isn't known. An account without schedules costs nothing in betw
 Schedules are remembered while this process is the last that looked, and read from storage now and then.
 """
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -18,13 +17,14 @@ from shared.domain.keys import key_of
 from shared.domain.schedule_rounds import ScheduleRound, look_is_due
 from shared.domain.schedules import Schedule, ScheduleFacts
 from shared.errors import BatchMissingError, BatchscopeError, CacheConflictError
+from shared.log import logger
 from shared.services.round_under_way import BesideEnd
 from shared.services.schedules_under_way import Heard, SchedulesUnderWay
 from shared.stores.batch_schedules import BatchSchedules
 from shared.stores.schedules import KnownSchedules, ScheduleStore
 from shared.stores.unreadable import Unreadable, warn_of
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 _LOOK_UPS = 50  # in one round, after many schedules were deleted at once
 
 

@@ -4,7 +4,6 @@ The order of steps is what makes counts exact; docs/architecture.md tells it ste
 leaves a state from which the next poll converges.
 """
 
-import logging
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from shared.errors import (
     UnreadableError,
     UnreadableTasksError,
 )
+from shared.log import logger
 from shared.services.comparison import fold_and_compare
 from shared.services.generations import Generations
 from shared.services.job_records import JobRecords
@@ -32,10 +32,11 @@ from shared.services.reading import SHORT_LIST, SHORT_READ, Reading, is_long_lis
 from shared.services.repair import repair
 from shared.stores.batch import BatchAccount
 from shared.stores.jobs import generation_partition
+from shared.stores.read_meter import current_meter, metered
 from shared.stores.read_plans import ReadPlanStore
 from shared.stores.task_cache import Directory, TaskCache
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 _ATTEMPTS = 4
 
 
@@ -85,8 +86,9 @@ class TaskPoll:
         """
         for _ in range(_ATTEMPTS):
             try:
-                read = self._poll_once(source, job, t0, thorough=thorough, deadline=deadline)
-                return await self.replacing(source, job, t0, read)
+                with metered():
+                    read = self._poll_once(source, job, t0, thorough=thorough, deadline=deadline)
+                    return await self.replacing(source, job, t0, read)
             except CacheConflictError:
                 found = await self._seen_again(source, job, t0)
                 if found.picture is None and found.building:  # two first reads that took turns would never end
@@ -107,6 +109,10 @@ class TaskPoll:
 
         Where another process is first the job stays as it is: whatever is still amiss shows with the next comparison.
         """
+        with metered():
+            return await self._reconciled(source, polled, t0)
+
+    async def _reconciled(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
         job = polled.job
         try:
             if wanted_reading(job, age=self._full_read_age) == "repair":
@@ -188,7 +194,7 @@ class TaskPoll:
             return None
         agreement = Agreement(date or picture.as_of, as_of=picture.as_of)
         confirmed = replace(job, picture=replace(picture, agreement=agreement))
-        return Polled(confirmed, Confirmation(picture.version, picture.as_of, agreement))
+        return Polled(confirmed, Confirmation(picture.version, picture.as_of, agreement, picture.read))
 
     async def _unchanged(
         self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime, *, deadline: float
@@ -204,8 +210,8 @@ class TaskPoll:
                 await self._leave(
                     source, job, ReadPlan(picture.generation, as_of, as_of, since, left, newest=page.date)
                 )
-        later = replace(picture, as_of=as_of, source="delta")
-        return Polled(replace(job, picture=later), Confirmation(picture.version, as_of, picture.agreement))
+        later = replace(picture, as_of=as_of, source="delta", read=current_meter().read)
+        return Polled(replace(job, picture=later), later.confirmation)
 
     async def _delta(
         self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime, *, deadline: float = inf
@@ -246,7 +252,14 @@ class TaskPoll:
         if compared.moved or not _tells_of(picture, directory):
             directory = await self._cache.save_head(directory, as_of)
             picture = replace(picture, moved_at=as_of, insight=directory.insight)
-        picture = replace(picture, as_of=as_of, source="delta", counts=directory.counts, agreement=compared.agreement)
+        picture = replace(
+            picture,
+            as_of=as_of,
+            source="delta",
+            counts=directory.counts,
+            agreement=compared.agreement,
+            read=current_meter().read,
+        )
         return await self._settled(source, job, picture)
 
     async def _repaired(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:

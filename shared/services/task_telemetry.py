@@ -34,7 +34,7 @@ _NO_NODE = "It isn't known on which node the task ran."
 _OTHER_TIME = "The task didn't run in the time that is asked for."
 _PAST = "The task ran before the time of which telemetry is kept."
 _OF_OTHERS = "The telemetry of the node in that time names other tasks only."
-_NOTHING = "The node sent nothing of that kind in that time."
+_NOTHING = "Nothing of that kind that came from the node in that time can be shown."
 _EVENTS_AT_ONCE = 1000
 _PAGES, _MOST_PAGES = 1, 2  # of events, where Batch counts no earlier runs, and where it does
 
@@ -111,7 +111,9 @@ class TaskTelemetryQueries:
         """Runs before the latest, as events of the task tell of them."""
         since = from_milliseconds(task.creation) if task.creation else None
         until = latest.start + STARTED_WITHIN
-        wanted = EventFilter(job=report.job.facts.id, task=task.id, since=since, until=until)
+        wanted = EventFilter(
+            jobs=frozenset({report.job.facts.id}), tasks=frozenset({task.id}), since=since, until=until
+        )
         found, after = list[BatchEvent](), None
         for _ in range(_MOST_PAGES if latest.earlier else _PAGES):
             page = await self._events.events(report.account.id, wanted, after=after, most=_EVENTS_AT_ONCE)

@@ -8,13 +8,15 @@ import asyncio
 import secrets
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import date, timedelta
 
 from shared.clock import Clock
 from shared.domain.accounts import Account
 from shared.domain.keys import partition_of
+from shared.domain.telemetry.arrivals import Arrival
 from shared.domain.telemetry.bounds import WINDOW
 from shared.domain.telemetry.chunks import HOURS_A_DAY
+from shared.domain.telemetry.formats import format_of
 from shared.domain.telemetry.intake import Window
 from shared.domain.telemetry.labels import Identity, PathPattern
 from shared.domain.telemetry.likes import Likes
@@ -38,6 +40,8 @@ from shared.stores.unit_writes import Etags
 
 _AHEAD = timedelta(hours=1)  # that a node's clock may be
 _ACCOUNT, _SEVERAL = "account", 2
+_OF_NONE = -1  # the session of what is in none
+_EPOCH = date(1970, 1, 1).toordinal()
 _MOST_STATES, _LARGE = 500, 1 << 15  # blobs of which a process remembers the state, and bytes of one
 _MOST_TOLD = 100_000  # rows of the index that a process remembers
 _READER = ThreadPoolExecutor(1, "telemetry")
@@ -110,6 +114,8 @@ class TelemetryIntake:
         state = await self._state(piece)
         context = await self._context(piece, state)
         read = await asyncio.get_running_loop().run_in_executor(_READER, read_steps, piece, context)
+        if not read.chunks:
+            await self._note_arrival(piece, read)
         if not read.consumed:
             return Contribution(0)
         told = await self._indexed(piece, read)
@@ -187,6 +193,21 @@ class TelemetryIntake:
             for name in _names_of(whose[number]):
                 await self._index.save(account_key, name, incarnation, number, [day])
         return wanted
+
+    async def _note_arrival(self, piece: Piece, read: Steps) -> None:
+        """Notes that something came of which nothing is in a series, for those whose it may be; once a day."""
+        day = (await self._clock.now()).toordinal() - _EPOCH
+        if not piece.body or (piece.key.partition, _OF_NONE, day) in self._told:
+            return
+        sessions = {number: session.whose for number, session in read.sessions.items()}
+        if not sessions and piece.offset:
+            sessions = await self._telemetry.load_sessions(piece.key.partition)
+        whose = set(sessions.values()) or {self._pattern.identity(piece.entry.name)}
+        seems = "" if piece.offset else await asyncio.to_thread(format_of, piece.body)
+        for one in whose:
+            arrival = Arrival(piece.entry.incarnation, piece.entry.name, seems, one.pool)
+            await self._index.save_arrival(account_in(piece.lane), one.node, day, arrival)
+        self._told.add((piece.key.partition, _OF_NONE, day))
 
     async def _whose(self, partition: str, read: Steps, numbers: set[int]) -> dict[int, Identity]:
         """Whose the sessions are, from what was read or else from what is stored."""

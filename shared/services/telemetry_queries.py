@@ -1,17 +1,20 @@
 """Answers about what nodes measure, merged over all blobs in which a node's sessions are."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.clock import Clock
 from shared.domain.accounts import Account
+from shared.domain.keys import partition_of
 from shared.domain.telemetry.asked import Asked
 from shared.domain.telemetry.choices import Choice, choice_of
+from shared.domain.telemetry.chunks import HOURS_A_DAY
 from shared.domain.telemetry.left_out import LeftOut
 from shared.domain.telemetry.node_facts import NodeFacts, latest_of
 from shared.domain.telemetry.ranges import Line, Range, line_of, range_of
 from shared.domain.telemetry.rollups import Rollups
+from shared.domain.telemetry.undrawn import Undrawn, why_undrawn
 from shared.errors import HistoryRangeError, NotFoundError
 from shared.services.node_sessions import NodeSession, NodeSessions, some_at_once
 from shared.services.registry import found
@@ -21,6 +24,7 @@ from shared.stores.pools import PoolStore
 
 _ALL = Asked()
 _NO_FACTS = NodeFacts()
+_MOST_UNDRAWN = 10  # blobs
 _MOST_POINTS = 100_000  # in one answer: some 10 MB
 
 
@@ -29,7 +33,7 @@ class NodeTelemetry:
     """The range that was asked for, as far as it is kept, and rollups of its steps by the minute in which each begins.
 
     `hourly` are the parts of which only hours are kept. `left_out` is of the whole blobs that have something in the
-    range, `facts` of the session whose node started last.
+    range, `facts` of the session whose node started last. Where nothing is to be shown, `undrawn` are blobs that came.
     """
 
     range: Range
@@ -37,6 +41,7 @@ class NodeTelemetry:
     left_out: LeftOut
     hourly: Sequence[tuple[datetime, datetime]] = ()
     facts: NodeFacts = _NO_FACTS
+    undrawn: Sequence[Undrawn] = ()
 
     @property
     def lines(self) -> list[Line]:
@@ -60,6 +65,7 @@ class TelemetryQueries:
     ) -> None:
         self._accounts = accounts
         self._telemetry, self._hours = stores.telemetry, stores.hours
+        self._index = stores.node_index
         self._pools = pools
         self._clock = clock
         self._minutes, self._retention = minutes, max(minutes, hours)
@@ -74,9 +80,22 @@ class TelemetryQueries:
         wanted = await self.range_of(asked)
         partitions = await self.sessions.find(account.key, pool_id, node_id, wanted.hours)
         answer = await self.of_sessions(partitions, wanted, asked)
-        if not partitions and (await self._pools.load(account.key, pool_id))[1] is None:
+        undrawn = () if answer.rollups else await self._undrawn(account.key, pool_id, node_id, wanted)
+        is_known = partitions or any(one.arrival.names_node for one in undrawn)
+        if not is_known and (await self._pools.load(account.key, pool_id))[1] is None:
             raise NotFoundError("pool", pool_id, f" in the account '{account.id}'")
-        return answer
+        return replace(answer, undrawn=undrawn)
+
+    async def _undrawn(self, account_key: str, pool: str, node: str, wanted: Range) -> Sequence[Undrawn]:
+        """Blobs of a node of which nothing is in a series; or else those that name no node and may be its own."""
+        first, last = (hour // HOURS_A_DAY for hour in wanted.hours)
+        for name in (node, ""):
+            found = await self._index.load_arrivals(account_key, pool, name, first=first, last=last, most=_MOST_UNDRAWN)
+            if found:
+                break
+        keys = {partition_of(account_key, arrival.incarnation): arrival for arrival in found}
+        counts = await some_at_once(self._telemetry.load_left_out, keys)
+        return [Undrawn(arrival, why_undrawn(arrival.format, counts[key])) for key, arrival in keys.items()]
 
     async def require_sense(self, asked: Asked) -> None:
         """Raises HistoryRangeError for what makes no sense, whatever is stored and for however long."""
@@ -104,7 +123,7 @@ class TelemetryQueries:
         measured = reading.measured
         if asked.step is None and measured.is_hourly:
             wanted = wanted.in_hours()
-        steps = wanted.steps_of(measured)
+        steps = choice.of(wanted.steps_of(measured))
         points = sum(map(len, steps.values()))
         if points > _MOST_POINTS:
             raise HistoryRangeError(

@@ -82,7 +82,7 @@ class TelemetryReading:
         for _ in range(_TRIES):
             found, count, before = Measured({}, {}), _Count(), await self._hours.etags(part.partition, *part.days)
             await self._add_minutes(part, found.minutes, count)
-            chunks = self._hours.chunks(part.partition, *part.days, part.choice.names)
+            chunks = self._hours.chunks(part.partition, *part.days, part.choice.to_read)
             await self._add(part, HOURS, chunks, found.hours, count)
             if await self._hours.etags(part.partition, *part.days) == before:
                 self.measured.add(found)
@@ -91,7 +91,7 @@ class TelemetryReading:
         raise CacheConflictError("What nodes measured is being rolled up to hours; try again.")
 
     async def _add_minutes(self, part: Part, found: Rollups, count: _Count) -> None:
-        chunks = self._minutes.chunks(part.partition, part.first, part.last, part.choice.names)
+        chunks = self._minutes.chunks(part.partition, part.first, part.last, part.choice.to_read)
         await self._add(part, MINUTES, chunks, found, count)
 
     async def _add(self, part: Part, grain: Grain, chunks: AsyncIterator[Chunk], found: Rollups, count: _Count) -> None:
@@ -101,7 +101,7 @@ class TelemetryReading:
                 for name, packed in chunk.columns.items():
                     column: Rollups = {}
                     read = add_column(column, name, chunk.block, packed, grain)
-                    self._tally(count, read, _merged(found, part.choice.of(column), fold))
+                    self._tally(count, read, _merged(found, part.choice.part_of(column), fold))
 
     def _tally(self, count: _Count, read: int, kept: int) -> None:
         """Counts for a part and for all together. Raises HistoryRangeError where that is too much."""

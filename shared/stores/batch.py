@@ -5,11 +5,11 @@ costs a tenth of what the SDK's models cost; everything else uses the models.
 """
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
-from urllib.parse import quote, urlencode
+from typing import Any
+from urllib.parse import urlencode
 
 from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
@@ -20,25 +20,24 @@ from shared.domain.accounts import Account
 from shared.domain.call_window import CallWindow
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import JobFacts
-from shared.domain.stamps import format_stamp, parse_http_date
+from shared.domain.next_links import NextLinks
+from shared.domain.stamps import parse_http_date
 from shared.domain.task_details import TaskDetails
 from shared.domain.task_secrets import details_of
 from shared.domain.tasks import Task, TaskCounts
-from shared.errors import BatchAnswerError, BatchMissingError
+from shared.errors import BatchAnswerError, BatchMissingError, RepeatedLinkError
+from shared.stores.batch_addresses import API_VERSION, PAGE, StateFilter, literal, task_query, task_url, tasks_url
 from shared.stores.batch_errors import translated
-from shared.stores.batch_rows import JOB_FIELDS, NONSENSE, TASK_FIELDS, job_of, page_of, task_of
+from shared.stores.batch_rows import JOB_FIELDS, NONSENSE, job_of, page_of, task_of
 from shared.stores.call_cap import CallCapPolicy, LongReadTurns
 from shared.stores.own_host import OwnHostPolicy
 from shared.stores.plain_colons import PlainColonsPolicy
+from shared.stores.read_meter import current_meter
 from shared.stores.time_limit import LIMIT, TimeLimitPolicy, answered_within
 
 logging.getLogger("azure.batch._utils.model_base").setLevel(logging.ERROR)  # a traceback for each 404 of a stream
-API_VERSION = "2025-06-01"
-PAGE = 1000
-_STATES = {"live": "state ne 'completed'", "preparing": "state eq 'preparing'"}
 _CONNECT_SECONDS = 10
-
-type StateFilter = Literal["live", "preparing"]
+NO_JOB, NO_TASK = ("JobNotFound",), ("TaskNotFound",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,34 +117,42 @@ class BatchAccount:
         """All jobs, or those whose state changed at or after a time. Raises BatchError."""
         dates: list[datetime | None] = []
         condition = f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None
+        links, jobs = NextLinks(), list[JobFacts]()
         async with translated(self.account, "list jobs"):
-            listing = self._client.list_jobs(
+            pages: Any = self._client.list_jobs(
                 filter=condition, select=JOB_FIELDS, max_results=PAGE, raw_response_hook=self._date_keeper(dates)
-            )
-            pages = [[job_of(job) async for job in page] async for page in listing.by_page()]
-        jobs = tuple(job for page in pages for job in page)
-        return JobPage(jobs, dates[0] if dates else None)
+            ).by_page()
+            async for page in pages:
+                jobs += [job_of(job) async for job in page]
+                if links.is_repeat(pages.continuation_token):
+                    raise RepeatedLinkError(self.account.endpoint, "list jobs")
+        return JobPage(tuple(jobs), dates[0] if dates else None)
 
     async def fetch_job(self, job_id: str) -> JobFacts:
         """One job. Raises BatchMissingError where there is none, BatchError."""
-        async with translated(self.account, f"get the job '{job_id}'"):
+        async with translated(self.account, f"get the job '{job_id}'", missing=NO_JOB):
             return job_of(await self._client.get_job(job_id, raw_response_hook=self._date_keeper([])))
 
     async def fetch_task_counts(self, job_id: str) -> tuple[TaskCounts, datetime | None]:
-        """Get Task Counts, where preparing tasks count as running, and its date. Raises BatchError."""
+        """Get Task Counts, where preparing tasks count as running, and its date.
+
+        Raises BatchMissingError where there is no such job, BatchError.
+        """
         dates: list[datetime | None] = []
-        async with translated(self.account, f"count the tasks of '{job_id}'"):
+        async with translated(self.account, f"count the tasks of '{job_id}'", missing=NO_JOB):
             answer = await self._client.get_job_task_counts(job_id, raw_response_hook=self._date_keeper(dates))
         found = answer.task_counts
         counts = TaskCounts(found.active, 0, found.running, found.completed, found.succeeded, found.failed)
         return counts, dates[-1] if dates else None
 
     async def fetch_task(self, job_id: str, task_id: str) -> Task | None:
-        """One task; None where there is none, or no such job. Raises BatchError."""
-        url = f"{_task_url(job_id, task_id)}?{_query({})}"
+        """One task; None where there is none. Raises BatchMissingError where there is no such job, BatchError."""
+        url = f"{task_url(job_id, task_id)}?{task_query({})}"
         try:
-            body, _ = await self.read(url, f"get the task '{task_id}' of '{job_id}'")
-        except BatchMissingError:
+            body, _ = await self.read(url, f"get the task '{task_id}' of '{job_id}'", missing=NO_TASK + NO_JOB)
+        except BatchMissingError as error:
+            if error.code in NO_JOB:
+                raise
             return None
         try:
             return task_of(body)
@@ -161,7 +168,7 @@ class BatchAccount:
         """
         intent = f"get the task '{task_id}' of '{job_id}'"
         query = urlencode({"api-version": API_VERSION, "$expand": "stats"})
-        body, _ = await self.read(f"{_task_url(job_id, task_id)}?{query}", intent)
+        body, _ = await self.read(f"{task_url(job_id, task_id)}?{query}", intent, missing=NO_TASK + NO_JOB)
         try:
             return details_of(body)
         except NONSENSE as error:
@@ -175,28 +182,35 @@ class BatchAccount:
 
         Short and empty pages are normal. Raises BatchError; BatchMissingError where the job is gone.
         """
-        ids = IdRange()
+        ids, links = IdRange(), NextLinks()
         while True:
             page = await self.fetch_task_page(job_id, ids, changed_since=changed_since, state=state)
             yield page
             if page.is_last:
                 return
+            if links.is_repeat(page.next_link):
+                raise RepeatedLinkError(self.account.endpoint, f"list the tasks of '{job_id}'")
             ids = IdRange(cursor=page.next_link)
 
     async def fetch_task_page(
         self, job_id: str, ids: IdRange, *, changed_since: datetime | None = None, state: StateFilter | None = None
     ) -> TaskPage:
         """The next page of a range of ids, as far as it was listed. Raises as the above does."""
-        url = ids.cursor or _tasks_url(job_id, changed_since, state, ids)
-        body, date = await self.read(url, f"list the tasks of '{job_id}'")
+        url = ids.cursor or tasks_url(job_id, changed_since, state, ids)
+        with current_meter().page():
+            body, date = await self.read(url, f"list the tasks of '{job_id}'", missing=NO_JOB)
         tasks, next_link = self._parse(body, job_id)
         return TaskPage(tasks, date, next_link)
 
-    async def read(self, url: str, intent: str) -> tuple[bytes, datetime | None]:
-        """A body and its date, past the SDK's models; `intent` says what for, like "list pools". Raises BatchError."""
-        async with translated(self.account, intent), answered_within(self._limit):
+    async def read(self, url: str, intent: str, *, missing: Collection[str] = ()) -> tuple[bytes, datetime | None]:
+        """A body and its date, past the SDK's models; `intent` says what for, like "list pools".
+
+        Raises BatchMissingError for a 404 with one of the codes `missing`, BatchError.
+        """
+        async with translated(self.account, intent, missing=missing), answered_within(self._limit):
             request = HttpRequest("GET", url, headers={"Accept": "application/json"})
             self.calls += 1
+            current_meter().note_request()
             response = await self._client.send_request(request, stream=True)
             return await response.read(), _date(response.headers.get("Date"))
 
@@ -214,38 +228,10 @@ class BatchAccount:
     def _date_keeper(self, dates: list[datetime | None]) -> Callable[[Any], None]:
         def keep(answer: Any) -> None:
             self.calls += 1
+            current_meter().note_request()
             dates.append(_date(answer.http_response.headers.get("Date")))
 
         return keep
-
-
-def _tasks_url(job_id: str, changed_since: datetime | None, state: StateFilter | None, ids: IdRange) -> str:
-    query = {"maxresults": str(PAGE)}
-    conditions = [
-        f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None,
-        _STATES[state] if state else None,
-        f"id ge {_quoted(ids.low)}" if ids.low is not None else None,
-        f"id lt {_quoted(ids.high)}" if ids.high is not None else None,
-    ]
-    if any(conditions):
-        query["$filter"] = " and ".join(filter(None, conditions))
-    return f"/jobs/{quote(job_id, safe='')}/tasks?{_query(query)}"
-
-
-def _task_url(job_id: str, task_id: str) -> str:
-    return f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
-
-
-def _query(further: dict[str, str]) -> str:
-    return urlencode({"api-version": API_VERSION, "$select": ",".join(TASK_FIELDS), **further}, quote_via=quote)
-
-
-def literal(moment: datetime) -> str:
-    return f"DateTime'{format_stamp(moment)}'"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _date(text: str | None) -> datetime | None:

@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -37,12 +37,16 @@ _NONSENSE = (ValueError, TypeError, KeyError, AttributeError, zlib.error)  # wha
 
 
 @asynccontextmanager
-async def translated(account: Account, intent: str) -> AsyncIterator[None]:
-    """Raises a BatchError instead of what the SDK raises; `intent` says what was being done, like "list jobs"."""
+async def translated(account: Account, intent: str, *, missing: Collection[str] = ()) -> AsyncIterator[None]:
+    """Raises a BatchError instead of what the SDK raises; `intent` says what was being done, like "list jobs".
+
+    `missing` are the error codes by which the service says that what was asked for doesn't exist: with one of them a
+    404 raises BatchMissingError, any other 404 may come from a proxy and raises BatchAnswerError.
+    """
     try:
         yield
     except HttpResponseError as error:
-        raise await _of_response(account, intent, error) from error
+        raise await _of_response(account, intent, error, missing) from error
     except (ServiceRequestError, ServiceResponseError) as error:
         raise BatchUnreachableError(account.endpoint, _first_line(error)) from error
     except (TimeoutError, ConnectionError) as error:
@@ -53,25 +57,32 @@ async def translated(account: Account, intent: str) -> AsyncIterator[None]:
         ) from error
 
 
-async def _of_response(account: Account, intent: str, error: HttpResponseError) -> BatchError:
+async def _of_response(account: Account, intent: str, error: HttpResponseError, missing: Collection[str]) -> BatchError:
     status = error.status_code
-    if status is None and isinstance(error, ClientAuthenticationError):
+    if status is None or isinstance(error, IncompleteReadError):
+        return _unanswered(account, intent, error)
+    code, message = await _body(error)
+    if status in (_THROTTLED, _UNAVAILABLE):
+        return BatchThrottledError(account.endpoint, _wait(_header(error, "Retry-After")), status=status)
+    if status in _REFUSED:
+        return BatchRefusedError(_refusal(account, status, code, message))
+    sentence = f"{account.endpoint} answered {status} {code or 'without an error code'} to the request to {intent}."
+    if status == _MISSING and code in missing:
+        return BatchMissingError(f"{sentence} {message}".strip(), code=code)
+    if status == _MISSING and missing:
+        sentence += f" Only {' or '.join(missing)} means that it is gone; see what answers in the service's place."
+    return BatchAnswerError(f"{sentence} {message}".strip())
+
+
+def _unanswered(account: Account, intent: str, error: HttpResponseError) -> BatchError:
+    if isinstance(error, IncompleteReadError):
+        return BatchAnswerError(f"{account.endpoint} cut its answer to the request to {intent} short.")
+    if isinstance(error, ClientAuthenticationError):
         return BatchRefusedError(
             f"No token could be had for {account.endpoint}: give the app a managed identity,"
             f" or sign in with `az login` on a laptop. {_first_line(error)}"
         )
-    if isinstance(error, IncompleteReadError):
-        return BatchAnswerError(f"{account.endpoint} cut its answer to the request to {intent} short.")
-    if status is None:
-        return BatchUnreachableError(account.endpoint, _first_line(error))
-    code, message = await _body(error)
-    if status in (_THROTTLED, _UNAVAILABLE):
-        wait = _wait(_header(error, "Retry-After"))
-        return BatchThrottledError(account.endpoint, wait, status=status)
-    if status in _REFUSED:
-        return BatchRefusedError(_refusal(account, status, code, message))
-    kind = BatchMissingError if status == _MISSING else BatchAnswerError
-    return kind(f"{account.endpoint} answered {status} {code} to the request to {intent}. {message}".strip())
+    return BatchUnreachableError(account.endpoint, _first_line(error))
 
 
 def _refusal(account: Account, status: int, code: str, message: str) -> str:

@@ -1,8 +1,9 @@
 """Reads of one Batch account what isn't stored and explains why tasks wait. Each is bounded, and it only ever reads."""
 
 from collections import Counter
+from collections.abc import Collection
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from azure.batch.models import BatchJob
@@ -10,18 +11,21 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from shared.domain.dependencies import Standing, WaitingTask
-from shared.domain.evidence import Preparation
 from shared.domain.exit_conditions import ExitConditions, ExitRange
 from shared.domain.jobs import JobFacts
 from shared.domain.keys import key_of
+from shared.domain.next_links import NextLinks
+from shared.domain.observations import Preparation
+from shared.domain.pool_settings import Problem
 from shared.domain.redaction import redacted
 from shared.domain.stamps import from_milliseconds, parse_milliseconds
-from shared.errors import BatchAnswerError, BatchMissingError
-from shared.stores.batch import API_VERSION, PAGE, BatchAccount
+from shared.errors import BatchAnswerError, BatchMissingError, RepeatedLinkError
+from shared.stores.batch import NO_JOB, NO_TASK, BatchAccount
+from shared.stores.batch_addresses import API_VERSION, PAGE
 from shared.stores.batch_pool_rows import Rows, Trouble
 from shared.stores.batch_rows import JOB_FIELDS, NONSENSE, job_of
 
-MOST_WAITING = 100
+MOST_WAITING = PAGE
 _MOST_PAGES = 3  # filtered pages may be short, or empty
 _MOST_STATUSES = _MOST_PAGES * PAGE
 _PREPARATION = "jobPreparationTask"
@@ -73,6 +77,14 @@ class _Run(Struct, rename="camel"):
     failure_info: Trouble | None = None
 
 
+class _Constraints(Struct, rename="camel"):
+    max_task_retry_count: int | None = None
+
+
+class _Bounded(Struct):
+    constraints: _Constraints | None = None
+
+
 class _Task(Struct, rename="camel"):
     state: str | None = None
     execution_info: _Run | None = None
@@ -84,8 +96,20 @@ class _Side(Struct, rename="camel"):
     job_preparation_task_execution_info: _Run | None = None
 
 
-_WAITING, _TASK, _SIDES = Decoder(Rows[_Waiting]), Decoder(_Task), Decoder(Rows[_Side])
+_WAITING, _TASK, _SIDES, _BOUNDED = Decoder(Rows[_Waiting]), Decoder(_Task), Decoder(Rows[_Side]), Decoder(_Bounded)
 _JOB = Decoder(dict[str, Any])
+
+
+class LiveJob(NamedTuple):
+    """A job as it is now, and what only matters while tasks wait.
+
+    `awaits_preparation`: its tasks wait for a job preparation task to succeed; `makes_pool`: the pool is its own.
+    """
+
+    facts: JobFacts
+    awaits_preparation: bool = False
+    makes_pool: bool = False
+    scheduling_error: Problem | None = None
 
 
 class BatchEvidence:
@@ -94,20 +118,30 @@ class BatchEvidence:
     def __init__(self, source: BatchAccount) -> None:
         self._source = source
 
-    async def fetch_job(self, job_id: str) -> tuple[JobFacts, bool]:
-        """One job, and whether its tasks wait for a job preparation task to succeed.
+    async def fetch_job(self, job_id: str) -> LiveJob:
+        """With `waitForSuccess` false Batch gives tasks to a node whatever becomes of the preparation there.
 
-        With `waitForSuccess` false Batch gives tasks to a node whatever becomes of the preparation there, says the
-        reference of JobPreparationTask. Raises BatchMissingError, BatchError.
+        So says the reference of JobPreparationTask. Raises BatchMissingError, BatchError.
         """
         url = _url(f"/jobs/{quote(job_id, safe='')}", {"$select": ",".join((*JOB_FIELDS, _PREPARATION))})
-        found = await self._read(_JOB, url, f"get the job '{job_id}'")
+        found = await self._read(_JOB, url, f"get the job '{job_id}'", missing=NO_JOB)
         try:
-            preparation = found.get(_PREPARATION)
-            is_awaited = bool(preparation and preparation.get("waitForSuccess") is not False)
-            return job_of(BatchJob(found)), is_awaited
+            preparation, error = found.get(_PREPARATION), (found.get("executionInfo") or {}).get("schedulingError")
+            return LiveJob(
+                job_of(BatchJob(found)),
+                awaits_preparation=bool(preparation and preparation.get("waitForSuccess") is not False),
+                makes_pool=bool((found.get("poolInfo") or {}).get("autoPoolSpecification")),
+                scheduling_error=_problem(error) if error else None,
+            )
         except (*NONSENSE, AttributeError) as error:  # the SDK's model gives None for what isn't there
             raise BatchAnswerError(f"{self._source.account.endpoint} sent a job that makes no sense.") from error
+
+    async def fetch_is_endless(self, job_id: str, task_id: str) -> bool:
+        """Whether a task may be tried again without end (maxTaskRetryCount -1). Raises BatchError."""
+        path = f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
+        url = _url(path, {"$select": "id,constraints"})
+        found = await self._read(_BOUNDED, url, f"get the constraints of the task '{task_id}' of '{job_id}'")
+        return found.constraints is not None and found.constraints.max_task_retry_count == -1
 
     async def fetch_waiting(self, job_id: str) -> tuple[list[WaitingTask], bool]:
         """The first MOST_WAITING waiting tasks with what they depend on; whether these are all. Raises BatchError."""
@@ -117,11 +151,12 @@ class BatchEvidence:
         return list(map(_waiting, found)), whole
 
     async def fetch_standing(self, job_id: str, task_id: str) -> Standing:
-        """Where a task leaves those that depend on it; `missing` is a 404. Raises BatchError."""
+        """Where a task leaves those that depend on it; `missing` where the service says that. Raises BatchError."""
         path = f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
         query = {"$select": "id,state,executionInfo,exitConditions"}
         try:
-            return _standing(await self._read(_TASK, _url(path, query), f"get the task '{task_id}' of '{job_id}'"))
+            intent = f"get the task '{task_id}' of '{job_id}'"
+            return _standing(await self._read(_TASK, _url(path, query), intent, missing=NO_TASK))
         except BatchMissingError:
             return "missing"
 
@@ -139,6 +174,7 @@ class BatchEvidence:
     async def _list[T](self, decoder: Decoder[Rows[T]], url: str, intent: str, *, most: int) -> tuple[list[T], bool]:
         """The first rows of a list, `most` and those of _MOST_PAGES pages at the most; whether these are all."""
         link: str | None = url
+        links = NextLinks()
         found: list[T] = []
         for _ in range(_MOST_PAGES):
             if link is None or len(found) >= most:
@@ -146,10 +182,12 @@ class BatchEvidence:
             page = await self._read(decoder, link, intent)
             found += page.value
             link = page.link
+            if link is not None and links.is_repeat(link):
+                raise RepeatedLinkError(self._source.account.endpoint, intent)
         return found[:most], link is None and len(found) <= most
 
-    async def _read[T](self, decoder: Decoder[T], url: str, intent: str) -> T:
-        body, _ = await self._source.read(url, intent)
+    async def _read[T](self, decoder: Decoder[T], url: str, intent: str, *, missing: Collection[str] = ()) -> T:
+        body, _ = await self._source.read(url, intent, missing=missing)
         try:
             return decoder.decode(body)
         except NONSENSE as error:
@@ -210,6 +248,13 @@ def _word(run: _Run) -> str:
     told = ": ".join(part for part in (failure.code, redacted(failure.message or "").rstrip(".")) if part)
     code = f" with exit code {run.exit_code}" if run.exit_code is not None else ""
     return f"The preparation task failed{code}{f': {told}' if told else ''}."
+
+
+def _problem(error: dict[str, Any]) -> Problem:
+    """An error with its message; the details, as name and value, hold the reason."""
+    details = [f"{each.get('name')}: {each.get('value')}" for each in error.get("details") or ()]
+    told = " ".join(part for part in (str(error.get("message") or ""), "; ".join(details)) if part)
+    return Problem(str(error.get("code") or ""), redacted(told))
 
 
 def _time(text: str) -> datetime:

@@ -10,10 +10,13 @@ from shared.domain.nodes import Node, NodeCounts
 from shared.domain.pools import PoolFacts
 from shared.domain.stamps import to_milliseconds
 from shared.errors import BatchAnswerError
-from shared.stores.batch import BatchAccount, literal
+from shared.stores.batch import BatchAccount
+from shared.stores.batch_addresses import literal
 from shared.stores.batch_lists import BatchLists, query_of
 from shared.stores.batch_node_rows import NODE_FIELDS, RECENT, counts_of, known_nodes_of, nodes_of
 from shared.stores.batch_pool_rows import POOL_FIELDS, pool_of, pools_of
+
+_NO_POOL = ("PoolNotFound",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class BatchPools(BatchLists):
     async def fetch_pool(self, pool_id: str) -> PoolFacts:
         """One pool. Raises BatchMissingError where there is none, BatchError."""
         url = f"/pools/{quote(pool_id, safe='')}?{query_of(POOL_FIELDS, page=False)}"
-        return await self.one(url, f"get the pool '{pool_id}'", pool_of)
+        return await self.one(url, f"get the pool '{pool_id}'", pool_of, missing=_NO_POOL)
 
     async def node_counts(self) -> AsyncGenerator[dict[str, NodeCounts]]:
         """Nodes by state of every pool, by pool key, which "may not always be up to date". Raises BatchError.
@@ -115,11 +118,13 @@ class BatchPools(BatchLists):
         url = f"/pools/{quote(pool_id, safe='')}/nodes?{query_of(fields, condition)}"
         if not recent_as_of and not changed_since:
             return await self._fetch_known(pool_id, url)
-        found, _ = await self.pages(url, f"list the nodes of '{pool_id}'", lambda body: nodes_of(body, recent_at))
+        intent = f"list the nodes of '{pool_id}'"
+        found, _ = await self.pages(url, intent, lambda body: nodes_of(body, recent_at), missing=_NO_POOL)
         return NodeList(tuple(node for page in found for node in page), len(found))
 
     async def _fetch_known(self, pool_id: str, url: str) -> NodeList:
         known = self._told.take(self.account.key, pool_id)
-        found, _ = await self.pages(url, f"list the nodes of '{pool_id}'", lambda body: known_nodes_of(body, known))
+        intent = f"list the nodes of '{pool_id}'"
+        found, _ = await self.pages(url, intent, lambda body: known_nodes_of(body, known), missing=_NO_POOL)
         self._told.keep(self.account.key, pool_id, {raw: node for page in found for raw, node in page})
         return NodeList(tuple(node for page in found for _, node in page), len(found))

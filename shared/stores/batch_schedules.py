@@ -8,7 +8,7 @@ from urllib.parse import quote
 from shared.domain.keys import key_of
 from shared.domain.schedules import ScheduleFacts
 from shared.errors import BatchAnswerError
-from shared.stores.batch import literal
+from shared.stores.batch_addresses import literal
 from shared.stores.batch_lists import BatchLists, query_of
 from shared.stores.batch_schedule_rows import (
     SCHEDULE_FIELDS,
@@ -18,6 +18,8 @@ from shared.stores.batch_schedule_rows import (
     schedules_of,
     specifications_of,
 )
+
+_NO_SCHEDULE = ("JobScheduleNotFound",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class BatchSchedules(BatchLists):
     async def fetch_schedule(self, schedule_id: str) -> ScheduleFacts:
         """One job schedule. Raises BatchMissingError where there is none, BatchError."""
         url = f"/jobschedules/{quote(schedule_id, safe='')}?{query_of(SCHEDULE_FIELDS, page=False)}"
-        return await self.one(url, f"get the job schedule '{schedule_id}'", schedule_of)
+        return await self.one(url, f"get the job schedule '{schedule_id}'", schedule_of, missing=_NO_SCHEDULE)
 
     async def fetch_specifications(self, *, modified_since: datetime) -> Mapping[tuple[str, datetime], Specified]:
         """What the jobs of schedules that were modified at or after a time are to be like.

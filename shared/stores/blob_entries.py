@@ -42,7 +42,7 @@ class BlobEntryStore:
 
     async def save(self, lane: str, entry: Entry) -> Entry:
         """Writes an entry as it was loaded, or new. Raises CacheConflictError."""
-        row = {
+        row: Row = {
             "PartitionKey": lane,
             "RowKey": name_key(entry.name),
             "name": entry.name,
@@ -52,6 +52,7 @@ class BlobEntryStore:
             "readAs": entry.etag,
             "read": whole(entry.read),
         }
+        row |= {name: at for name, at in (("uploaded", entry.uploaded), ("readAt", entry.read_at)) if at}
         return replace(entry, row_etag=await save_row(self._table, row, entry.row_etag))
 
     async def delete(self, lane: str, names: Sequence[str]) -> None:
@@ -83,7 +84,17 @@ class BlobEntryStore:
 
 def _entry(row: Row) -> Entry:
     read = row.get("read", 0)  # rows of before this was kept have none
-    return Entry(row["name"], row["created"], row["modified"], row["number"], row["readAs"], row["etag"], read)
+    return Entry(
+        row["name"],
+        row["created"],
+        row["modified"],
+        row["number"],
+        row["readAs"],
+        row["etag"],
+        read,
+        row.get("uploaded"),
+        row.get("readAt"),
+    )
 
 
 def _sweep(row: Row) -> LaneSweep:

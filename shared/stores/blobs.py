@@ -4,19 +4,21 @@ It writes nothing: blobs belong to those who write them.
 """
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from typing import Any
 
 from azure.core import MatchConditions
 from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+from azure.storage.blob import BlobType
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from shared.domain.blobs import SeenBlob
 from shared.errors import BlobChangedError, BlobError
+from shared.stores.pages import pages_of
 
 _OTHER = (404, 412, 416)  # gone, written meanwhile, smaller than what is asked for
-_PAGE = 5000
+_PAGE = 1000  # a page of blobs is 7 MB while it is read
 _CONNECT_SECONDS, _READ_SECONDS = 10, 30
 _DEVELOPMENT = (  # Azurite's published account on its default port
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey="
@@ -67,20 +69,15 @@ class BlobContainer:
 
         A container that isn't there yet has none: Azure Monitor makes it with the first record.
         """
-        found: Any = self._client.list_blobs(results_per_page=_PAGE).by_page(continuation_token=marker)
-        while True:
-            with _translated(f"list {self.name}"):
-                try:
-                    page = [_seen(blob) async for blob in await anext(found)]
-                except StopAsyncIteration:
-                    return
-                except ResourceNotFoundError as error:
-                    if error.error_code == "ContainerNotFound":  # type: ignore[attr-defined]
-                        return
+        listed = self._client.list_blobs(results_per_page=_PAGE)
+        with _translated(f"list {self.name}"):
+            try:
+                async with aclosing(pages_of(listed, marker)) as pages:
+                    async for page, following in pages:
+                        yield [_seen(blob) for blob in page], following
+            except ResourceNotFoundError as error:
+                if error.error_code != "ContainerNotFound":  # type: ignore[attr-defined]
                     raise
-            yield page, found.continuation_token or None
-            if not found.continuation_token:
-                return
 
     async def look(self, name: str) -> SeenBlob | None:
         """The blob as it is now, None where there is none. Raises BlobError."""
@@ -131,4 +128,5 @@ def _seen(blob: Any) -> SeenBlob:
         etag=str(blob.etag).strip('"'),
         is_sealed=bool(blob.is_append_blob_sealed),
         blocks=blob.append_blob_committed_block_count,
+        is_appended=blob.blob_type == BlobType.APPENDBLOB,
     )

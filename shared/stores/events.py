@@ -12,8 +12,9 @@ from datetime import datetime
 from shared.domain.batch_events import BatchEvent, minute_of
 from shared.domain.blobs import name_key
 from shared.domain.event_chunks import by_minute, chunks_of, events_of
-from shared.domain.event_marks import Stretch, may_have
+from shared.domain.event_marks import Stretch, Wanted, may_have
 from shared.domain.sweeps import Totals
+from shared.stores.pages import items_of
 from shared.stores.places import PlaceKey
 from shared.stores.tables import (
     Row,
@@ -69,10 +70,8 @@ class EventStore:
         if found:
             yield minute, found
 
-    async def stretches(
-        self, account_key: str, first: int, last: int, marks: frozenset[bytes]
-    ) -> AsyncIterator[Stretch]:
-        """All minutes with rows, the latest first: those that may have events with all marks, and those between."""
+    async def stretches(self, account_key: str, first: int, last: int, marks: Wanted) -> AsyncIterator[Stretch]:
+        """All minutes with rows, the latest first: those that may have events with these marks, and those between."""
         before: Stretch | None = None
         async for minute in self._marked(account_key, first, last, marks):
             joined = before.joined(minute) if before else minute
@@ -95,7 +94,7 @@ class EventStore:
             rows = await load_range(self._table, account_key, first, first + _AFTER)
             await delete_rows(self._table, account_key, rows)
 
-    async def _marked(self, account_key: str, first: int, last: int, marks: frozenset[bytes]) -> AsyncIterator[Stretch]:
+    async def _marked(self, account_key: str, first: int, last: int, marks: Wanted) -> AsyncIterator[Stretch]:
         """Minute by minute."""
         before: Stretch | None = None
         async for row in self._rows(account_key, first, last, ["RowKey", "marks"], _MARKS_AT_ONCE):
@@ -124,7 +123,7 @@ class EventStore:
                 select=select,
                 results_per_page=at_once if select else _ROWS_AT_ONCE,
             )
-            async for row in found:
+            async for row in items_of(found):
                 yield with_etag(row)
 
 

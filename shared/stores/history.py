@@ -4,7 +4,6 @@ Rows of an hour have a column for each minute that something was sampled in, row
 are merged into blindly: what stands where, shared/domain/samples.py decides, and it is the same for every writer.
 """
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import batched, groupby
@@ -15,10 +14,12 @@ from azure.data.tables.aio import TableClient
 
 from shared.domain.keys import SEPARATOR, partition_of
 from shared.domain.samples import Columns, Grain
+from shared.log import logger
+from shared.stores.pages import items_of
 from shared.stores.tables import LONGEST_KEY, MOST_OPERATIONS, Row, Tables, delete_rows, load_range, translated
 from shared.stores.unreadable import NONSENSE
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 _DIGITS = 7  # of the number of a row, in its key
 FIRST_ROW, LAST_ROW = "", "~"  # before and behind the keys of all rows of a history
 
@@ -65,7 +66,7 @@ class HistoryStore:
                 },
                 select=["PartitionKey", "RowKey"],
             )
-            found = sorted([(row["PartitionKey"], row["RowKey"]) async for row in rows])
+            found = sorted([(row["PartitionKey"], row["RowKey"]) async for row in items_of(rows)])
         for partition, keys in groupby(found, itemgetter(0)):
             await delete_rows(self._table, partition, [row for _, row in keys])
         return len(found)
@@ -93,7 +94,7 @@ async def has_rows(table: TableClient, partition: str, first: str, last: str) ->
             select=["RowKey"],
             results_per_page=1,
         )
-        async for _ in rows:
+        async for _ in items_of(rows):
             return True
     return False
 

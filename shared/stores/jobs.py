@@ -16,7 +16,7 @@ from shared.domain.insight import StoredInsight
 from shared.domain.job_rules import JobRules
 from shared.domain.jobs import Job, JobFacts, Retired
 from shared.domain.keys import SEPARATOR, key_of, partition_of
-from shared.domain.pictures import Picture
+from shared.domain.pictures import Picture, TaskRead
 from shared.domain.samples import sample_of
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import UnreadableError
@@ -142,9 +142,14 @@ def _picture_row(picture: Picture) -> Row:
         "agreedAsOf": agreement.as_of,
         "disagreements": agreement.disagreements,
         "insight": picture.insight.origin + picture.insight.packed if picture.insight else None,
+        **(_read_row(picture.read) if picture.read else {}),
         **_counts_row(picture.counts, ""),
         **(_counts_row(agreement.service_counts, "service_") if agreement.service_counts else {}),
     }
+
+
+def _read_row(read: TaskRead) -> Row:
+    return {"readSeconds": read.seconds, "readRequests": read.requests, "readPages": read.pages}
 
 
 def anew(row: Unreadable, facts: JobFacts, at: datetime) -> Job:
@@ -214,7 +219,15 @@ def _picture(row: Row) -> dict[str, Any]:
             "service_counts": _counts(row, "service_") if "service_active" in row else None,
         },
         "insight": _insight(row.get("insight")),
+        "read": _task_read(row),
     }
+
+
+def _task_read(row: Row) -> dict[str, Any] | None:
+    """None in rows of versions before reads were measured."""
+    if "readSeconds" not in row:
+        return None
+    return {"seconds": row["readSeconds"], "requests": row["readRequests"], "pages": row["readPages"]}
 
 
 def _insight(stored: bytes | None) -> StoredInsight | None:

@@ -1,6 +1,5 @@
 """The row `monitoring` of each account in the table `accounts`: whether it is watched, and how often."""
 
-import logging
 from dataclasses import replace
 
 import msgspec
@@ -8,11 +7,12 @@ import msgspec
 from shared.domain.monitoring import Monitoring
 from shared.domain.rounds import Round
 from shared.errors import UnreadableError
+from shared.log import logger
 from shared.stores.rounds import ROUND_ROW, round_of
 from shared.stores.tables import Row, Tables, load_row, load_rows, save_row
 from shared.stores.unreadable import read
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 _ROW = "monitoring"
 
 

@@ -5,9 +5,13 @@ A session that names a job and a task has a row for the task, too, as what it ca
 A row is written before what it points to, so that nothing is ever out of reach; and it may point to nothing, where a
 host died in between, or to a session that turned out to be another node's. Who reads it looks at the session, too.
 `hours` says that hours may stand beside minutes, and is likewise written before; `rolled`, that no minutes are left.
+
+A blob of which nothing is in a series has a row, too, of the day on which it came, under the session `ffffff`: so that
+nobody says of its node that nothing came.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import batched
 from typing import Any
@@ -15,11 +19,15 @@ from typing import Any
 from azure.data.tables import UpdateMode
 
 from shared.domain.blobs import name_key
-from shared.domain.keys import SEPARATOR
+from shared.domain.keys import SEPARATOR, key_of
+from shared.domain.telemetry.arrivals import Arrival
+from shared.stores.pages import items_of
 from shared.stores.tables import MOST_OPERATIONS, Row, Tables, delete_rows, load_range, translated
 
 _AFTER = "~~"
 _HOURS, _ROLLED = "hours", "rolled"
+_BLOB, _FORMAT, _POOL = "blob", "format", "pool"
+_OF_NONE = 0xFFFFFF  # a session that no blob has: 1,000 are the most
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,39 @@ class NodeIndex:
             row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: False}
             with translated("note where a node's telemetry is"):
                 await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
+
+    async def save_arrival(self, account_key: str, node: str, day: int, arrival: Arrival) -> None:
+        """Notes that a blob came; a format that was noted before stays where none is told. Raises StorageError."""
+        key = SEPARATOR.join((_node(node), f"{day:05x}", arrival.incarnation, f"{_OF_NONE:06x}"))
+        row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: True, _BLOB: arrival.blob, _POOL: arrival.pool}
+        if arrival.format:
+            row[_FORMAT] = arrival.format
+        with translated("note that a blob came"):
+            await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
+
+    async def load_arrivals(
+        self, account_key: str, pool: str, node: str, *, first: int, last: int, most: int
+    ) -> list[Arrival]:
+        """The first blobs that came from one day to another, both included, of a node of a pool, each once.
+
+        Of each some at least is in no series. Reading ends with as many as `most`: there may be any number of them.
+        """
+        begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
+        found: dict[str, Arrival] = {}
+        with translated("read which blobs came"):
+            listed = self._table.query_entities(
+                "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
+                parameters={"partition": account_key, "first": begin, "last": end + _AFTER},
+            )
+            async with aclosing(items_of(listed)) as rows:
+                async for row in rows:
+                    if _BLOB not in row or (row[_POOL] and key_of(row[_POOL]) != key_of(pool)):
+                        continue
+                    arrival = _arrival(row, names_node=bool(node))
+                    found[arrival.blob] = arrival.after(found.get(arrival.blob))
+                    if len(found) >= most:
+                        break
+        return list(found.values())
 
     async def load(self, account_key: str, node: str, first: int, last: int) -> list[Held]:
         """What is held of a node, or by a `task_name`, from one day to another, both included."""
@@ -84,7 +125,7 @@ class NodeIndex:
                 parameters={"partition": account_key},
                 select=["RowKey", _HOURS, _ROLLED],
             )
-            async for row in found:
+            async for row in items_of(found):
                 yield _held(row)
 
 
@@ -96,6 +137,10 @@ def task_name(job: str, task: str) -> str:
 def _node(node: str) -> str:
     """A key for a name, which records may have of any length."""
     return name_key(node.lower())
+
+
+def _arrival(row: Mapping[str, Any], *, names_node: bool) -> Arrival:
+    return Arrival(_held(row).incarnation, row[_BLOB], row.get(_FORMAT, ""), row[_POOL], names_node)
 
 
 def _held(row: Mapping[str, Any]) -> Held:

@@ -7,6 +7,7 @@ same blob, each byte counts once.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shared.domain.beginnings import Beginning
 from shared.domain.blobs import Place
 from shared.stores.tables import Row, Tables, load_row, whole
 from shared.stores.unit_writes import MOST_OPERATIONS, Etags, Operation, write_at_once, written
@@ -58,6 +59,8 @@ def _row(key: PlaceKey, place: Place) -> Row:
         "skipping": place.skipping,
         "units": whole(place.units),
         "refused": whole(place.refused),
+        "readAs": place.etag,
+        "beginning": place.beginning.pack() if place.beginning else None,
     }
     return {name: value for name, value in row.items() if value is not None}
 
@@ -70,4 +73,6 @@ def _place(row: Row) -> Place:
         skipping=row["skipping"],
         units=row["units"],
         refused=row["refused"],
+        etag=row.get("readAs", ""),  # rows of before these were kept have none
+        beginning=Beginning.unpack(row["offset"], row["beginning"]) if row.get("beginning") else None,
     )

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from shared.domain.keys import SEPARATOR, partition_of
 from shared.domain.samples import Columns, Grain
 from shared.stores.history import FIRST_ROW, LAST_ROW, has_rows, merge_rows, slots_of
+from shared.stores.pages import items_of
 from shared.stores.tables import LONGEST_KEY, Tables, delete_rows, load_range, translated
 
 
@@ -58,5 +59,5 @@ class PoolHistoryStore:
             rows = self._table.query_entities(
                 "PartitionKey eq @partition", parameters={"partition": account_key}, select=["RowKey"]
             )
-            async for row in rows:
+            async for row in items_of(rows):
                 yield row["RowKey"], row["RowKey"].rpartition(SEPARATOR)[2]

@@ -1,16 +1,16 @@
 """What is left of long reads: row `reading` beside the leaves of the generation that is being read."""
 
-import logging
 from dataclasses import astuple, replace
 from datetime import datetime
 
 from shared.domain.id_ranges import IdRange
 from shared.domain.read_plans import ReadPlan
 from shared.errors import UnreadableError
+from shared.log import logger
 from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, save_row
 from shared.stores.unreadable import read
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 PLAN_ROW = "reading"
 
 
@@ -31,7 +31,7 @@ class ReadPlanStore:
         try:
             return _read(partition, row)
         except UnreadableError as error:
-            _LOG.warning("%s It is deleted, and what it listed is listed anew.", error)
+            _LOG.warning("A read plan is deleted, and what it listed is listed anew: %s", error)
             await delete_row(self._table, partition, PLAN_ROW, row["etag"])
             return None
 

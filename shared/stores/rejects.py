@@ -10,6 +10,7 @@ from azure.data.tables import UpdateMode
 
 from shared.domain.blobs import Entry
 from shared.domain.rejects import Refusal, Reject
+from shared.stores.pages import items_of
 from shared.stores.tables import Row, Tables, delete_rows, translated, whole, with_etag
 
 _LATEST = 0xFFFFFFFFFFF
@@ -47,7 +48,7 @@ class RejectStore:
                 parameters={"partition": lane, "first": after + _BEHIND, "last": _AFTER_ALL},
                 results_per_page=most,
             )
-            async for row in rows:
+            async for row in items_of(rows):
                 found.append(_reject(with_etag(row)))
                 if len(found) == most:
                     break
@@ -64,7 +65,7 @@ class RejectStore:
                 parameters={"partition": lane, "first": _key(moment) + _AFTER_ALL, "last": _AFTER_ALL},
                 select=["RowKey", "at"],
             )
-            keys = [row["RowKey"] async for row in rows if row["at"] < moment]
+            keys = [row["RowKey"] async for row in items_of(rows) if row["at"] < moment]
         await delete_rows(self._table, lane, keys)
         return len(keys)
 

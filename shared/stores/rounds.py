@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.domain.pictures import Agreement, Confirmation
+from shared.domain.pictures import Agreement, Confirmation, TaskRead
 from shared.domain.rounds import Mark, Round
 from shared.domain.tasks import TaskCounts
 from shared.errors import CacheConflictError, UnreadableError
@@ -128,14 +128,18 @@ def _confirmation_json(confirmation: Confirmation) -> list[Any]:
     )
     at = agreement.at.timestamp() if agreement.at else None
     agreed_as_of = agreement.as_of.timestamp() if agreement.as_of else None
-    return [confirmation.version, confirmation.as_of.timestamp(), at, agreement.disagreements, counts, agreed_as_of]
+    read = confirmation.read
+    took = [read.seconds, read.requests, read.pages] if read else None
+    as_of = confirmation.as_of.timestamp()
+    return [confirmation.version, as_of, at, agreement.disagreements, counts, agreed_as_of, took]
 
 
 def _confirmation(values: list[Any]) -> Confirmation:
     version, as_of, agreed_at, disagreements, counts, *later = values
     service = TaskCounts(counts[0], 0, *counts[1:]) if counts else None
     agreement = Agreement(_moment(agreed_at), disagreements, service, _moment(later[0] if later else None))
-    return Confirmation(version, datetime.fromtimestamp(as_of, UTC), agreement)
+    took = later[1] if len(later) > 1 else None  # versions before this one stored none
+    return Confirmation(version, datetime.fromtimestamp(as_of, UTC), agreement, TaskRead(*took) if took else None)
 
 
 def _moment(seconds: float | None) -> datetime | None:

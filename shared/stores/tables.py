@@ -14,12 +14,21 @@ from urllib.parse import urlsplit
 import orjson
 from azure.core import MatchConditions
 from azure.core.credentials_async import AsyncTokenCredential
-from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
+from azure.core.exceptions import (
+    AzureError,
+    HttpResponseError,
+    ResourceExistsError,
+    ResourceNotFoundError,
+    ServiceRequestError,
+    ServiceResponseError,
+)
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.data.tables import EdmType, EntityProperty, UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
-from shared.errors import CacheConflictError, StorageError
+from shared.errors import CacheConflictError, StorageError, StorageUnavailableError
+from shared.stores.pages import items_of
+from shared.stores.patience import current_patience
 from shared.stores.time_limit import LIMIT
 
 type Row = dict[str, Any]
@@ -29,7 +38,7 @@ NAMES = (
 )  # fmt: skip
 _MOST_WHOLE = 1 << 31
 MOST_BINARY = 64 * 1024  # bytes of a binary property
-_CONFLICTS = (409, 412)
+_CONFLICTS, _BUSY = (409, 412), (429, 500, 502, 503, 504)
 _TABLE = re.compile(r"/([A-Za-z][A-Za-z0-9]{2,62})(?:\(|\Z)")
 _CONNECT_SECONDS = 10
 MOST_OPERATIONS = 100  # of a transaction
@@ -50,8 +59,10 @@ class _CountingTransport(AioHttpTransport):  # type: ignore[misc]  # untyped the
 
     @override
     async def send(self, request: Any, **options: Any) -> Any:
+        patience = current_patience()
+        answer = super().send(request, **options)
         try:
-            return await super().send(request, **options)
+            return await (patience.wait(answer) if patience else answer)
         finally:
             if request.method != "GET":
                 self.writes[_table_of(request)] += 1
@@ -130,7 +141,11 @@ def translated(intent: str) -> Iterator[None]:
     except HttpResponseError as error:
         if error.status_code in _CONFLICTS:
             raise CacheConflictError(f"Another writer was first: {intent}.") from error
+        if error.status_code in _BUSY:
+            raise StorageUnavailableError(intent, _first_line(error)) from error
         raise StorageError(f"Table Storage refused to {intent}: {_first_line(error)}") from error
+    except (ServiceRequestError, ServiceResponseError, TimeoutError, ConnectionError) as error:
+        raise StorageUnavailableError(intent, _first_line(error)) from error
     except AzureError as error:
         raise StorageError(f"Table Storage didn't {intent}: {_first_line(error)}") from error
 
@@ -166,7 +181,7 @@ async def load_rows(table: TableClient, partition: str, select: list[str] | None
     """All rows of a partition, each with its `etag`."""
     with translated(f"read {table.table_name}"):
         found = table.query_entities("PartitionKey eq @partition", parameters={"partition": partition}, select=select)
-        return [with_etag(entity) async for entity in found]
+        return [with_etag(entity) async for entity in items_of(found)]
 
 
 async def load_range(table: TableClient, partition: str, first: str, last: str) -> dict[str, Row]:
@@ -176,7 +191,7 @@ async def load_range(table: TableClient, partition: str, first: str, last: str) 
             "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
             parameters={"partition": partition, "first": first, "last": last},
         )
-        return {entity["RowKey"]: with_etag(entity) async for entity in found}
+        return {entity["RowKey"]: with_etag(entity) async for entity in items_of(found)}
 
 
 async def save_row(table: TableClient, row: Row, etag: str | None) -> str:
@@ -225,7 +240,7 @@ async def load_partitions(table: TableClient, prefix: str) -> list[str]:
             parameters={"low": prefix, "high": prefix[:-1] + chr(ord(prefix[-1]) + 1)},
             select=["PartitionKey"],
         )
-        return sorted({entity["PartitionKey"] async for entity in found})
+        return sorted({entity["PartitionKey"] async for entity in items_of(found)})
 
 
 def with_etag(entity: Any) -> Row:

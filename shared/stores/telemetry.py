@@ -19,6 +19,7 @@ from shared.domain.telemetry.labels import Identity
 from shared.domain.telemetry.left_out import LeftOut
 from shared.domain.telemetry.node_facts import NodeFacts
 from shared.domain.telemetry.session import Session
+from shared.stores.pages import items_of
 from shared.stores.places import PlaceKey
 from shared.stores.tables import (
     Row,
@@ -135,7 +136,7 @@ class TelemetryStore:
                 parameters={"first": first, "last": first + _AFTER, "place": _PLACE},
                 select=["PartitionKey"],
             )
-            return [row["PartitionKey"] async for row in rows]
+            return [row["PartitionKey"] async for row in items_of(rows)]
 
     async def forget(self, partition: str) -> None:
         """Deletes all that is kept of an incarnation, its place last, as it is found by that. Raises StorageError."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from azure.data.tables.aio import TableClient
 
 from shared.domain.telemetry.chunks import Chunk
+from shared.stores.pages import items_of
 from shared.stores.tables import MOST_BINARY, Row, bytes_columns, bytes_of, translated, with_etag
 
 MINUTES, HOURS = "m", "h"
@@ -84,7 +85,7 @@ async def rows_between(
             select=select,
             results_per_page=None if select else _ROWS_AT_ONCE,
         )
-        async for row in found:
+        async for row in items_of(found):
             yield with_etag(row)
 
 

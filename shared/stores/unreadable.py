@@ -4,7 +4,6 @@ One of them spoils no other: whoever loads a partition goes on with the rest and
 written over them but under the ETag that they had, and then only what Batch was asked for anew.
 """
 
-import logging
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ from types import MappingProxyType
 
 from shared.domain.reports import UnreadableRow
 from shared.errors import StorageError, UnreadableError
+from shared.log import logger
 from shared.stores.tables import Row
 
-_LOG = logging.getLogger(__name__)
+_LOG = logger(__name__)
 # What reading a row raises that isn't what it ought to be; msgspec's and orjson's errors are ValueErrors.
 NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, StopIteration, zlib.error)
 

@@ -5,13 +5,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.domain.dependencies import Blocker, Dependencies
-from shared.domain.evidence import Evidence, Rival
+from shared.domain.evidence import Evidence
 from shared.domain.explanation import explain
 from shared.domain.job_rules import JobRules
 from shared.domain.jobs import JobFacts
 from shared.domain.nodes import Node, NodeError, StartRun, summary_of
 from shared.domain.pool_settings import AutoScale, Problem
 from shared.domain.pools import NodesPicture, Pool, PoolFacts, Size, first_seen
+from shared.domain.rivals import Rival
 from shared.domain.tasks import TaskCounts
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -50,6 +51,11 @@ def evidence(
 ) -> Evidence:
     found = Evidence(NOW, JOB, counts=counts, pool=pool(*nodes, **(pool_changes or {})), nodes=nodes)
     return replace(found, **more)
+
+
+def roomy(*nodes: Node, **more: Any) -> Evidence:
+    """With one waiting task, for which any free slot does."""
+    return evidence(*nodes, counts=TaskCounts(active=1), **more)
 
 
 def unseen(**pool_changes: Any) -> Evidence:

@@ -96,3 +96,41 @@ def test_an_exit_code_that_is_listed_goes_before_an_error_in_uploading_files() -
     lenient = ExitConditions(codes={4: "block"}, ranges=(ExitRange(7, 9, "block"),), file_upload_error="satisfy")
     told = {code: lenient.failure_satisfies(code, "FileUploadContainerNotFound") for code in (4, 8, 0, 5, None)}
     assert told == {4: False, 8: False, 0: True, 5: True, None: True}
+
+
+def chain(*links: tuple[str, tuple[str, ...]]) -> list[WaitingTask]:
+    return [WaitingTask(name, on) for name, on in links]
+
+
+def test_a_cycle_is_found_with_those_behind_it_however_long_and_wherever_it_lies() -> None:
+    tasks = [WaitingTask("before", ("1",)), WaitingTask("free", ("done",))]
+    tasks += [WaitingTask(str(number), (), ((number % 7 + 1, number % 7 + 1),)) for number in range(1, 8)]
+    standings: dict[str, Standing] = {"done": "satisfied", **{str(number): "waiting" for number in range(1, 8)}}
+    found = dependencies_of(tasks, standings, whole=True)
+    assert (found.circular, found.held, found.lost) == (8, 8, 0)
+    assert found.cycle == ("1", "2", "3", "4", "5", "6", "7", "1")
+    assert not found.all_held
+
+
+def test_a_task_that_waits_for_itself_is_a_cycle_and_a_line_of_tasks_is_none() -> None:
+    alone = dependencies_of(chain(("a", ("A",))), {"a": "waiting"}, whole=True)
+    assert (alone.circular, alone.cycle, alone.all_held) == (1, ("A", "A"), True)
+    line = chain(("a", ()), ("b", ("a",)), ("c", ("b", "a")))
+    found = dependencies_of(line, {"a": "waiting", "b": "waiting"}, whole=True)
+    assert (found.circular, found.cycle, found.held) == (0, (), 2)
+
+
+def test_whoever_waits_behind_a_failure_waits_for_good_too() -> None:
+    tasks = chain(("b", ("a",)), ("c", ("b",)), ("d", ("c",)), ("e", ("gone",)), ("f", ("e", "running")))
+    standings: dict[str, Standing] = {
+        "a": "failed", "b": "waiting", "c": "waiting", "e": "waiting", "gone": "missing", "running": "running",
+    }  # fmt: skip
+    found = dependencies_of(tasks, standings, whole=True)
+    assert (found.lost, found.astray, found.circular, found.endless) == (3, 2, 0, 5)
+
+
+def test_a_failure_that_a_cycle_waits_for_holds_it_as_well() -> None:
+    tasks = chain(("a", ("b", "x")), ("b", ("a",)))
+    found = dependencies_of(tasks, {"a": "waiting", "b": "waiting", "x": "failed"}, whole=True)
+    assert (found.lost, found.circular) == (2, 0)
+    assert found.cycle == ("a", "b", "a")

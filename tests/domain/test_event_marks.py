@@ -16,14 +16,17 @@ EVENTS = st.builds(
     BatchEvent, at=st.just(datetime(2026, 8, 6, tzinfo=UTC)), kind=st.sampled_from(["TaskFailEvent", "taskfailevent"]),
     job=NAMES, task=NAMES, pool=NAMES, node=NAMES, properties=st.just({}), identity=st.just(bytes(12)),
 )  # fmt: skip
-FILTERS = st.builds(EventFilter, job=NAMES, task=NAMES, pool=NAMES, node=NAMES, kind=NAMES | st.just("TASKFAILEVENT"))
+SOME = st.frozensets(st.sampled_from(["a", "A", "b", "B", "a:1", ""]), max_size=2)
+FILTERS = st.builds(
+    EventFilter, jobs=SOME, tasks=SOME, pools=SOME, nodes=SOME, kinds=SOME | st.just(frozenset({"x", "TASKFAILEVENT"}))
+)
 
 
 @given(events=st.lists(EVENTS, max_size=4), wanted=FILTERS)
 def test_a_row_with_an_event_that_is_wanted_is_never_passed_over(events: list[BatchEvent], wanted: EventFilter) -> None:
     passes = may_have(marks_of(events), marks_wanted(wanted))
     assert passes or not any(wanted.wants(event) for event in events)
-    alone = [replace(EventFilter(), **{part: getattr(wanted, part)}) for part in ("job", "pool", "node", "kind")]
+    alone = [replace(EventFilter(), **{part: getattr(wanted, part)}) for part in ("jobs", "pools", "nodes", "kinds")]
     if events and not passes:
         assert any(not any(one.wants(event) for event in events) for one in alone)
     assert may_have(None, marks_wanted(wanted))
@@ -33,10 +36,15 @@ def test_a_job_is_not_mistaken_for_a_pool_and_tasks_have_no_marks() -> None:
     event = BatchEvent(datetime(2026, 8, 6, tzinfo=UTC), "TaskStartEvent", "one", "two", "three", None, {}, bytes(12))
     marks = marks_of([event, event])
     assert len(marks) == 3 * 4
-    assert may_have(marks, marks_wanted(EventFilter(job="ONE", pool="three", kind="taskstartevent")))
-    assert not may_have(marks, marks_wanted(EventFilter(job="three")))
-    assert not may_have(marks, marks_wanted(EventFilter(job="one", node="two")))
-    assert marks_wanted(EventFilter(task="two")) == frozenset()
+    assert may_have(
+        marks,
+        marks_wanted(
+            EventFilter(jobs=frozenset({"ONE"}), pools=frozenset({"three"}), kinds=frozenset({"taskstartevent"}))
+        ),
+    )
+    assert not may_have(marks, marks_wanted(EventFilter(jobs=frozenset({"three"}))))
+    assert not may_have(marks, marks_wanted(EventFilter(jobs=frozenset({"one"}), nodes=frozenset({"two"}))))
+    assert marks_wanted(EventFilter(tasks=frozenset({"two"}))) == ()
 
 
 @given(rows=st.lists(st.tuples(st.integers(1, 60), st.booleans()), max_size=40))

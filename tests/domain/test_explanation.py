@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from shared.domain.dependencies import Blocker, Dependencies
-from shared.domain.evidence import Evidence, Preparation, Waiting
+from shared.domain.evidence import Evidence
 from shared.domain.explanation import explain
 from shared.domain.job_rules import JobRules
 from shared.domain.nodes import Node
-from shared.domain.pool_settings import AutoScale
+from shared.domain.observations import Preparation, Retried, Waiting
+from shared.domain.pool_settings import AutoScale, Problem
 from shared.domain.pools import Size
 from shared.domain.tasks import TaskCounts
 from tests.domain.made_evidence import (
@@ -31,16 +32,18 @@ from tests.domain.made_evidence import (
     SCALE_ERROR,
     SHUT,
     evidence,
+    roomy,
     told,
     unseen,
 )
 
+EMPTIED = {"dedicated": Size(1, 0), "allocation_state": "resizing"}
 CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
-    "free slots": (evidence(IDLE), [("slotsFree", "info")]),
+    "free slots": (roomy(IDLE), [("slotsFree", "info")]),
     "all busy": (evidence(BUSY), [("slotsBusy", "blocking")]),
     "busy and running": (evidence(BUSY, counts=TaskCounts(active=1, running=2)), [("slotsBusy", "limiting")]),
     "a higher priority": (
-        evidence(BUSY, rivals=(RIVAL,)), [("higherPriorityJobs", "blocking"), ("slotsBusy", "blocking")]
+        evidence(BUSY, rivals=(RIVAL,)), [("higherPriorityJobs", "blocking"), ("slotsBusy", "info")]
     ),
     "the same priority": (evidence(BUSY, rivals=(replace(RIVAL, priority=0),)), [("slotsBusy", "blocking")]),
     "a higher priority that is disabled": (
@@ -49,18 +52,20 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "a higher priority at its own bound": (
         evidence(BUSY, rivals=(replace(RIVAL, rules=JobRules(max_parallel_tasks=4)),)), [("slotsBusy", "blocking")]
     ),
-    "a higher priority beside free slots": (evidence(IDLE, rivals=(RIVAL,)), [("slotsFree", "info")]),
+    "a higher priority beside free slots": (
+        evidence(IDLE, rivals=(RIVAL,)), [("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting")]
+    ),
     "no node with room for a task": (
         evidence(Node("half", "running", slots=1, tasks=1), waiting=Waiting(10, 2, 2)), [("slotsBusy", "blocking")]
     ),
     "room for some tasks": (
-        evidence(Node("half", "running", slots=1, tasks=1), waiting=Waiting(10, 1, 2)), [("slotsFree", "info")]
+        evidence(Node("half", "running", slots=1, tasks=1), waiting=Waiting(10, 1, 2)), [("slotsBusy", "limiting")]
     ),
     "room that tasks not looked at might use": (
         evidence(Node("half", "running", slots=1, tasks=1), waiting=Waiting(9, 2, 2)), [("slotsBusy", "limiting")]
     ),
     "room for a task among more than were looked at": (
-        evidence(IDLE, waiting=Waiting(9, 2, 2)), [("slotsFree", "info")]
+        evidence(IDLE, waiting=Waiting(9, 2, 2)), [("slotsBusy", "limiting")]
     ),
     "nodes that could not be looked at": (replace(evidence(IDLE, waiting=Waiting(9, 2, 2)), nodes=()), []),
     "a quota, and free slots that no task fits": (
@@ -68,7 +73,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
             Node("half", "running", slots=1, tasks=1), waiting=Waiting(10, 2, 2),
             pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)},
         ),
-        [("resizeFailed", "blocking"), ("slotsBusy", "blocking")],
+        [("resizeFailed", "blocking"), ("slotsBusy", "info")],
     ),
     "a quota, and free slots that no task fits as far as anybody looked": (
         evidence(
@@ -92,20 +97,20 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "all tasks too large of a job that runs on full nodes": (
         evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=Waiting(10, 3, 3)),
-        [("taskNeedsMoreSlots", "limiting"), ("slotsBusy", "limiting")],
+        [("taskNeedsMoreSlots", "blocking"), ("slotsBusy", "info")],
     ),
-    "some tasks too large": (evidence(IDLE, waiting=Waiting(10, 1, 3)), [("taskNeedsMoreSlots", "limiting")]),
+    "some tasks too large": (roomy(IDLE, waiting=Waiting(10, 1, 3)), [("taskNeedsMoreSlots", "limiting")]),
     "start task failed": (evidence(FAILED), [("startTaskFailed", "blocking")]),
     "the most frequent trouble": (
         evidence(FAILED, LOST, LOST),
         [("nodesUnusable", "blocking"), ("startTaskFailed", "limiting")],
     ),
-    "a bad node beside free ones": (evidence(IDLE, LOST), [("slotsFree", "info"), ("nodesUnusable", "info")]),
+    "a bad node beside free ones": (roomy(IDLE, LOST), [("slotsFree", "info"), ("nodesUnusable", "info")]),
     "a bad node among full ones": (
         evidence(BUSY, BUSY, LOST), [("slotsBusy", "blocking"), ("nodesUnusable", "info")]
     ),
     "as many bad nodes as full ones": (
-        evidence(BUSY, LOST), [("nodesUnusable", "blocking"), ("slotsBusy", "blocking")]
+        evidence(BUSY, LOST), [("nodesUnusable", "blocking"), ("slotsBusy", "info")]
     ),
     "more bad nodes than full ones, on which the job runs": (
         evidence(BUSY, LOST, LOST, counts=TaskCounts(active=10, running=2)),
@@ -113,11 +118,11 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "as many bad nodes as full ones, of several kinds": (
         evidence(BUSY, BUSY, BUSY, FAILED, FAILED, LOST),
-        [("startTaskFailed", "blocking"), ("slotsBusy", "blocking"), ("nodesUnusable", "info")],
+        [("startTaskFailed", "blocking"), ("slotsBusy", "info"), ("nodesUnusable", "info")],
     ),
     "most nodes drain": (
         evidence(BUSY, *[BUSY._replace(scheduling="disabled")] * 2),
-        [("nodesOffline", "blocking"), ("slotsBusy", "blocking")],
+        [("nodesOffline", "blocking"), ("slotsBusy", "info")],
     ),
     "a start task that failed and is tried again": (evidence(RETRIED), [("startTaskFailed", "blocking")]),
     "start tasks that fail, and one that just runs": (
@@ -125,14 +130,14 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "a quota, and start tasks that are tried again": (
         evidence(RETRIED, pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)}),
-        [("startTaskFailed", "blocking"), ("resizeFailed", "blocking")],
+        [("startTaskFailed", "blocking"), ("resizeFailed", "info")],
     ),
     "preempted": (evidence(GONE), [("nodesPreempted", "blocking")]),
     "switched off": (evidence(SHUT), [("nodesOffline", "blocking")]),
     "starting": (evidence(COMING), [("nodesStarting", "blocking")]),
     "a failing start task before a quota": (
         evidence(FAILED, pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)}),
-        [("startTaskFailed", "blocking"), ("resizeFailed", "blocking")],
+        [("startTaskFailed", "blocking"), ("resizeFailed", "info")],
     ),
     "a quota, and fewer unusable nodes than it keeps away": (
         evidence(LOST, pool_changes={"dedicated": Size(1, 10), "resize_errors": (QUOTA,)}),
@@ -147,7 +152,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "a quota, and as many unusable nodes as it keeps away": (
         evidence(LOST, pool_changes={"dedicated": Size(1, 2), "resize_errors": (QUOTA,)}),
-        [("nodesUnusable", "blocking"), ("resizeFailed", "blocking")],
+        [("nodesUnusable", "blocking"), ("resizeFailed", "info")],
     ),
     "a quota, few unusable nodes and few on their way": (
         evidence(LOST, LOST, COMING, pool_changes={"dedicated": Size(3, 10), "resize_errors": (QUOTA,)}),
@@ -162,7 +167,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "nobody wants nodes, and an unusable one is leaving": (
         evidence(LOST, pool_changes={"dedicated": Size(1, 0), "allocation_state": "resizing"}),
-        [("poolTargetZero", "blocking"), ("nodesUnusable", "blocking")],
+        [("poolTargetZero", "blocking"), ("nodesUnusable", "info")],
     ),
     "a quota before spot nodes that were taken": (
         evidence(GONE, pool_changes={"dedicated": Size(0, 4), "resize_errors": (QUOTA,)}),
@@ -170,7 +175,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "a quota before as many spot nodes that were taken": (
         evidence(GONE, GONE, pool_changes={"dedicated": Size(0, 2), "resize_errors": (QUOTA,)}),
-        [("resizeFailed", "blocking"), ("nodesPreempted", "blocking")],
+        [("resizeFailed", "blocking"), ("nodesPreempted", "info")],
     ),
     "a spot node that was taken, and more that are being allocated": (
         evidence(
@@ -182,7 +187,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         evidence(
             GONE, GONE, pool_changes={"dedicated": Size(0, 0), "spot": Size(2, 4), "allocation_state": "resizing"}
         ),
-        [("nodesPreempted", "blocking"), ("poolResizing", "blocking")],
+        [("nodesPreempted", "blocking"), ("poolResizing", "info")],
     ),
     "a spot node that was taken of a job that runs, and more that are being allocated": (
         evidence(
@@ -195,14 +200,14 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         evidence(
             GONE, COMING, pool_changes={"dedicated": Size(0, 0), "spot": Size(2, 10), "allocation_state": "resizing"}
         ),
-        [("poolResizing", "blocking"), ("nodesStarting", "blocking"), ("nodesPreempted", "limiting")],
+        [("poolResizing", "blocking"), ("nodesPreempted", "limiting"), ("nodesStarting", "info")],
     ),
     "a quota, and some nodes on their way": (
         evidence(COMING, pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)}),
         [("nodesStarting", "blocking"), ("resizeFailed", "limiting")],
     ),
     "a quota, and slots that are free": (
-        evidence(IDLE, pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)}),
+        roomy(IDLE, pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)}),
         [("slotsFree", "info"), ("resizeFailed", "info")],
     ),
     "an error of a pool that has all of its nodes": (
@@ -213,7 +218,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "a formula that fails, and a pool at its target that is busy": (
         evidence(BUSY, pool_changes={"dedicated": Size(1, 1), "auto_scale": SCALE_ERROR}),
-        [("autoScaleFailed", "blocking"), ("slotsBusy", "blocking")],
+        [("autoScaleFailed", "blocking"), ("slotsBusy", "info")],
     ),
     "a formula that fails, and a pool that grows": (
         evidence(pool_changes={"dedicated": Size(0, 10), "allocation_state": "resizing", "auto_scale": SCALE_ERROR}),
@@ -240,7 +245,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
             pool_changes={"dedicated": Size(6, 6), "spot": Size(3, 3), "auto_scale": SCALE_ERROR},
         ),
         [
-            ("nodesPreempted", "blocking"), ("slotsBusy", "blocking"), ("autoScaleFailed", "limiting"),
+            ("nodesPreempted", "blocking"), ("autoScaleFailed", "limiting"), ("slotsBusy", "info"),
             ("nodesUnusable", "info"),
         ],
     ),
@@ -249,10 +254,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
             *[BUSY] * 6, *[GONE] * 3, *[LOST] * 2,
             pool_changes={"dedicated": Size(8, 8), "spot": Size(3, 3), "auto_scale": SCALE_ERROR},
         ),
-        [
-            ("autoScaleFailed", "blocking"), ("slotsBusy", "blocking"), ("nodesUnusable", "info"),
-            ("nodesPreempted", "info"),
-        ],
+        [("autoScaleFailed", "blocking"), ("slotsBusy", "info"), ("nodesUnusable", "info"), ("nodesPreempted", "info")],
     ),
     "a formula that fails, and nodes that get no tasks beside fewer full ones on which the job runs": (
         evidence(
@@ -272,12 +274,12 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         unseen(dedicated=Size(2, 2), auto_scale=SCALE_ERROR), [("autoScaleFailed", "limiting")]
     ),
     "a formula that fails, and a pool that has room": (
-        evidence(IDLE, pool_changes={"dedicated": Size(1, 2), "auto_scale": SCALE_ERROR}),
+        roomy(IDLE, pool_changes={"dedicated": Size(1, 2), "auto_scale": SCALE_ERROR}),
         [("slotsFree", "info"), ("autoScaleFailed", "info")],
     ),
     "a formula that fails, and an unusable node of a pool that is to have none": (
         evidence(LOST, pool_changes={"dedicated": Size(1, 0), "auto_scale": SCALE_ERROR}),
-        [("autoScaleFailed", "blocking"), ("nodesUnusable", "blocking")],
+        [("autoScaleFailed", "blocking"), ("nodesUnusable", "info")],
     ),
     "nobody wants nodes": (evidence(pool_changes={"dedicated": Size(0, 0)}), [("poolTargetZero", "blocking")]),
     "a pool whose targets aren't told": (
@@ -289,17 +291,17 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "growing beside full nodes": (
         evidence(BUSY, pool_changes={"dedicated": Size(1, 2), "allocation_state": "resizing"}),
-        [("poolResizing", "blocking"), ("slotsBusy", "blocking")],
+        [("poolResizing", "blocking"), ("slotsBusy", "info")],
     ),
     "shrinking with free slots": (
-        evidence(IDLE, pool_changes={"dedicated": Size(2, 1), "allocation_state": "resizing"}), [("slotsFree", "info")]
+        roomy(IDLE, pool_changes={"dedicated": Size(2, 1), "allocation_state": "resizing"}), [("slotsFree", "info")]
     ),
     "a pool being deleted": (evidence(IDLE, pool_changes={"state": "deleting"}), [("poolDeleting", "blocking")]),
     "no pool": (replace(evidence(), pool=None, pool_gone=True), [("poolMissing", "blocking")]),
     "a pool of which nothing is known": (replace(evidence(), pool=None), []),
     "all held by a failure": (
         evidence(pool_changes={"dedicated": Size(0, 0)}, dependencies=HELD),
-        [("dependenciesFailed", "blocking"), ("poolTargetZero", "blocking")],
+        [("dependenciesFailed", "blocking"), ("poolTargetZero", "info")],
     ),
     "held as far as anybody looked": (
         evidence(BUSY, dependencies=replace(HELD, whole=False)),
@@ -355,7 +357,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "some held": (
         evidence(IDLE, dependencies=replace(HELD, held=9, lost=0)), [("dependenciesUnsatisfied", "limiting")]
     ),
-    "none held": (evidence(IDLE, dependencies=Dependencies(10, whole=True)), [("slotsFree", "info")]),
+    "none held": (roomy(IDLE, dependencies=Dependencies(10, whole=True)), [("slotsFree", "info")]),
     "its own bound": (
         evidence(IDLE, counts=TaskCounts(active=3, running=1, preparing=1), rules=JobRules(max_parallel_tasks=2)),
         [("maxParallelTasks", "limiting")],
@@ -368,7 +370,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         evidence(IDLE, preparation=Preparation(1, 0, frozenset({"idle"}))), [("preparationFailed", "blocking")]
     ),
     "preparation failed somewhere": (
-        evidence(IDLE, Node("b", "idle"), preparation=Preparation(2, 1, frozenset({"b"}))),
+        roomy(IDLE, Node("b", "idle"), preparation=Preparation(2, 1, frozenset({"b"}))),
         [("preparationFailed", "limiting")],
     ),
     "preparation failed on a few of many nodes": (
@@ -378,7 +380,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         [("slotsBusy", "limiting"), ("preparationFailed", "info")],
     ),
     "preparation failed on a few, and room on others": (
-        evidence(IDLE, *FULL, LOST, preparation=Preparation(4, 3, frozenset({"lost"}))),
+        roomy(IDLE, *FULL, LOST, preparation=Preparation(4, 3, frozenset({"lost"}))),
         [("slotsFree", "info"), ("nodesUnusable", "info"), ("preparationFailed", "info")],
     ),
     "preparation failed on as many nodes as are full": (
@@ -393,11 +395,11 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         [("preparationFailed", "blocking"), ("resizeFailed", "info")],
     ),
     "preparation failed on a node that has left": (
-        evidence(IDLE, preparation=Preparation(2, 1, frozenset({"left"}))), [("slotsFree", "info")]
+        roomy(IDLE, preparation=Preparation(2, 1, frozenset({"left"}))), [("slotsFree", "info")]
     ),
     "disabled": (
         evidence(FAILED, job=replace(JOB, state="disabled")),
-        [("jobDisabled", "blocking"), ("startTaskFailed", "blocking")],
+        [("jobDisabled", "blocking"), ("startTaskFailed", "info")],
     ),
     "disabled with nothing to do": (
         evidence(FAILED, job=replace(JOB, state="disabled"), counts=TaskCounts(completed=1, succeeded=1)),
@@ -417,7 +419,92 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         evidence(IDLE, rules=JobRules(max_wall_clock_time=60 * MINUTE)), [("jobExpired", "blocking")]
     ),
     "time that is left": (
-        evidence(IDLE, rules=JobRules(max_wall_clock_time=61 * MINUTE)), [("slotsFree", "info")]
+        roomy(IDLE, rules=JobRules(max_wall_clock_time=61 * MINUTE)), [("slotsFree", "info")]
+    ),
+    "a pool that is being emptied while its tasks run to the end": (
+        evidence(BUSY, pool_changes=EMPTIED), [("poolTargetZero", "blocking")]
+    ),
+    "a pool that is being emptied, and a slot that is free on its node": (
+        evidence(Node("half", "running", slots=1, tasks=1), pool_changes=EMPTIED), [("poolTargetZero", "blocking")]
+    ),
+    "a pool that is being emptied, and a bound that the job's last task reaches": (
+        evidence(
+            BUSY, counts=TaskCounts(active=3, running=1), rules=JobRules(max_parallel_tasks=1), pool_changes=EMPTIED
+        ),
+        [("poolTargetZero", "blocking"), ("maxParallelTasks", "info")],
+    ),
+    "a pool that is being emptied, and a job of higher priority": (
+        evidence(BUSY, rivals=(RIVAL,), pool_changes=EMPTIED), [("poolTargetZero", "blocking")]
+    ),
+    "a pool that is being emptied, and a job that is disabled": (
+        evidence(BUSY, job=replace(JOB, state="disabled"), pool_changes=EMPTIED),
+        [("jobDisabled", "blocking"), ("poolTargetZero", "info")],
+    ),
+    "a resize to none that was stopped": (
+        evidence(BUSY, pool_changes={"dedicated": Size(1, 0), "allocation_state": "stopping"}),
+        [("slotsBusy", "blocking")],
+    ),
+    "a higher priority whose tasks wait for one that failed": (
+        evidence(BUSY, rivals=(replace(RIVAL, dependencies=replace(HELD, looked=7, held=7, lost=7)),)),
+        [("slotsBusy", "blocking")],
+    ),
+    "a higher priority whose tasks fit on no node": (
+        evidence(BUSY, rivals=(replace(RIVAL, fits=False),)), [("slotsBusy", "blocking")]
+    ),
+    "a higher priority that would take all nodes that are starting": (
+        evidence(
+            IDLE, COMING, counts=TaskCounts(active=10), rivals=(replace(RIVAL, counts=TaskCounts(active=400)),),
+            pool_changes={"dedicated": Size(2, 2)},
+        ),
+        [("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting"), ("nodesStarting", "info")],
+    ),
+    "more tasks of the same priority than slots that are free": (
+        evidence(IDLE, counts=TaskCounts(active=1), rivals=(replace(RIVAL, priority=0),)), [("slotsBusy", "limiting")]
+    ),
+    "a bound that leaves slots free": (
+        evidence(IDLE, counts=TaskCounts(active=300), rules=JobRules(max_parallel_tasks=1)), [("slotsFree", "info")]
+    ),
+    "disabled on a busy pool": (
+        evidence(BUSY, job=replace(JOB, state="disabled")), [("jobDisabled", "blocking"), ("slotsBusy", "info")]
+    ),
+    "disabled while its last tasks run": (
+        evidence(BUSY, job=replace(JOB, state="disabling"), counts=TaskCounts(active=3, running=2)),
+        [("jobDisabled", "blocking"), ("slotsBusy", "info")],
+    ),
+    "held for good while others run": (
+        evidence(BUSY, counts=TaskCounts(active=10, running=2), dependencies=HELD),
+        [("dependenciesFailed", "blocking"), ("slotsBusy", "info")],
+    ),
+    "held by a cycle": (
+        evidence(
+            IDLE, counts=TaskCounts(active=2),
+            dependencies=Dependencies(2, whole=True, held=2, circular=2, cycle=("a", "b", "a")),
+        ),
+        [("dependencyCycle", "blocking")],
+    ),
+    "deallocated": (evidence(Node("away", "deallocated")), [("nodesDeallocated", "blocking")]),
+    "rebooting": (evidence(Node("away", "rebooting")), [("nodesRebooting", "blocking")]),
+    "reimaging": (evidence(Node("away", "reimaging")), [("nodesReimaging", "blocking")]),
+    "an upgrade of the operating system": (evidence(Node("away", "upgradingos")), [("nodesUpgrading", "blocking")]),
+    "out of reach": (evidence(Node("away", "unknown")), [("nodesUnreachable", "blocking")]),
+    "rebooting, more than are starting": (
+        evidence(Node("a", "rebooting"), Node("b", "rebooting"), COMING),
+        [("nodesRebooting", "blocking"), ("nodesStarting", "limiting")],
+    ),
+    "a pool of its own that couldn't be made": (
+        evidence(
+            job=replace(JOB, state="completed"), makes_pool=True,
+            scheduling_error=Problem("AutoPoolCreationFailedWithQuotaReached", "No pools left."),
+        ),
+        [("autoPoolFailed", "blocking")],
+    ),
+    "a task that is tried again without end": (
+        evidence(BUSY, counts=TaskCounts(active=3, running=2), retried=Retried("bad", 57)),
+        [("slotsBusy", "limiting"), ("tasksRetriedForEver", "info")],
+    ),
+    "a task that is tried again without end, and none that waits": (
+        evidence(BUSY, counts=TaskCounts(running=2), retried=Retried("bad", 57, 1)),
+        [("tasksRetriedForEver", "info")],
     ),
     "tasks that nobody has read": (replace(evidence(LOST), counts=None), [("nodesUnusable", "info")]),
 }  # fmt: skip
@@ -439,3 +526,13 @@ def test_every_sentence_ends_and_every_finding_says_what_to_do(case: str) -> Non
         assert not finding.title.endswith(".")
         assert ".." not in f"{finding.title} {finding.detail} {finding.advice} {found.summary}"
         assert "None" not in f"{finding.title} {finding.detail}".replace("None is left", "")
+
+
+def test_a_job_ahead_that_leaves_most_free_slots_is_not_the_cause() -> None:
+    ahead = replace(RIVAL, counts=TaskCounts(active=1), running_slots=0, waiting_slots=1)
+    found = evidence(IDLE, Node("idle-too", "idle"), counts=TaskCounts(active=50), rivals=(ahead,))
+    assert told(found) == [("slotsBusy", "limiting")]
+    assert explain(found).findings[0].evidence["tasksAhead"] == 1
+    assert " 1 task of other jobs comes before its own" in explain(found).findings[0].detail
+    all_taken = replace(found, rivals=(replace(ahead, counts=TaskCounts(active=4), waiting_slots=4),))
+    assert told(all_taken)[0] == ("higherPriorityJobs", "limiting")

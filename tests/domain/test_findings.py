@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from shared.domain.dependencies import Blocker, Dependencies
-from shared.domain.evidence import Preparation, Waiting
 from shared.domain.explanation import explain
 from shared.domain.nodes import Node
+from shared.domain.observations import Preparation, Waiting
 from shared.domain.pool_settings import AutoScale, Problem
 from shared.domain.pools import Pool, Size
 from shared.domain.resize_advice import resize_words
@@ -33,6 +33,7 @@ from tests.domain.made_evidence import (
     SHUT,
     evidence,
     pool,
+    roomy,
     told,
 )
 
@@ -46,7 +47,7 @@ def test_a_stale_error_is_told_last_and_as_past() -> None:
     both = replace(found, pool=seen.seen(failed, NOW + 2 * MINUTE))
     assert both.pool
     assert [(error.attempts, error.first_seen) for error in both.pool.errors] == [(2, NOW)]
-    assert told(both) == [("resizeFailed", "blocking"), ("slotsBusy", "blocking")]
+    assert told(both) == [("resizeFailed", "blocking"), ("slotsBusy", "info")]
 
 
 def retried(attempts: int, **changes: Any) -> Pool:
@@ -83,7 +84,7 @@ def test_an_error_of_a_resize_that_was_made_good_is_none_of_the_one_that_goes_on
     more = grown.seen(replace(facts, allocation_state_transition_time=NOW + 9 * MINUTE), NOW + 9 * MINUTE)
     full = replace(more, picture=pool(BUSY, BUSY).picture)
     assert told(evidence(pool=full)) == [
-        ("poolResizing", "blocking"), ("slotsBusy", "blocking"), ("resizeFailedBefore", "info"),
+        ("poolResizing", "blocking"), ("slotsBusy", "info"), ("resizeFailedBefore", "info"),
     ]  # fmt: skip
     assert explain(evidence(pool=full)).findings[0].advice.startswith("Wait: ")
     shrinking = retried(1, dedicated=Size(2, 0))
@@ -112,7 +113,8 @@ def test_a_place_in_the_queue_is_a_range_and_a_wait_only_where_tasks_ended() -> 
 
 @pytest.mark.parametrize(("priority", "ahead", "equal"), [(5, 7, 0), (0, 0, 7), (-1, 0, 0)])
 def test_free_slots_that_others_wait_for_are_told_with_these(priority: int, ahead: int, equal: int) -> None:
-    (found,) = explain(evidence(IDLE, rivals=(replace(RIVAL, priority=priority),))).findings
+    nodes = [IDLE._replace(id=f"idle-{number}") for number in range(4)]
+    (found,) = explain(roomy(*nodes, rivals=(replace(RIVAL, priority=priority),))).findings
     assert (found.evidence["tasksAhead"], found.evidence["tasksOfSamePriority"]) == (ahead, equal)
     assert ("7 tasks of other jobs" in found.detail) == bool(ahead + equal)
 
@@ -168,7 +170,7 @@ def test_a_formula_that_fails_leaves_the_target_of_a_pool_as_it_is(size: Size, w
     [
         (
             Dependencies(1, whole=True, held=1, astray=1, blockers=(Blocker("gone", "missing", 1),)),
-            "Its waiting task depends on others that are not done",
+            "Its waiting task depends on tasks that are not there",
             "The one waiting task depends",
             "'gone' isn't in the job and holds 1 task",
         ),
@@ -202,10 +204,10 @@ def test_dependencies_are_told_in_whole_sentences(found: Dependencies, title: st
 @pytest.mark.parametrize(
     ("nodes", "title"),
     [
-        ((LOST, BUSY, BUSY), "1 of the pool's 3 nodes is unusable"),
-        ((LOST, LOST._replace(id="lost-too"), BUSY), "2 of the pool's 3 nodes are unusable"),
-        ((LOST, LOST._replace(id="lost-too")), "The pool's nodes are unusable"),
-        ((LOST,), "The pool's only node is unusable"),
+        ((LOST, BUSY, BUSY), "1 of the pool's 3 nodes is unusable: the disk is full"),
+        ((LOST, LOST._replace(id="lost-too"), BUSY), "2 of the pool's 3 nodes are unusable: the disk is full"),
+        ((LOST, LOST._replace(id="lost-too")), "The pool's nodes are unusable: the disk is full"),
+        ((LOST,), "The pool's only node is unusable: the disk is full"),
         ((FAILED, BUSY), "The start task fails on 1 of the pool's 2 nodes"),
         ((GONE, BUSY), "1 of the pool's 2 nodes was preempted"),
     ],
@@ -222,7 +224,7 @@ def test_a_few_nodes_are_not_told_as_all_of_the_pool(nodes: tuple[Node, ...], ti
         (GONE, "1 of 1 node of the pool 'pool' was taken back by Azure; what ran there waits to run again."),
         (
             SHUT,
-            "1 of 1 node of the pool 'pool' gets no tasks: somebody disabled scheduling on it or deallocated it.",
+            "1 of 1 node of the pool 'pool' gets no tasks: somebody disabled scheduling on it.",
         ),
         (COMING, "1 of 1 node of the pool 'pool' gets tasks once it has started and its start task has succeeded."),
     ],

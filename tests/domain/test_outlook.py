@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.insight import MINUTES, Insight, StoredInsight
+from shared.domain.job_rules import JobRules
 from shared.domain.jobs import Job, JobFacts
 from shared.domain.outlook import Estimate, Outlook, outlook_of
 from shared.domain.pictures import Picture
@@ -41,6 +42,16 @@ def test_throughput_is_that_before_the_verdicts_time() -> None:
     assert outlook({0: 7, 1: 5}, verdict=later).completed == {5: 7, 15: 12, 60: 12}
 
 
+@pytest.mark.parametrize(("age", "over"), [(1, (1, 1, 1)), (4, (4, 4, 4)), (15, (5, 15, 15)), (75, (5, 15, 60))])
+def test_minutes_before_a_job_was_there_are_no_part_of_its_throughput(age: int, over: tuple[int, int, int]) -> None:
+    young = outlook({1: 30}, job=Job(replace(FACTS, creation_time=T0 - age * MINUTE)))
+    assert [young.per_minute(window) for window in (5, 15, 60)] == [30 / minutes for minutes in over]
+
+
+def test_a_job_whose_creation_is_ahead_of_the_look_at_it_has_a_throughput_of_one_minute() -> None:
+    assert outlook({1: 30}, job=Job(replace(FACTS, creation_time=T0 + MINUTE))).per_minute(60) == 30
+
+
 def test_minutes_that_were_not_kept_make_a_throughput_unknown() -> None:
     crowded = dict.fromkeys(range(-MINUTES + 10, 10), 1)
     found = outlook(crowded)
@@ -65,12 +76,12 @@ def test_minutes_before_a_job_was_there_are_no_part_of_an_estimate() -> None:
 
 
 def test_tasks_of_the_minute_under_way_are_not_denied() -> None:
-    assert outlook({0: 5, 61: 5}).estimate.reason == "Tasks completed within the last minute only."
+    assert outlook({0: 5, 61: 5}).estimate.reason == "Its tasks completed within the last minute only."
 
 
 def test_where_nothing_completed_nobody_knows() -> None:
-    assert outlook({}).estimate.reason == "No task completed in the last hour."
-    assert outlook({-1: 5, 61: 5}).estimate.reason == "No task completed in the last hour."
+    assert outlook({}).estimate.reason == "None of its tasks completed in the last hour."
+    assert outlook({-1: 5, 61: 5}).estimate.reason == "None of its tasks completed in the last hour."
     endless = replace(COUNTS, active=100_000_000)
     assert "ten years" in (outlook({1: 1}, counts=endless).estimate.reason or "")
 
@@ -100,7 +111,20 @@ def test_there_is_no_estimate_where_the_last_minutes_tell_nothing_of_the_next(
 def test_an_instant_in_which_none_is_running_is_no_standstill() -> None:
     idle = replace(COUNTS, running=0, preparing=0)
     assert outlook({1: 20}, counts=idle).estimate.completion
-    assert "is running" in (outlook({6: 20}, counts=idle).estimate.reason or "")
+    assert outlook({0: 20, 3: 20}, counts=idle).estimate.completion
+    for minutes in (2, 3, 6):  # an estimate would stand beside what keeps all of them
+        assert "is running" in (outlook({minutes: 20}, counts=idle).estimate.reason or "")
+
+
+def test_tasks_that_may_wait_for_good_have_no_estimate() -> None:
+    """Of tasks that others depend on nobody knows here which these are."""
+    depends = Job(replace(FACTS, rules=JobRules(uses_task_dependencies=True)))
+    idle = replace(COUNTS, running=0, preparing=0)
+    assert "is running" in (outlook({1: 20}, job=depends, counts=idle).estimate.reason or "")
+    assert outlook({1: 20}, job=depends, counts=replace(COUNTS, failed=0)).estimate.completion
+    failed = outlook({1: 20}, job=depends, counts=replace(COUNTS, failed=1)).estimate
+    assert "may depend on them for good" in (failed.reason or "")
+    assert outlook({1: 20}, counts=replace(COUNTS, failed=1)).estimate.completion
 
 
 def test_tasks_that_prepare_count_as_running() -> None:

@@ -174,7 +174,7 @@ def test_what_stands_around_a_secret_stays() -> None:
     assert redacted("sh -c 'run --token abc' && sh -c 'b'") == f"sh -c 'run --token {MARK}' && sh -c 'b'"
     assert redacted('{"a": "run --token abc", "b": 1}') == f'{{"a": "run --token {MARK}", "b": 1}}'
     assert redacted("AccountKey=a,Other=b") == f"AccountKey={MARK},Other=b"
-    assert redacted('{"key":12,"other":1}') == f'{{"key":{MARK},"other":1}}'
+    assert redacted('{"key":"a12","other":1}') == f'{{"key":{MARK},"other":1}}'
     assert redacted("sh -c " + shlex.quote("A_KEY='a b' && run")) == f"sh -c 'A_KEY={MARK} && run'"
 
 
@@ -260,6 +260,14 @@ def test_what_is_no_secret_stays(text: str) -> None:
         "basic " + "a" * 70_000,
         "machine a login a password " * 3_000,
         "A_KEY " * 9_000,
+        '"protectedSettings":{' + "{a}" * 20_000,
+        " -u a -p " * 10_000,
+        "snmpget -A " * 6_000,
+        'variable "password" {' * 3_000,
+        "a=x." * 18_000,
+        "token: {" * 9_000,
+        "$6$" * 20_000,
+        '"password" \'-' * 6_000,
     ],
 )
 def test_long_text_takes_no_longer_than_its_length_warrants(text: str) -> None:

@@ -163,6 +163,51 @@ def test_logs_are_read_where_their_storage_is_named_in_one_of_two_ways() -> None
     assert problem.startswith("TELEMETRY_STORAGE__blobServiceUri")
 
 
+def string_of(account: str) -> str:
+    return f"DefaultEndpointsProtocol=https;AccountName={account};AccountKey={KEY};EndpointSuffix=core.windows.net"
+
+
+IDENTITIES = {
+    "AzureWebJobsStorage__accountName": "store",
+    "AzureWebJobsStorage__tableServiceUri": "https://store.table.core.windows.net/",
+    "TELEMETRY_STORAGE__blobServiceUri": "https://store.blob.core.windows.net/",
+}
+
+
+@pytest.mark.parametrize("identity", IDENTITIES)
+@pytest.mark.parametrize(
+    ("injected", "warns"),
+    [
+        (string_of("store"), False),
+        (string_of("STORE"), False),
+        (" ", False),
+        (string_of("other"), True),
+        ("UseDevelopmentStorage=true", True),
+        ("AccountName=", True),
+        ("nonsense", True),
+    ],
+)
+def test_identity_wins_over_a_connection_string_beside_it(identity: str, injected: str, *, warns: bool) -> None:
+    name = identity.partition("__")[0]
+    settings = read_settings(ENOUGH | {name: injected, identity: IDENTITIES[identity]})
+    places = (
+        (settings.telemetry_string, settings.telemetry_endpoint)
+        if name == "TELEMETRY_STORAGE"
+        else (settings.connection_string, settings.table_endpoint)
+    )
+    assert places[0] is None
+    assert (places[1] or "").startswith("https://store.")
+    assert settings.problems == ()
+    assert [warning.partition(":")[0] for warning in settings.warnings] == ([name] if warns else [])
+    assert all("'store'" in warning and KEY not in warning for warning in settings.warnings)
+
+
+def test_a_connection_string_alone_is_used_without_a_warning() -> None:
+    settings = read_settings(ENOUGH | {"TELEMETRY_STORAGE": string_of("logs")})
+    assert (settings.connection_string, settings.telemetry_string) == ("UseDevelopmentStorage=true", string_of("logs"))
+    assert (settings.problems, settings.warnings) == ((), ())
+
+
 DEVELOPMENT = {"AZURE_FUNCTIONS_ENVIRONMENT": "Development"}
 
 

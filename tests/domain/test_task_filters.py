@@ -1,6 +1,7 @@
 """What the columns of a leaf tell of filters is what plain tasks tell."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,15 +27,20 @@ tasks = tasks_with(
     node=st.sampled_from(NODES),
 )
 many = st.lists(tasks, max_size=30).map(distinct)
+
+
+def some(values: st.SearchStrategy[Any]) -> st.SearchStrategy[frozenset[Any]]:
+    return st.frozensets(values, max_size=2)
+
+
 filters = st.builds(
     TaskFilter,
-    state=st.none() | st.integers(0, 3),
-    result=st.none() | st.integers(1, 2),
-    exit_code=st.none() | st.integers(0, 2),
-    node=st.none() | st.sampled_from(["node-1", "NODE-1", "node-3"]),
-    pool=st.none() | st.sampled_from(["pool", "POOL", "none"]),
-    failure_group=st.none()
-    | st.sampled_from([failure_group_id(cause, code) for cause in CAUSES for code in (None, 1)]),
+    states=some(st.integers(0, 3)),
+    results=some(st.integers(1, 2)),
+    exit_codes=some(st.integers(0, 2)),
+    nodes=some(st.sampled_from(["node-1", "NODE-1", "node-3"])),
+    pools=some(st.sampled_from(["pool", "POOL", "none"])),
+    failure_groups=some(st.sampled_from([failure_group_id(cause, code) for cause in CAUSES for code in (None, 1)])),
     prefix=st.just("") | st.text("aBb-_0", max_size=2),
 )
 ranges = st.builds(KeyRange, ids.map(key_of) | st.just(""), st.none() | ids.map(key_of))
@@ -43,15 +49,17 @@ ranges = st.builds(KeyRange, ids.map(key_of) | st.just(""), st.none() | ids.map(
 def wants(wanted: TaskFilter, task: Task) -> bool:
     """The filter told in plain words."""
     group = failure_group_id(task.failure, task.exit_code) if task.result == 2 else None
-    return (
-        wanted.state in {None, task.state}
-        and wanted.result in {None, task.result}
-        and wanted.exit_code in {None, task.exit_code}
-        and (wanted.node is None or wanted.node.lower() == task.node[1].lower())
-        and (wanted.pool is None or wanted.pool.lower() == task.node[0].lower())
-        and wanted.failure_group in {None, group}
-        and task.id.lower().startswith(wanted.prefix.lower())
-    )
+    node, pool = ({name.lower() for name in names} for names in (wanted.nodes, wanted.pools))
+    asked = [
+        (wanted.states, task.state),
+        (wanted.results, task.result),
+        (wanted.exit_codes, task.exit_code),
+        (node, task.node[1].lower()),
+        (pool, task.node[0].lower()),
+        (wanted.failure_groups, group),
+    ]
+    fits = all(value in values for values, value in asked if values)
+    return fits and task.id.lower().startswith(wanted.prefix.lower())
 
 
 def holds(keys: KeyRange, key: str) -> bool:
@@ -70,9 +78,18 @@ def test_a_filter_on_columns_finds_what_a_look_at_every_task_finds(
 @given(many, filters)
 def test_each_filter_alone_finds_what_it_finds_in_plain_words(rows: list[Task], wanted: TaskFilter) -> None:
     leaf = Leaf(rows)
-    for name in ("state", "result", "exit_code", "node", "pool", "failure_group", "prefix"):
+    for name in [field.name for field in fields(TaskFilter)]:
         alone = replace(TaskFilter(), **{name: getattr(wanted, name)})
         assert [leaf.row(at) for at in alone.places(leaf, KeyRange())] == [task for task in rows if wants(alone, task)]
+
+
+@given(many, filters)
+def test_counts_tell_how_many_match_or_nothing(rows: list[Task], wanted: TaskFilter) -> None:
+    rows = [task._replace(result=task.result or 1) if task.state == 3 else task._replace(result=0) for task in rows]
+    for asked in (wanted, TaskFilter(wanted.states, wanted.results)):
+        told = asked.count(counted(rows))
+        assert told in {None, sum(wants(asked, task) for task in rows)}
+        assert told is not None or asked != TaskFilter(wanted.states, wanted.results)
 
 
 @given(many, filters)
@@ -98,28 +115,44 @@ def test_leaves_where_tasks_failed_for_other_causes_are_ruled_out() -> None:
     summary, counts = summary_of(leaf).pack(), leaf.counts()
     this, other = failure_group_id(CAUSES[1], 1), failure_group_id(CAUSES[1], 2)
     for wanted in (
-        TaskFilter(failure_group=other),
-        TaskFilter(failure_group=this, exit_code=2),
-        TaskFilter(result=2, exit_code=0),
+        TaskFilter(failure_groups=frozenset({other})),
+        TaskFilter(failure_groups=frozenset({this}), exit_codes=frozenset({2})),
+        TaskFilter(results=frozenset({2}), exit_codes=frozenset({0})),
     ):
         assert wanted.may_match(counts)
         assert not wanted.may_match(counts, summary)
         assert wanted.may_match(counts, b"damaged")
-    for wanted in (TaskFilter(failure_group=this), TaskFilter(result=2, exit_code=1), TaskFilter(exit_code=0)):
+    for wanted in (
+        TaskFilter(failure_groups=frozenset({this})),
+        TaskFilter(results=frozenset({2}), exit_codes=frozenset({1})),
+        TaskFilter(exit_codes=frozenset({0})),
+    ):
         assert wanted.may_match(counts, summary)
 
 
 def test_a_leaf_whose_summary_leaves_causes_out_is_never_ruled_out() -> None:
     leaf = Leaf([Task(f"task-{code:03}", 3, 2, exit_code=code) for code in range(120)])
     summary = summary_of(leaf).pack()
-    assert all(TaskFilter(result=2, exit_code=code).may_match(leaf.counts(), summary) for code in range(120))
+    assert all(
+        TaskFilter(results=frozenset({2}), exit_codes=frozenset({code})).may_match(leaf.counts(), summary)
+        for code in range(120)
+    )
 
 
 def test_leaves_whose_counts_say_enough_are_ruled_out() -> None:
     counts = counted([Task("a", 0), Task("b", 3, 1)])
-    for wanted in (TaskFilter(state=2), TaskFilter(result=2), TaskFilter(failure_group="0")):
+    for wanted in (
+        TaskFilter(states=frozenset({2})),
+        TaskFilter(results=frozenset({2})),
+        TaskFilter(failure_groups=frozenset({"0"})),
+    ):
         assert not wanted.may_match(counts)
-    for wanted in (TaskFilter(state=0), TaskFilter(state=3, result=1), TaskFilter(exit_code=5), TaskFilter()):
+    for wanted in (
+        TaskFilter(states=frozenset({0})),
+        TaskFilter(states=frozenset({3}), results=frozenset({1})),
+        TaskFilter(exit_codes=frozenset({5})),
+        TaskFilter(),
+    ):
         assert wanted.may_match(counts)
 
 

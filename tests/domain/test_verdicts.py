@@ -90,14 +90,22 @@ def test_a_verdict_bears_the_time_and_the_source_of_its_picture() -> None:
 
 
 JUDGEMENTS: dict[str, tuple[Picture, Level, str]] = {
-    "agreed": (agreeing(0 * MINUTE), "exact", "Get Task Counts agrees."),
+    "agreed": (agreeing(0 * MINUTE), "exact", "Get Task Counts agreed as of 2026-11-21 07:00:00 UTC."),
     "agreed five minutes ago": (
         agreeing(5 * MINUTE),
         "exact",
-        "Get Task Counts agreed 5 min ago; tasks only moved since.",
+        "As of 2026-11-21 07:00:00 UTC, Get Task Counts had agreed 5 min before, and tasks had only moved in between.",
     ),
-    "agreed too long ago": (agreeing(7 * MINUTE), "unverified", "Get Task Counts last agreed 7 min ago."),
-    "never compared": (STILL, "unverified", "Get Task Counts hasn't agreed with these counts yet."),
+    "agreed too long ago": (
+        agreeing(7 * MINUTE),
+        "unverified",
+        "As of 2026-11-21 07:00:00 UTC, Get Task Counts had last agreed 7 min before.",
+    ),
+    "never compared": (
+        STILL,
+        "unverified",
+        "As of 2026-11-21 07:00:00 UTC, Get Task Counts hadn't agreed with these counts yet.",
+    ),
     "differs": (agreeing(MINUTE, disagreements=1), "unverified", DIFFERENCE.format("once")),
     "differs while moving": (
         agreeing(MINUTE, disagreements=2, moved=MINUTE),
@@ -107,7 +115,7 @@ JUDGEMENTS: dict[str, tuple[Picture, Level, str]] = {
     "differs only in what is preparing": (
         replace(agreeing(MINUTE), agreement=Agreement(T0, 1, COUNTS.as_service_counts())),
         "unverified",
-        "Get Task Counts agrees, but which of the running tasks are still preparing is being looked up.",
+        "Get Task Counts agreed, but which of the running tasks are still preparing is being looked up.",
     ),
     "tasks are known to be gone": (
         replace(agreeing(MINUTE), agreement=Agreement(T0, 3)),
@@ -122,7 +130,7 @@ JUDGEMENTS: dict[str, tuple[Picture, Level, str]] = {
     "as many tasks as are confirmed": (
         replace(agreeing(0 * MINUTE), counts=TaskCounts(completed=VALIDATED_TASKS)),
         "exact",
-        "Get Task Counts agrees.",
+        "Get Task Counts agreed as of 2026-11-21 07:00:00 UTC.",
     ),
 }
 
@@ -153,3 +161,14 @@ def test_a_sealed_job_needs_no_more_polls() -> None:
 def test_the_counts_of_a_deleted_job_are_its_last_known_ones() -> None:
     verdict = judged(agreeing(MINUTE), age=timedelta(days=3), job=Job(FACTS, deleted_at=T0))
     assert (verdict.level, verdict.reason) == ("unverified", "The job was deleted; these are its last known counts.")
+
+
+def test_what_is_said_of_counts_is_as_of_then_however_much_later_it_is_read() -> None:
+    """Tasks may be deleted in between, which the next comparison shows."""
+    settled = replace(STILL, moved_at=T0 - MINUTE, agreement=Agreement(T0, as_of=T0 - timedelta(seconds=30)))
+    assert settled.agreed_since_it_moved
+    for picture, minutes in ((agreeing(0 * MINUTE), 0), (agreeing(0 * MINUTE), 2), (settled, 0), (settled, 2)):
+        verdict = verdict_of(Job(FACTS, picture), failure=None, now=T0 + minutes * MINUTE, interval=MINUTE)
+        assert verdict.as_of
+        assert f"as of {verdict.as_of:%Y-%m-%d %H:%M:%S} UTC" in verdict.reason
+        assert "since" not in verdict.reason

@@ -91,7 +91,7 @@ class SeparateApp:
 async def _serve() -> None:
     async with InProcessApp(Path.cwd(), os.environ) as app:
         found = {
-            name: {"route": function.trigger.options.get("route"), "methods": function.trigger.options.get("methods")}
+            name: {"route": function.trigger.options["route"], "methods": function.trigger.options.get("methods") or []}
             for name, function in app.functions.items()
             if function.trigger.kind == "httpTrigger"
         }

@@ -46,7 +46,7 @@ class Route:
     path: str
     who: frozenset[str]
     status: int = 200
-    methods: tuple[str, ...] = ("GET",)
+    methods: tuple[str, ...] = ("GET", "HEAD")
     kind: str = JSON
     body: str = ""
 
@@ -96,15 +96,16 @@ ROUTES = {
     "get_metrics": Route("api/metrics", "/api/metrics", READERS, kind="text/plain; version=0.0.4; charset=utf-8"),
     "get_openapi": Route("api/openapi.json", "/api/openapi.json", READERS),
     "get_docs": Route("api/docs", "/api/docs", READERS, kind="text/html; charset=utf-8"),
-    "dashboard": Route("{*path}", "/", ANYBODY, methods=("GET", "HEAD"), kind="text/html; charset=utf-8"),
+    "dashboard": Route("{*path}", "/", ANYBODY, kind="text/html; charset=utf-8"),
 }
 ALWAYS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "strict-transport-security": "max-age=31536000",
 }
-MADE = {"x-ms-request-id": "*", "etag": "*", "location": "*", "retry-after": "*"}
+MADE = {"x-ms-request-id": "*", "etag": "*", "location": "*", "retry-after": "*", "batchscope-as-of": "*"}
 """Headers whose values are made anew for each answer."""
+VARIES = {"vary": "Accept-Encoding"}
 DASHBOARD_POLICY = (
     "default-src 'self'; style-src 'self'; img-src 'self' data:;"
     " object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -119,7 +120,7 @@ _MISSING = {
 }
 
 
-def expected(name: str, route: Route, method: str, caller: str) -> tuple[int, dict[str, str]]:
+def expected(name: str, route: Route, caller: str) -> tuple[int, dict[str, str]]:
     """Status and headers of an answer."""
     if caller not in route.who:
         code, status = ("Unauthenticated", 401) if caller in {"stranger", "forger"} else ("Forbidden", 403)
@@ -128,14 +129,20 @@ def expected(name: str, route: Route, method: str, caller: str) -> tuple[int, di
         return 404, refusal(next(code for part, code in _MISSING.items() if part in route.route))
     headers = {**ALWAYS, "content-type": route.kind, "cache-control": "no-cache"}
     if name == "dashboard":
-        return 200, {**headers, "content-security-policy": DASHBOARD_POLICY}
+        return 200, {
+            **headers,
+            "content-security-policy": DASHBOARD_POLICY,
+            "etag": "*",
+            **VARIES,
+            "x-ms-request-id": "*",
+        }
     headers["x-ms-request-id"] = "*"
     if name == "get_docs":
         headers["content-security-policy"] = "default-src 'none'; style-src 'sha256-…'; base-uri 'none';"
         headers["content-security-policy"] += " frame-ancestors 'none'"
     if route.status == 202:
         headers |= {"location": "*", "retry-after": "*"}
-    return route.status, {**headers, **({"etag": "*"} if method == "GET" else {})}
+    return route.status, {**headers, **({"etag": "*", **VARIES} if "GET" in route.methods else {})}
 
 
 def refusal(code: str) -> dict[str, str]:
@@ -182,6 +189,7 @@ def get(app: SeparateApp, path: str, caller: str = "stranger") -> Said:
 
 def test_every_function_is_known_here_with_its_route_and_methods(app: SeparateApp) -> None:
     known = {name: {"route": route.route, "methods": list(route.methods)} for name, route in ROUTES.items()}
+    known["dashboard"]["methods"] = []  # all of them: it says what is wrong with those that no function takes
     assert app.functions == known
 
 
@@ -191,19 +199,33 @@ def test_a_function_answers_each_caller_just_so(app: SeparateApp, name: str) -> 
     cases = [(method, caller) for method in route.methods for caller in CALLERS]
     said = app.ask([Ask(method, SITE + route.path, CALLERS[caller], route.body) for method, caller in cases])
     found = {case: shown(one) for case, one in zip(cases, said, strict=True)}
-    assert found == {(method, caller): expected(name, route, method, caller) for method, caller in cases}
+    assert found == {(method, caller): expected(name, route, caller) for method, caller in cases}
 
 
-def test_other_methods_than_those_reach_nothing(app: SeparateApp) -> None:
-    taken = {(route.path, method) for route in ROUTES.values() for method in route.methods}
-    paths, methods = {route.path for route in ROUTES.values()}, ("POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-    asked = [
-        Ask(method, SITE + path, CALLERS["operator"])
-        for path in sorted(paths)
-        for method in methods
-        if (path, method) not in taken
-    ]
-    assert {said.status for said in app.ask(asked)} == {404}
+def test_other_methods_than_those_are_told_which_a_path_takes(app: SeparateApp) -> None:
+    taken: dict[str, set[str]] = {}
+    for route in ROUTES.values():
+        taken.setdefault(route.path, set()).update(route.methods)
+    methods = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY")
+    cases = [(path, method) for path in sorted(taken) for method in methods if method not in taken[path]]
+    said = app.ask([Ask(method, SITE + path, CALLERS["stranger"]) for path, method in cases])
+    for (path, method), one in zip(cases, said, strict=True):
+        assert shown(one) == (405, {**refusal("MethodNotAllowed"), "allow": one.headers["allow"]}), (path, method)
+        assert set(one.headers["allow"].split(", ")) == taken[path], (path, method)
+        error = json.loads(one.text)["error"]
+        assert error["code"] == "MethodNotAllowed"
+        assert method in error["message"]
+
+
+def test_a_method_on_a_route_that_is_not_there_is_told_that_there_is_none(app: SeparateApp) -> None:
+    paths = ("/api", "/api/", "/api/nothing", "/API/accounts/demo/nothing", "/api/accounts/demo/jobs/a/b/c")
+    asked = [Ask(method, SITE + path, {}) for path in paths for method in ("GET", "POST", "DELETE")]
+    for one, said in zip(asked, app.ask(asked), strict=True):
+        assert shown(said) == (404, refusal("RouteNotFound")), one
+    (doubled,) = app.ask([Ask("GET", f"{SITE}/api//accounts", {})])  # no route, though one slash less would be
+    assert shown(doubled) == (404, refusal("RouteNotFound"))
+    assert [said.status for said in app.ask([Ask("DELETE", f"{SITE}/API/Accounts/demo/", {})])] == [405]
+    assert [said.status for said in app.ask([Ask("POST", f"{SITE}/any/page", {})])] == [405]
 
 
 def test_errors_of_every_kind_bear_the_headers_too(app: SeparateApp) -> None:

@@ -5,11 +5,14 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from azure.batch.models import BatchJobDisableOptions
 from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from local.azurite import StorageAddresses
 from local.batch_emulator.injection import Fault
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import ROOT, World
@@ -74,6 +77,40 @@ async def test_an_unchanged_answer_is_a_304(world: World) -> None:
     world.advance(60)
     await world.poll()
     assert (await world.get("accounts/demo/jobs/alpha", If_None_Match=first.headers["etag"])).status == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "accounts",
+        "accounts/demo",
+        "metrics",
+        "accounts/demo/jobs/beta/explanation",
+        "accounts/demo/jobs/beta/tasks",
+        "accounts/demo/pools/pool/nodes",
+    ],
+)
+async def test_an_idle_client_gets_304s_though_polls_go_on_and_200_when_something_happened(
+    world: World, path: str
+) -> None:
+    await _staged(world)
+    await add_tasks(world.batch, 5, job="beta", command="sleep 100000")
+    for _ in range(3):  # until nothing more is new: counts agree, and slots are taken
+        world.advance(60)
+        await world.poll()
+    first = await world.get(path)
+    for _ in range(3):
+        world.advance(60)
+        await world.poll()
+        again = await world.get(path, If_None_Match=first.headers["etag"])
+        assert again.status == 304
+    assert first.headers.get("batchscope-as-of", "") <= again.headers.get("batchscope-as-of", "")
+    if path.startswith("accounts"):
+        assert first.headers["batchscope-as-of"] == min(re.findall(r'"asOf": "([^"]*)"', json.dumps(first.body)))
+    await world.batch.begin_disable_job("beta", BatchJobDisableOptions(disable_tasks="requeue"))
+    world.advance(60)
+    await world.poll()
+    assert (await world.get(path, If_None_Match=first.headers["etag"])).status == 200
 
 
 @pytest.mark.parametrize(
@@ -184,7 +221,7 @@ async def test_openapi_tells_every_route_and_parameter(world: World) -> None:
     assert not any("default" in operation["responses"] for operation in operations)
     poll = document["paths"]["/api/accounts/{account}/poll"]["post"]
     assert " ".join(sorted(poll["responses"])) == "200 202 400 401 403 404 409 413 414 429 500 502 503"
-    assert " ".join(sorted(listing["responses"])) == "200 304 400 401 403 404 414 500 502 503"
+    assert " ".join(sorted(listing["responses"])) == "200 304 400 401 403 404 406 414 500 502 503"
 
 
 async def test_the_document_says_of_a_poll_just_what_is_taken(world: World) -> None:
@@ -241,7 +278,35 @@ async def test_the_page_comes_with_a_policy_and_other_paths_get_it_too(world: Wo
 
 
 async def test_an_app_without_settings_loads_and_names_what_is_missing(tmp_path: Path) -> None:
-    script = tmp_path / "health.py"
+    status, body = await health_of_an_app({"AZURE_FUNCTIONS_ENVIRONMENT": "Development"}, tmp_path)
+    assert status == 503
+    assert len(body["problems"]) == 2
+    assert body["problems"][0].startswith("BATCH_ACCOUNTS is missing")
+    assert body["problems"][1].startswith("AzureWebJobsStorage is missing")
+
+
+async def test_an_app_with_an_identity_leaves_a_connection_string_beside_it_alone(
+    tmp_path: Path, azurite: StorageAddresses
+) -> None:
+    environment = {
+        "AZURE_FUNCTIONS_ENVIRONMENT": "Development",
+        "BATCH_ACCOUNTS": "demo=http://127.0.0.1:1",
+        "BATCH_ACCOUNT_KEYS": "demo=c2VjcmV0",
+        "AzureWebJobsStorage": azurite.connection_string,
+    }
+    status, body = await health_of_an_app(environment, tmp_path)
+    assert (status, body["problems"]) == (200, ["demo: not polled yet."])
+    identity = {"AzureWebJobsStorage__tableServiceUri": "https://127.0.0.1:1", "AZURE_TOKEN_CREDENTIALS": "prod"}
+    status, body = await health_of_an_app(environment | identity, tmp_path)
+    assert (status, body["status"]) == (503, "unhealthy"), "the tables of the connection string were used"
+    warnings = [problem for problem in body["problems"] if problem.startswith("AzureWebJobsStorage:")]
+    assert len(warnings) == 1
+    assert "'devstoreaccount1'" in warnings[0]
+
+
+async def health_of_an_app(environment: dict[str, str], folder: Path) -> tuple[int, Any]:
+    """Status and body of `health` of an app that starts in a process of its own with these settings."""
+    script = folder / "health.py"
     script.write_text(
         "import asyncio, os, pathlib, sys\n"
         "from local.functions_host.in_process import InProcessApp\n"
@@ -251,14 +316,10 @@ async def test_an_app_without_settings_loads_and_names_what_is_missing(tmp_path:
         "        print(int(reply.status), reply.body.decode())\n"
         "asyncio.run(main())\n"
     )
-    environment = {"PYTHONPATH": str(ROOT), "AZURE_FUNCTIONS_ENVIRONMENT": "Development"}
+    environment = {"PYTHONPATH": str(ROOT), **environment}
     program = await asyncio.create_subprocess_exec(
         sys.executable, str(script), str(ROOT), env=environment, stdout=asyncio.subprocess.PIPE
     )
     printed, _ = await asyncio.wait_for(program.communicate(), 60)
     status, body = printed.decode().strip().split(" ", 1)
-    problems = json.loads(body)["problems"]
-    assert status == "503"
-    assert len(problems) == 2
-    assert problems[0].startswith("BATCH_ACCOUNTS is missing")
-    assert problems[1].startswith("AzureWebJobsStorage is missing")
+    return int(status), json.loads(body)

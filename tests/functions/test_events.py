@@ -3,7 +3,9 @@
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from datetime import datetime, timedelta, timezone
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import pytest_asyncio
@@ -66,13 +68,14 @@ async def test_filters_find_events_by_job_task_pool_node_kind_and_time(world: Wo
         await add_job(world.batch, job)
         await add_tasks(world.batch, 4, job=job, command="exit 3" if job == "first" else "sleep 1")
     world.advance(60)
-    middle = now(world)
     world.advance(120)
     await writer.flush()
     await world.app.fire("tick")
     shown = await events(world, f"&from={began}")
+    middle = shown[len(shown) // 2]["time"]
     one = next(event for event in shown if event["kind"] == "TaskFailEvent")
     assert (one["jobId"], one["poolId"]) == ("first", "pool")
+    elsewhere = datetime.fromisoformat(middle).astimezone(timezone(timedelta(hours=2))).isoformat()
     filters: dict[str, Callable[[dict[str, Any]], bool]] = {
         "job=FIRST": lambda event: event["jobId"] == "first",
         f"job=first&task={one['taskId']}": lambda event: event["taskId"] == one["taskId"] and event["jobId"] == "first",
@@ -80,6 +83,11 @@ async def test_filters_find_events_by_job_task_pool_node_kind_and_time(world: Wo
         f"node={one['nodeId']}": lambda event: event["nodeId"] == one["nodeId"],
         "kind=taskfailevent": lambda event: event["kind"] == "TaskFailEvent",
         f"to={middle}": lambda event: event["time"] < middle,
+        f"to={quote(elsewhere)}": lambda event: event["time"] < middle,
+        "job=FIRST,none": lambda event: event["jobId"] == "first",
+        "kind=taskfailevent,TaskStartEvent&job=first,second": lambda event: (
+            event["kind"] in {"TaskFailEvent", "TaskStartEvent"}
+        ),
         "job=none": lambda event: event["jobId"] == "none",
     }
     for query, wanted in filters.items():

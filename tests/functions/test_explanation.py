@@ -1,15 +1,17 @@
 """Why a job doesn't run: situations staged in the emulator, each answered first with the right cause."""
 
+from datetime import datetime, timedelta
+from typing import Any
+
 import pytest
 import pytest_asyncio
 from azure.batch import models
 
 from tests.emulator.staging import add_pool, add_tasks
-from tests.functions.conftest import World
+from tests.functions.conftest import ROOT, World
+from tests.functions.situations import SITUATIONS
 from tests.functions.waiting_jobs import (
     EXPLANATION,
-    RUNNING,
-    SITUATIONS,
     add_dependent,
     add_job,
     busy,
@@ -28,21 +30,87 @@ async def world(_running: World) -> World:
     return await emptied(_running)
 
 
-@pytest.mark.parametrize("situation", SITUATIONS)
-async def test_a_situation_is_answered_with_its_cause_first(world: World, situation: str) -> None:
-    stage, code = SITUATIONS[situation]
-    await stage(world)
-    told = await explained(world)
-    first = told["findings"][0]
-    assert first["code"] == code
-    assert told["running"] == (situation in RUNNING)
-    assert first["severity"] == ("limiting" if told["running"] else "blocking")
+@pytest.mark.parametrize("name", SITUATIONS)
+async def test_a_situation_is_answered_with_its_cause_first(world: World, name: str) -> None:
+    situation = SITUATIONS[name]
+    await situation.stage(world)
+    told = await explained(world, job=situation.job)
+    first, *others = told["findings"]
+    assert (first["code"], first["severity"]) == (situation.code, situation.severity), told
+    assert told["running"] == situation.running
+    assert all(other["severity"] != "blocking" for other in others)
     assert told["unknown"] == []
-    assert told["summary"].endswith(f": {first['title'][0].lower()}{first['title'][1:]}.")
+    assert told["summary"].lower().endswith(f": {first['title'].lower()}.")
+    text = f"{first['title']} {first['detail']} {first['advice']}"
+    assert [words for words in situation.words if words not in text] == [], text
+    check_advice(world, told)
+    check_estimate((await world.jobs())[situation.job], told)
+
+
+def check_advice(world: World, told: dict[str, Any]) -> None:
+    """Batch refuses to resize a pool that has a formula."""
+    pools = world.emulator.simulations["demo"].account.pools
+    for finding in told["findings"]:
+        pool = pools.get(finding["evidence"].get("poolId", ""))
+        if pool and pool.is_autoscaled:
+            advice = finding["advice"].lower()
+            assert "resize the pool" not in advice
+            assert "make the pool larger" not in advice
+
+
+def check_estimate(job: dict[str, Any], told: dict[str, Any]) -> None:
+    """What the job tells beside its explanation: no end where nothing starts, none before its next task starts."""
+    estimate, first = (job["insight"] or {}).get("estimate") or {}, told["findings"][0]
+    end = estimate.get("completionTime")
+    if first["severity"] == "blocking":
+        assert end is None, estimate
+    wait = first["evidence"].get("estimatedWait")
+    if end and wait:
+        as_of = datetime.fromisoformat(job["verdict"]["asOf"])
+        assert datetime.fromisoformat(end) >= as_of + timedelta(seconds=wait)
+    assert "nodes" not in (estimate.get("reason") or "")
+
+
+async def test_a_task_that_is_retried_without_end_is_told_beside_the_cause_and_alone(world: World) -> None:
+    await SITUATIONS["tasks that are tried again without end on all slots"].stage(world)
+    hint = (await explained(world))["findings"][-1]
+    assert (hint["code"], hint["severity"]) == ("tasksRetriedForEver", "info")
+    assert hint["evidence"]["taskId"].startswith("bad-0000")
+    assert (hint["evidence"]["retries"] > 5, hint["evidence"]["otherTasks"]) == (True, 1)
+    for number in range(5):
+        await world.batch.delete_task("job", f"task-{number:05}")
+    world.advance(10)
+    told = await explained(world)
+    assert [found["code"] for found in told["findings"] if found["code"] != "slotsBusy"] == ["tasksRetriedForEver"]
+    await world.batch.replace_task("job", "bad-00000", models.BatchTask(
+        constraints=models.BatchTaskConstraints(max_task_retry_count=1000)
+    ))  # fmt: skip
+    await world.batch.terminate_task("job", "bad-00001")
+    world.advance(10)
+    assert "tasksRetriedForEver" not in [found["code"] for found in (await explained(world))["findings"]]
+
+
+@pytest.mark.parametrize("urgent", [True, False])
+async def test_a_line_of_tasks_is_told_at_each_look_though_slots_are_free_now_and_then(
+    world: World, *, urgent: bool
+) -> None:
+    """Short tasks leave slots free for an instant, which the moment of a look may be."""
+    name = "short tasks of higher priority in line" if urgent else "short tasks of the same priority in line"
+    situation = SITUATIONS[name]
+    await situation.stage(world)
+    free = 0
+    for _ in range(10):
+        first = (await explained(world))["findings"][0]
+        assert first["code"] == situation.code
+        assert first["evidence"]["tasksAhead" if urgent else "tasksOfSamePriority"] > 100
+        assert first["evidence"]["estimatedWait"] > 0
+        free += first["evidence"]["freeSlots"] > 0
+        world.advance(1.7)
+    assert free
 
 
 async def test_a_pool_that_is_resized_again_after_it_failed_tells_what_failed(world: World) -> None:
-    await SITUATIONS["no quota"][0](world)
+    await SITUATIONS["no quota"].stage(world)
     assert (await explained(world))["findings"][0]["code"] == "resizeFailed"
     for attempts in (1, 2):
         await world.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=3))
@@ -107,8 +175,8 @@ async def test_tasks_that_wait_for_failed_ones_outrank_a_pool_without_nodes(worl
     told = await explained(world)
     assert [found["code"] for found in told["findings"]] == ["dependenciesFailed", "poolTargetZero"]
     assert told["findings"][0]["evidence"] | {"blockers": []} == {
-        "lookedAt": 4, "isAllWaiting": True, "held": 4, "heldByFailed": 3, "heldByMissing": 1, "unsure": 0,
-        "blockers": [],
+        "lookedAt": 4, "isAllWaiting": True, "held": 4, "heldByFailed": 3, "heldByMissing": 1, "heldByCycle": 0,
+        "unsure": 0, "cycle": [], "blockers": [],
     }  # fmt: skip
 
 
@@ -255,3 +323,13 @@ async def test_a_job_that_is_gone_or_was_made_anew_is_told_as_what_it_is(world: 
     await add_job(world)
     told = await explained(world, poll=False)
     assert told["unknown"] == ["The job was created anew under its id, and what is stored is of the one before."]
+
+
+async def test_the_page_on_explanations_tells_each_situation_and_its_cause() -> None:
+    page = (ROOT / "docs" / "explanations.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| ") and "`" in line]
+    assert rows == [
+        f"| {name} | `{found.code}` | {found.severity} | {'yes' if found.running else 'no'} |"
+        for name, found in SITUATIONS.items()
+    ]
+    assert len(rows) >= 70

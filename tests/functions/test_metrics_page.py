@@ -1,10 +1,12 @@
 """docs/metrics.md tells every family that is rendered, as it is rendered, and no other."""
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from functions.api.job_series import SHOWN_AFTER_COMPLETION
 from functions.api.metrics import render
+from shared.domain.pictures import TaskRead
 from tests.functions.conftest import ROOT
 from tests.functions.seen_metrics import (
     NOW,
@@ -14,6 +16,7 @@ from tests.functions.seen_metrics import (
     SCHEDULE,
     TAKEN_IN,
     WATCHED,
+    changed,
     families,
     job,
 )
@@ -26,7 +29,10 @@ BESIDE = {
     "over_schedules": [OVER_SCHEDULES],
     "taken_in": [TAKEN_IN],
 }
-RENDERED = families(render([WATCHED], [job()], NOW, **BESIDE))  # type: ignore[arg-type]
+PICTURE = job().job.picture
+assert PICTURE
+READ = changed(job(), picture=replace(PICTURE, read=TaskRead(0.25, 2, 1)))
+RENDERED = families(render([WATCHED], [READ], NOW, **BESIDE))  # type: ignore[arg-type]
 
 
 class Told(NamedTuple):

@@ -83,7 +83,7 @@ def test_a_family_is_told_once_before_the_samples_of_all_jobs() -> None:
     text = render([], [job("a"), job("b")], NOW)
     begins = text.index("# HELP azbatch_job_exact")
     assert text[begins : text.index("# HELP", begins + 1)] == (
-        "# HELP azbatch_job_exact 1 if a job's counts are exact.\n"
+        "# HELP azbatch_job_exact 1 if a job's counts were exact as of when they are.\n"
         "# TYPE azbatch_job_exact gauge\n"
         'azbatch_job_exact{account="demo",job="a"} 1.0\n'
         'azbatch_job_exact{account="demo",job="b"} 1.0\n'
@@ -93,8 +93,8 @@ def test_a_family_is_told_once_before_the_samples_of_all_jobs() -> None:
 
 def test_waits_are_told_to_be_those_of_tasks_without_retry_and_requeue() -> None:
     assert (
-        "# HELP azbatch_task_queue_wait_seconds From creation to start, of tasks that completed and of which Batch"
-        " counts no retry and no requeue.\n"
+        "# HELP azbatch_task_queue_wait_seconds From creation to start, by whole milliseconds, of tasks that"
+        " completed without a retry or requeue that Batch counts.\n"
     ) in render([], [job()], NOW)
 
 

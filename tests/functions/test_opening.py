@@ -6,19 +6,20 @@ import gc
 import json
 from datetime import timedelta
 from types import SimpleNamespace
-from typing import Any, Self, override
+from typing import Self, override
 
 import azure.functions as func
 import pytest
 
-from functions.api.health import add_health
-from functions.http import Routes
+from functions.api.endpoints import ENDPOINTS
+from functions.api.handlers import Handlers
 from functions.polling import HEARTBEAT, polling_blueprint
 from shared.errors import StorageError
 from shared.runtime import Runtime
 from shared.settings import Settings, read_settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="function")
+(HEALTH,) = (endpoint for endpoint in ENDPOINTS if endpoint.name == "get_health")
 KEY = base64.b64encode(bytes(64)).decode()
 ENVIRONMENT = {"BATCH_ACCOUNTS": "https://demo.westeurope.batch.azure.com"}
 
@@ -94,15 +95,12 @@ async def test_nothing_stays_open_when_storage_refuses(
 
 async def test_health_asks_storage_that_fails_only_every_few_seconds() -> None:
     async with ClosedStorage() as storage:
-        routes = Routes(runtime_on(storage))
-        add_health(routes)
-        (builder,) = routes.blueprint._function_builders
-        health: Any = builder._function.get_user_function()
+        handlers = Handlers(runtime_on(storage))
         request = func.HttpRequest(method="GET", url="http://127.0.0.1/api/health", body=b"")
-        first = await health(request)
+        first = await handlers.respond(HEALTH, request)
         asked = storage.requests
         assert (first.status_code, asked > 0) == (503, True)
-        answers = await asyncio.gather(*(health(request) for _ in range(50)))
+        answers = await asyncio.gather(*(handlers.respond(HEALTH, request) for _ in range(50)))
         assert {answer.status_code for answer in answers} == {503}
         assert storage.requests == asked
 
@@ -118,12 +116,10 @@ class SilentStorage(ClosedStorage):
 async def test_health_says_so_where_storage_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("functions.api.health._PATIENCE", timedelta(seconds=0.3))
     async with SilentStorage() as storage:
-        routes = Routes(runtime_on(storage))
-        add_health(routes)
-        (builder,) = routes.blueprint._function_builders
-        health: Any = builder._function.get_user_function()
+        handlers = Handlers(runtime_on(storage))
+        request = func.HttpRequest(method="GET", url="http://127.0.0.1/api/health", body=b"")
         async with asyncio.timeout(10):
-            answer = await health(func.HttpRequest(method="GET", url="http://127.0.0.1/api/health", body=b""))
+            answer = await handlers.respond(HEALTH, request)
     assert answer.status_code == 503
     assert json.loads(answer.get_body())["status"] == "unhealthy"
 

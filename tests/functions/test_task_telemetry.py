@@ -234,7 +234,7 @@ async def test_where_nothing_is_shown_a_sentence_says_why(world: World) -> None:
     query = f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry"
     told = (await world.get(query)).body
     assert (told["reason"], told["telemetry"]["value"]) == (
-        "The node sent nothing of that kind in that time.", [],
+        "Nothing of that kind that came from the node in that time can be shown.", [],
     )  # fmt: skip
     told = (await world.get(f"{query}?to=2020-01-01T00:00:00Z")).body
     assert (told["reason"], told["telemetry"]) == ("The task didn't run in the time that is asked for.", None)

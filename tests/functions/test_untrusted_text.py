@@ -54,7 +54,7 @@ def test_markup_in_the_document_is_text_on_the_page() -> None:
     "name",
     ["../secret.txt", "..\\secret.txt", "assets/../../secret.txt", "./index.js", "%2e%2e/secret.txt", "ABSOLUTE", "."],
 )
-def test_a_file_outside_of_the_listing_is_never_served(
+async def test_a_file_outside_of_the_listing_is_never_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (tmp_path / "dist/assets").mkdir(parents=True)
@@ -66,7 +66,7 @@ def test_a_file_outside_of_the_listing_is_never_served(
     request = func.HttpRequest(method="GET", url="https://batchscope.example/", body=b"")
     try:
         path = str(tmp_path / "secret.txt") if name == "ABSOLUTE" else name
-        assert web.serve(request, path).get_body() == b"the page"
-        assert web.serve(request, "index.js").get_body() == b"a script"
+        assert (await web.serve(request, path)).get_body() == b"the page"
+        assert (await web.serve(request, "index.js")).get_body() == b"a script"
     finally:
         web._listing.cache_clear()

@@ -20,14 +20,14 @@ async def emptied(world: World) -> World:
     await begin_anew(world, poll_seconds=1)
     knobs = world.emulator.knobs
     knobs.preemptionSeconds = knobs.nodeLossSeconds = 0
-    knobs.dedicatedNodeQuota = 0
+    knobs.dedicatedNodeQuota = knobs.poolQuota = 0
     return world
 
 
-async def explained(world: World, *, poll: bool = True) -> dict[str, Any]:
+async def explained(world: World, *, poll: bool = True, job: str = "job") -> dict[str, Any]:
     if poll:
         await world.app.fire("tick")
-    found = await world.get(EXPLANATION)
+    found = await world.get(f"accounts/demo/jobs/{job}/explanation")
     assert found.status == 200, found.body
     assert isinstance(found.body, dict)
     return found.body
@@ -148,6 +148,20 @@ async def add_dependent(world: World, name: str, *on: str, command: str = "sleep
     await world.batch.create_task("job", task)
 
 
+async def add_many_dependent(world: World, prefix: str, *on: str | None) -> None:
+    """Tasks `prefix-0000` and so on, each dependent on one other or none."""
+    tasks = [
+        models.BatchTaskCreateOptions(
+            id=f"{prefix}-{number:04}",
+            command_line="true",
+            depends_on=models.BatchTaskDependencies(task_ids=[other]) if other else None,
+        )
+        for number, other in enumerate(on)
+    ]
+    for start in range(0, len(tasks), 100):
+        await world.batch.create_task_collection("job", models.BatchTaskGroup(task_values=tasks[start : start + 100]))
+
+
 async def dependent(world: World) -> None:
     """Some wait for a task that failed, one for a task that isn't there."""
     await add_pool(world.batch)
@@ -172,19 +186,9 @@ async def dependents_first(world: World) -> None:
     """More than are looked at wait for tasks that come later by id, which could run if the pool had nodes."""
     await add_pool(world.batch, nodes=0)
     await add_job(world, uses_task_dependencies=True)
-    names = [f"{number:03}" for number in range(100)]
-    for tasks in (
-        [models.BatchTaskCreateOptions(id=f"split-{name}", command_line="true") for name in names],
-        [
-            models.BatchTaskCreateOptions(
-                id=f"merge-{name}",
-                command_line="true",
-                depends_on=models.BatchTaskDependencies(task_ids=[f"split-{name}"]),
-            )
-            for name in names
-        ],
-    ):
-        await world.batch.create_task_collection("job", models.BatchTaskGroup(task_values=tasks))
+    names = [f"{number:04}" for number in range(1000)]
+    await add_many_dependent(world, "split", *(None for _ in names))
+    await add_many_dependent(world, "merge", *(f"split-{name}" for name in names))
     world.advance(60)
 
 
@@ -287,37 +291,3 @@ async def too_large(world: World) -> None:
 async def slow_start(world: World) -> None:
     await waiting(world, start="/bin/sh -c 'sleep 3000'")
     world.advance(120)
-
-
-SITUATIONS: dict[str, tuple[Stage, str]] = {
-    "a disabled job": (disabled, "jobDisabled"),
-    "a job that was terminated": (terminating, "jobCompleted"),
-    "a job whose time has run out": (expired, "jobExpired"),
-    "no pool": (without_pool, "poolMissing"),
-    "a pool that is being deleted": (pool_going, "poolDeleting"),
-    "a pool that is growing": (resizing, "poolResizing"),
-    "no quota": (without_quota, "resizeFailed"),
-    "no quota, and a node that can't be used": (without_quota_for_more, "resizeFailed"),
-    "no quota, and a formula that fails": (wrong_formula_without_quota, "resizeFailed"),
-    "busy slots": (busy, "slotsBusy"),
-    "a failing start task": (start_fails, "startTaskFailed"),
-    "a start task that fails and is tried again": (start_fails_for_ever, "startTaskFailed"),
-    "unusable nodes": (unusable, "nodesUnusable"),
-    "preempted nodes": (preempted, "nodesPreempted"),
-    "failed dependencies": (dependent, "dependenciesFailed"),
-    "dependencies that run": (one_after_the_other, "dependenciesUnsatisfied"),
-    "tasks that could run and come behind those that depend on them": (dependents_first, "poolTargetZero"),
-    "a bound on parallel tasks": (bounded, "maxParallelTasks"),
-    "jobs of higher priority": (outranked, "higherPriorityJobs"),
-    "failing preparation": (unprepared, "preparationFailed"),
-    "failing preparation that nothing waits for": (prepared_or_not, "slotsBusy"),
-    "an autoscale formula that fails": (wrong_formula, "autoScaleFailed"),
-    "an autoscale formula that gives none": (scaled_to_none, "poolTargetZero"),
-    "a pool without targets": (no_nodes_wanted, "poolTargetZero"),
-    "nodes that are switched off": (shut, "nodesOffline"),
-    "nodes that drain": (draining, "nodesOffline"),
-    "nodes most of which drain": (mostly_draining, "nodesOffline"),
-    "tasks that fit no node": (too_large, "taskNeedsMoreSlots"),
-    "nodes that are starting": (slow_start, "nodesStarting"),
-}
-RUNNING = {"dependencies that run", "a bound on parallel tasks"}

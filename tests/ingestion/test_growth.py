@@ -93,7 +93,7 @@ async def test_what_is_kept_of_logs_of_many_gibibytes_is_stored(rig: Rig) -> Non
     await places.advance(key, stored, Place(offset=far, units=far), [head])
     assert (await places.load(key)).place == Place(offset=far, units=far)
     assert (await rig.store.load_head("demo")).totals == Totals(units=far, bytes=far)
-    entry = await rig.entries.save("demo", Entry.of(blob, None).read_to_end(blob, far))
+    entry = await rig.entries.save("demo", Entry.new(blob).read_to_end(blob, far, NOON))
     assert await rig.entries.load("demo", blob.name) == entry
     sweep = LaneSweep(NOON, 1, behind_bytes=far)
     await rig.entries.save_sweep("demo", sweep)

@@ -16,7 +16,7 @@ from shared.services.event_queries import EventQueries
 from shared.services.ingestion import Ingestion
 from shared.services.taken_in import TakenIn
 from shared.stores import events
-from tests.ingestion.rig import ACCOUNT, NOON, Rig, record
+from tests.ingestion.rig import ACCOUNT, NOON, RESOURCE, Rig, record
 
 SECOND = timedelta(seconds=1)
 
@@ -49,7 +49,7 @@ async def test_each_event_is_on_one_page_the_latest_first(rig: Rig, most: int, m
     found, _ = await listed(rig, EventFilter(), most)
     assert sorted(found) == sorted((f"t{number}", at) for number, at in enumerate(times))
     assert [at for _, at in found] == sorted(times, reverse=True)
-    rare, pages = await listed(rig, EventFilter(task="T0"), most)
+    rare, pages = await listed(rig, EventFilter(tasks=frozenset({"T0"})), most)
     assert rare == [("t0", NOON)]
     assert pages > 1
     part, _ = await listed(rig, EventFilter(since=times[4], until=times[6]), most)
@@ -102,11 +102,17 @@ async def test_a_filter_finds_the_same_whether_rows_have_marks_or_not(
     for half in (told[::2], told[1::2]):  # so that minutes have two rows
         await rig.append(*(of_job(job, task, at) for task, at, job in half))
         await (await rig.host()).run()
-    for filters in (EventFilter(job="B"), EventFilter(node="node-a", kind="taskstartevent"), EventFilter(pool="none")):
+    for filters in (
+        EventFilter(jobs=frozenset({"B"})),
+        EventFilter(nodes=frozenset({"node-a"}), kinds=frozenset({"taskstartevent"})),
+        EventFilter(pools=frozenset({"none"})),
+    ):
         wanted = sorted(((task, at) for task, at, job in told if filters.wants(event_of(job))), key=lambda one: one[1])
         assert (await listed(rig, filters, most))[0] == wanted[::-1], filters
     await without_marks(rig)
-    assert len((await listed(rig, EventFilter(job="b"), most))[0]) == [job for _, _, job in told].count("b")
+    assert len((await listed(rig, EventFilter(jobs=frozenset({"b"})), most))[0]) == [job for _, _, job in told].count(
+        "b"
+    )
 
 
 async def test_rows_without_the_job_are_passed_over(rig: Rig) -> None:
@@ -126,10 +132,10 @@ async def test_rows_without_the_job_are_passed_over(rig: Rig) -> None:
         return answer
 
     rig.tables._transport.send = counted  # type: ignore[method-assign]
-    assert [task for task, _ in (await listed(rig, EventFilter(job="rare"), 10))[0]] == ["found"]
+    assert [task for task, _ in (await listed(rig, EventFilter(jobs=frozenset({"rare"})), 10))[0]] == ["found"]
     with_marks, calls = sum(read), len(read)
     read.clear()
-    assert [task for task, _ in (await listed(rig, EventFilter(task="found"), 10))[0]] == ["found"]
+    assert [task for task, _ in (await listed(rig, EventFilter(tasks=frozenset({"found"})), 10))[0]] == ["found"]
     assert calls == 2
     assert with_marks < sum(read) / 5, (with_marks, sum(read))
 
@@ -144,3 +150,34 @@ async def without_marks(rig: Rig) -> None:
     async for row in table.query_entities("RowKey ge 'c' and RowKey lt 'd'"):
         row.pop("marks")
         await table.update_entity(row, mode=UpdateMode.REPLACE)
+
+
+async def test_an_internal_retry_is_told_as_one_also_where_the_start_before_it_is_on_another_page(rig: Rig) -> None:
+    def start(version: int, node: str) -> dict[str, Any]:
+        place = {"poolId": "pool", "nodeId": node}
+        told = {"retryCount": 0}
+        return {"jobId": "job", "id": "t", "nodeInfo": place, "systemTaskVersion": version, "executionInfo": told}
+
+    await rig.append(record("t", properties=start(1, "n1")), record("t", NOON + 90 * SECOND, properties=start(2, "n2")))
+    await rig.append(*(record(f"o{number}", NOON + 80 * SECOND) for number in range(5)))
+    await (await rig.host()).run()
+    asked = queries(rig)
+    for wanted in (EventFilter(), EventFilter(jobs=frozenset({"JOB"})), EventFilter(nodes=frozenset({"n2"}))):
+        page = await asked.told_events("demo", wanted, after=None, most=1)
+        assert page.internal_retries == {event.id for event in page.events} != set()
+    first = await asked.told_events("demo", EventFilter(), after=None, most=1)
+    behind = await asked.told_events("demo", EventFilter(), after=first.more, most=10)
+    assert (len(behind.events), behind.internal_retries) == (6, set())
+
+
+async def test_a_record_of_another_account_is_refused_and_counted(rig: Rig) -> None:
+    """As where logs were copied together, or somebody writes what isn't theirs."""
+    other = RESOURCE.replace("/DEMO", "/OTHER")
+    await rig.append(record("a"), record("b", resourceId=other), record("c", resourceId=f"{RESOURCE.lower()}/"))
+    await (await rig.host()).run()
+    assert await rig.tasks() == ["a", "c"]
+    assert [reject.refusal.reason for reject in await rig.refused()] == [
+        "Its resourceId names another account than the log that it stands in."
+    ]
+    head = (await rig.store.load_head("demo")).totals
+    assert (head.units, head.stored, head.refused) == (3, 2, 1)

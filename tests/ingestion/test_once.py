@@ -3,13 +3,14 @@
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
 from shared.domain.accounts import Account
 from shared.domain.blobs import SeenBlob
 from shared.stores.events import Head
-from tests.ingestion.rig import NOON, DiedError, Mortal, Rig, blob_name, record
+from tests.ingestion.rig import NOON, RESOURCE, DiedError, Mortal, Rig, blob_name, record
 
 _LONGEST = 40
 MINUTE = timedelta(minutes=1)
@@ -19,8 +20,9 @@ async def whole_or_dead(rig: Rig, account: Account, dies_at: int, *, committed: 
     """One host dies at a call, another goes on; gives the methods of the calls that the first made."""
     rig.accounts = [account]
     name, later = blob_name(12, account.name.upper()), blob_name(13, account.name.upper())
-    await rig.append(record("a"), b"nonsense\n", record("b", NOON + MINUTE), name=name)
-    await rig.append(record("a", NOON + 60 * MINUTE), record("c", NOON + 60 * MINUTE), name=later)
+    told = partial(record, resourceId=RESOURCE.replace("/DEMO", f"/{account.name.upper()}"))
+    await rig.append(told("a"), b"nonsense\n", told("b", NOON + MINUTE), name=name)
+    await rig.append(told("a", NOON + 60 * MINUTE), told("c", NOON + 60 * MINUTE), name=later)
     first = await rig.host()
     mortal = Mortal(first.tables)
     mortal.arm(dies_at, committed=committed)
@@ -30,7 +32,7 @@ async def whole_or_dead(rig: Rig, account: Account, dies_at: int, *, committed: 
         assert dies_at
     second = await rig.host()
     await second.run()
-    await rig.append(record("d"), name=name)
+    await rig.append(told("d"), name=name)
     await second.run()
     found = [event.task async for _, some in rig.store.minutes(account.key, 0, 0xFFFFFFFE) for event in some]
     head = (await rig.store.load_head(account.key)).totals

@@ -182,3 +182,31 @@ async def test_telemetry_that_may_be_of_several_accounts_is_told_and_not_read(
     cleared = await rig.entries.load_sweep(UNREAD_TELEMETRY)
     assert cleared is not None
     assert (cleared.blobs, cleared.problems) == (0, ())
+
+
+async def test_the_whole_processor_is_told_where_agents_tell_of_cores_alone(rig: TelemetryRig) -> None:
+    """As Telegraf does with `totalcpu = false`, and collectd, which tells the time that each core spent."""
+    at = [to_milliseconds(NOON + number * 10 * SECOND) * 1_000_000 for number in range(7)]
+    telegraf = [
+        f"cpu,cpu=cpu{core} usage_idle={idle},usage_user={100 - idle} {at[0]}\n" for core, idle in ((0, 90), (1, 40))
+    ]
+    collectd = [
+        f"cpu,instance={core},type=cpu,type_instance={mode} value={rate * number}i {time}\n"
+        for number, time in enumerate(at)
+        for core, modes in ((0, {"idle": 900, "user": 100}), (1, {"idle": 400, "user": 600}))
+        for mode, rate in modes.items()
+    ]
+    for node, lines in (("n1", telegraf), ("n2", collectd)):
+        await rig.append("".join(lines).encode(), name=blob_of(node))
+    await (await rig.host()).run()
+    for node in ("n1", "n2"):
+        asked = Asked(since=NOON - HOUR, name="system.cpu.utilization,system.memory", attributes="cpu.logical_number=")
+        lines_of = (await rig.queries.of_node("demo", "pool", node, asked)).lines
+        told = {line.attributes: [one.sum / one.count for _, one in line.points] for line in lines_of}
+        shares: dict[Any, float] = {(("cpu.mode", "idle"),): 0.65, (("cpu.mode", "user"),): 0.35}
+        assert told.keys() == shares.keys()
+        assert all(value == pytest.approx(shares[mode]) for mode, values in told.items() for value in values)
+        cores = await rig.queries.of_node(
+            "demo", "pool", node, replace(asked, attributes="cpu.mode=idle;cpu.logical_number=1")
+        )
+        assert [next(one.sum / one.count for _, one in line.points) for line in cores.lines] == [pytest.approx(0.4)]

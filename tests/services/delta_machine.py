@@ -40,8 +40,12 @@ class DeltaMachine(RuleBasedStateMachine):
         page_size=st.sampled_from([2, 5, 1000]),
         count_lag=st.sampled_from([0, 0, 20]),
         short_read=st.sampled_from([20_000, 20_000, SHORT]),
+        job_page_size=st.sampled_from([1, 1000]),
+        listed_late=lags,
     )
-    def begin(self, page_size: int, count_lag: int, short_read: int) -> None:
+    def begin(self, *, page_size: int, count_lag: int, short_read: int, job_page_size: int, listed_late: int) -> None:
+        self.world.service.job_page_size = job_page_size
+        self.world.truth.listed_late = listed_late * SECOND
         self.prepare(page_size, count_lag, short_read)
 
     def prepare(self, page_size: int, count_lag: int, short_read: int) -> None:
@@ -113,6 +117,7 @@ class DeltaMachine(RuleBasedStateMachine):
         at = self.world.now() + after * SECOND
         job.deleted = at
         anew = self.world.truth.create(job.id, at)
+        anew.listed_late = timedelta()  # a list that shows neither of the two is another story
         for name in list(job.tasks)[:number] if same else ():
             anew.add(name, at)
         if not same:

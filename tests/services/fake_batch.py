@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
+from functools import partial
 from json import dumps, loads
 from typing import override
 
@@ -14,7 +15,8 @@ from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import JobFacts
 from shared.domain.tasks import COMPLETED, PREPARING, Task, TaskCounts
 from shared.errors import BatchError, BatchMissingError
-from shared.stores.batch import BatchAccount, JobPage, StateFilter, TaskPage
+from shared.stores.batch import BatchAccount, JobPage, TaskPage
+from shared.stores.batch_addresses import StateFilter
 from shared.stores.call_cap import CallCapPolicy, LongReadTurns
 from tests.services.memory_tables import Connection
 from tests.services.truth import TrueJob, Truth
@@ -24,13 +26,14 @@ from tests.services.truth import TrueJob, Truth
 class Service:
     """The service that all processes talk to: its truth, its habits, and what it refuses (request pattern -> error).
 
-    `hidden` are jobs that its lists leave out; a list of more than `short_read` tasks is none for a round. A process
-    sends so many `calls_per_minute` at most.
+    `hidden` are jobs that its lists leave out, which come in pages of `job_page_size`; a list of more than `short_read`
+    tasks is none for a round. A process sends so many `calls_per_minute` at most.
     """
 
     truth: Truth
     now: Callable[[], datetime]
     page_size: int = 3
+    job_page_size: int = 1000
     count_lag: timedelta = timedelta()
     sends_date: bool = True
     refusals: dict[str, BatchError] = field(default_factory=dict)
@@ -58,8 +61,13 @@ class FakeBatch(BatchAccount):
 
     @override
     async def fetch_jobs(self, *, changed_since: datetime | None = None) -> JobPage:
-        jobs, self.list_date = await self._served("jobs", lambda moment: self._jobs(moment, changed_since))
-        return JobPage(jobs, self.list_date)
+        """Page by page, each of which shows the jobs of the instant it was served at."""
+        (page, after), first = await self._served("jobs", lambda now: self._jobs(now, changed_since, ""))
+        found, self.list_date = page, first
+        while after is not None:
+            (page, after), _ = await self._served("jobs", partial(self._jobs, since=changed_since, after=after))
+            found += page
+        return JobPage(tuple(found), self.list_date)
 
     @override
     async def fetch_job(self, job_id: str) -> JobFacts:
@@ -72,8 +80,8 @@ class FakeBatch(BatchAccount):
     @override
     async def fetch_task(self, job_id: str, task_id: str) -> Task | None:
         def answer(moment: datetime) -> Task | None:
-            job = self._service.truth.at(job_id, moment)
-            change = job.tasks[task_id].seen_at(moment) if job and task_id in job.tasks else None
+            tasks = self._job(job_id, moment).tasks
+            change = tasks[task_id].seen_at(moment) if task_id in tasks else None
             return change.row if change else None
 
         return (await self._served(f"jobs/{job_id}/tasks/{task_id}", answer))[0]
@@ -111,14 +119,18 @@ class FakeBatch(BatchAccount):
         self.last_date = moment.replace(microsecond=0) if self._service.sends_date else None
         return result, self.last_date
 
-    def _jobs(self, moment: datetime, since: datetime | None) -> tuple[JobFacts, ...]:
-        facts = [job.facts(moment) for job in self._service.truth.all_at(moment) if job.id not in self._service.hidden]
-        return tuple(one for one in facts if since is None or self.matches(one.state_transition_time, since))
+    def _jobs(self, moment: datetime, since: datetime | None, after: str) -> tuple[list[JobFacts], str | None]:
+        """A page of the jobs behind `after`, and where the next one begins; None behind the last."""
+        behind = [job for job in self._service.truth.all_at(moment) if job.id > after]
+        looked_at = behind[: self._service.job_page_size]
+        listed = [facts for job in looked_at if job.id not in self._service.hidden and (facts := job.listed(moment))]
+        page = [facts for facts in listed if since is None or self.matches(facts.state_transition_time, since)]
+        return page, looked_at[-1].id if len(behind) > len(looked_at) else None
 
     def _job(self, job_id: str, moment: datetime) -> TrueJob:
         job = self._service.truth.at(job_id, moment)
         if job is None:
-            raise BatchMissingError(f"404: no job {job_id}")
+            raise BatchMissingError(f"404: no job {job_id}", code="JobNotFound")
         return job
 
     def _counts(self, job_id: str, moment: datetime) -> TaskCounts:

@@ -26,13 +26,15 @@ type Nodes = dict[str, Node]
 class TruePool:
     """A pool from `created` until `deleted`: its nodes at every moment at which they changed.
 
-    While it is `resizing_since` then, the list of pools tells the size that it had then.
+    While it is `resizing_since` then, the list of pools tells the size that it had then. Where it doesn't date
+    resizes, its allocation state bears the time of its creation whatever comes or goes.
     """
 
     id: str
     created: datetime
     deleted: datetime | None = None
     resizing_since: datetime | None = None
+    dates_resizes: bool = True
     times: list[datetime] = field(default_factory=list)
     states: list[Nodes] = field(default_factory=list)
 
@@ -63,7 +65,7 @@ class TruePool:
         found = self.at(self.resizing_since or moment).values()
         dedicated = sum(node.dedicated for node in found)
         allocation = "resizing" if self.resizing_since else "steady"
-        at = self.resizing_since or self.resized(moment)
+        at = self.resizing_since or (self.resized(moment) if self.dates_resizes else self.created)
         return PoolFacts(
             self.id, self.created, "active", self.created, "standard_d4s_v5", allocation, at,
             Size(dedicated, dedicated), Size(len(found) - dedicated, 0), SLOTS,
@@ -149,7 +151,7 @@ class FakePools(BatchPools):
         for pool in self._service.there(moment):
             if key_of(pool.id) == key_of(name):
                 return pool
-        raise BatchMissingError(f"404: no pool {name}")
+        raise BatchMissingError(f"404: no pool {name}", code="PoolNotFound")
 
     async def _served[T](self, request: str, answer: Callable[[datetime], T]) -> tuple[T, datetime]:
         self._connection.stop_if_dead()

@@ -13,7 +13,8 @@ from shared.domain.id_ranges import IdRange
 from shared.domain.read_plans import ReadPlan
 from shared.errors import BatchThrottledError
 from shared.services import range_lists
-from shared.stores.batch import StateFilter, TaskPage
+from shared.stores.batch import TaskPage
+from shared.stores.batch_addresses import StateFilter
 from shared.stores.jobs import generation_partition
 from tests.services.fake_batch import FakeBatch
 from tests.services.process import Recipe
@@ -23,6 +24,7 @@ from tests.services.world import SECOND, World
 NOW = timedelta()
 NAMES = [f"task-{number:03}" for number in range(40)]
 JOB = "Render"
+_CIRCLE = "\t"  # at the end of a link
 
 
 @dataclass(slots=True)
@@ -30,7 +32,8 @@ class Lists:
     """What was asked of lists of all tasks and of changes, by all processes: each page's ids, and those behind it.
 
     The page after `throttled_after` more is refused once; a list of all tasks begins with so many `empty` pages. With
-    `first_backwards` its first page is in no order.
+    `first_backwards` its first page is in no order. While it is `circling` each page leads to a link that leads
+    to itself, for ever.
     """
 
     whole: list[set[str]] = field(default_factory=list)
@@ -38,18 +41,22 @@ class Lists:
     throttled_after: int | None = None
     empty: int = 0
     first_backwards: bool = False
+    circling: bool = False
     told_empty: dict[tuple[str | None, str | None], int] = field(default_factory=dict)
 
     def changed(self, ids: IdRange, page: TaskPage) -> TaskPage:
         """The page as this service tells it, or one before it that shows none of its tasks."""
         bounds = ids.low, ids.high
+        if self.circling or (ids.cursor or "").endswith(_CIRCLE):
+            return replace(page, next_link=json.dumps([*bounds, "", None, None]) + _CIRCLE)
         if ids.cursor is None:
             page = replace(page, tasks=page.tasks[::-1]) if self.first_backwards else page
             self.told_empty[bounds] = 0
         if self.told_empty.get(bounds, self.empty) >= self.empty:
             return page
         self.told_empty[bounds] += 1
-        return replace(page, tasks=[], next_link=json.dumps([*bounds, "", None, None]))
+        link = json.dumps([*bounds, "", None, None]) + " " * self.told_empty[bounds]  # no link comes twice
+        return replace(page, tasks=[], next_link=link)
 
     def look(self, ids: IdRange, since: datetime | None, page: TaskPage) -> None:
         names = {task.id for task in page.tasks}

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from azure.core import MatchConditions
+from azure.core.async_paging import AsyncItemPaged, AsyncList
 from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
 from azure.data.tables import TableEntity, TransactionOperation, UpdateMode
 from azure.data.tables.aio import TableClient
@@ -116,20 +117,25 @@ class MemoryTable:
     async def get_entity(self, partition_key: str, row_key: str) -> TableEntity:
         return await self._connection.call(lambda: self._entity((partition_key, row_key)))
 
-    async def query_entities(
+    def query_entities(
         self,
         query_filter: str,
         *,
         parameters: Mapping[str, str],
         select: Sequence[str] | None = None,
         results_per_page: int | None = None,  # noqa: ARG002 - all rows are one page here
-    ) -> AsyncIterator[TableEntity]:
+    ) -> AsyncItemPaged[TableEntity]:
         wanted = _FILTERS[query_filter]
-        found = await self._connection.call(
-            lambda: [self._entity(place, select) for place in sorted(self._rows) if wanted(place, parameters)]
-        )
-        for entity in found:
-            yield entity
+
+        async def next_page(_marker: str | None) -> list[TableEntity]:
+            return await self._connection.call(
+                lambda: [self._entity(place, select) for place in sorted(self._rows) if wanted(place, parameters)]
+            )
+
+        async def read(found: list[TableEntity]) -> tuple[None, AsyncIterator[TableEntity]]:
+            return None, AsyncList(found)
+
+        return AsyncItemPaged(next_page, read)
 
     async def create_entity(self, entity: Row) -> dict[str, str]:
         return await self._connection.call(lambda: self._written([("create", entity)])[0])

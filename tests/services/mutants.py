@@ -29,7 +29,7 @@ from shared.stores.jobs import generation_partition
 from shared.stores.leaf_rows import Rewrite
 from shared.stores.task_cache import Directory, TaskCache, load_leaves
 from tests.services.fake_batch import FakeBatch
-from tests.services.process import Recipe
+from tests.services.process import OVERLAP, Recipe
 from tests.services.scenarios import (
     NO_TIME,
     a_change_behind_a_slow_full_read,
@@ -37,12 +37,14 @@ from tests.services.scenarios import (
     a_change_behind_a_slow_read,
     a_change_seen_at_the_last_instant,
     a_change_seen_late,
+    a_change_that_shows_late_during_a_long_read,
     a_clock_that_runs_ahead,
     a_death_at_every_call,
     a_death_at_every_call_of_a_long_read,
     a_death_at_every_call_where_no_count_moves,
     a_death_while_pages_come_beside_slow_writes,
     a_job_created_anew,
+    a_job_that_is_listed_late,
     a_list_that_lost_a_job,
     a_long_read_that_two_processes_carry_on_in_turn,
     a_page_received_after_a_later_one,
@@ -76,6 +78,14 @@ class DeltaPoll(TaskPoll):
     @override
     async def reconcile(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
         return polled
+
+
+class ListedSinceBatch(FakeBatch):
+    """Asks for the jobs that changed since the last list, without the overlap."""
+
+    @override
+    async def fetch_jobs(self, *, changed_since: datetime | None = None) -> JobPage:
+        return await super().fetch_jobs(changed_since=changed_since + OVERLAP if changed_since else None)
 
 
 class ReadEndPoll(DeltaPoll):
@@ -217,6 +227,10 @@ def caught_up_since_its_end(plan: ReadPlan, overlap: timedelta) -> ReadPlan:
     return replace(later, since=later.as_of - overlap)
 
 
+def caught_up_without_overlap(plan: ReadPlan, _overlap: timedelta) -> ReadPlan:
+    return REAL_CATCHING_UP(plan, timedelta())
+
+
 async def carry_on_from_memory(
     self: LongReads, source: BatchAccount, job_id: str, t0: datetime | None, *, deadline: float
 ) -> bool:
@@ -325,6 +339,13 @@ MUTANTS = (
         patches=((ReadPlan, "catching_up", caught_up_since_its_end),),
         unaided=False,
     ),
+    Mutant(
+        "a long read caught up without overlap",
+        a_change_that_shows_late_during_a_long_read,
+        patches=((ReadPlan, "catching_up", caught_up_without_overlap),),
+        unaided=False,
+    ),
+    Mutant("jobs listed without overlap", a_job_that_is_listed_late, Recipe(batch=ListedSinceBatch), unaided=False),
     Mutant(
         "a long read goes on from what its process remembers of leaves",
         a_long_read_that_two_processes_carry_on_in_turn,

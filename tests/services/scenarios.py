@@ -198,6 +198,29 @@ def a_change_behind_a_slow_long_read(world: World) -> None:
     world.deliver(takes=20)
 
 
+def a_change_that_shows_late_during_a_long_read(world: World) -> None:
+    """Its stamp is older than the read, and it shows after its task was listed."""
+    world.service.page_size, world.service.short_read = 1, 5
+    world.processes = [world.started(), world.started()]
+    job = world.create("Render", *"abcdefghijklmnop")
+    world.wait(61)
+    world.poll()
+    job.change("a", RUNNING, at=world.now(), lag=30 * SECOND, skew=NO_TIME)
+    world.deliver(takes=16)
+
+
+def a_job_that_is_listed_late(world: World) -> None:
+    world.create("Render", "a")
+    world.wait(60)
+    world.poll()
+    world.truth.listed_late = 29 * SECOND
+    world.create("Other", "a")
+    for _ in range(3):
+        world.wait(20)
+        world.poll()
+    assert "Other" in world.reports()
+
+
 def a_death_at_every_call_where_no_count_moves(world: World) -> None:
     """Tasks fail again, by another exit code: only what is summed up of them tells."""
     names = [f"Task-{number:02}" for number in range(13)]

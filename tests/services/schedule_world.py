@@ -81,7 +81,7 @@ class FakeSchedules(BatchSchedules):
     async def fetch_schedule(self, schedule_id: str) -> ScheduleFacts:
         found, _ = await self._served(f"get {schedule_id}")
         if key_of(schedule_id) not in found:
-            raise BatchMissingError(f"404: no job schedule {schedule_id}")
+            raise BatchMissingError(f"404: no job schedule {schedule_id}", code="JobScheduleNotFound")
         return found[key_of(schedule_id)]
 
     @override

@@ -12,7 +12,7 @@ from shared.domain.history import Point
 from shared.domain.samples import MINUTES, QUARTERS
 from shared.domain.stamps import to_milliseconds
 from shared.domain.tasks import TaskCounts
-from shared.errors import HistoryRangeError, NotFoundError
+from shared.errors import BatchMissingError, HistoryRangeError, NotFoundError
 from tests.services.memory_tables import Fault
 from tests.services.telling import polled_for_a_while
 from tests.services.truth import COMPLETED, RUNNING, TrueJob
@@ -291,6 +291,22 @@ def test_a_job_that_is_polled_while_it_is_read_anew_has_no_gap(world: World) -> 
     assert fresh
     assert fresh.generation != generation.generation
     assert [point.time for point in history(world)[3:] if point.counts is None] == []
+
+
+def test_a_job_that_was_called_missing_for_some_rounds_has_no_gap(world: World) -> None:
+    world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    first = world.now()
+    world.service.refusals["jobs/Render*"] = BatchMissingError("404: no job Render", code="JobNotFound")
+    for _ in range(4):
+        world.wait(60)
+        world.poll(check=False)
+    assert world.report("Render").job.deleted
+    world.service.refusals.clear()
+    for _ in range(2):
+        world.wait(60)
+        world.poll()
+    assert all(point.counts for point in history(world, since=first))
 
 
 def test_what_wasn_t_polled_is_a_gap(world: World) -> None:

@@ -111,6 +111,29 @@ def test_failures_are_told_without_causes_where_these_are_not_known_and_not_at_a
     assert (told.failed, told.failures) == (5, None)
 
 
+def test_failures_are_those_of_the_generation_that_is_served_wherever_a_full_read_stops(world: World) -> None:
+    job = world.create("Render", *NAMES)
+    for name in NAMES[:6]:
+        job.change(name, COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=137)
+    for _ in range(3):
+        world.wait(61)
+        world.poll()
+    job.delete_task(NAMES[0], world.now())
+    stops = set[bool]()
+    for call in range(60):
+        world.wait(61)
+        world.poll(check=False, fault=Fault(call=call % 12, committed=bool(call % 2), kills=True))
+        served = world.report("Render").job
+        assert served.picture
+        stops.add(served.building is not None)
+        told = world.run(world.started().queries.failures("demo", "Render"))
+        assert told.failed in {5, 6}
+        assert told.failures == world.failures("Render")
+        assert told.failures
+        assert [group.count for group in told.failures.groups] == [told.failed]
+    assert stops == {True, False}
+
+
 def test_a_head_that_is_gone_is_looked_for_again_but_not_for_ever(world: World) -> None:
     job = world.create("Render", *NAMES)
     job.change(NAMES[0], COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=137)

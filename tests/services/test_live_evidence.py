@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Collection
 from typing import Any, cast, override
 
 from shared.domain.reports import JobReport
@@ -18,7 +19,7 @@ class Silent:
         self.account = account
         self.asked: list[str] = []
 
-    async def read(self, _url: str, intent: str) -> Any:
+    async def read(self, _url: str, intent: str, *, missing: Collection[str] = ()) -> Any:  # noqa: ARG002
         self.asked.append(intent)
         await asyncio.Event().wait()
 
@@ -27,7 +28,7 @@ class Nonsense(Silent):
     """One that answers everything with an object that lacks what every job has."""
 
     @override
-    async def read(self, _url: str, intent: str) -> Any:
+    async def read(self, _url: str, intent: str, *, missing: Collection[str] = ()) -> Any:
         self.asked.append(intent)
         return b'{"id": "Render"}', None
 
@@ -43,9 +44,9 @@ class Endless(Silent):
         self.job = json.dumps({**told, "jobPreparationTask": {"commandLine": "true"}}).encode()
 
     @override
-    async def read(self, _url: str, intent: str) -> Any:
+    async def read(self, _url: str, intent: str, *, missing: Collection[str] = ()) -> Any:
         self.asked.append(intent)
-        page = {"value": [{"nodeId": f"tvm-{len(self.asked)}"}], "odata.nextLink": "next"}
+        page = {"value": [{"nodeId": f"tvm-{len(self.asked)}"}], "odata.nextLink": f"next-{len(self.asked)}"}
         return self.job if intent.startswith("get") else json.dumps(page).encode(), None
 
 

@@ -280,6 +280,22 @@ def test_throttling_keeps_what_was_received_and_the_account_is_left_alone(world:
     assert_right(world, job)
 
 
+def test_a_list_that_goes_in_a_circle_is_told_in_words_and_begun_anew(world: World, lists: Lists) -> None:
+    job = left_to_the_queue(world)
+    begun(world)
+    lists.circling = True
+    world.deliver(budget=600, takes=1)
+    assert len(lists.whole) < 50
+    assert "sent a next link twice" in verdict(world, JOB).reason
+    lists.circling = False
+    for _ in range(5):
+        world.wait(61)
+        world.poll(check=False)
+        world.deliver_all()
+    assert_right(world, job)
+    assert sorted(world.cached(JOB)) == NAMES
+
+
 def test_the_account_is_left_alone_from_when_it_asked_for_that(world: World, lists: Lists) -> None:
     left_to_the_queue(world)
     lists.throttled_after = 20

@@ -92,6 +92,19 @@ def test_all_nodes_are_listed_where_one_is_gone_though_the_counts_lag(pools: Poo
     assert sorted(pools.stored("Alpha")) == ["tvm-001", "tvm-003"]
 
 
+def test_all_nodes_are_listed_where_the_size_alone_tells_that_one_is_gone(pools: PoolWorld) -> None:
+    """The counts lag, and the service dates no resize: a node that was lost for good isn't one."""
+    pool = pools.create("Alpha", 3)
+    pool.dates_resizes = False
+    asked(pools)
+    asked(pools)
+    pools.service.count_lag = timedelta(seconds=90)
+    pools.remove_node(pool, "tvm-002")
+    pools.wait(1)
+    assert asked(pools)[-2:] == ["pools/Alpha/changes", "pools/Alpha/nodes"]
+    assert sorted(pools.stored("Alpha")) == ["tvm-001", "tvm-003"]
+
+
 def test_pools_that_change_between_two_pages_of_counts_are_each_compared_as_of_their_own_page(pools: PoolWorld) -> None:
     alpha, beta = pools.create("Alpha", 2), pools.create("Beta", 2)
     pools.service.counts_page = 1

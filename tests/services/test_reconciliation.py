@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 import pytest
 
 from shared.errors import BatchAnswerError
+from shared.services import discovery
 from tests.services.memory_tables import Fault
 from tests.services.spoiling import spoil_leaves
 from tests.services.telling import polled_for_a_while, requests_of, verdict
-from tests.services.truth import ACTIVE, COMPLETED, PREPARING, RUNNING
+from tests.services.truth import ACTIVE, COMPLETED, PREPARING, RUNNING, TrueJob
 from tests.services.world import SECOND, World
 
 NOW = timedelta()
@@ -140,6 +141,42 @@ def test_a_task_deleted_from_a_sealed_job_unseals_it(world: World) -> None:
     report = world.report("Render")
     assert (report.verdict.level, report.job.sealed) == ("exact", True)
     assert list(world.cached("Render")) == ["b"]
+
+
+def test_of_many_sealed_jobs_those_that_were_compared_longest_ago_come_first(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full list compares some of them only; a task deleted from any of them shows after as many lists as it takes."""
+    jobs = eight_sealed_jobs(world, monkeypatch)
+    for job in jobs:
+        job.delete_task("a", world.now())
+    three_full_lists(world)
+    assert {name: list(world.cached(name)) for name in world.reports()} == {job.id: ["b"] for job in jobs}
+
+
+def test_of_many_sealed_jobs_those_that_agreed_again_make_room_for_the_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = eight_sealed_jobs(world, monkeypatch)[-1]
+    last.delete_task("a", world.now())
+    three_full_lists(world)
+    assert list(world.cached(last.id)) == ["b"]
+
+
+def eight_sealed_jobs(world: World, monkeypatch: pytest.MonkeyPatch) -> list[TrueJob]:
+    """Of which a full list compares three."""
+    monkeypatch.setattr(discovery, "_RECHECKS", 3)
+    jobs = [world.create(f"Render-{number}", "a", "b") for number in range(8)]
+    for job in jobs:
+        job.complete(world.now() + SECOND, lag=NOW)
+        polled_for_a_while(world)
+    return jobs
+
+
+def three_full_lists(world: World) -> None:
+    for _ in range(3):
+        world.wait(20 * 60)
+        world.poll()
 
 
 def test_a_sealed_job_that_is_asked_for_by_name_is_polled(world: World) -> None:

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from shared.domain.jobs import Retired
-from shared.errors import BatchAnswerError, BatchRefusedError, BatchUnreachableError
+from shared.errors import (
+    BatchAnswerError,
+    BatchMissingError,
+    BatchRefusedError,
+    BatchThrottledError,
+    BatchUnreachableError,
+)
+from shared.services import discovery
 from tests.services.memory_tables import Fault
 from tests.services.process import BUDGET, INTERVAL
 from tests.services.telling import last_round, polled_for_a_while, requests_of, verdict
@@ -139,7 +146,65 @@ def test_a_deleted_job_is_marked_after_a_404_and_keeps_what_was_known(world: Wor
     assert counts is not None
     assert report.job.picture.counts == counts.counts
     world.wait(61)
+    assert requests_of(world, world.poll) == ["jobs", "jobs/Render"]
+    world.wait(5 * 60)
     assert requests_of(world, world.poll) == ["jobs"]
+
+
+def test_jobs_beyond_what_a_full_list_may_look_up_are_looked_up_by_the_next(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a full list that left some out isn't taken for one: the next round lists all jobs again, not a delta."""
+    monkeypatch.setattr(discovery, "_LOOK_UPS", 2)
+    gone = [world.create(f"Render-{number}", "a") for number in range(5)]
+    polled_for_a_while(world)
+    for job in gone:
+        job.deleted = world.now()
+    world.wait(15 * 60)
+    for _ in range(3):
+        world.wait(61)
+        world.poll(check=False)
+    assert all(report.job.deleted for report in world.reports().values())
+
+
+def test_a_service_that_throttles_look_ups_of_missing_jobs_is_asked_for_no_more(world: World) -> None:
+    for number in range(5):
+        world.create(f"Render-{number}", "a").deleted = world.now() + 200 * SECOND
+    polled_for_a_while(world)
+    world.wait(16 * 60)
+    world.service.refusals["jobs/Render-?"] = BatchThrottledError("http://127.0.0.1:1", 90 * SECOND, status=429)
+    asked = requests_of(world, lambda: world.poll(check=False))
+    looked_up = asked[: asked.index("jobs/Render-0/counts")]
+    assert looked_up == ["jobs", "jobs/Render-0"]
+
+
+def test_a_job_that_was_called_missing_for_a_moment_is_back_with_the_next_round(world: World) -> None:
+    world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    world.service.refusals["jobs/Render*"] = BatchMissingError("404: no job Render", code="JobNotFound")
+    for _ in range(3):
+        world.wait(61)
+        world.poll(check=False)
+        assert world.report("Render").job.deleted
+    world.service.refusals.clear()
+    world.wait(61)
+    world.poll()
+    report = world.report("Render")
+    assert not report.job.deleted
+    assert report.verdict.level == "exact"
+    assert report.verdict.checked_at
+    assert world.now() - report.verdict.checked_at < 2 * SECOND
+
+
+def test_jobs_deleted_lately_cost_a_bounded_number_of_requests(world: World) -> None:
+    jobs = [world.create(f"job-{number:02}", "a") for number in range(30)]
+    polled_for_a_while(world)
+    for job in jobs:
+        job.deleted = world.now() + SECOND
+    world.wait(61)
+    world.poll()
+    world.wait(61)
+    assert len(requests_of(world, world.poll)) == 1 + 20
 
 
 @pytest.mark.parametrize(

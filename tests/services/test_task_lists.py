@@ -130,9 +130,9 @@ def test_leaves_that_can_hold_nothing_wanted_are_not_read(world: World) -> None:
         world.run(listed(reader, what))
         return reader.connection.calls
 
-    least = calls(TaskList(100, TaskFilter(state=2)))
+    least = calls(TaskList(100, TaskFilter(states=frozenset({2}))))
     assert calls(TaskList(1)) == least + 1
-    assert calls(TaskList(100, TaskFilter(result=2))) == least
+    assert calls(TaskList(100, TaskFilter(results=frozenset({2})))) == least
     assert calls(TaskList(100, TaskFilter(prefix="task-30"))) in {least + 1, least + 2}
     assert calls(TaskList(100, TaskFilter(prefix="u"))) <= least + 1
     after = (False, 0, key_of(NAMES[-1]))
@@ -155,11 +155,11 @@ def test_leaves_where_tasks_failed_for_other_causes_are_not_read(world: World) -
         assert len(world.run(listed(reader, TaskList(100, wanted)))) == found
         return reader.connection.calls
 
-    least = calls(TaskFilter(state=2), 0)
-    assert calls(TaskFilter(failure_group=group), 1) == least + 1
-    assert calls(TaskFilter(result=2, exit_code=7), 1) == least + 1
-    assert calls(TaskFilter(failure_group="0"), 0) == least
-    assert calls(TaskFilter(exit_code=7), 1) > least + len(NAMES) // 4 - 1
+    least = calls(TaskFilter(states=frozenset({2})), 0)
+    assert calls(TaskFilter(failure_groups=frozenset({group})), 1) == least + 1
+    assert calls(TaskFilter(results=frozenset({2}), exit_codes=frozenset({7})), 1) == least + 1
+    assert calls(TaskFilter(failure_groups=frozenset({"0"})), 0) == least
+    assert calls(TaskFilter(exit_codes=frozenset({7})), 1) > least + len(NAMES) // 4 - 1
 
 
 def test_leaves_are_read_ahead_a_few_at_a_time_and_no_further_once_a_page_is_full(world: World) -> None:

@@ -54,6 +54,7 @@ class TrueJob:
     """One job from its creation to its deletion; a job re-created under its id is another.
 
     `drifts` once something happened that deltas can't show: a task was deleted, or reported later than the overlap.
+    Lists of jobs show its creation and its end `listed_late`; a GET of it shows them at once.
     """
 
     id: str
@@ -62,9 +63,15 @@ class TrueJob:
     deleted: datetime | None = None
     tasks: dict[str, TrueTask] = field(default_factory=dict)
     drifts: bool = False
+    listed_late: timedelta = timedelta()
 
     def is_there(self, moment: datetime) -> bool:
         return self.created <= moment and (self.deleted is None or moment < self.deleted)
+
+    def listed(self, moment: datetime) -> JobFacts | None:
+        """What a list of jobs served at `moment` shows of it; None where it isn't there, or isn't listed yet."""
+        shown = moment - self.listed_late
+        return self.facts(shown) if self.is_there(moment) and self.created <= shown else None
 
     def facts(self, moment: datetime) -> JobFacts:
         if self.completed and self.completed <= moment:
@@ -107,12 +114,13 @@ class TrueJob:
 
 @dataclass(slots=True)
 class Truth:
-    """Every job that was, by id; later ones of the same id behind earlier ones."""
+    """Every job that was, by id; later ones of the same id behind earlier ones. New ones are `listed_late`."""
 
     jobs: dict[str, list[TrueJob]] = field(default_factory=dict)
+    listed_late: timedelta = timedelta()
 
     def create(self, name: str, at: datetime) -> TrueJob:
-        job = TrueJob(name, at)
+        job = TrueJob(name, at, listed_late=self.listed_late)
         self.jobs.setdefault(name, []).append(job)
         return job
 
@@ -125,11 +133,11 @@ class Truth:
                 yield job
 
     def is_unsettled(self, name: str, start: datetime, end: datetime) -> bool:
-        """True where the job was created or deleted from `start` up to `end`."""
+        """True where the job was created, first listed or deleted from `start` up to `end`."""
         return any(
             moment is not None and start <= moment <= end
             for job in self.jobs.get(name, ())
-            for moment in (job.created, job.deleted)
+            for moment in (job.created, job.created + job.listed_late, job.deleted)
         )
 
 

@@ -258,7 +258,7 @@ class World:
             ):
                 continue
             report = reports.get(name)
-            if any(job.is_there(t0) for job in jobs):
+            if any(job.listed(t0) for job in jobs):
                 assert report is not None, f"{name} is not known"
                 assert not report.job.deleted, f"{name} is there and said to be deleted"
                 picture = report.job.picture
@@ -267,7 +267,7 @@ class World:
                 assert report.job.sealed or (picture and picture.looked_at >= since), (
                     f"{name} was polled and is not fresh"
                 )
-            elif full and report is not None:
+            elif full and report is not None and not any(job.is_there(t0) for job in jobs):
                 assert report.job.deleted, f"{name} is gone and said to be there"
 
 

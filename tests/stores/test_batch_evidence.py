@@ -53,5 +53,5 @@ async def test_tasks_wait_for_a_preparation_unless_the_job_says_otherwise(
         return web.json_response(job)
 
     service.answer = answer
-    facts, found = await BatchEvidence(account).fetch_job("job")
+    facts, found, *_ = await BatchEvidence(account).fetch_job("job")
     assert (facts.id, found) == ("job", is_awaited)

@@ -2,30 +2,30 @@ from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
 
 from shared.domain.id_ranges import IdRange
-from shared.stores.batch import _tasks_url
+from shared.stores.batch_addresses import tasks_url
 
 SINCE = datetime(2026, 11, 21, 7, 0, 0, 123_999, tzinfo=UTC)
 
 
 def test_a_delta_asks_for_changes_at_or_after_its_watermark_rounded_down() -> None:
     """The service's own `ge`: the doubles of tests/services can't tell whether we ask for it."""
-    (condition,) = parse_qs(urlsplit(_tasks_url("Render", SINCE, None, IdRange())).query)["$filter"]
+    (condition,) = parse_qs(urlsplit(tasks_url("Render", SINCE, None, IdRange())).query)["$filter"]
     assert condition == "stateTransitionTime ge DateTime'2026-11-21T07:00:00.123Z'"
 
 
 def test_a_first_read_asks_for_everything() -> None:
-    assert "$filter" not in parse_qs(urlsplit(_tasks_url("Render", None, None, IdRange())).query)
+    assert "$filter" not in parse_qs(urlsplit(tasks_url("Render", None, None, IdRange())).query)
 
 
 def test_ids_are_quoted_in_addresses() -> None:
     assert (
-        urlsplit(_tasks_url("nightly:job-1/../?x", None, None, IdRange())).path
+        urlsplit(tasks_url("nightly:job-1/../?x", None, None, IdRange())).path
         == "/jobs/nightly%3Ajob-1%2F..%2F%3Fx/tasks"
     )
 
 
 def test_a_repair_asks_for_what_has_not_completed() -> None:
-    (condition,) = parse_qs(urlsplit(_tasks_url("Render", None, "live", IdRange())).query)["$filter"]
+    (condition,) = parse_qs(urlsplit(tasks_url("Render", None, "live", IdRange())).query)["$filter"]
     assert condition == "state ne 'completed'"
-    (condition,) = parse_qs(urlsplit(_tasks_url("Render", None, "preparing", IdRange())).query)["$filter"]
+    (condition,) = parse_qs(urlsplit(tasks_url("Render", None, "preparing", IdRange())).query)["$filter"]
     assert condition == "state eq 'preparing'"

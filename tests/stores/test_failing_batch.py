@@ -5,7 +5,7 @@ import base64
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import pytest_asyncio
@@ -15,7 +15,6 @@ from shared.domain.accounts import Account
 from shared.errors import (
     BatchAnswerError,
     BatchError,
-    BatchMissingError,
     BatchRefusedError,
     BatchThrottledError,
     BatchUnreachableError,
@@ -118,7 +117,8 @@ CASES: dict[str, tuple[Answer, type[BatchError], str]] = {
     "nonsense": (page_of_html, BatchAnswerError, "makes no sense"),
     "dropping": (drop, BatchUnreachableError, "can't be reached"),
     "breaking": (refusing(500, "InternalError"), BatchAnswerError, "answered 500 InternalError"),
-    "not there": (refusing(404, "JobNotFound"), BatchMissingError, "answered 404 JobNotFound"),
+    "a proxy's 404": (refusing(404), BatchAnswerError, "answered 404 without an error code"),
+    "a 404 of something else": (refusing(404, "ResourceNotFound"), BatchAnswerError, "answered 404 ResourceNotFound"),
 }
 
 
@@ -167,6 +167,19 @@ async def test_a_list_of_many_pages_may_take_longer_than_one_answer(service: Ser
     async with opened(service, timedelta(seconds=1)) as account:
         await account.fetch_jobs()
     assert service.requests == 8
+
+
+async def test_a_list_of_many_pages_is_dated_by_its_first(service: Service, account: BatchAccount) -> None:
+    """What happens while the later pages come may be missing from the earlier ones."""
+
+    async def page(request: web.BaseRequest) -> web.StreamResponse:
+        link = {"odata.nextLink": f"http://{request.host}/jobs?p={service.requests}"} if service.requests < 3 else {}
+        date = f"Sat, 21 Nov 2026 07:00:{service.requests:02} GMT"
+        return web.json_response({"value": [], **link}, headers={"Date": date})
+
+    service.answer = page
+    assert (await account.fetch_jobs()).date == datetime(2026, 11, 21, 7, 0, 1, tzinfo=UTC)
+    assert service.requests == 3
 
 
 async def test_a_secret_in_an_error_of_the_service_is_not_repeated(service: Service, account: BatchAccount) -> None:

@@ -15,7 +15,7 @@ from shared.domain.job_rules import JobRules
 from shared.domain.jobs import Job, JobFacts, Retired
 from shared.domain.leaves import Leaf
 from shared.domain.operations import PollOperation, Reason
-from shared.domain.pictures import Agreement, Confirmation, Picture
+from shared.domain.pictures import Agreement, Confirmation, Picture, TaskRead
 from shared.domain.rounds import Round
 from shared.domain.samples import Sample
 from shared.domain.tasks import TaskCounts
@@ -51,6 +51,7 @@ JOBS = {
     "agreed": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(T0 + 9 * MICROSECOND, as_of=T0))),
     "disagreeing": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
     "with an insight": Job(BARE_FACTS, replace(PICTURE, insight=StoredInsight.of(Insight(retries=7), b"12345678"))),
+    "with a measured read": Job(BARE_FACTS, replace(PICTURE, read=TaskRead(0.25, 3, 2))),
     "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), sealed=True, deleted_at=T0),
     "with a sample that ended": Job(BARE_FACTS, PICTURE, ended=(Sample(1, 2, None, COUNTS),)),
     "re-created": Job(BARE_FACTS, ended=(Sample(-5, 0, -3, COUNTS, doubted=True), Sample(1, 2, None, COUNTS))),
@@ -180,6 +181,7 @@ def confirmations(count: int) -> dict[str, Confirmation]:
                 TaskCounts(1, 0, 2, 3, 1, 2) if number % 3 else None,
                 T0 if number % 5 else None,
             ),
+            TaskRead(0.25, number, 2) if number % 2 else None,
         )
         for number in range(count)
     }

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.domain.telemetry.catalog import INSTRUMENTS
+from shared.domain.telemetry.cpu_total import CORE, TIME, UTILIZATION, is_core, with_cpu_total, without_core
 from shared.domain.telemetry.rollups import Rollups
 from shared.domain.telemetry.series import Series
 from shared.errors import HistoryRangeError
@@ -11,14 +12,38 @@ from shared.errors import HistoryRangeError
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`names` are whole ones; of `attributes` an empty value stands for series that don't have it."""
+    """`names` are whole ones; of `attributes` an empty value stands for series that don't have it.
+
+    The processor's utilization may follow from that of its cores, or from their time: these are read for it.
+    """
 
     names: tuple[str, ...]
     attributes: Mapping[str, str]
 
+    @property
+    def to_read(self) -> tuple[str, ...]:
+        """The names of all series that tell what is asked for."""
+        return (*self.names, TIME) if UTILIZATION in self.names and TIME not in self.names else self.names
+
     def of(self, rollups: Rollups) -> Rollups:
         """Those of the series that are asked for."""
-        return {series: periods for series, periods in rollups.items() if self._has(series)}
+        found = with_cpu_total(rollups) if UTILIZATION in self.names else rollups
+        return {series: periods for series, periods in found.items() if series.name in self.names and self._has(series)}
+
+    def part_of(self, column: Rollups) -> Rollups:
+        """What of a column of stored series `of` needs; of cores only what the whole lacks, if no core is asked for."""
+        cores = self.attributes.get(CORE) != ""
+        found: Rollups = {}
+        for series, periods in column.items():
+            if not cores and is_core(series) and series.name in (TIME, UTILIZATION):
+                whole = without_core(series)
+                told = column.get(whole, {})
+                kept = {period: one for period, one in periods.items() if period not in told}
+                if kept and (series.name == TIME or self._has(whole)):
+                    found[series] = kept
+            elif series.name == TIME or self._has(series):
+                found[series] = periods
+        return found
 
     def _has(self, series: Series) -> bool:
         told = dict(series.attributes)

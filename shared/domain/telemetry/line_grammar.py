@@ -1,8 +1,9 @@
-"""One record of line protocol, by its full grammar: escapes, quoted strings that hold lines, comments, all kinds.
+r"""One record of line protocol, by its full grammar: escapes, quoted strings that hold lines, comments, all kinds.
 
 As InfluxDB's own decoder has it (the grammar and cases of influxdata/line-protocol-corpus): keys and names hold no
 control characters, a backslash escapes what it is written before only where that is special, and strings may hold
-anything. `line_protocol.py` reads the many lines that need none of this in a quicker way.
+anything. In strings `\r` and `\t` stand for control characters, and `\n` stays as it is: the corpus has it so.
+`line_protocol.py` reads the many lines that need none of this in a quicker way.
 """
 
 import re
@@ -27,8 +28,8 @@ _COMMENT = re.compile(rb" *+#[^\x00-\x08\x0a-\x1f\x7f]*+\r?(?:\n|\Z)")
 _BLANK = re.compile(rb"[ \r\n]*+")
 _ESCAPES_OF_NAMES = re.compile(r"\\([, ])")
 _ESCAPES_OF_KEYS = re.compile(r"\\([,= ])")
-_ESCAPES_OF_STRINGS = re.compile(r'\\([\\"nrt])')
-_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
+_ESCAPES_OF_STRINGS = re.compile(r'\\([\\"rt])')
+_CONTROLS = {"r": "\r", "t": "\t"}
 _WHOLE, _UNSIGNED, _POINT = 1, 2, 3
 _MOST, _MOST_UNSIGNED = 1 << 63, 1 << 64
 _DIGITS = 20  # of a whole number of 64 bits, with its sign; int() takes longer and longer for more

@@ -26,13 +26,17 @@ class Tie(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:
-    """A run; `end` is None while it runs. Batch counts so many `earlier` ones, and tells of the latest only."""
+    """A run; `end` is None while it runs. Batch counts so many `earlier` ones, and tells of the latest only.
+
+    `is_retried_internally` where the service itself started the task once more.
+    """
 
     pool: str
     node: str
     start: datetime
     end: datetime | None
     earlier: int
+    is_retried_internally: bool = False
 
     def clipped(self, since: datetime | None, until: datetime | None, now: datetime) -> tuple[datetime, datetime]:
         """The part of it that is asked for; the end isn't after the begin where there is none."""

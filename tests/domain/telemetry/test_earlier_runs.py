@@ -17,10 +17,16 @@ def at(minutes: float) -> datetime:
     return NOON + timedelta(minutes=minutes)
 
 
-def event(kind: str, minutes: float, node: str = "n1", **info: Any) -> BatchEvent:
+def event(kind: str, minutes: float, node: str = "n1", version: int = 1, **info: Any) -> BatchEvent:
     """One that was logged then; times are given in minutes, too."""
     told = {name: f"{at(value):%Y-%m-%dT%H:%M:%S.%f}0Z" if "Time" in name else value for name, value in info.items()}
-    properties = {"jobId": "j", "id": "t", "nodeInfo": {"poolId": "pool", "nodeId": node}, "executionInfo": told}
+    properties: dict[str, Any] = {
+        "jobId": "j",
+        "id": "t",
+        "nodeInfo": {"poolId": "pool", "nodeId": node},
+        "executionInfo": told,
+    }
+    properties["systemTaskVersion"] = version
     line = {
         "time": f"{at(minutes):%Y-%m-%dT%H:%M:%S.%f}0Z",
         "operationName": f"Task{kind}Event",
@@ -70,6 +76,17 @@ def test_what_an_end_tells_counts_and_is_one_run_with_its_start() -> None:
         event("Complete", 8, startTime=7.2, endTime=8), event("Fail", 8, startTime=7.2, endTime=8), event("Start", 20),
     ]  # fmt: skip
     assert told(events, latest(20.1)) == [("n1", 7.2, 8, 1), ("n2", 0.5, 4, 0)]
+
+
+def test_a_run_that_batch_retried_internally_is_one_on_the_same_node_too() -> None:
+    """Batch counts no such run."""
+    events = [
+        event("Start", 0, retryCount=0, scheduledTime=0),
+        event("Start", 5, retryCount=0, scheduledTime=5, version=2),
+        event("Start", 6, "n2", retryCount=0, scheduledTime=6, version=3),
+    ]
+    assert told(events, latest(6.1, "n2", earlier=0)) == [("n1", 5, 6.1, 1), ("n1", 0, 5, 0)]
+    assert [run.is_retried_internally for run in earlier_runs(events, latest(6.1, "n2", earlier=0))] == [True, True]
 
 
 def test_runs_that_batch_does_not_count_are_those_on_other_nodes_or_that_ended() -> None:

@@ -18,7 +18,7 @@ VALID = {
     "m f=-.5,g=1.,h=1e3,i=-2E-2 -7": Metric("m", {}, {"f": -0.5, "g": 1.0, "h": 1000.0, "i": -0.02}, -7),
     'm f="a,b c=d" 1': Metric("m", {}, {"f": "a,b c=d"}, 1),
     'm f="two\nlines" 1': Metric("m", {}, {"f": "two\nlines"}, 1),
-    r'm f="a\"b\\c\nd\x"': Metric("m", {}, {"f": 'a"b\\c\nd\\x'}, None),
+    r'm f="a\"b\\c\nd\x"': Metric("m", {}, {"f": 'a"b\\c\\nd\\x'}, None),
     r"m\ a\,b,t\=1=v\ 2 f\ g=1": Metric("m a,b", {"t=1": "v 2"}, {"f g": 1.0}, None),
     r"m,t=a\b f=1": Metric("m", {"t": r"a\b"}, {"f": 1.0}, None),
     'm,t="q" f=1': Metric("m", {"t": '"q"'}, {"f": 1.0}, None),

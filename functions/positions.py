@@ -1,4 +1,4 @@
-"""Where a page of tasks ended, as the text of `continuation`, which clients hand back as it is or are refused."""
+"""Where a page of a list ended, as the text of `continuation`, which clients hand back as it is or are refused."""
 
 import binascii
 import re
@@ -7,26 +7,28 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 import msgspec
 
 from functions.parameters import BadRequestError
-from shared.domain.task_order import Position
 
 _KEY = re.compile(r"[a-z0-9_\-=]+")
 
 
-def continuation_of(order: str, position: Position) -> str:
+def continuation_of(order: str, position: tuple[bool, int | str, str]) -> str:
     """The text of a position in an order, as `orderby` names it."""
     return urlsafe_b64encode(msgspec.json.encode((order, *position))).decode().rstrip("=")
 
 
-def position_of(order: str, continuation: str) -> Position | None:
-    """The position that a text stands for, None for none. Raises BadRequestError where it is none of this order."""
+def position_of[V: int | str](order: str, continuation: str, kind: type[V]) -> tuple[bool, V, str] | None:
+    """The position that a text stands for, None for none; `kind` is the type of the order's values.
+
+    Raises BadRequestError where it is none of this order.
+    """
     if not continuation:
         return None
     try:
         raw = urlsafe_b64decode(continuation.encode() + b"=" * (-len(continuation) % 4))
-        given, unknown, value, key = msgspec.json.decode(raw, type=tuple[str, bool, int, str])
+        given, unknown, value, key = msgspec.json.decode(raw, type=tuple[str, bool, int | str, str])
     except (binascii.Error, ValueError, msgspec.MsgspecError) as error:
         raise _refusal() from error
-    if given != order or not _KEY.fullmatch(key):
+    if given != order or not isinstance(value, kind) or not _KEY.fullmatch(key):
         raise _refusal()
     return unknown, value, key
 

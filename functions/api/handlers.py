@@ -1,0 +1,49 @@
+"""The handlers of the API, each module loaded by the first request that it serves."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+import azure.functions as func
+
+from functions.api.endpoints import ENDPOINTS, Endpoint
+from functions.http import Routes, respond, send_nowhere
+from functions.rate_limit import RateLimit
+from functions.recent_answers import RecentAnswers
+from functions.rendering import Rendered
+from functions.route import Route
+from shared.runtime import Runtime
+from shared.settings import Settings
+
+_WRITES_A_MINUTE = 300
+
+
+class Handlers:
+    """Answers the requests of one app."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._routes = Routes(runtime.settings)
+        self._writes = RateLimit(_WRITES_A_MINUTE)
+        self._recent = RecentAnswers[Rendered]()
+
+    async def respond(
+        self, endpoint: Endpoint, request: func.HttpRequest, send: Callable[[str], None] = send_nowhere
+    ) -> func.HttpResponse:
+        """The response to a request for an endpoint, whatever comes of it."""
+        if endpoint.name not in self._routes.handlers:
+            _add(self._routes, endpoint.module)
+        route, handler = self._routes.handlers[endpoint.name]
+        return await respond(self._runtime, route, handler, request, limit=self._writes, recent=self._recent, send=send)
+
+
+def all_routes(settings: Settings) -> list[Route]:
+    """What is known of every route, in the order of the endpoints. Loads all modules of the API."""
+    routes = Routes(settings)
+    for module in dict.fromkeys(endpoint.module for endpoint in ENDPOINTS):
+        _add(routes, module)
+    return [route for route, _ in routes.handlers.values()]
+
+
+def _add(routes: Routes, module: str) -> None:
+    """By convention `add_jobs` in `functions.api.jobs` adds the routes of that module."""
+    getattr(import_module(f"functions.api.{module}"), f"add_{module}")(routes)

@@ -1,0 +1,179 @@
+"""Programs that are given a secret by an option of their own, or in a place that no option names."""
+
+import re
+
+from shared.domain.secrets.rules import Rule, rule
+from shared.domain.secrets.values import VALUE
+
+_WITHIN = r"[^\n|;&]{0,500}?"
+_WORD = r"(?:[^\s|;&\"'-][^\s|;&\"']*|\"[^\"\n]*\"|'[^'\n]*')"
+_NO_REFERENCE = r"(?!\$[A-Za-z_{(]|%[A-Za-z_]+%|<|-|\"\"|''|https?:)"
+
+
+def _any(programs: str) -> str:
+    return "|".join(map(re.escape, programs.split()))
+
+
+_SNMP = "snmpget snmpwalk snmpset snmpbulkwalk snmpbulkget snmpgetnext snmptrap snmptable snmpinform"
+# Programs, and the options behind which a secret stands; a space or nothing parts most of them from it.
+_BY_OPTION = (
+    ("sqlcmd bcp osql isql-fb", r"-P[ =]?"),
+    ("zip unzip 7z 7za 7zr 7zz", r"-[pP][ =]?(?=\S)"),
+    ("rar unrar", r"-h?p(?=\S)"),
+    ("mysql mysqldump mysqladmin mysqlimport mysqlsh mariadb mariadb-dump mariadb-admin", r"-p(?=\S)"),
+    ("mongo mongosh mongodump mongorestore mongoimport mongoexport", r"-p[ =]?"),
+    ("sshpass", r"-p\s*"),
+    ("plink pscp psftp pageant putty puttygen", r"-pw[ =]"),
+    ("psexec psexec64 pskill pslist psservice psinfo paexec wmiexec winexe", r"[-/]p[ :]"),
+    ("redis-cli redis-benchmark valkey-cli keydb-cli", r"(?:-a|--pass)[ =]"),
+    ("openssl", r"(?:-k|-K|-passwd|-macopt key:|-macopt hexkey:|-psk)\s+"),
+    ("openssl", r"-pass(?:in)?\s+pass:"),
+    ("openssl", r"-passout\s+pass:"),
+    ("ldapsearch ldapmodify ldapadd ldapdelete ldappasswd ldapwhoami", r"-[wW][ ]?(?=\S)"),
+    ("ipmitool impitool", r"-P[ =]?"),
+    *((_SNMP, rf"-{option}\s+") for option in "AXc"),
+    ("anaconda", r"-t[ =]"),
+    ("smbclient smbget rpcclient smbmap mount.cifs", r"-U\s*[\"']?[^\s%\"']+%"),
+    ("lftp", r"(?:-u|--user)\s+[\"']?[^\s,\"']+,"),
+    (
+        "curl ftp wget http https xh httpie",
+        r"(?:-u|--user|--proxy-user|-U|-a|--auth)[ =]?\s*[\"']?(?!https?:)[^\s:\"'$-][^\s:\"']*:",
+    ),
+    ("etcdctl influx cypher-shell couchbase-cli nuget", r"(?:--user|-u|-p|-Password)[ =]\s*[\"']?(?:[^\s:\"']*:)?"),
+    ("xfreerdp wfreerdp mstsc", r"/p:"),
+    ("rdesktop vncviewer winrs evil-winrm crackmapexec netexec", r"[-/]p(?:assword)?[: ]"),
+    ("schtasks", r"/rp\s+"),
+    ("signtool", r"/p\s+"),
+    ("certutil", r"-p\s+"),
+    ("dsadd dsmod", r"-pwd\s+"),
+    ("useradd usermod", r"(?:-p|--password)[ =]"),
+    ("htpasswd", r"-[a-zA-Z]*b[a-zA-Z]*\s+(?:-\w+\s+)*\S+\s+\S+\s+"),
+    ("gpg gpg2", r"--passphrase[ =]"),
+    ("databricks", r"--(?:string|bytes)-value[ =]"),
+    ("slmgr", r"[/-]ipk\s+"),
+    ("sendemail", r"-xp\s+"),
+    ("steghide outguess", r"-p\s+"),
+    ("rclone", r"(?:pass|password\d?|key|secret_access_key|token)\s+"),
+    ("pdftk", r"(?:owner_pw|user_pw|input_pw)\s+(?:\w=)?"),
+    ("keytool jarsigner", r"-(?:storepass|keypass|srcstorepass|deststorepass|new)(?::\w+)?\s+"),
+    ("ssh-keygen", r"-[NP]\s+(?=\S)"),
+    ("cryptsetup veracrypt", r"(?:-p|--password)[ =]"),
+    ("aws", r"--(?:secret-string|master-user-password|auth-token)[ =]"),
+    ("az", r"(?:--value|--secrets?)\s+(?:[\w\-]+=)?"),
+    ("cqlsh beeline clickhouse-client cockroach", r"-p[ =]"),
+    ("snowsql vsql nzsql", r"-w\s+"),
+    ("kinit", r"--password\s+"),
+    ("newman", r"--env-var\s+[\"']?\w*(?:key|token|password)="),
+    ("svn", r"--password[ =]"),
+    ("vault", r"(?:kv put|write)\b[^\n|;&]{0,200}?\s[\w\-]+="),
+)
+_REGISTRY = rf"\s+add\b{_WITHIN}\s/v\s+\"?[\w .\-]*(?:passw(?:or)?d|pwd|secret|token|key)\"?\s{_WITHIN}/d\s+"
+# Programs, and what stands between them and a secret that no option names.
+_BY_PLACE = (
+    ("net", r"\s+user\s+" + _WORD + r"\s+(?=[^\s/*])", r"(?!/)"),
+    ("net", _WITHIN + r"\s/u(?:ser)?:\S+\s+", r"(?!/)"),
+    ("net", r"\s+use\s+(?:[A-Za-z*]:?\s+)?\\\\\S+\s+(?=[^\s/*])", r"(?!/)"),
+    ("wandb huggingface-cli hf vault comet neptune", r"\s+login\s+(?:-\S+\s+(?:https?:\S+\s+)?)*", r"(?=\S{8,})"),
+    (
+        "reg",
+        r"\s+add\b" + _WITHIN + r"\s/v\s+\"?[\w .\-]*(?:passw(?:or)?d|pwd|secret|token|key)\"?\s" + _WITHIN + r"/d\s+",
+        "",
+    ),
+    ("gsutil", r"\s+signurl\b" + _WITHIN + r"\s-p\s+", ""),
+    ("poetry", r"\s+config\s+http-basic\.\S+\s+\S+\s+", ""),
+    ("snyk", r"\s+auth\s+", ""),
+    ("ngrok", r"\s+(?:config\s+add-authtoken|authtoken)\s+", ""),
+    ("infracost doctl heroku", r"\s+auth\s+login\s+", ""),
+    ("mc", r"\s+(?:alias\s+set|config\s+host\s+add)\s+\S+\s+\S+\s+\S+\s+", ""),
+    ("mysqladmin mariadb-admin", _WITHIN + r"\spassword\s+", ""),
+    ("consul", r"\s+kv\s+put\s+\S+\s+", ""),
+    ("rclone", r"\s+obscure\s+", ""),
+    ("expect", r"[^\n]{0,200}?\bsend\s+", ""),
+    ("tailscale", _WITHIN + r"\s--auth-?key[ =]", ""),
+    ("sqlplus sqlldr expdp impdp exp imp rman sql", r"\s+(?:-\S+\s+)*[\"']?\w[\w$]*/", r"(?=[^\s/@]+@)"),
+    ("nuget dotnet", _WITHIN + r"\s(?:push\b[^\n|;&]{0,200}?\s)?(?:-ApiKey|-k|--api-key|setapikey)\s+", ""),
+    ("gcloud", _WITHIN + r"\s--(?:data|set-root-password|password)[ =]", ""),
+    ("terraform tofu", _WITHIN + r"\s-var[ =][\"']?\w*(?:password|secret|token|key)=", ""),
+    ("subscription-manager", _WITHIN + r"\s--(?:password|activationkey)[ =]", ""),
+)
+_PIPED = (
+    r"(?=[^|\n]{0,20}\|\s*[^|\n]{0,200}?(?:--password-stdin|--passphrase-fd|--stdin\b|sudo\s+(?:-\w+\s+)*-S|chpasswd|passwd\b"
+    r"|login\b|kinit\b|cryptsetup\b|gpg\b|smbpasswd\b|secret\s+create|secrets?\s+(?:set|versions\s+add)))"
+)
+COMMANDS: tuple[Rule, ...] = (
+    *(
+        rule(
+            tuple(programs.split()),
+            rf"\b(?i:{_any(programs)})(?:\.exe)?\b{_WITHIN}\s{option}",
+            f"{_NO_REFERENCE}{VALUE}",
+        )
+        for programs, option in _BY_OPTION
+    ),
+    *(
+        rule(tuple(programs.split()), rf"(?i)\b(?:{_any(programs)})(?:\.exe)?\b{place}", f"{_NO_REFERENCE}{no}{VALUE}")
+        for programs, place, no in _BY_PLACE
+    ),
+    rule(
+        ("login",),
+        r"(?<!-mode )(?<!--auth )\blogin\b[^\n|;&]{0,500}?\s-p[ =]?",
+        f"{_NO_REFERENCE}{VALUE}",
+    ),
+    rule(
+        ("echo", "printf", "print"),
+        r"\b(?:echo|printf|print)\s+(?:-\w+\s+|['\"]%s[^'\"]*['\"]\s+)*",
+        rf"{_NO_REFERENCE}{VALUE}{_PIPED}",
+    ),
+    rule(
+        ("sudo", "passwd", "login", "kinit", "gpg", "--password-stdin", "secrets "),
+        r"(?:sudo|passwd|login|kinit|gpg|--password-stdin|secrets (?:create|versions))\b[^\n]{0,100}?<<<\s*",
+        f"{_NO_REFERENCE}{VALUE}",
+    ),
+    rule(
+        ("/pass:", "/password", "/rp:", "-pass:", "-password:"),
+        r"(?i)(?<!\S)[-/](?:pass(?:word[do]?)?|rp):",
+        f"{_NO_REFERENCE}{VALUE}",
+    ),
+    # whatever the program: a user by `-u`, then a password by `-p`, which is no port
+    rule(
+        (" -u ", " --user ", " --username ", " --admin-user "),
+        r"(?i)\s(?:-u|--(?:admin-)?user(?:name)?)\s+(?!-)\S+\s(?:[^\n|;&]{0,300}?\s)?(?-i:-[pP])\s+",
+        rf"(?!\d+(?:[:\s/]|$)|\d+\.\d|[./]){_NO_REFERENCE}{VALUE}",
+    ),
+    rule(
+        ("--proxy-user", "--user", "--creds", "--src-creds", "--dest-creds"),
+        r"--(?:proxy-user|user|(?:src-|dest-)?creds)[ =][\"']?(?!https?:)[^\s:\"'$\d][^\s:\"'$]*:",
+        rf"(?!\d+\b){_NO_REFERENCE}{VALUE}",
+    ),
+    rule(("--from-literal",), r"--from-literal[ =][\"']?[^\s=\"']+=", f"{_NO_REFERENCE}{VALUE}"),
+    rule(
+        ("--secure-environment-variables",),
+        r"--secure-environment-variables\s+",
+        r"[^\s|;&]+(?:[ \t]+(?!--)[^\s|;&]+)*",
+    ),
+    rule(
+        ("password-command", "password_command", "password_cmd"),
+        r"(?i)password[-_](?:command|cmd)[ =][\"']?(?:echo|printf)\s+(?:-\w+\s+)?",
+        rf"{_NO_REFERENCE}[^\s\"']+",
+    ),
+    rule(
+        ("file=<(", "file <(", "pass=<(", "password=<("),
+        r"(?i)(?:file|pass|password)[= ]<\(\s?(?:echo|printf)\s+(?:-\w+\s+)?",
+        rf"{_NO_REFERENCE}[^\s()]+(?=\s*\))",
+    ),
+    rule(
+        ("convertto-securestring",),
+        r"(?i)\bConvertTo-SecureString\s+(?:-AsPlainText\s+|-Force\s+)*(?:-String\s+)?",
+        f"{_NO_REFERENCE}{VALUE}",
+    ),
+    rule(
+        ("login(", "auth=(", "auth = (", "authenticate(", "credential]::new(", "credential(", "_auth(", "pw_set("),
+        r"(?i)(?:login|authenticate|credential|credential\]::new|auth(?:\s?=\s?)?|pw_set)\(\s*(?:\w+\s?=\s?)?"
+        r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')\s*,\s*\(?(?:\w+\s?=\s?)?(?=[\"'])",
+        VALUE,
+    ),
+    rule(
+        ("credential(", "basicauth(", "pscredential "),
+        r"(?i)(?:(?:credential|basicauth)\(|pscredential\s+\(?)\s*(?:[^()\n]{0,200},\s*)?(?=[\"'])",
+        rf"{VALUE}(?=\s*\))",
+    ),
+)

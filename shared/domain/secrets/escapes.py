@@ -1,0 +1,69 @@
+r"""Texts within texts: what escapes of JSON, addresses and XML stand for, and where that is in the text itself.
+
+Names, separators and quotes lead to a secret also where they are written as `\u003d`, `%3D` or `&quot;`, any number of
+times over. So rules read a text a second time, unescaped, and what they find there is mapped back.
+"""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cache
+
+SIGNS = ("%", "\\", "&")
+_ENTITIES = {"amp": "&", "quot": '"', "apos": "'", "lt": "<", "gt": ">", "equals": "=", "colon": ":"}
+_ESCAPE = (
+    r"(?<!\\)(?<!\b[A-Za-z]:)\\++(?:u00(?P<unicode>2[0-9A-Fa-f]|3[A-Fa-f]|40|5[BDbd]|7[BDbd]|0[AaDd9])"
+    r"|x(?P<hex>2[0-9A-Fa-f]|3[A-Fa-f]|0[AaDd])|(?P<control>[nrt])(?=[A-Za-z0-9_\-\"'{\[ ])|(?P<plain>[/\"']))"
+    r"|%(?:25)*(?P<percent>2[0-9A-Fa-f]|3[A-Fa-f]|40|5[BDbd]|7[BDbd]|0[AaDd])"
+    r"|&(?:amp;)*(?P<entity>amp|quot|apos|lt|gt|equals|colon|#(?:3[2-9]|4[0-7]|58|59|6[0-4])|#[xX](?:2[0-9A-Fa-f]|3[A-Fa-f]|40));"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unescaped:
+    """A text without escapes; `_starts` are its positions behind each escape, `_ends` the same in the text itself."""
+
+    text: str
+    _starts: list[int]
+    _ends: list[int]
+
+    def original(self, position: int) -> int:
+        """Where in the escaped text a position is."""
+        place = bisect_right(self._starts, position) - 1
+        return self._ends[place] + position - self._starts[place]
+
+
+def unescaped(text: str) -> Unescaped | None:
+    """None where nothing is escaped."""
+    if not any(sign in text for sign in SIGNS):
+        return None
+    parts, starts, ends, length, last = list[str](), [0], [0], 0, 0
+    for found in _escapes().finditer(text):
+        parts += (text[last : found.start()], _meant(found))
+        length += found.start() - last + 1
+        last = found.end()
+        starts.append(length)
+        ends.append(last)
+    return Unescaped("".join((*parts, text[last:])), starts, ends) if parts else None
+
+
+@cache
+def _escapes() -> re.Pattern[str]:
+    return re.compile(_ESCAPE)
+
+
+def _meant(found: re.Match[str]) -> str:
+    """One character, whatever the escape."""
+    if found["control"]:
+        return "\n" if found["control"] in "nr" else "\t"
+    if found["plain"]:
+        return found["plain"]
+    if found["entity"]:
+        return _entity(found["entity"])
+    return chr(int(found["unicode"] or found["hex"] or found["percent"], 16))
+
+
+def _entity(name: str) -> str:
+    if name in _ENTITIES:
+        return _ENTITIES[name]
+    return chr(int(f"0{name[1:]}", 16) if name[1] in "xX" else int(name[1:]))

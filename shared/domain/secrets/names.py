@@ -1,0 +1,143 @@
+"""Which names say of a value that it is a secret: `DB_PASSWORD`, `client-secret`, `storage.accountKey`, `sasToken2`.
+
+A name is read word by word, so that its case style makes no difference: `_`, `-`, `.`, spaces and a change of case all
+part words. Its last word decides, once words are gone that only tell which one it is, such as `prod` or a number.
+"""
+
+import re
+from functools import lru_cache
+
+
+def _set_of(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_MAX_NAME = 100
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\WA-Z_\d]+|\d+")
+_STRONG = re.compile(
+    r"(?:.*(?:password|passwd|passphrase|passcode|secret|token|credential)s?|.*pwd|pw|psk|jwt|bearer|apikey|apitoken"
+    r"|.*(?:passwort|kennwort|wachtwoord|contraseña|contrasena|senha|hasło|haslo|lösenord|пароль|密码|密碼|口令|パスワード|비밀번호)"
+    r"|(?:client)?assertion|creds|authkey|passkey|connectionstring|connstr|masterauth|requirepass|bindpw)"
+)
+_OF_HADOOP = re.compile(r"\b(?:account\.key|sas\.fixed\.token|client\.secret|secret\.key|azure\.sas)\.", re.IGNORECASE)
+_NO_STRONG = _set_of("tokens secrets nosecret notoken skiptoken nexttoken pagetoken continuationtoken")
+_OWNERS = (
+    "account|access|shared|api|app|client|storage|subscription|auth|master|private|primary|secondary|secret|encryption"
+    "|decryption|signing|hmac|session|service|admin|deploy|license|host|function|cosmos|batch|search|crypt|aes|des|rsa"
+)
+_OWNERS_OF_KEY = frozenset(_OWNERS.split("|")) - {"primary", "secondary", "session", "host", "batch", "search"}
+_GLUED_KEY = re.compile(rf"(?:.*(?:{_OWNERS}))key")
+# Words before `key` or `token` that make it something else than a secret.
+_NO_KEY = _set_of(
+    "partition row sort public pub cache shard routing foreign unique hash range object dict group json "
+    "map dedup column idempotency hot registry lookup index natural composite surrogate candidate bucket "
+    "blob record item message event span metric label tag feature config context state locale order by "
+    "any each enter arrow escape shortcut modifier field property setting parameter env environment job "
+    "task node pool table document series instance"
+)
+_PROSE = _set_of(
+    "valid invalid duplicate missing unknown same given this that which no of for the a an press "
+    "unexpected illegal expected bad new each any enter"
+)
+_NO_TOKEN = _set_of(
+    "pad eos bos unk mask sep cls special stop start end max min num n per input output prompt completion "
+    "total cached next continuation page skip cancellation unexpected illegal expected syntax sync first "
+    "last current word sub"
+)
+_TAIL = _set_of(
+    "prod production dev development test testing staging stage qa uat live old new prev previous next "
+    "current primary secondary value val text plain plaintext cleartext b64 base64 enc encoded string str "
+    "v base default main backup rw ro a b eu us env"
+)
+# Short words that say so only before `=`, in quotes, or as an option, alone or behind what they are often for.
+_OWNERS_OF_SHORT = (
+    "db|sql|mysql|pg|my|user|admin|root|login|auth|app|api|svc|service|ftp|smtp|mail|ldap|redis|mongo|mq|vault|proxy"
+    "|key|store|cert|pfx|zip|sudo|ssh|the|default|rabbit|rabbitmq|kafka|elastic|os|web|http|basic|ssl|tls|master"
+)
+_SHORT = re.compile(rf"(?:{_OWNERS_OF_SHORT}){{0,2}}pass|(?:storage|account|container|blob)?sas|pat")
+_OWNER_OF_SHORT = re.compile(rf"(?:{_OWNERS_OF_SHORT}){{1,2}}")
+_OF_AUTH = _set_of("redis npm docker registry smtp proxy http basic mqtt amqp mongo ldap vault")
+_OF_SECRET = _set_of("existing pull")  # its name in a cluster: `imagePullSecret: regcred`
+_OPTIONS = frozenset(("pass", "pw", "pwd", "auth", "pat", "sas", "creds", "apikey"))
+
+
+@lru_cache(4096)
+def names_secret(name: str) -> bool:
+    """Whether a value of this name is a secret whatever stands between the name and the value."""
+    words = _words(name)
+    stem = _stem(words)
+    if _OF_HADOOP.search(name):
+        return True
+    return _is_strong(stem) or (stem != words and _is_strong(words))
+
+
+@lru_cache(4096)
+def names_secret_before_equals(name: str) -> bool:
+    """Whether it is one where `=` follows, or the name is in quotes: short words are common in other text."""
+    if names_secret(name):
+        return True
+    words = _words(name)
+    if words[-1:] == ("auth",) and len(words) > 1 and words[-2] in _OF_AUTH:
+        return True
+    if not words or not _SHORT.fullmatch(words[-1]):
+        return name.lower() in ("_auth", "sig", "auth")
+    return len(words) == 1 or words[-1] != "pass" or bool(_OWNER_OF_SHORT.fullmatch(words[-2])) or words[-2] == "target"
+
+
+@lru_cache(4096)
+def option_names_secret(name: str) -> bool:
+    """Whether what follows an option of this name, which is given without its hyphens, is a secret."""
+    words = _words(name)
+    return (
+        bool(words)
+        and words[-1] != "env"
+        and ((words[-1] in _OPTIONS and words[0] != "no") or names_secret_before_equals(name))
+    )
+
+
+def may_name_word(name: str) -> bool:
+    """Whether its value may be a plain word: `RUN_KEY=nightly`, but no `API_KEY` is one."""
+    words = _words(name)
+    return words[-1:] == ("key",) and (len(words) == 1 or words[-2] not in _OWNERS_OF_KEY)
+
+
+def is_another(word: str, name: str) -> bool:
+    """Whether a word before `key` or `token` makes it something else than a secret: `partition key`, `pad token`."""
+    word = word.lower()
+    return word in _PROSE or word in (_NO_KEY if name.lower() == "key" else _NO_TOKEN)
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in _WORDS.findall(name[-_MAX_NAME:]))
+
+
+def _stem(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Without up to two words at the end that tell which of several secrets it is."""
+    for _ in range(2):
+        if len(words) > 1 and (words[-1] in _TAIL or words[-1].isdecimal()):
+            words = words[:-1]
+    return words
+
+
+def _is_strong(words: tuple[str, ...]) -> bool:
+    if not words:
+        return False
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    match last:
+        case "pass":
+            found = before == "become" or bool(_OWNER_OF_SHORT.fullmatch(before))
+        case "passe":
+            found = before == "de"
+        case "key":
+            found = before not in _NO_KEY
+        case "token":
+            found = before not in _NO_TOKEN
+        case "data":
+            found = before == "key"
+        case "secret":
+            found = before not in _OF_SECRET
+        case "string" | "str":
+            found = before in ("connection", "conn")
+        case _:
+            found = last not in _NO_STRONG and bool(_STRONG.fullmatch(last) or _GLUED_KEY.fullmatch(last))
+    return found

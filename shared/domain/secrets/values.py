@@ -1,0 +1,71 @@
+"""Where a value begins and ends, as shells, JSON, YAML and connection strings write it; which aren't secrets."""
+
+import re
+from functools import cache
+
+MARK = "[redacted]"
+
+# A quote that stands where a value may end, for it closes what is around the value: `sh -c 'run --token abc' && …`
+_CLOSES = r"""(?=["'\\]{0,60}(?:[\s,;&|)}\]<>]|\Z))"""
+_DOUBLE = r""""(?:(?s:\\.)|[^"\\])*+"?"""  # to the end where it is open
+_JOINT = r"""'(?:"'"|\\')'"""  # a single quote within single quotes of a shell
+_SINGLE = rf"""'(?:{_JOINT}|\\(?={_JOINT})|(?s:\\.)|[^'\\])*+'?"""
+_PLAIN = (  # a comma ends it only where a list, a JSON object or a sentence goes on behind it
+    r"""(?:\\.|[^\s;,&"'<>\\`]|,(?!\s|\Z|\\*["'}\])]|[\w.\-]{1,100}\s{0,9}[=:]))++"""
+)
+
+
+def _quoted_within(name: str) -> str:
+    """What stands in quotes of a shell, or of JSON, within quotes: the same signs open and close it."""
+    return (
+        rf"""(?P<{name}_s>'["'\\]{{1,60}}')(?!["'\\])(?s:.{{0,4000}}?)(?<!["'\\])(?P={name}_s)(?!["\\])"""
+        rf"""|(?P<{name}_e>\\+["'])(?s:.*?)(?:(?<!\\)(?P={name}_e)|\Z)"""
+    )
+
+
+VALUE = (  # pieces that stand together, as a shell joins them
+    rf"(?:{re.escape(MARK)}|{_quoted_within('first')}|{_DOUBLE}|{_SINGLE}|`[^`\n]*`|{_PLAIN})"
+    rf"""(?:(?!["'\\]{_CLOSES})(?:{_quoted_within("next")}|{_DOUBLE}|{_SINGLE})|(?![)}}\]|]){_PLAIN})*"""
+)
+_AROUND = " .,;:)}]"
+# Values that name a secret rather than being one, or say that there is none.
+_REFERENCES = (
+    r"\$[A-Za-z_]\w*|\$\{[\w.:]+(?::?[?+].*)?\}?|\$\{\{.*|\$env:\w+|\$\((?:[^()\n]*)\)?|%[A-Za-z_]\w*%|\{\{.*|@[\w.]+\(.*"
+    r"|\*{2,}|x{3,}|X{3,}|\.{3,}|…"
+    r"|<[^<>\n]*>?|\[(?i:redacted|hidden|masked)\]?|%[sdr].{0,3}|\{\w*\}|\{[a-z_]+[\[.(:!].*|\{\\*[\"'].*|[^\w\s]|\(\w{0,20}|-+|[({[|>~^\\]+|[})\]]+.*"
+    r"|(?i:null|none|nil|undefined|true|false|yes|no|on|off|required|optional|expired|invalid|incorrect|missing|wrong"
+    r"|empty|set|unset|not|ok|accepted|rejected|changed|updated|protected|hidden|masked|redacted|string|str|text|bytes|any|bool"
+    r"|int|object|optional\[.*|str\|.*|secretstr|varchar.*|nvarchar.*|n/a|default"
+    r"|expected|read|write|all|lambda|repr|self|value|is|was|has|must|the|for|from|enabled|disabled)"
+    r"|-?\d+\.\d+(?:[eE][+-]?\d+)?|v?\d+\.\d+\.\d+[\w.+\-]*|[A-Z]{14}-[A-Z]{10}-[A-Z]|(?:env|file|fd):[\w./\-]+|@[\w./\-]+\.\w+"
+    r"|[\w.~/\\\-]+\.(?:key|pem|crt|cer|pfx|p12|json|ya?ml|txt|conf|ini|jks|ppk|pub)"
+    r"|(?:self|args|config|cfg|conf|settings|os|env|opts|options|ctx|request|this|process|var|local|data|module|params"
+    r"|parameters|inputs|secrets|vars|github|each|kwargs|credentials|values)\.[\w.\[\]\"']+(?:\(.*)?"
+    r"|[A-Za-z_][\w.]*[(\[].*|(?:~|\.{1,2})?(?:/[a-z0-9_.\-]+)+/?|[A-Za-z]:\\[^\s\"']+"
+)
+
+
+@cache
+def value_pattern() -> re.Pattern[str]:
+    return re.compile(VALUE)
+
+
+@cache
+def _references() -> re.Pattern[str]:
+    return re.compile(_REFERENCES, re.DOTALL)
+
+
+def is_mixed(value: str) -> bool:
+    """Whether it has digits and letters, as words have not."""
+    return bool(re.search(r"\d", value) and re.search(r"[^\W\d]", value))
+
+
+def is_reference(value: str) -> bool:
+    r"""Whether a value only refers to a secret (`$TOKEN`, `%TOKEN%`, `<token>`), or to none (`null`, `***`)."""
+    bare = _quotes().sub("", value.strip(_AROUND)).strip(_AROUND)
+    return not bare or bool(_references().fullmatch(bare))
+
+
+@cache
+def _quotes() -> re.Pattern[str]:
+    return re.compile(r"\A(?:\\*[\"'`])+|(?:\\*[\"'`])+\Z|\\+\Z")

@@ -1,0 +1,64 @@
+"""Asks what keeps the waiting tasks of other jobs: those that wait for good come before nobody.
+
+What they depend on, where the job uses that; and how the preparation went of a job of which nothing runs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shared.domain.dependencies import Dependencies
+from shared.domain.reports import JobReport
+from shared.domain.tasks import TaskCounts
+from shared.errors import BatchscopeError, BatchThrottledError
+from shared.services.dependency_reading import DependencyReading
+from shared.services.task_queries import TaskQueries
+from shared.stores.batch import BatchAccount
+from shared.stores.batch_evidence import BatchEvidence
+
+_LEFT = "whether the waiting tasks of other jobs could start isn't known"
+
+
+@dataclass(frozen=True, slots=True)
+class RivalLook:
+    """`is_prepared` is False where preparation failed on every node on which it has ended."""
+
+    dependencies: Dependencies | None = None
+    is_prepared: bool = True
+
+
+class AskingOfRivals:
+    """`found` by the jobs' keys; what was answered stays when a later answer fails."""
+
+    def __init__(self, source: BatchAccount, tasks: TaskQueries, rivals: Sequence[JobReport]) -> None:
+        self._evidence = BatchEvidence(source)
+        self._dependencies = DependencyReading(self._evidence, tasks)
+        self._rivals = rivals
+        self.found: dict[str, RivalLook] = {}
+        self.unknown: tuple[str, ...] = ()
+
+    @property
+    def left(self) -> str:
+        return _LEFT
+
+    async def ask(self) -> None:
+        """Raises BatchThrottledError where no more is to be asked."""
+        for report in self._rivals:
+            try:
+                self.found[report.job.key] = await self._look_at(report)
+            except BatchThrottledError:
+                raise
+            except BatchscopeError as error:
+                self.tell(f"Whether the waiting tasks of '{report.job.facts.id}' could start isn't known: {error}")
+
+    async def _look_at(self, report: JobReport) -> RivalLook:
+        facts, counts = report.job.facts, report.job.picture.counts if report.job.picture else TaskCounts()
+        dependencies, is_prepared = None, True
+        if facts.rules and facts.rules.uses_task_dependencies:
+            dependencies = (await self._dependencies.read(report)).dependencies
+        if not counts.running and (await self._evidence.fetch_job(facts.id)).awaits_preparation:
+            found, _ = await self._evidence.fetch_preparation(facts.id)
+            is_prepared = bool(found.succeeded) or not found.failed_nodes
+        return RivalLook(dependencies, is_prepared)
+
+    def tell(self, sentence: str) -> None:
+        self.unknown = (*self.unknown, f"{sentence.rstrip('.')}.")

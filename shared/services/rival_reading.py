@@ -1,0 +1,73 @@
+"""Reads what is known of the other jobs on a pool, and whether those before a job can use the slots they wait for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from shared.domain.evidence import Evidence
+from shared.domain.job_rules import JobRules
+from shared.domain.jobs import COMPLETED
+from shared.domain.outlook import outlook_of
+from shared.domain.reports import JobReport
+from shared.domain.rivals import Rival
+from shared.services.live_evidence import LiveEvidence
+from shared.services.rival_asking import RivalLook
+from shared.services.unfinished_tasks import UnfinishedTasks
+from shared.services.unread import Unread
+from shared.stores.batch import BatchAccount
+
+_MOST_LOOKED_AT = 3
+
+
+class RivalReading:
+    def __init__(self, tasks: UnfinishedTasks, live: LiveEvidence) -> None:
+        self._tasks = tasks
+        self._live = live
+
+    async def read(
+        self, source: BatchAccount, evidence: Evidence, others: Sequence[JobReport], unread: Unread
+    ) -> tuple[tuple[Rival, ...], tuple[str, ...]]:
+        """The other jobs on the pool, and whether what waits of those that come first can start at all."""
+        rivals = {job.job.key: rival for job in others if (rival := rival_of(job))}
+        first = _first_in_line(evidence, rivals)
+        reports = {job.job.key: job for job in others}
+        uncertain = [key for key in first if rivals[key].rules.uses_task_dependencies or not rivals[key].running]
+        looks, unknown = await self._live.of_rivals(source, [reports[key] for key in uncertain])
+        for key in first:
+            fits, look = await self._fits(reports[key], rivals[key], evidence, unread), looks.get(key, RivalLook())
+            rivals[key] = replace(rivals[key], dependencies=look.dependencies, is_prepared=look.is_prepared, fits=fits)
+        return tuple(rivals.values()), unknown
+
+    async def _fits(self, report: JobReport, rival: Rival, evidence: Evidence, unread: Unread) -> bool:
+        """Whether a task of a job that waits fits on a node, of those that were looked at."""
+        if evidence.pool is None or rival.waiting_slots <= rival.counts.active:
+            return True
+        with unread.noted(f"How many slots the waiting tasks of '{rival.id}' require"):
+            found = await self._tasks.waiting(report)
+            return found is None or found.least_slots <= evidence.pool.facts.slots_per_node
+        return True
+
+
+def _first_in_line(evidence: Evidence, rivals: Mapping[str, Rival]) -> list[str]:
+    """The keys of the jobs that come before this one or beside it, those with the most slots to take first."""
+    priority = evidence.job.priority or 0
+    ahead = [key for key, rival in rivals.items() if rival.contending and rival.priority >= priority]
+    ordered = sorted(ahead, key=lambda key: (-rivals[key].priority, -rivals[key].contending_slots, key))
+    return ordered[:_MOST_LOOKED_AT] if evidence.waits and not evidence.deleted else []
+
+
+def rival_of(report: JobReport) -> Rival | None:
+    """None for a job without tasks that run or wait."""
+    picture, facts = report.job.picture, report.job.facts
+    if picture is None or facts.state == COMPLETED or picture.counts.completed == picture.counts.total:
+        return None
+    counts, outlook = picture.counts, outlook_of(report.job, report.verdict)
+    insight = outlook.insight if outlook else None
+    return Rival(
+        id=facts.id,
+        priority=facts.priority or 0,
+        state=facts.state,
+        rules=facts.rules or JobRules(),
+        counts=counts,
+        running_slots=insight.running_slots + insight.preparing_slots if insight else counts.running + counts.preparing,
+        waiting_slots=insight.active_slots if insight else counts.active,
+    )

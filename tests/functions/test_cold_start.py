@@ -1,0 +1,61 @@
+"""What importing the app loads: a few modules of its own, and no library but azure.functions."""
+
+import json
+import os
+import subprocess
+import sys
+
+from functions.api.endpoints import ENDPOINTS, Endpoint
+from functions.api.handlers import all_routes
+from local.dev.checkout import HERE
+from shared.settings import read_settings
+
+MOST_OWN_MODULES = 30
+OWN = {"function_app", "functions", "shared"}
+LOADED = """
+import json, sys
+import azure.functions
+before = set(sys.modules)
+import function_app
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+OPENED = """
+import json, os, sys
+opened = []
+sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
+from bench._first_use import import_all
+import function_app
+import_all()
+own = [name for name in opened if name.startswith((os.path.abspath("functions"), os.path.abspath("shared")))]
+print(json.dumps([name for name in own if not name.endswith((".py", ".pyc")) and ".pyc." not in name]))
+"""
+
+
+def told_by_a_fresh_process(program: str) -> list[str]:
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=HERE.root, env=os.environ, capture_output=True, text=True, check=True)
+    told: list[str] = json.loads(done.stdout)
+    return told
+
+
+def test_importing_the_app_loads_no_library_and_few_modules_of_its_own() -> None:
+    modules = told_by_a_fresh_process(LOADED)
+    own = [name for name in modules if name.split(".")[0] in OWN]
+    standard = [name for name in modules if name.split(".")[0] in sys.stdlib_module_names]
+    assert set(modules) - {*own, *standard} == set(), "these libraries should load with the first request or trigger"
+    assert "function_app" in own
+    assert len(own) <= MOST_OWN_MODULES, own
+
+
+def test_importing_all_of_the_app_reads_no_data_file() -> None:
+    assert told_by_a_fresh_process(OPENED) == [], "these files should be read when they are needed"
+
+
+def test_the_endpoints_say_what_their_handlers_say() -> None:
+    said = [(route.name, route.method, route.path, route.queue is not None) for route in all_routes(read_settings({}))]
+    assert said == [(named.name, named.method, named.path, named.sends) for named in in_order_of_modules()]
+
+
+def in_order_of_modules() -> list[Endpoint]:
+    modules = list(dict.fromkeys(endpoint.module for endpoint in ENDPOINTS))
+    return sorted(ENDPOINTS, key=lambda endpoint: modules.index(endpoint.module))
