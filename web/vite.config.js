@@ -1,8 +1,13 @@
 import { defineConfig } from "vite";
+import { compress } from "./compress.js";
+
+const api = process.env["BATCHSCOPE"] ?? "http://127.0.0.1:7071";
 
 // Assets are files with a hash in their name, never inlined, so that the page works under a strict Content-Security-Policy.
 export default defineConfig({
   base: "/",
+  plugins: [compress()],
   build: { target: "es2022", assetsInlineLimit: 0, modulePreload: false, reportCompressedSize: true },
-  server: { proxy: { "/api": process.env["BATCHSCOPE"] ?? "http://127.0.0.1:7071" } },
+  // The host on this machine takes changes only from pages of the origin that it is asked at, so it is told that of the page.
+  server: { proxy: { "/api": { target: api, changeOrigin: api.startsWith("https:") } } },
 });

@@ -58,9 +58,10 @@ def _insight(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Differenc
     yield from _durations("runTime", insight, [max(0, (task.ended or 0) - (task.started or 0)) for task in timed])
     end = moment(insight["throughput"]["asOf"]) // 60_000
     minutes = Counter((task.ended or task.moved) // 60_000 for task in done)
+    lived = max(1, end - moment(told["creationTime"]) // 60_000)
     for name, window in _WINDOWS.items():
         number = sum(minutes[minute] for minute in range(end - window, end))
-        yield name, insight["throughput"]["perMinute"][name], number / window
+        yield name, insight["throughput"]["perMinute"][name], number / min(window, lived)
     for place, (name, having) in enumerate((("retries", "retriedTasks"), ("requeues", "requeuedTasks"))):
         times = [task.repeats[place] for task in tasks]
         yield name, (insight[name], insight[having]), (sum(times), sum(map(bool, times)))
@@ -72,11 +73,17 @@ def _insight(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Differenc
 
 
 def _estimated(told: Mapping[str, Any], tasks: list[Listed], minutes: Mapping[int, int]) -> int | None:
-    """When all tasks will have completed, None where nobody knows; `minutes` are ends of tasks by the minute."""
+    """When all tasks will have completed, None where nobody knows; `minutes` are ends of tasks by the minute.
+
+    Nobody knows where tasks may depend on failed ones for good, or where none runs and none ended within two minutes.
+    """
     as_of = moment(told["insight"]["throughput"]["asOf"])
     end, left = as_of // 60_000, sum(task.state != "completed" for task in tasks)
     ended = {window: sum(minutes.get(end - back, 0) for back in range(1, window + 1)) for window in _WINDOWS.values()}
-    goes_on = any(task.state in {"preparing", "running"} for task in tasks) or ended[5] or minutes.get(end, 0)
+    runs = any(task.state in {"preparing", "running"} for task in tasks)
+    depends = any(task.depends for task in tasks)
+    is_stuck = {(task.state, task.result) for task in tasks} >= {("active", None), ("completed", "failure")}
+    goes_on = runs and not is_stuck if depends else runs or minutes.get(end, 0) or minutes.get(end - 1, 0)
     if told["state"] != "active" or told["verdict"]["level"] in {"stale", "catchingUp"} or not left or not goes_on:
         return None
     window = next((window for window, number in ended.items() if number >= _ENOUGH), 60)

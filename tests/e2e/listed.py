@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -32,6 +32,7 @@ class Listed:
     repeats: tuple[int, int]
     slots: int
     node: Node
+    depends: bool = field(default=False, compare=False)  # on other tasks, which no list of the API tells
 
     @classmethod
     def of(cls, sent: Mapping[str, Any]) -> "Listed":
@@ -49,6 +50,7 @@ class Listed:
             (run.get("retryCount", 0), run.get("requeueCount", 0)),
             sent.get("requiredSlots", 1),
             (node.get("poolId"), node.get("nodeId")),
+            bool(sent.get("dependsOn")),
         )
 
     def until(self, known: int) -> int:

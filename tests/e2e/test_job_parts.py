@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.canned_api import Canned
 from tests.e2e.canned_job import aggregated_timeline, history, live_task, task
-from tests.e2e.canned_values import job, stamp
+from tests.e2e.canned_values import counts, job, stamp
 from tests.e2e.job_page import part, show
 
 FILL = "path => getComputedStyle(path).fill"
@@ -27,6 +27,28 @@ def test_a_gap_is_drawn_as_a_gap_and_never_as_zero(page: Page, render: Canned) -
     assert before["x"] + before["width"] == pytest.approx(gap["x"], abs=2)
     assert after["x"] == pytest.approx(gap["x"] + gap["width"], abs=2)
     assert chart.locator("line.doubt").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("succeeded", "failed", "shown"),
+    [
+        (9_996, 4, ("> 99.9%", "< 0.1%")),
+        (999_999, 1, ("> 99.9%", "< 0.1%")),
+        (9_994, 6, ("> 99.9%", "< 0.1%")),
+        (9_990, 10, ("99.9%", "0.1%")),
+        (4, 9_996, ("< 0.1%", "> 99.9%")),
+        (7, 0, ("100%", "0%")),
+    ],
+)
+def test_what_is_nearly_all_or_nothing_is_never_told_as_that(
+    page: Page, render: Canned, succeeded: int, failed: int, shown: tuple[str, str]
+) -> None:
+    render.jobs["demo"] = [job("render", taskCounts=counts(succeeded=succeeded, failed=failed))]
+    show(page, render)
+    for state, words in zip(("succeeded", "failed"), shown, strict=True):
+        box = page.get_by_test_id(f"job-{state}").locator("xpath=..")
+        expect(box).to_contain_text(f"{words} of completed")
+        expect(box.locator("dd.detail")).to_have_text(f"{words} of completed")
 
 
 def test_before_a_job_was_there_the_chart_is_neither_hatched_nor_long(page: Page, render: Canned) -> None:

@@ -213,11 +213,33 @@ def test_where_only_hours_are_kept_all_steps_are_hours(page: Page, measured: Can
 def test_a_node_that_sent_nothing_says_why_and_what_to_do(
     page: Page, measured: Canned, told: dict[str, object], sentence: str, end: datetime
 ) -> None:
-    measured.telemetry = lambda _: telemetry([], end=end)
+    nothing: dict[str, object] = {**dict.fromkeys(LEFT_OUT, 0), "unknown": {}}
+    measured.telemetry = lambda _: telemetry([], end=end, leftOut=nothing)
     measured.ingestion = ingestion(**({"telemetry": None} | told))
     show_pool(page, measured, node=FIRST)
     expect(page.get_by_test_id("no-telemetry")).to_contain_text(sentence)
     expect(page.locator("[data-chart]")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("names_node", "sentence"),
+    [
+        (True, "What the node sent in the last 1 h can't be drawn:"),
+        (False, "Nothing that names this node came in the last 1 h, but blobs that name none did:"),
+    ],
+)
+def test_a_node_whose_blobs_cannot_be_drawn_says_what_came_and_why(
+    page: Page, measured: Canned, *, names_node: bool, sentence: str, end: datetime
+) -> None:
+    reason = "It seems to be Prometheus text, which isn't read."
+    undrawn = [{"blob": "a/<b>.prom", "format": "Prometheus text", "namesNode": names_node, "reason": reason}]
+    measured.telemetry = lambda _: telemetry([], end=end, undrawn=undrawn)
+    measured.ingestion = ingestion(telemetry={"blobs": 3, "behindBytes": 0})
+    show_pool(page, measured, node=FIRST)
+    nothing = page.get_by_test_id("no-telemetry")
+    expect(nothing).to_contain_text(sentence)
+    expect(nothing).not_to_contain_text("The node sent nothing")
+    expect(page.get_by_test_id("undrawn").get_by_role("listitem")).to_have_text([f"a/<b>.prom: {reason}"])
 
 
 def test_charts_fail_apart_and_a_node_that_is_gone_keeps_them(page: Page, measured: Canned) -> None:

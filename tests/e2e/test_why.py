@@ -89,6 +89,13 @@ def test_a_job_that_runs_tells_what_limits_it_in_a_line(page: Page, render: Cann
     expect(why(page).get_by_text("What to do:")).to_be_hidden()
 
 
+def test_a_cause_that_blocks_for_good_is_told_openly_though_tasks_run(page: Page, render: Canned) -> None:
+    emptied = finding("poolTargetZero", "blocking", title="The pool 'render-d4s' is being emptied")
+    render.parts["explanation"] = explanation(emptied, running=True, summary="It runs 4 tasks.")
+    show(page, render)
+    expect(why(page).get_by_text("What to do:")).to_be_visible()
+
+
 def test_a_job_of_which_nothing_waits_asks_nothing(page: Page, render: Canned) -> None:
     render.jobs["demo"][0]["taskCounts"] = counts(running=4, succeeded=6)
     show(page, render)

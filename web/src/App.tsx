@@ -6,7 +6,8 @@ import { JobPage } from "./job/JobPage";
 import { readView } from "./job/view";
 import { JobsPage } from "./JobsPage";
 import { Going, type Go } from "./Link";
-import { addressOfList, addressOfOne, readPlace, type Place, type Tab } from "./places";
+import { NoSuchPage } from "./NoSuchPage";
+import { addressOfList, addressOfOne, isKnownAddress, readPlace, type Place, type Tab } from "./places";
 import { PoolPage } from "./pool/PoolPage";
 import { PoolsPage } from "./pool/PoolsPage";
 import { SchedulePage } from "./schedule/SchedulePage";
@@ -65,10 +66,12 @@ function focusOn(address: string): void {
 
 /** The same while filters change, so that nothing that is shown begins anew. */
 function keyOf({ tab, account, id }: Place): string {
+  if (!isKnownAddress()) return location.href;
   return id === null ? tab : JSON.stringify([tab, account, id]);
 }
 
 function Shown({ place, back }: { place: Place; back: string }) {
+  if (!isKnownAddress()) return <NoSuchPage />;
   const view = place.tab === "jobs" ? readView() : null;
   if (view) return <JobPage view={view} back={back} />;
   const One = PAGES[place.tab];

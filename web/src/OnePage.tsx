@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { Watched } from "./job/watching";
 import { Link } from "./Link";
 import { Outside } from "./Outside";
+import type { Failure } from "./poller";
 import { Problem } from "./Problem";
 
 interface TopProps<T> {
@@ -29,17 +30,19 @@ export function Top<T>({ watched: { value, failure, retry }, name, children }: T
 
 interface NotThereProps {
   name: string;
-  message: string;
+  failure: Failure;
   /** The list as it was left. */
   back: string;
 }
 
-export function NotThere({ name, message, back }: NotThereProps) {
+/** What is missing may be the account that it is said to be of. */
+export function NotThere({ name, failure, back }: NotThereProps) {
+  const missing = failure.code === "AccountNotFound" ? "account" : name;
   return (
-    <div class="empty" data-testid={`no-such-${name}`}>
-      <h3>There is no such {name}</h3>
+    <div class="empty" data-testid={`no-such-${missing}`}>
+      <h3>There is no such {missing}</h3>
       <p>
-        <Outside text={message} />
+        <Outside text={failure.message ?? ""} />
       </p>
       <Link to={back}>Show all {name}s</Link>
     </div>

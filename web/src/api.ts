@@ -15,6 +15,8 @@ export class Refusal extends Error {
     message: string,
     /** When to ask again, in seconds, where the server said so. */
     readonly retryAfter: number | null = null,
+    /** In a word, like AccountNotFound; "" where the server gave none. */
+    readonly code = "",
   ) {
     super(message);
   }
@@ -41,7 +43,9 @@ export class Reader {
   /** One resource by its path. Raises Refusal, Unreachable, or the signal's abort. */
   async read<T>(path: string, signal: AbortSignal): Promise<T> {
     const known = this.#known.get(path);
-    const headers = { Accept: "application/json", ...(known && { "If-None-Match": known.etag }) };
+    // A weak tag leaves out as of when an answer is, which is shown: such answers are asked for in whole.
+    const tag = known?.etag.startsWith('"') ? { "If-None-Match": known.etag } : {};
+    const headers = { Accept: "application/json", ...tag };
     const response = await get(path, headers, signal);
     const fresh = response.status === 304 && known ? known : await keep(response);
     this.#used.set(path, fresh);
@@ -107,13 +111,10 @@ async function keep(response: Response): Promise<Known> {
 
 async function refusalOf(response: Response): Promise<Refusal> {
   const seconds = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
-  return new Refusal(response.status, await sentenceOf(response), Number.isNaN(seconds) ? null : seconds);
-}
-
-async function sentenceOf(response: Response): Promise<string> {
-  const body = (await response.json().catch(() => null)) as { error?: { message?: unknown } } | null;
-  const message = body?.error?.message;
-  return typeof message === "string" && message ? message : `The server answered with status ${response.status}.`;
+  const body = (await response.json().catch(() => null)) as { error?: { code?: unknown; message?: unknown } } | null;
+  const { code, message } = body?.error ?? {};
+  const sentence = typeof message === "string" && message ? message : `The server answered with status ${response.status}.`;
+  return new Refusal(response.status, sentence, Number.isNaN(seconds) ? null : seconds, typeof code === "string" ? code : "");
 }
 
 /** A next link by path and query alone: behind a proxy its host may be another, and no other host is ever asked. */

@@ -71,6 +71,8 @@ export interface Job {
   /** Of a first read that takes long. */
   progress: { tasks: number; expected: number | null } | null;
   insight?: Insight | null;
+  /** What the last read of its task list took. */
+  taskRead?: { seconds: number; requests: number; pages: number } | null;
 }
 
 /** Quantiles in seconds, each right within the relative error. */

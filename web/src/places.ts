@@ -15,6 +15,12 @@ export interface Place {
   id: string | null;
 }
 
+/** False for an address that leads nowhere: a path other than the page's own, or a view that there isn't. */
+export function isKnownAddress(): boolean {
+  const view = new URLSearchParams(location.search).get("view");
+  return /^\/(index\.html)?$/.test(location.pathname) && (!view || TABS.some((each) => each === view));
+}
+
 export function readPlace(): Place {
   const query = new URLSearchParams(location.search);
   const account = query.get("account") ?? "";

@@ -11,6 +11,8 @@ export interface Failure {
   message: string | null;
   /** The status of the answer, where there was one. */
   status: number | null;
+  /** The server's word for it, like AccountNotFound. */
+  code?: string;
 }
 
 /** What was read last, and why it isn't newer. */
@@ -104,7 +106,8 @@ export class Poller<T> {
 export function failureOf(error: unknown, since: number): Failure {
   const status = error instanceof Refusal ? error.status : null;
   if (error instanceof Unreachable) return { since, status, message: null };
-  return { since, status, message: error instanceof Error ? error.message : String(error) };
+  const code = error instanceof Refusal ? error.code : "";
+  return { since, status, code, message: error instanceof Error ? error.message : String(error) };
 }
 
 /** The server's own sentence, and when to try again where it said so. */

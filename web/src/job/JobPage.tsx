@@ -41,7 +41,7 @@ export function JobPage({ view, back }: JobPageProps) {
       <Crumbs tab="jobs" account={view.account} id={view.job} name="job" />
       {gone ? (
         <>
-          <NotThere name="job" back={back} message={failure.message ?? ""} />
+          <NotThere name="job" back={back} failure={failure} />
           <Past view={view} />
         </>
       ) : (

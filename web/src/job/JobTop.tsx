@@ -7,7 +7,7 @@ import { Outside } from "../Outside";
 import { addressOfOne } from "../places";
 import { Figure, ReadBar, StateBar, Swatch } from "../StateBar";
 import { Badge } from "../Verdict";
-import { count, share } from "../words";
+import { count, plural, share } from "../words";
 
 export function JobTop({ job }: { job: Job }) {
   return (
@@ -23,6 +23,12 @@ export function JobTop({ job }: { job: Job }) {
         <span class="checked">
           as of <Age at={job.verdict.asOf} none="never" />, checked <Age at={job.verdict.checkedAt} />
         </span>
+        {job.taskRead && (
+          <span class="checked" data-testid="task-read">
+            last task read: {job.taskRead.seconds.toFixed(2)} s, {plural(job.taskRead.requests, "request")},{" "}
+            {plural(job.taskRead.pages, "page")}
+          </span>
+        )}
       </p>
     </section>
   );

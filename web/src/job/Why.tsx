@@ -48,14 +48,14 @@ interface AnswerProps {
   value: Explanation;
 }
 
-function Answer({ account, value: { summary, findings, unknown, running } }: AnswerProps) {
+function Answer({ account, value: { summary, findings, unknown } }: AnswerProps) {
   const [first, ...others] = findings;
   return (
     <div class="why" data-severity={first?.severity ?? "info"}>
       <p class="summary" data-testid="why-summary">
         <Outside text={summary} />
       </p>
-      {first && <One account={account} finding={first} open={!running && first.severity === "blocking"} />}
+      {first && <One account={account} finding={first} open={first.severity === "blocking"} />}
       {others.map((finding) => (
         <One key={finding.code} account={account} finding={finding} open={false} />
       ))}

@@ -40,7 +40,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
       <Crumbs tab="pools" account={account} id={id} name="pool" />
       {gone ? (
         <>
-          <NotThere name="pool" back={back} message={failure.message ?? ""} />
+          <NotThere name="pool" back={back} failure={failure} />
           <PoolHistorySection key="gone" view={view} range={range} created={created} gone />
         </>
       ) : (

@@ -29,7 +29,7 @@ export function SchedulePage({ account, id, back }: SchedulePageProps) {
     <Shell tab="schedules" account={account} back={back} reading={watched} tells retry={watched.retry}>
       <Crumbs tab="schedules" account={account} id={id} name="schedule" />
       {gone ? (
-        <NotThere name="schedule" back={back} message={failure.message ?? ""} />
+        <NotThere name="schedule" back={back} failure={failure} />
       ) : (
         <Top watched={watched} name="schedule">
           {(schedule) => <Contents schedule={schedule} />}

@@ -8,7 +8,7 @@ import { moment } from "../job/scales";
 import { useSeen, useWatched } from "../job/watching";
 import { Link } from "../Link";
 import type { Page } from "../model";
-import { visible } from "../Outside";
+import { Outside, visible } from "../Outside";
 import type { Node } from "../pool/model";
 import { addressOfPool, type PoolView } from "../pool/view";
 import { chartsOf, measuresOf } from "./charts";
@@ -99,17 +99,34 @@ interface Ingestion {
   telemetry: { blobs: number; behindBytes: number } | null;
 }
 
+/** It says that nothing came only where nothing is known to have come. */
+function headline({ value, undrawn = [], leftOut }: Telemetry, span: string): string {
+  if (undrawn.some(({ namesNode }) => namesNode)) return `What the node sent in the last ${span} can't be drawn:`;
+  if (undrawn.length) return `Nothing that names this node came in the last ${span}, but blobs that name none did:`;
+  if (value.length || leftOut.records || leftOut.refused) return "The node sent nothing that these charts show.";
+  return `The node sent nothing in the last ${span}.`;
+}
+
 /** Why there is nothing, and what to do. */
 function Nothing({ account, span, telemetry }: NothingProps) {
   const { value } = useWatched<Ingestion>({ path: pathOfAccount(account, "ingestion"), every: EVENTS_EVERY_MS });
   const leftOut = leftOutInWords(telemetry.leftOut);
+  const undrawn = telemetry.undrawn ?? [];
   return (
     <div class="nothing" data-testid="no-telemetry">
-      <p>
-        {telemetry.value.length
-          ? "The node sent nothing that these charts show."
-          : `The node sent nothing in the last ${SPOKEN[span]}.`}
-      </p>
+      <p>{headline(telemetry, SPOKEN[span])}</p>
+      {undrawn.length > 0 && (
+        <ul data-testid="undrawn">
+          {undrawn.map(({ blob, reason }) => (
+            <li key={blob}>
+              <code>
+                <Outside text={blob} />
+              </code>
+              : <Outside text={reason} />
+            </li>
+          ))}
+        </ul>
+      )}
       {value && !value.container && (
         <p>
           No telemetry is read: name the storage account that nodes write to in the setting <code>TELEMETRY_STORAGE</code>.

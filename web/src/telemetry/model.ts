@@ -49,6 +49,15 @@ export interface NodeFacts {
   disks: { name: string; size: number; model: string }[];
 }
 
+/** A blob that came and of which nothing is in a series; one that doesn't name the node names none. */
+export interface Undrawn {
+  blob: string;
+  /** What it seems to be, null where nobody looked. */
+  format: string | null;
+  namesNode: boolean;
+  reason: string;
+}
+
 export interface Telemetry {
   from: string;
   to: string;
@@ -58,6 +67,7 @@ export interface Telemetry {
   hourly: { from: string; to: string }[];
   leftOut: LeftOut;
   facts: NodeFacts;
+  undrawn?: Undrawn[];
   value: Series[];
 }
 

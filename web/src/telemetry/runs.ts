@@ -7,6 +7,7 @@ import { seconds } from "../words";
 /** An event with what the page needs of what Batch wrote. */
 export interface LoggedEvent extends EventLine {
   properties?: { executionInfo?: { startTime?: unknown; endTime?: unknown } | null } | null;
+  internalRetry?: boolean;
 }
 
 export interface Run {
@@ -16,6 +17,8 @@ export interface Run {
   from: number;
   to: number;
   failed: boolean;
+  /** Batch started the task once more by its own choice, and logged no end of this run. */
+  retried: boolean;
   lane: number;
 }
 
@@ -50,7 +53,9 @@ export function pastOf(events: LoggedEvent[]): Past {
     const key = JSON.stringify([jobId, taskId]);
     const begun = open.get(key);
     if (kind === BEGINS) {
-      const run = { job: jobId, task: taskId, from: Date.parse(event.time), to: Infinity, failed: false, lane: 0 };
+      const at = Date.parse(event.time);
+      if (begun) Object.assign(begun, { to: at, retried: event.internalRetry === true });
+      const run = { job: jobId, task: taskId, from: at, to: Infinity, failed: false, retried: false, lane: 0 };
       open.set(key, run);
       runs.push(run);
     } else if (ENDS.has(kind)) {
@@ -70,7 +75,7 @@ function again(run: Run | undefined, { time }: LoggedEvent): Run | undefined {
 
 /** One whose beginning is before all that was read of the log. */
 function unseen(job: string, task: string, runs: Run[]): Run {
-  const run = { job, task, from: -Infinity, to: Infinity, failed: false, lane: 0 };
+  const run = { job, task, from: -Infinity, to: Infinity, failed: false, retried: false, lane: 0 };
   runs.push(run);
   return run;
 }
@@ -112,9 +117,10 @@ function markOf({ time, summary }: LoggedEvent): Mark {
 }
 
 /** "task-7 of render · failed · 21 Nov, 14:05:09 to 14:07:10 · 2 min 1 s". */
-export function inWords({ job, task, from, to, failed }: Run, now: number): string {
+export function inWords({ job, task, from, to, failed, retried }: Run, now: number): string {
   const begin = from === -Infinity ? "began before what was read of the log" : `from ${exactMoment(from)}`;
   const until = to === Infinity ? "goes on" : `to ${exactMoment(to)}`;
   const long = from === -Infinity ? "" : ` · ${seconds(Math.max(0, Math.min(to, now) - from) / 1000)}`;
-  return `${task} of ${job} · ${to === Infinity ? "running" : failed ? "failed" : "ended"} · ${begin}, ${until}${long}`;
+  const how = to === Infinity ? "running" : failed ? "failed" : retried ? "retried internally by Batch" : "ended";
+  return `${task} of ${job} · ${how} · ${begin}, ${until}${long}`;
 }

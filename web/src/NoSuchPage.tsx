@@ -1,0 +1,40 @@
+// An address that leads nowhere, such as a mistyped one: which it is, and the ways to the lists.
+
+import { useEffect } from "preact/hooks";
+import { Outside } from "./Outside";
+import { TABS } from "./places";
+
+/** Its links load the page anew, as relative ones of the lists would stay on this path. */
+export function NoSuchPage() {
+  useEffect(() => {
+    document.title = "No such page · Batchscope";
+  }, []);
+  return (
+    <>
+      <header class="top">
+        <h1>
+          <a href="/" class="home">
+            <span class="mark" aria-hidden="true" />
+            Batchscope
+          </a>
+        </h1>
+        <nav class="tabs capital" aria-label="Lists">
+          {TABS.map((tab) => (
+            <a key={tab} href={tab === "jobs" ? "/" : `/?view=${tab}`}>
+              {tab}
+            </a>
+          ))}
+        </nav>
+      </header>
+      <main>
+        <div class="empty" data-testid="no-such-page">
+          <h2>There is no such page</h2>
+          <p>
+            Nothing is at <Outside text={`${location.pathname}${location.search}`} />. Check the address, or go on from a list.
+          </p>
+          <a href="/">Show all jobs</a>
+        </div>
+      </main>
+    </>
+  );
+}
