@@ -27,7 +27,8 @@ TOKEN_VARIABLE = "BATCHSCOPE_TOKEN"  # noqa: S105 - the name of a variable
 _TIMEOUT_SECONDS = 30
 _LATE = timedelta(minutes=2)
 _MOST_BYTES = 16 * 1024 * 1024
-_SIGN_IN = re.compile(r"^https://login\.microsoftonline\.(com|us|cn)/|/\.auth/login/")
+_SIGN_IN_HOSTS = {"login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn"}
+_SIGN_IN_PATH = "/.auth/login/"
 _PATHS = ("/api/accounts", "/api/health", "/api/accounts/{account}/jobs")
 
 
@@ -80,6 +81,13 @@ class Site:
     polled_after: datetime | None = None
     patient_until: datetime | None = None
 
+    def signs_in_at(self, location: str) -> bool:
+        """Whether a redirect leads to Microsoft's sign-in, or to this site's own way there."""
+        here, there = urlsplit(self.url), urlsplit(urljoin(self.url, location))
+        if there.scheme == "https" and there.netloc in _SIGN_IN_HOSTS:
+            return True
+        return there[:2] == here[:2] and there.path.startswith(_SIGN_IN_PATH)
+
     def get(self, path: str, *, signed_in: bool = True) -> Answer:
         """Raises SmokeError when no HTTP response comes."""
         request = urllib.request.Request(urljoin(self.url, path), headers={"Accept": "*/*"})  # noqa: S310
@@ -112,7 +120,7 @@ def check_strangers(site: Site) -> str:
     for path in ("api/accounts", "api/openapi.json"):
         answer = site.get(path, signed_in=False)
         refused = answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
-        sent_away = answer.status in {301, 302, 303, 307} and _SIGN_IN.search(answer.headers.get("Location", ""))
+        sent_away = answer.status in {301, 302, 303, 307} and site.signs_in_at(answer.headers.get("Location", ""))
         if not refused and not sent_away:
             raise SmokeError(f"/{path} answered {answer.status} to a stranger; sign-in is not in force.")
     return "Strangers are turned away."

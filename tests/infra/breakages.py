@@ -4,6 +4,7 @@ They are of many kinds on purpose, and the rules are written for kinds of resour
 """
 
 from tests.infra.breakages_by_addition import ADDITIONS
+from tests.infra.breakages_of_names import TWO_OF_EACH
 from tests.infra.breakages_of_pipelines import PIPELINE_BREAKAGES
 from tests.infra.planting import Breakage
 
@@ -257,5 +258,6 @@ BREAKAGES = (
     ),
     Breakage("events of other containers come as well", _EVENTS, "containers/${trigger.containerName}/", "containers/"),
     *ADDITIONS,
+    *TWO_OF_EACH,
     *PIPELINE_BREAKAGES,
 )

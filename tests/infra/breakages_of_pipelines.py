@@ -100,6 +100,7 @@ PIPELINE_BREAKAGES = (
         '"${AZURE_ENV_NAME}" },\n    "location": { "value": "${AZURE_LOCATION}" }',
         '"${AZURE_LOCATION}" },\n    "location": { "value": "${AZURE_ENV_NAME}" }',
     ),
+    Breakage("a missing tool is not installed", ".ci/run", "chromium curl collectd-core", "chromium collectd-core"),
     Breakage("CI tests a part only", ".ci/run", "dev.py test ", "dev.py test -k quick "),
     Breakage("every deployment may log much", "infra/main.parameters.json", '"value": 1 }', '"value": 500 }'),
     Breakage(

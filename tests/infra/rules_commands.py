@@ -4,11 +4,11 @@ A change to a workflow's commands is entered here together with the change. That
 does is not read but tried.
 """
 
-import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.infra.rules_pipeline import steps_of
@@ -117,36 +117,78 @@ def whole_suite(infrastructure: Infrastructure) -> Iterator[str]:
 
 
 _FAKE = """#!/bin/sh
+echo "${0##*/} $*" >>"$CALLS"
 case "$FAILS" in
     "$2") exit 3 ;;
     skips) case "$1" in .ci/skips.py) exit 3 ;; esac ;;
 esac
 """
+_AS_ROOT = "#!/bin/sh\necho 0\n"
+_NEEDED = ("bash", "dirname", "env", "mkdir", "rm", "sh", "tail", "tee")
+"""The programs of the machine that `.ci/run` starts: nothing else of it is within its reach."""
+_TOOLS = ("chromium", "curl", "collectd")
+_INSTALLED = "chromium curl collectd-core ca-certificates"
 
 
 def script_that_fails_with_its_parts(infrastructure: Infrastructure) -> Iterator[str]:
-    """`.ci/run` is run with made-up programs: it must succeed if all do, and fail if any fails."""
-    shell = shutil.which("bash")
-    if shell is None:
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        programs = Path(folder) / "programs"
-        (Path(folder) / ".ci").mkdir()
-        programs.mkdir()
-        shutil.copy(infrastructure.root / ".ci/run", Path(folder) / ".ci/run")
-        for name in ("python3", "chromium", "curl"):
-            (programs / name).write_text(_FAKE)
-            (programs / name).chmod(0o755)
-        for fails in ("nothing", "check", "test", "skips"):
-            environment = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "FAILS": fails}
-            command = [shell, str(Path(folder) / ".ci/run")]
-            done = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=60)
-            if (done.returncode == 0) != (fails == "nothing"):
-                yield f".ci/run ends with {done.returncode} when {fails} fails"
+    """`.ci/run` is run with made-up programs only: it must succeed if all do, and fail if any fails."""
+    for fails in ("nothing", "check", "test", "skips"):
+        done = _ci_run(infrastructure, ("python3", "apt-get", *_TOOLS), fails=fails)
+        if done and (done.exit_code == 0) != (fails == "nothing"):
+            yield f".ci/run ends with {done.exit_code} when {fails} fails"
+        if done and any(call.startswith("apt-get") for call in done.calls):
+            yield ".ci/run installs tools that are there"
+
+
+def script_that_installs_what_is_missing(infrastructure: Infrastructure) -> Iterator[str]:
+    """A made-up `apt-get` is asked for the tools where one is missing, and the tests run without one all the same."""
+    for missing in ("chromium", "curl"):
+        there = [tool for tool in _TOOLS if tool != missing]
+        done = _ci_run(infrastructure, ("python3", "apt-get", *there), fails="nothing")
+        asked = [call for call in done.calls if call.startswith("apt-get")] if done else ["apt-get update"]
+        if not asked or not asked[0].startswith("apt-get update"):
+            yield f".ci/run doesn't look for packages where {missing} is missing"
+        if done and not asked[-1].endswith(_INSTALLED):
+            yield f".ci/run doesn't install {missing} where it is missing"
+    bare = _ci_run(infrastructure, ("python3",), fails="nothing")
+    if bare and (bare.exit_code or "no apt-get here" not in bare.output):
+        yield ".ci/run doesn't go on where there is nothing to install with"
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """How a script ended, what it said and which made-up programs it started."""
+
+    exit_code: int
+    output: str
+    calls: list[str]
+
+
+def _ci_run(infrastructure: Infrastructure, programs: tuple[str, ...], *, fails: str) -> _Done | None:
+    """Runs `.ci/run` with these made-up programs and a few harmless ones; None where there is no bash."""
+    needed = {name: shutil.which(name) for name in _NEEDED}
+    if needed["bash"] is None:
+        return None
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = folder / "programs"
+        for each in (folder / ".ci", path):
+            each.mkdir()
+        shutil.copy(infrastructure.root / ".ci/run", folder / ".ci/run")
+        for tool, found in needed.items():
+            (path / tool).symlink_to(str(found))
+        for program, text in {**dict.fromkeys(programs, _FAKE), "id": _AS_ROOT}.items():
+            (path / program).write_text(text)
+            (path / program).chmod(0o755)
+        environment = {"PATH": str(path), "FAILS": fails, "CALLS": str(folder / "calls")}
+        command = [needed["bash"], str(folder / ".ci/run")]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        return _Done(done.returncode, done.stdout, (folder / "calls").read_text().splitlines())
 
 
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     exact_commands,
     whole_suite,
     script_that_fails_with_its_parts,
+    script_that_installs_what_is_missing,
 )

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tests.infra.bicep import File
-from tests.infra.scenarios import EVERYTHING, OTHER_SUBSCRIPTION, Infrastructure
+from tests.infra.bicep_resources import Resource
+from tests.infra.scenarios import EVERYTHING, OTHER_SUBSCRIPTION, SEVERAL, Infrastructure
 
 
 def names_of_their_own(infrastructure: Infrastructure) -> Iterator[str]:
@@ -69,19 +70,39 @@ def _lists(value: Any) -> Iterator[list[Mapping[str, Any]]]:
             yield from _lists(inner)
 
 
-_WORLDWIDE = {"Microsoft.Storage/storageAccounts", "Microsoft.Web/sites", "Microsoft.Authorization/roleDefinitions"}
+_ASSIGNMENT = "Microsoft.Authorization/roleAssignments"
+_WORLDWIDE = {
+    _ASSIGNMENT,
+    "Microsoft.Authorization/roleDefinitions",
+    "Microsoft.Storage/storageAccounts",
+    "Microsoft.Web/sites",
+}
 """Kinds whose names no two deployments may share, wherever they are."""
 
 
 def deployments_that_share_nothing(infrastructure: Infrastructure) -> Iterator[str]:
     """Two environments stand side by side in a subscription, and one environment's name can be used in two of them."""
-    one = infrastructure.main(EVERYTHING)
-    beside = infrastructure.main({**EVERYTHING, "environmentName": "test"})
-    for other in (beside, infrastructure.main(EVERYTHING, OTHER_SUBSCRIPTION)):
-        for shared in sorted(_ids(one) & _ids(other)):
-            yield f"two deployments share {shared}"
-        for kind, name in sorted(_worldwide(one) & _worldwide(other)):
-            yield f"two deployments each want the {kind} {name}"
+    for given in (EVERYTHING, SEVERAL):
+        one = infrastructure.main(given)
+        beside = infrastructure.main({**given, "environmentName": "test"})
+        for other in (beside, infrastructure.main(given, OTHER_SUBSCRIPTION)):
+            for shared in sorted(_ids(one) & _ids(other)):
+                yield f"two deployments share {shared}"
+            for kind, name in sorted(_worldwide(one) & _worldwide(other)):
+                yield f"two deployments each want the {kind} {name}"
+
+
+def assignments_that_change_get_another_name(infrastructure: Infrastructure) -> Iterator[str]:
+    """Azure refuses to change the role or the principal of a role assignment (RoleAssignmentUpdateNotPermitted)."""
+    before, after = (infrastructure.main({**SEVERAL, "leastPrivilegeBatchRole": least}) for least in (False, True))
+    held = {found.id.lower(): _assigned(found) for found in before.everything if found.type == _ASSIGNMENT}
+    for found in after.everything:
+        if found.type == _ASSIGNMENT and held.get(found.id.lower(), _assigned(found)) != _assigned(found):
+            yield f"{found.file}: {found.name} gets another role or principal, which Azure refuses"
+
+
+def _assigned(assignment: Resource) -> tuple[str, str]:
+    return assignment.get("properties.roleDefinitionId"), assignment.get("properties.principalId")
 
 
 def _ids(file: File) -> set[str]:
@@ -99,4 +120,5 @@ RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     names_of_their_own,
     names_that_azure_takes,
     deployments_that_share_nothing,
+    assignments_that_change_get_another_name,
 )

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests.infra.bicep import File
 from tests.infra.bicep_functions import SECRET
 from tests.infra.bicep_resources import Resource
-from tests.infra.scenarios import BLOB_TRIGGERS, WRITER, Infrastructure, Scenario
+from tests.infra.scenarios import BLOB_TRIGGERS, WRITERS, Infrastructure, Scenario
 
 
 def app_on_its_plan(scenario: Scenario) -> Iterator[str]:
@@ -156,7 +156,7 @@ def waits_for_what_it_needs(scenario: Scenario) -> Iterator[str]:
 def _app_needs(found: Resource) -> bool:
     is_role = found.type == "Microsoft.Authorization/roleAssignments" and "/storageAccounts/" in found.scope
     return found.type == "Microsoft.Network/privateEndpoints" or (
-        is_role and found.get("properties.principalId") != WRITER
+        is_role and found.get("properties.principalId") not in WRITERS
     )
 
 

@@ -1,7 +1,7 @@
 """The deployments that the rules judge.
 
-They are main.bicep as its parameter file has it, with everything turned on, and with odd but lawful values, and
-events.bicep for two made-up functions.
+They are main.bicep as its parameter file has it, with everything turned on, with odd but lawful values and with two of
+everything that there can be two of, and events.bicep for two made-up functions.
 """
 
 import json
@@ -22,6 +22,7 @@ ACCOUNT_IDS = (
 )
 CLIENT_ID = "33333333-0000-0000-0000-000000000000"
 WRITER = "44444444-0000-0000-0000-000000000000"
+WRITERS = (WRITER, "55555555-0000-0000-0000-000000000000")
 POOL_SUBNET = (
     f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-pools/providers/Microsoft.Network/virtualNetworks/v/subnets/p"
 )
@@ -80,6 +81,18 @@ ODD: Mapping[str, Any] = {
     "leastPrivilegeBatchRole": True,
 }
 """A name that no resource may bear as it is, a comma too many, and no account in the deployment's own subscription."""
+SECOND_ID = ACCOUNT_IDS[0].replace("batchAccounts/alpha", "batchAccounts/gamma")
+SEVERAL: Mapping[str, Any] = {
+    "environmentName": "several",
+    "location": "northeurope",
+    "batchAccountIds": f"{ACCOUNT_IDS[0]},{SECOND_ID}",
+    "loggedBatchAccountIds": f"{ACCOUNT_IDS[0]},{SECOND_ID}",
+    "authClientId": CLIENT_ID,
+    "privateNetworking": True,
+    "poolSubnetIds": [POOL_SUBNET, f"{POOL_SUBNET}2"],
+    "telemetryWriterPrincipalIds": list(WRITERS),
+}
+"""Two accounts in one resource group, two subnets of pools, two writers of telemetry, all with the built-in role."""
 BLOB_TRIGGERS = (
     {"functionName": "node_telemetry", "containerName": "telemetry"},
     {"functionName": "batch_events", "containerName": "insights-logs-servicelog"},
@@ -169,7 +182,12 @@ class Infrastructure:
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
         plain = {name: filled_in(value) for name, value in self.parameter_file.items()}
-        pairs = (("the parameter file", plain), ("everything on", EVERYTHING), ("odd values", ODD))
+        pairs = (
+            ("the parameter file", plain),
+            ("everything on", EVERYTHING),
+            ("odd values", ODD),
+            ("two of each", SEVERAL),
+        )
         return tuple(Scenario(name, given, self.main(given)) for name, given in pairs)
 
     def events(self, **parameters: Any) -> File:

@@ -1,4 +1,7 @@
-"""The rules alone notice planted breakages: a quarter of them here, and all of them in `dev.py prove infra`."""
+"""The rules alone notice planted breakages: here a quarter, and all that take two of something to show.
+
+`dev.py prove infra` plants all of them.
+"""
 
 from pathlib import Path
 
@@ -6,6 +9,7 @@ import pytest
 
 from local.dev.checkout import HERE
 from tests.infra.breakages import BREAKAGES
+from tests.infra.breakages_of_names import TWO_OF_EACH
 from tests.infra.planting import Breakage, copy_parts
 from tests.infra.rules import first_fault
 
@@ -23,7 +27,7 @@ def test_every_breakage_can_be_planted(tmp_path: Path) -> None:
     assert len({breakage.name for breakage in BREAKAGES}) == len(BREAKAGES)
 
 
-@pytest.mark.parametrize("breakage", BREAKAGES[::4], ids=lambda breakage: breakage.name)
+@pytest.mark.parametrize("breakage", dict.fromkeys((*BREAKAGES[::4], *TWO_OF_EACH)), ids=lambda breakage: breakage.name)
 def test_a_planted_breakage_is_noticed(breakage: Breakage, tmp_path: Path) -> None:
     copy_parts(HERE.root, tmp_path)
     breakage.plant(tmp_path)

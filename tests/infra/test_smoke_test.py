@@ -219,6 +219,29 @@ def test_a_broken_deployment_fails_with_a_reason(
     assert any(said in line for line in capsys.readouterr().out.splitlines() if line.startswith("FAIL"))
 
 
+@pytest.mark.parametrize(
+    "location",
+    [
+        "https://login.microsoftonline.com.evil/tenant",
+        "https://login.microsoftonline.comevil/tenant",
+        "https://login.microsoftonline.com@evil.example/tenant",
+        "https://login.microsoftonline.com:444/tenant",
+        "https://loginxmicrosoftonline.com/tenant",
+        "https://evil.login.microsoftonline.com/tenant",
+        "http://login.microsoftonline.com/tenant",
+        "//login.microsoftonline.com/tenant",
+        "https://evil.example/?to=https://login.microsoftonline.com/",
+        "https://evil.example/.auth/login/aad",
+        "//evil.example/.auth/login/aad",
+        "/home?to=/.auth/login/aad",
+        "",
+    ],
+)
+def test_a_redirect_elsewhere_than_to_sign_in_is_refused(location: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code_for(Deployment(stranger=Reply(b"", 302, location=location))) == 1
+    assert "FAIL /api/accounts answered 302 to a stranger" in capsys.readouterr().out
+
+
 def test_a_deployment_that_is_not_there_fails(capsys: pytest.CaptureFixture[str]) -> None:
     with served(Deployment()) as url:
         pass
