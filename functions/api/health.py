@@ -22,7 +22,7 @@ from shared.domain.sweeps import IngestionReport, LaneSweep
 from shared.errors import BatchscopeError
 from shared.stores.time_limit import answered_within
 
-_LATE, _PATIENCE = timedelta(minutes=2), timedelta(seconds=2.5)
+_LATE, _PATIENCE = timedelta(minutes=2), timedelta(seconds=2.7)
 _KEPT_SECONDS = 5.0
 
 
@@ -70,8 +70,8 @@ async def _asked(call: Call[Query, None]) -> HealthAnswer:
     if problems:
         return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=list(problems))
     try:
-        services = await call.runtime.services(patience=_PATIENCE)
         async with answered_within(_PATIENCE):
+            services = await call.runtime.services()
             reports, pools, schedules, ingestion, unread, now = await asyncio.gather(
                 services.queries.accounts(),
                 services.pools.last_rounds(),

@@ -13,7 +13,8 @@ from local.prove.soaking.kinds import hostile, resource_log, small_telemetry
 
 POOL = "soaked"
 _TELEMETRY, _LOGS = "telemetry", "insights-logs-servicelog"
-_LOG_SHARE, _HOSTILE_SHARE, _GROWN_SHARE = 0.1, 0.05, 0.3
+_LOG_EVERY, _HOSTILE_EVERY = 10, 20  # blobs; each kind of hostile ones in turn, so that every hour has as many of each
+_GROWN_SHARE = 0.3
 _NODES = 400  # names in turn, so that a node has several blobs in a long run
 _BACK = timedelta(minutes=2)  # samples of a new blob begin so long ago
 _LOGGED = timedelta(hours=23, minutes=36)  # ago: with EVENT_DAYS=1 events expire within the run
@@ -51,15 +52,16 @@ class Feeder:
                 self.failed += 1
 
     async def _write(self) -> None:
-        chance, now = self._chance, datetime.now(UTC)
-        if chance.random() < _LOG_SHARE:
+        chance, now, number = self._chance, datetime.now(UTC), self.blobs
+        if number % _LOG_EVERY == _LOG_EVERY // 2:
             name = _log_name(now - _LOGGED, chance.randrange(1 << 32))
             await _appended(self._logs, name, resource_log(chance, now - _LOGGED))
             self.written["resource logs"] += 1
             return
         name = self._name(chance.randrange(1 << 32))
-        if chance.random() < _HOSTILE_SHARE:
-            await _appended(self._telemetry, name, await asyncio.to_thread(hostile, chance))
+        if number % _HOSTILE_EVERY == 0:
+            content = await asyncio.to_thread(hostile, number // _HOSTILE_EVERY, chance)
+            await _appended(self._telemetry, name, content)
             self.written["hostile"] += 1
             return
         await _appended(self._telemetry, name, small_telemetry(chance, now - _BACK))

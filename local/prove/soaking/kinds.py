@@ -41,9 +41,9 @@ def resource_log(chance: random.Random, at: datetime) -> bytes:
     return b"".join(_event(chance, at + timedelta(seconds=chance.uniform(0, 59))) for _ in range(chance.randint(1, 40)))
 
 
-def hostile(chance: random.Random) -> bytes:
-    """What nobody's agent writes: compression bombs, garbage, and names, lines and nesting without end."""
-    return chance.choice(HOSTILE)(chance)
+def hostile(turn: int, chance: random.Random) -> bytes:
+    """What nobody's agent writes: compression bombs, garbage, and names, lines and nesting without end, by turns."""
+    return HOSTILE[turn % len(HOSTILE)](chance)
 
 
 def _event(chance: random.Random, at: datetime) -> bytes:
