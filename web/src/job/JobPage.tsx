@@ -35,7 +35,8 @@ export function JobPage({ view, back }: JobPageProps) {
   const { value: job, failure } = watched;
   const gone = failure?.status === 404 && !job;
   const created = job?.creationTime ? Date.parse(job.creationTime) : -Infinity;
-  const range = view.range ?? (job || failure ? rangeFor(job) : null);
+  const known = job !== null || failure !== null;
+  const range = view.range ?? (known ? rangeFor(job) : null);
   return (
     <Shell tab="jobs" account={view.account} back={back} reading={watched} tells retry={watched.retry}>
       <Crumbs tab="jobs" account={view.account} id={view.job} name="job" />
@@ -56,7 +57,7 @@ export function JobPage({ view, back }: JobPageProps) {
             )}
           </Top>
           <HistorySection view={view} range={range} created={created} />
-          <TimelineSection view={view} range={range} job={job} created={created} open={open} />
+          <TimelineSection view={view} range={known ? range : null} job={job} created={created} open={open} />
           <FailureGroups view={view} open={open} />
           <TaskSection view={view} counts={job?.taskCounts ?? null} open={open} />
           <LatestEvents account={view.account} of={{ job: view.job }} />

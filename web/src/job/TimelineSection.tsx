@@ -20,7 +20,7 @@ const SKEW_MS = 60_000;
 
 interface TimelineProps {
   view: JobView;
-  /** Null until the job tells which one shows most of it. */
+  /** Null until the job tells since when there is anything to ask for. */
   range: Range | null;
   job: Job | null;
   created: number;
