@@ -4,6 +4,10 @@ Services and stores raise these; `functions/http.py` turns them into statuses an
 """
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shared.domain.jobs import JobFacts
 
 _WORDS = {429: "is throttling (429)", 503: "is too busy to answer (503)"}
 
@@ -99,6 +103,14 @@ class RepeatedLinkError(BatchAnswerError):
 
 class CacheConflictError(BatchscopeError):
     """Another poll of the same job wrote meanwhile; this one gives way and the next one converges."""
+
+
+class RecreatedError(CacheConflictError):
+    """Another job has the id now, as `facts` tell; what was read of its tasks is nobody's."""
+
+    def __init__(self, facts: "JobFacts") -> None:
+        super().__init__(f"The job '{facts.id}' was re-created while it was read.")
+        self.facts = facts
 
 
 class OvertakenError(CacheConflictError):

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from shared.domain.jobs import Job
 from shared.domain.pictures import Agreement
 from shared.domain.tasks import VALIDATED_TASKS, TaskCounts, lies_between
-from shared.errors import CacheConflictError
+from shared.services.incarnation import refuse_another
 from shared.services.reading import SHORT_LIST, Reading, finish, is_long_list, read_pages
 from shared.stores.batch import BatchAccount
 from shared.stores.task_cache import Directory, TaskCache
@@ -42,8 +42,7 @@ async def fold_and_compare(
     """Takes in what a read left over, and compares; `agreement` is the outcome of the last comparison.
 
     That stays where only a list of many pages could tell more of what moves; `moved` where the read took in before what
-    `reading` doesn't tell. Raises CacheConflictError where the job turns out to have been re-created, BatchError,
-    StorageError.
+    `reading` doesn't tell. Raises RecreatedError, CacheConflictError, BatchError, StorageError.
     """
     if _expected(reading) > VALIDATED_TASKS:
         await finish(cache, reading)
@@ -65,13 +64,13 @@ async def fold_and_compare(
             break
         before = (counts, service)
         changes = source.fetch_task_pages(job.facts.id, changed_since=(date or as_of) - _LOOK_BACK)
-        reading = await read_pages(cache, changes, reading.directory, most_pages=SHORT_LIST)
+        reading = await read_pages(
+            cache, changes, reading.directory, most_pages=SHORT_LIST, incarnation=reading.incarnation
+        )
         if reading.next_link:  # where tasks move, what is behind it could explain any difference
             moved = explained = moved or reading.moved
             break
-    facts = await source.fetch_job(job.facts.id)
-    if facts.creation_time != job.facts.creation_time:
-        raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was polled.")
+    await refuse_another(source, job)
     return Compared(reading.directory, moved, agreement if explained else agreement.differed(service))
 
 

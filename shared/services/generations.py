@@ -12,8 +12,9 @@ from datetime import datetime, timedelta
 from shared.domain.jobs import Job
 from shared.domain.pictures import Agreement, Picture, Source
 from shared.domain.read_plans import ReadPlan
-from shared.errors import BatchAnswerError, CacheConflictError, LongReadError
+from shared.errors import BatchAnswerError, CacheConflictError, LongReadError, RecreatedError
 from shared.services.comparison import Compared, fold_and_compare
+from shared.services.incarnation import Incarnation, refuse_another
 from shared.services.job_records import JobRecords
 from shared.services.reading import Reading, finish, read_pages
 from shared.stores.batch import BatchAccount, TaskPage
@@ -39,7 +40,7 @@ class Generations:
         T0 is the date of a response received before now. Raises LongReadError where there are too many tasks for that,
         CacheConflictError where another process began a full read of the job meanwhile, BatchError, StorageError.
         """
-        t0 = dated(source, t0)
+        t0 = max(dated(source, t0), job.facts.creation_time)
         pages = source.fetch_task_pages(job.facts.id)
         first = await anext(pages)  # a list that can't be had leaves no trace
         if not first.is_last and (await source.fetch_task_counts(job.facts.id))[0].total > self._short_read:
@@ -54,20 +55,17 @@ class Generations:
         if not first.is_last:
             reading, as_of = await self._caught_up(source, job, reading, since=t0 - self._overlap, as_of=t0)
         picture = await self._pictured(source, job, reading, kind=kind, as_of=as_of, t0=t0)
-        if not first.is_last:
-            await self.refuse_another(source, job)
+        await self.refuse_another(source, job)
         return await self._switched(source, job, picture)
 
     async def refuse_another(self, source: BatchAccount, job: Job) -> None:
-        """Notes a job that was created under this one's id while it was read. Raises CacheConflictError then.
-
-        Counts wouldn't tell where both have as many tasks in each state.
-        """
-        facts = await source.fetch_job(job.facts.id)
-        if facts.creation_time != job.facts.creation_time:
+        """Notes a job that was created under this one's id meanwhile. Raises RecreatedError then, BatchError."""
+        try:
+            await refuse_another(source, job)
+        except RecreatedError as error:
             known = await self._records.confirmed(source.account.key, job)
-            await self._records.save(source.account.key, known.seen(facts))
-            raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was read.")
+            await self._records.save(source.account.key, known.seen(error.facts))
+            raise
 
     async def complete(self, source: BatchAccount, job: Job, reading: Reading, plan: ReadPlan) -> Job:
         """After a long read: points the job to the generation. Raises CacheConflictError, BatchError, StorageError."""
@@ -145,8 +143,9 @@ class Generations:
         """The picture as of a later T0: the date of a response that another poll had received before now."""
         partition = generation_partition(source.account.key, job.key, picture.generation)
         directory = await self._cache.load_directory(partition)
-        changes = source.fetch_task_pages(job.facts.id, changed_since=picture.watermark(self._overlap))
-        reading = await read_pages(self._cache, changes, directory)
+        since = picture.watermark(self._overlap)
+        changes = source.fetch_task_pages(job.facts.id, changed_since=since)
+        reading = await read_pages(self._cache, changes, directory, incarnation=Incarnation(source, job, since))
         compared = await fold_and_compare(self._cache, source, job, reading, picture.agreement, as_of=as_of)
         return await self._headed(
             compared, generation=picture.generation, kind=picture.source, as_of=as_of, t0=picture.full_read_at

@@ -24,6 +24,7 @@ from shared.errors import (
     UnreadableTasksError,
 )
 from shared.services.generations import dated
+from shared.services.incarnation import Incarnation
 from shared.services.job_records import JobRecords
 from shared.services.range_lists import RangeLists
 from shared.services.task_poll import Polled, TaskPoll
@@ -135,6 +136,7 @@ class LongReads:
             directory = lists.reading.directory
             plan = await self._plans.save(directory.partition, lists.plan.catching_up(self._task_poll.overlap))
         await generations.refuse_another(source, job)
+        lists.reading.incarnation = Incarnation(source, job, plan.as_of - self._task_poll.overlap)
         job = await generations.complete(source, job, lists.reading, plan)
         await self._over(source, job, lists.plan)
         return Polled(job)
@@ -145,6 +147,7 @@ class LongReads:
         if not await lists.run(deadline):
             return None
         await self._task_poll.generations.refuse_another(source, job)
+        lists.reading.incarnation = Incarnation(source, job, plan.since or plan.as_of)
         polled = await self._task_poll.followed(source, job, lists.reading, as_of=plan.as_of, moved=plan.tasks > 0)
         await self._over(source, job, lists.plan)
         return polled

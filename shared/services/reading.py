@@ -14,6 +14,7 @@ from operator import attrgetter
 
 from shared.domain.tasks import PREPARING, Task
 from shared.services.folding import fold
+from shared.services.incarnation import Incarnation
 from shared.stores.batch import TaskPage
 from shared.stores.task_cache import Directory, TaskCache
 
@@ -29,10 +30,12 @@ class Reading:
 
     `directory` has taken in all but `rest`; `moved` says whether that changed anything, `date` is that of the last
     page. `preparing` are the ids of tasks that it showed last as preparing. `next_link` goes on behind what was
-    received, where that wasn't all.
+    received, where that wasn't all. `incarnation` is the job that tasks must be of; None where whoever reads looks
+    for another one at the end.
     """
 
     directory: Directory
+    incarnation: Incarnation | None = None
     rest: list[Task] = field(default_factory=list)
     moved: bool = False
     date: datetime | None = None
@@ -60,13 +63,14 @@ async def read_pages(
     most: float = inf,
     most_pages: float = inf,
     deadline: float = inf,
+    incarnation: Incarnation | None = None,
 ) -> Reading:
     """Receives a list. `directory` must have been loaded before its first page was asked for.
 
     After `most` tasks, after `most_pages`, or with the first page after `deadline` in loop time it ends, with all taken
     in and a next link. Raises BatchError, StorageError, CacheConflictError.
     """
-    reading = Reading(directory)
+    reading = Reading(directory, incarnation)
     async for page in pages:
         reading.receive(page)
         if page.is_last:
@@ -85,7 +89,9 @@ def is_long_list(pages: int, deadline: float = inf, *, most: float = SHORT_LIST)
 
 
 async def finish(cache: TaskCache, reading: Reading) -> None:
-    """Takes the rest in. Raises StorageError, CacheConflictError."""
+    """Takes the rest in. Raises StorageError, CacheConflictError, and BatchError where the job had to be asked for."""
     rest, reading.rest = reading.rest, []
+    if reading.incarnation:
+        await reading.incarnation.confirm(rest)
     reading.directory, moved = await fold(cache, reading.directory, rest)
     reading.moved = reading.moved or moved

@@ -16,6 +16,7 @@ from shared.domain.reconciliation import LASTING, live_of
 from shared.domain.tasks import COMPLETED, Task
 from shared.errors import LongReadError
 from shared.services.comparison import fold_and_compare
+from shared.services.incarnation import Incarnation
 from shared.services.reading import SHORT_LIST, Reading, finish, read_pages
 from shared.stores.batch import BatchAccount, TaskPage
 from shared.stores.jobs import generation_partition
@@ -37,9 +38,11 @@ async def repair(cache: TaskCache, source: BatchAccount, job: Job, *, overlap: t
     as_of = max(t0, picture.as_of) if t0 else picture.as_of
     directory = await cache.load_directory(generation_partition(source.account.key, job.key, picture.generation))
     live, seen = await _live_tasks(cache, directory), set[str]()
+    incarnation = Incarnation(source, job, picture.watermark(overlap))
 
     async def received(pages: AsyncIterator[TaskPage], directory: Directory) -> Reading:
-        reading = await read_pages(cache, _noted(pages, seen), directory, most_pages=SHORT_LIST)
+        noted = _noted(pages, seen)
+        reading = await read_pages(cache, noted, directory, most_pages=SHORT_LIST, incarnation=incarnation)
         if reading.next_link:
             raise LongReadError(job.facts.id)
         return reading

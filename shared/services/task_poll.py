@@ -27,6 +27,7 @@ from shared.errors import (
 from shared.log import logger
 from shared.services.comparison import fold_and_compare
 from shared.services.generations import Generations
+from shared.services.incarnation import Incarnation
 from shared.services.job_records import JobRecords
 from shared.services.reading import SHORT_LIST, SHORT_READ, Reading, is_long_list, read_pages
 from shared.services.repair import repair
@@ -221,7 +222,13 @@ class TaskPoll:
         since = picture.watermark(self.overlap)
         pages = source.fetch_task_pages(job.facts.id, changed_since=since)
         reading = await read_pages(
-            self._cache, pages, directory, most=self.short_read, most_pages=SHORT_LIST, deadline=deadline
+            self._cache,
+            pages,
+            directory,
+            most=self.short_read,
+            most_pages=SHORT_LIST,
+            deadline=deadline,
+            incarnation=Incarnation(source, job, since),
         )
         if reading.next_link:
             left = (IdRange(cursor=reading.next_link),)

@@ -117,7 +117,6 @@ class DeltaMachine(RuleBasedStateMachine):
         at = self.world.now() + after * SECOND
         job.deleted = at
         anew = self.world.truth.create(job.id, at)
-        anew.listed_late = timedelta()  # a list that shows neither of the two is another story
         for name in list(job.tasks)[:number] if same else ():
             anew.add(name, at)
         if not same:

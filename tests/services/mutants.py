@@ -20,6 +20,7 @@ from shared.errors import CacheConflictError, LongReadError, NotFoundError, Over
 from shared.services import discovery, reading, task_poll
 from shared.services.folding import fold
 from shared.services.generations import Generations
+from shared.services.incarnation import Incarnation
 from shared.services.long_reads import LongReads
 from shared.services.range_lists import RangeLists
 from shared.services.reading import Reading, finish
@@ -44,6 +45,7 @@ from tests.services.scenarios import (
     a_death_at_every_call_where_no_count_moves,
     a_death_while_pages_come_beside_slow_writes,
     a_job_created_anew,
+    a_job_created_anew_behind_the_list,
     a_job_that_is_listed_late,
     a_list_that_lost_a_job,
     a_long_read_that_two_processes_carry_on_in_turn,
@@ -145,6 +147,10 @@ class HeadFirstPoll(TaskPoll):
         assert isinstance(self._cache, HoldingCache)
         await self._cache.flush()
         return polled
+
+
+async def nobody_asks(*_: object) -> None:
+    """In place of a look at whose tasks they are."""
 
 
 async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
@@ -297,6 +303,18 @@ MUTANTS = (
         unaided=False,
     ),
     Mutant("a re-created job keeps its cache", a_job_created_anew, patches=((Job, "seen", seen_as_the_same_job),)),
+    Mutant(
+        "a first read that doesn't ask whose tasks it shows",
+        a_job_created_anew_behind_the_list,
+        patches=((Generations, "refuse_another", nobody_asks),),
+        unaided=False,
+    ),
+    Mutant(
+        "a delta that doesn't ask whose tasks it shows",
+        a_job_created_anew_behind_the_list,
+        patches=((Incarnation, "confirm", nobody_asks),),
+        unaided=False,
+    ),
     Mutant(
         "sweep in place",
         a_task_added_during_a_full_read,

@@ -100,6 +100,22 @@ def a_job_created_anew(world: World) -> None:
     world.poll()
 
 
+def a_job_created_anew_behind_the_list(world: World) -> None:
+    """Between the list of jobs and the first request for its tasks; in the one after that it has older tasks beside."""
+    for known in (False, True):
+        name = f"Render-{known}"
+        job = world.create(name, "a", "b")
+        world.wait(60)
+        if known:
+            world.poll()
+            world.wait(60)
+        job.deleted = world.now() + 1.5 * SECOND
+        world.truth.create(name, job.deleted).add("a", job.deleted)
+        world.truth.jobs[name][-1].add("b" if known else "c", job.deleted)
+        world.poll(takes=2)
+        world.poll()
+
+
 def a_report_after_the_end_of_its_job(world: World) -> None:
     job = world.create("Render", "a", "b")
     world.wait(60)

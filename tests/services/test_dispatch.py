@@ -177,12 +177,12 @@ def test_what_a_tick_did_not_get_to_is_first_in_the_next(world: World) -> None:
     for process in processes:
         process.batch.latency = 1
     world.wait(1)
-    world.run(run(processes, budget=3 * SECOND))
+    world.run(run(processes, budget=2 * SECOND))
     left = [process for process in processes if not process.batch.requests]
     assert 30 < len(left) < 60
     asked = sum(len(process.batch.requests) for process in processes)
     world.wait(60)
-    world.run(run(processes, budget=3 * SECOND))
+    world.run(run(processes, budget=2 * SECOND))
     assert sum(bool(process.batch.requests) for process in left) == 60 - len(left)
     assert sum(len(process.batch.requests) for process in processes) == 2 * asked
 

@@ -135,7 +135,7 @@ def test_calls_are_told_apart(world: World, process: Process) -> None:
     over_pools = world.run(PoolStore(MemoryTables(process.connection)).load_round(ACCOUNT.key))
     assert over_pools
     assert over_pools.batch_calls == pools_of(process).calls == NODES + 3  # two for counts, which are slow
-    assert last_round(world).batch_calls == len(process.batch.requests) == 3
+    assert last_round(world).batch_calls == len(process.batch.requests) == 4
 
 
 def test_a_poll_of_some_jobs_leaves_pools_alone(world: World, process: Process) -> None:

@@ -133,12 +133,10 @@ class Truth:
                 yield job
 
     def is_unsettled(self, name: str, start: datetime, end: datetime) -> bool:
-        """True where the job was created, first listed or deleted from `start` up to `end`."""
-        return any(
-            moment is not None and start <= moment <= end
-            for job in self.jobs.get(name, ())
-            for moment in (job.created, job.created + job.listed_late, job.deleted)
-        )
+        """True where the job was created or deleted from `start` up to `end`, or wasn't listed yet in between."""
+        jobs = self.jobs.get(name, ())
+        deleted = any(job.deleted is not None and start <= job.deleted <= end for job in jobs)
+        return deleted or any(job.created <= end and start <= job.created + job.listed_late for job in jobs)
 
 
 def counted(rows: Iterable[Task]) -> TaskCounts:

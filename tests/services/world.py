@@ -23,7 +23,7 @@ from tests.domain.summary_oracle import blamed, told
 from tests.services.fake_batch import Service
 from tests.services.memory_tables import Fault, ProcessDiedError, Storage
 from tests.services.process import Process, Recipe
-from tests.services.truth import TrueJob, Truth, counted
+from tests.services.truth import TrueJob, Truth, counted, milliseconds
 from tests.services.virtual_time import VirtualLoop
 
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
@@ -189,6 +189,7 @@ class World:
         done = done and all(end is not None and not end.reason for end in ends)
         failed = {key for end in ends if end for key in (*end.failures, *end.overtaken, *self._elsewhere(end))}
         for name, report in reports.items():
+            self._check_incarnation(name, report)
             if not report.job.deleted:
                 self._check_claim(name, report, done=done and report.job.key not in failed)
             if done and not report.job.deleted and report.job.key not in failed:
@@ -206,6 +207,18 @@ class World:
     def _elsewhere(self, ended: RoundUnderWay) -> set[str]:
         """Jobs that a round left to the queue, or found there: a mark may run out during the round."""
         return self._queued() | set(ended.last.queued if ended.last else ())
+
+    def _check_incarnation(self, name: str, report: JobReport) -> None:
+        """What is called exact is of one job alone: as of no earlier than its creation, and every task its own."""
+        picture = report.job.picture
+        if picture is None or report.verdict.level != "exact":
+            return
+        created = report.job.facts.creation_time
+        assert picture.as_of >= created, f"{name} is said to be as of {picture.as_of}, before it was created"
+        (job,) = [job for job in self.truth.jobs[name] if job.created == created]
+        own = {(task, milliseconds(true.changes[0].occurred)) for task, true in job.tasks.items()}
+        strange = {(task.id, task.creation) for task in self.cached(name).values()} - own
+        assert not strange, f"{name} of {created} is said to have tasks of another job: {strange}"
 
     def _check_claim(self, name: str, report: JobReport, *, done: bool) -> None:
         picture, now = report.job.picture, self.now()
