@@ -89,11 +89,26 @@ def _may_be_resized(facts: PoolFacts, since: datetime) -> bool:
     return facts.allocation_state not in {None, "steady"} or (at is not None and at >= since)
 
 
+def may_be_anothers(stored: StoredNodes, nodes: Mapping[str, Node], known_until: datetime) -> bool:
+    """True where the nodes that were read may be those of a pool made anew under the id since `known_until`.
+
+    All of its nodes are younger; it may have none yet.
+    """
+    if not nodes:
+        return bool(stored.nodes)
+    since = to_milliseconds(known_until)
+    return any((node.allocated or node.transition) >= since for node in nodes.values())
+
+
 def _of_this_pool(pool: Pool, stored: StoredNodes) -> StoredNodes:
     """What was stored, without what is left of a pool that had the same id before."""
-    created = to_milliseconds(pool.facts.creation_time.replace(microsecond=0))
-    is_older = stored.tally is not None and stored.tally.since < created
+    is_older = stored.tally is not None and stored.tally.since < _created(pool)
     return replace(stored, tally=None, nodes={}, is_torn=True) if is_older else stored
+
+
+def _created(pool: Pool) -> int:
+    """Milliseconds since 1970, as exact as the dates of answers are."""
+    return to_milliseconds(pool.facts.creation_time.replace(microsecond=0))
 
 
 def _merged(pool: Pool, stored: StoredNodes, told: Sequence[Node], t0: datetime, *, whole: bool) -> dict[str, Node]:
@@ -116,7 +131,6 @@ def _picture(
 ) -> NodesPicture:
     """`pages` None: only changes were listed, or nothing had to be."""
     summary = summary_of(nodes.values(), pool.facts.slots_per_node)
-    tally = stored.tally or (pool.picture.tally if pool.picture else None) or Tally(to_milliseconds(t0))
     return NodesPicture(
         as_of=t0,
         full_read_at=full_read_at,
@@ -124,6 +138,12 @@ def _picture(
         summary=summary,
         digest=stored.digest,
         doubt=doubt_of(summary, counts, pages=pages or 1),
-        tally=tallied(tally, stored.nodes, nodes),
+        tally=tallied(_tally(pool, stored, t0), stored.nodes, nodes),
         flapping=flapping_of(nodes.values()),
     )
+
+
+def _tally(pool: Pool, stored: StoredNodes, t0: datetime) -> Tally:
+    """What was counted of this pool, which begins no earlier than itself."""
+    before = stored.tally or (pool.picture.tally if pool.picture else None)
+    return before if before and before.since >= _created(pool) else Tally(max(to_milliseconds(t0), _created(pool)))

@@ -23,7 +23,7 @@ from shared.errors import (
     CacheConflictError,
 )
 from shared.log import logger
-from shared.services.node_reading import NodeReading
+from shared.services.node_reading import NodeReading, may_be_anothers
 from shared.services.pool_records import PoolRecords
 from shared.services.pools_under_way import PoolsUnderWay
 from shared.services.round_under_way import BesideEnd
@@ -63,6 +63,7 @@ class PoolRounds:
         self._records = records
         self._nodes = nodes
         self._clock = clock
+        self._overlap = overlap
         self._reading = NodeReading(source, overlap=overlap, full_list_interval=full_list_interval)
         self._full_list_interval = full_list_interval
         self._read_at: datetime | None = None
@@ -175,12 +176,14 @@ class PoolRounds:
     async def _look_up(self, this: PoolsUnderWay, pool: Pool) -> None:
         """A pool that no list shows is gone when a GET says so, never otherwise. All that is kept of it goes then.
 
-        Under ETags of before that: it may be made anew meanwhile.
+        Under ETags of before that: it may be made anew meanwhile. One that was made since the list is left to the next.
         """
         stored = await self._nodes.load(self._key, pool.key)
         try:
-            this.pools[pool.key] = pool.seen(await self.source.fetch_pool(pool.facts.id), this.t0())
-            this.told.add(pool.key)
+            facts = await self.source.fetch_pool(pool.facts.id)
+            if facts.creation_time <= this.t0():
+                this.pools[pool.key] = pool.seen(facts, this.t0())
+                this.told.add(pool.key)
         except BatchMissingError:
             await self._nodes.delete(stored)
             await self._records.forget(self._key, pool)
@@ -201,16 +204,22 @@ class PoolRounds:
             await self._save(this, [pool.key for pool in pools])
 
     async def _poll(self, this: PoolsUnderWay, pool: Pool) -> None:
-        """ETags first, then the nodes."""
+        """ETags first, then the nodes, then whose they are: those of a pool made anew are left to the next round."""
         stored = await self._nodes.load(self._key, pool.key, pool.picture.digest if pool.picture else None)
         try:
             picture, nodes = await self._reading.read(pool, stored, this.counts_of(pool), this.t0())
+            if may_be_anothers(stored, nodes, this.t0() - self._overlap) and await self._is_another(pool):
+                return
         except BatchMissingError:
             await self._look_up(this, pool)
             return
         write = planned(stored, nodes, picture.tally)
         this.writes[pool.key] = write
         this.pools[pool.key] = pool.listed(replace(picture, digest=write.digest))
+
+    async def _is_another(self, pool: Pool) -> bool:
+        facts = await self.source.fetch_pool(pool.facts.id)
+        return facts.creation_time != pool.facts.creation_time
 
     async def _save(self, this: PoolsUnderWay, keys: Sequence[str]) -> None:
         """Writes what differs from what is stored: nodes before the pools that sum them up.

@@ -15,6 +15,7 @@ from shared.domain.keys import key_of
 from shared.domain.node_records import NO_RECORD
 from shared.domain.nodes import Node, NodeSummary
 from shared.domain.pool_rounds import pool_verdict
+from shared.domain.pools import Pool
 from shared.domain.stamps import to_milliseconds
 from shared.errors import BatchscopeError
 from shared.services.node_reading import NodeReading
@@ -119,7 +120,8 @@ class PoolWorld:
     def add_node(self, pool: TruePool, *, dedicated: bool = True) -> str:
         self.made += 1
         name = f"tvm-{self.made:03}"
-        node = Node(name, "idle", dedicated, to_milliseconds(self.now()))
+        at = to_milliseconds(self.now())
+        node = Node(name, "idle", dedicated, at, allocated=at)
         pool.now(self.now(), {**pool.at(self.now()), name: node})
         return name
 
@@ -154,7 +156,7 @@ class PoolWorld:
         self._ends([(0, takes[0]), (1, takes[1])], fault)
         self.check(fresh=[])
 
-    def later(self, seconds: float, change: Callable[[], None]) -> None:
+    def later(self, seconds: float, change: Callable[[], object]) -> None:
         """A change that happens while the next poll is under way."""
         self.loop.call_later(seconds, change)
 
@@ -191,6 +193,7 @@ class PoolWorld:
         """Raises AssertionError where a claim isn't true, or a pool that a `fresh` process polled isn't as of then."""
         known = self.known()
         for key, pool in known.pools.items():
+            self._check_tally(pool)
             failure = known.last.failure_of(pool) if known.last else None
             verdict = pool_verdict(pool, failure=failure, now=self.now(), interval=timedelta(hours=1))
             if verdict.level == "exact" and pool.picture:
@@ -204,11 +207,17 @@ class PoolWorld:
                     assert pool.picture is not None, f"{key} was polled and isn't known"
                     assert pool.picture.as_of == ended.date, f"{key} was polled and isn't fresh"
 
+    def _check_tally(self, pool: Pool) -> None:
+        """It counts of this pool alone, or what is stored would be taken for that of a pool before."""
+        tally = pool.picture.tally if pool.picture else None
+        created = to_milliseconds(pool.facts.creation_time.replace(microsecond=0))
+        assert tally is None or tally.since >= created, f"{pool.facts.id} counts since before it was created"
+
     def _check_claim(self, name: str, created: datetime, as_of: datetime, summary: NodeSummary) -> None:
         true = next(p for p in self.service.pools if key_of(p.id) == key_of(name) and p.created == created)
-        if true.deleted is not None:
-            return
-        instants = true.between(as_of, self.now())
+        end = min(self.now(), true.deleted or self.now())
+        assert created.replace(microsecond=0) <= as_of <= end, f"{name} of {created} is told as of {as_of}, until {end}"
+        instants = true.between(as_of, end)
         true_ones = [true_summary(nodes) for nodes in instants]
         assert summary in true_ones, f"{name} is said to have {summary} as of {as_of}; had {true_ones}"
         stored = self.stored(name)

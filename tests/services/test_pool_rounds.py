@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 from shared.domain.nodes import NodeCounts, merged, summary_of
 from shared.domain.pools import Pool
 from shared.domain.stamps import to_milliseconds
+from shared.services import pool_rounds
 from shared.services.node_reading import NodeReading, NodesRead
+from shared.services.pool_rounds import PoolRounds
+from shared.services.pools_under_way import PoolsUnderWay
 from shared.stores.nodes import StoredNodes
+from tests.services.fake_pools import TruePool
 from tests.services.memory_tables import Fault
 from tests.services.pool_telling import asked, level_of_nodes
 from tests.services.pool_world import PoolWorld, as_told
@@ -22,7 +26,7 @@ from tests.services.pool_world import PoolWorld, as_told
 STATES = ("idle", "running", "preempted", "creating")
 
 changes = st.tuples(
-    st.sampled_from(["state", "slots", "bar", "add", "remove", "swap"]),
+    st.sampled_from(["state", "slots", "bar", "add", "remove", "swap", "anew"]),
     st.integers(0, 2),
     st.integers(0, 9),
     st.integers(0, 3),
@@ -49,6 +53,9 @@ def change(world: PoolWorld, how: tuple[str, int, int, int]) -> None:
     kind, which, node, state = how
     pool = world.service.pools[-1 - which % min(3, len(world.service.pools))]
     names = sorted(pool.at(world.now()))
+    if kind == "anew":
+        make_anew(world, pool, state)
+        return
     if kind == "add" or not names:
         world.add_node(pool, dedicated=bool(state))
         return
@@ -66,6 +73,13 @@ def change(world: PoolWorld, how: tuple[str, int, int, int]) -> None:
         world.bar_node(pool, name)
     elif kind == "slots" and old.state == "running":
         world.change_node(pool, name, "running", slots=state)
+
+
+def make_anew(world: PoolWorld, pool: TruePool, nodes: int) -> None:
+    """The pool is deleted and at once created anew, if it is there."""
+    if pool.is_there(world.now()) and pool.created < world.now():
+        pool.deleted = world.now()
+        world.create(pool.id, nodes)
 
 
 def play(world: PoolWorld, script: list[tuple[Any, ...]]) -> None:
@@ -168,6 +182,12 @@ class CountsSuffice(NodeReading):
         return replace(picture, doubt=None if picture.summary.counts == counts else picture.doubt), nodes
 
 
+async def looked_up_at_once(self: PoolRounds, this: PoolsUnderWay, pool: Pool) -> None:
+    """Whatever a GET shows is as of the list of pools."""
+    this.pools[pool.key] = pool.seen(await self.source.fetch_pool(pool.facts.id), this.t0())
+    this.told.add(pool.key)
+
+
 async def _changes(reading: NodeReading, pool: Pool, stored: StoredNodes, t0: Any) -> NodesRead:
     """Changes alone, taken for all there is."""
     assert pool.picture
@@ -206,7 +226,37 @@ def slots_change_between_two_pages(world: PoolWorld) -> None:
     world.poll(takes=3)
 
 
-STORIES = (a_node_goes_and_another_takes_a_slot, slots_change_between_two_pages)
+def a_pool_is_made_anew_behind_the_list(world: PoolWorld) -> None:
+    """Between the list of pools and that of its nodes: first with nodes, then with none yet."""
+    for nodes in (2, 0):
+        alpha = world.create(f"Alpha-{nodes}", 2)
+        world.wait(60)
+        world.poll()
+        world.wait(60)
+        world.later(3 * 1.3, partial(make_anew, world, alpha, nodes))
+        world.poll(takes=3)
+        world.poll()
+
+
+def a_pool_is_made_anew_around_the_list(world: PoolWorld) -> None:
+    """It is gone when pools are listed, and there again when it is looked up."""
+    alpha = world.create("Alpha", 2)
+    world.wait(60)
+    world.poll()
+    world.wait(60)
+    alpha.deleted = world.now()
+    world.later(3 * 0.8, partial(world.create, "Alpha", 2))
+    world.poll(takes=3)
+    world.wait(60)
+    world.poll()
+
+
+STORIES = (
+    a_node_goes_and_another_takes_a_slot,
+    slots_change_between_two_pages,
+    a_pool_is_made_anew_behind_the_list,
+    a_pool_is_made_anew_around_the_list,
+)
 
 
 def played(reading: type[NodeReading], story: Callable[[PoolWorld], None]) -> None:
@@ -229,6 +279,22 @@ def played(reading: type[NodeReading], story: Callable[[PoolWorld], None]) -> No
 def test_readings_with_a_bug_are_noticed(bug: type[NodeReading], story: Callable[[PoolWorld], None]) -> None:
     with pytest.raises(AssertionError):
         played(bug, story)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "bug", "story"),
+    [
+        (pool_rounds, "may_be_anothers", lambda *_: False, a_pool_is_made_anew_behind_the_list),
+        (PoolRounds, "_look_up", looked_up_at_once, a_pool_is_made_anew_around_the_list),
+    ],
+    ids=["nobody asks whose nodes they are", "a pool that is younger than the list is as of that"],
+)
+def test_rounds_with_a_bug_are_noticed(
+    monkeypatch: pytest.MonkeyPatch, place: object, name: str, bug: object, story: Callable[[PoolWorld], None]
+) -> None:
+    monkeypatch.setattr(place, name, bug)
+    with pytest.raises(AssertionError):
+        played(NodeReading, story)
 
 
 @pytest.mark.parametrize("story", STORIES)
