@@ -83,8 +83,8 @@ async def _submit(table: TableClient, step: Sequence[Operation]) -> Etags:
         if getattr(error.__cause__, "status_code", None) == _GONE:
             raise CacheConflictError(f"What was to be written is gone: {table.table_name}.") from error
         raise
-    # strict=False: none of a deletion in storage of tests
-    return {operation[1]["RowKey"]: str(answer.get("etag")) for operation, answer in zip(step, answers, strict=False)}
+    pairs = zip(step, answers, strict=True)
+    return {operation[1]["RowKey"]: str(answer["etag"]) for operation, answer in pairs if "etag" in answer}
 
 
 def _groups(units: Sequence[Unit]) -> Iterator[list[Unit]]:

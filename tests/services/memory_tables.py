@@ -174,7 +174,7 @@ class MemoryTable:
             else:
                 merged = self._rows[place][0] if _is_merged(operation) and place in self._rows else {}
                 self._rows[place] = ({**merged, **operation[1]}, f'W/"{next(self._storage.etags)}"')
-        return [{"etag": self._rows[place][1]} for place in places if place in self._rows]
+        return [{"etag": self._rows[place][1]} if place in self._rows else {} for place in places]
 
     def _deleted(self, row: Row, condition: dict[str, Any]) -> None:
         if _place(row) in self._rows:  # as the SDK has it, what is gone is as good as deleted

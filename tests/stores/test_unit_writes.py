@@ -1,0 +1,50 @@
+"""What transactions answer, on real storage and in the fake of the tests of services: each operation, in its order."""
+
+from typing import Any, cast
+
+import pytest
+from azure.data.tables.aio import TableClient
+
+from shared.stores.tables import Tables
+from shared.stores.unit_writes import deleted, write_at_once, write_units, written
+from tests.services.memory_tables import Connection, MemoryTables, Storage
+
+
+@pytest.fixture(params=["real", "fake"])
+def table(request: pytest.FixtureRequest, tables: Tables) -> TableClient:
+    return (tables if request.param == "real" else MemoryTables(Connection(Storage())))["nodes"]
+
+
+def row(partition: str, name: str, **columns: Any) -> dict[str, Any]:
+    return {"PartitionKey": partition, "RowKey": name, **columns}
+
+
+async def etags_of(table: TableClient, partition: str) -> dict[str, str]:
+    return {
+        entity["RowKey"]: str(entity.metadata["etag"])
+        async for entity in table.query_entities("PartitionKey eq @partition", parameters={"partition": partition})
+    }
+
+
+async def test_a_transaction_answers_each_operation_and_deletions_without_an_etag(
+    table: TableClient, partition: str
+) -> None:
+    first = await write_at_once(table, [written(row(partition, name), None) for name in "ab"])
+    operations = [
+        deleted(partition, "a", first["a"]),
+        written(row(partition, "b", size=1), first["b"]),
+        written(row(partition, "c"), None),
+    ]
+    answers = cast("list[dict[str, str]]", await table.submit_transaction(operations))
+    stored = await etags_of(table, partition)
+    assert answers == [{}, {"etag": stored["b"]}, {"etag": stored["c"]}]
+
+
+async def test_rows_behind_a_deletion_are_told_with_their_own_etags(table: TableClient, partition: str) -> None:
+    first = await write_at_once(table, [written(row(partition, name), None) for name in "ab"])
+    units = [
+        [deleted(partition, "a", first["a"]), written(row(partition, "b", size=1), first["b"])],
+        [written(row(partition, "c"), None)],
+    ]
+    stored = await write_units(table, units), await etags_of(table, partition)
+    assert stored[0] == [{"b": stored[1]["b"]}, {"c": stored[1]["c"]}]
