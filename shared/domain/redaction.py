@@ -21,7 +21,10 @@ from shared.domain.secrets.commands import COMMANDS
 from shared.domain.secrets.contexts import CONTEXTS
 from shared.domain.secrets.escapes import SIGNS, unescaped
 from shared.domain.secrets.lines import filed, lined, said, secured
+from shared.domain.secrets.name_places import name_starts
+from shared.domain.secrets.nested import nested
 from shared.domain.secrets.rules import RuleBook, Span, lower
+from shared.domain.secrets.shells import handed, here_documents, signed_in, written
 from shared.domain.secrets.tokens import may_hold_token, tokens
 from shared.domain.secrets.values import MARK
 
@@ -31,20 +34,26 @@ _SHORTEST_TOKEN = 20
 _NAMED = re.compile(r"[^\W\d_]:")
 # Each way of finding secrets by their names, and signs without which it finds none.
 _BY_NAME = (
-    (assigned, ("=", ":", "->")),
-    (optional, ("-", "/")),
-    (called, ("(",)),
-    (declared, ("pass", "pwd", "pw", "secret", "token", "key", "auth", "psk")),
+    (called, ("(", ", ", ",'", ',"')),
+    (declared, ("{", ":\n", ":\r")),
     (set_by_command, ("set", "export", "env", "configure", "define")),
-    (blocks, (": |", ": >", ":|", ":>")),
+    (blocks, (": |", ": >", ":|", ":>", "!vault |", "!!str |", "!!binary |")),
     (elements, ("<",)),
-    (paired, ("val", "content")),
-    (filed, (":",)),
-    (lined, ("pass", "pwd", "pw", "secret", "token", "key", "auth", "psk")),
-    (secured, ("convertto-securestring",)),
-    (said, ("pass", "secret", "token", "api key")),
+    (paired, ("val", "content", "setting", '"v')),
+    (nested, ("{",)),
+    (here_documents, ("<<",)),
+    (lined, (" ", "\t", "=")),
+    (said, ("pass", "pwd", "secret", "token", "key", "code")),
 )
-_LISTED = re.compile(r"[\"'],?[ \t]*[\"']")  # between the arguments of a list: `["mysql", "-pabc"]`
+# Those that no name leads to.
+_BY_PLACE = (
+    (filed, (":",)),
+    (secured, ("convertto-securestring",)),
+    (handed, ("<<<",)),
+    (written, ("echo ", "printf ", "print ")),
+    (signed_in, ("@",)),
+)
+_LISTED = re.compile(r"\[[ \t]*[\"'](?=-)|[\"'],?[ \t]*[\"']")  # between the arguments of a list: `["mysql", "-pabc"]`
 _OPTION_LISTED = re.compile(r"[\"'],?[ \t]*[\"']-")
 _RULES = RuleBook((*CONTEXTS, *COMMANDS))
 
@@ -77,7 +86,13 @@ def _escaped_secrets(text: str) -> Iterator[Span]:
 def _secrets(text: str) -> Iterator[Span]:
     lowered = lower(text)
     yield from tokens(text)
-    for find, signs in _BY_NAME:
+    if starts := name_starts(text, lowered):
+        yield from assigned(text, starts)
+        yield from optional(text, starts)
+        for find, signs in _BY_NAME:
+            if any(sign in lowered for sign in signs):
+                yield from find(text, lowered)
+    for find, signs in _BY_PLACE:
         if any(sign in lowered for sign in signs):
             yield from find(text, lowered)
     yield from _RULES.spans(text, lowered)

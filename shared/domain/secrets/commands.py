@@ -14,6 +14,12 @@ def _any(programs: str) -> str:
     return "|".join(map(re.escape, programs.split()))
 
 
+def _apart(option: str) -> str:
+    """A list of arguments has more between an option and its value than a command line."""
+    option = f"(?i:{option})" if "/" in option else option
+    return option.replace("[ =]?", "(?:=|[ ]{0,6})").replace("[ =]", "(?:=|[ ]{1,6})")
+
+
 _SNMP = "snmpget snmpwalk snmpset snmpbulkwalk snmpbulkget snmpgetnext snmptrap snmptable snmpinform"
 # Programs, and the options behind which a secret stands; a space or nothing parts most of them from it.
 _BY_OPTION = (
@@ -22,11 +28,19 @@ _BY_OPTION = (
     ("rar unrar", r"-h?p(?=\S)"),
     ("mysql mysqldump mysqladmin mysqlimport mysqlsh mariadb mariadb-dump mariadb-admin", r"-p(?=\S)"),
     ("mongo mongosh mongodump mongorestore mongoimport mongoexport", r"-p[ =]?"),
+    ("ldappasswd", r"-s\s+"),
+    ("swift", r"-K\s+"),
+    ("ascp ascp4", r"-W\s+"),
+    ("conan rcon mcrcon knife gpg-preset-passphrase", r"-[pP]\s+(?=\S*\d)"),
+    ("kaggle", r"-n\s+key\s[^\n|;&]{0,60}?-v\s+"),
+    ("curl", r"(?:--cert|-E|--proxy-cert)[ =][\"']?[^\s:\"']+:"),
+    ("net wbinfo ntlm_auth smbcacls smbcquotas winexe", r"(?:-U|-a|--user)[ =]?[\"']?[^\s%\"']+%"),
+    ("mysqlsh sftp scp sshfs", r"[\"']?[\w.\-]+:(?=[^\s:@/]+@)(?![^\s@]*\.\w+@)"),
     ("sshpass", r"-p\s*"),
     ("plink pscp psftp pageant putty puttygen", r"-pw[ =]"),
     ("psexec psexec64 pskill pslist psservice psinfo paexec wmiexec winexe", r"[-/]p[ :]"),
     ("redis-cli redis-benchmark valkey-cli keydb-cli", r"(?:-a|--pass)[ =]"),
-    ("openssl", r"(?:-k|-K|-passwd|-macopt key:|-macopt hexkey:|-psk)\s+"),
+    ("openssl", r"(?:-k|-K|-passwd|-macopt key:|-macopt hexkey:|-psk|-hmac)\s+"),
     ("openssl", r"-pass(?:in)?\s+pass:"),
     ("openssl", r"-passout\s+pass:"),
     ("ldapsearch ldapmodify ldapadd ldapdelete ldappasswd ldapwhoami", r"-[wW][ ]?(?=\S)"),
@@ -37,7 +51,7 @@ _BY_OPTION = (
     ("lftp", r"(?:-u|--user)\s+[\"']?[^\s,\"']+,"),
     (
         "curl ftp wget http https xh httpie",
-        r"(?:-u|--user|--proxy-user|-U|-a|--auth)[ =]?\s*[\"']?(?!https?:)[^\s:\"'$-][^\s:\"']*:",
+        r"(?:-[a-zA-Z]{0,6}u|--user|--proxy-user|-U|-a|--auth)[ =]?\s*[\"']?(?!https?:)[^\s:\"'$-][^\s:\"']*:",
     ),
     ("etcdctl influx cypher-shell couchbase-cli nuget", r"(?:--user|-u|-p|-Password)[ =]\s*[\"']?(?:[^\s:\"']*:)?"),
     ("xfreerdp wfreerdp mstsc", r"/p:"),
@@ -65,7 +79,7 @@ _BY_OPTION = (
     ("kinit", r"--password\s+"),
     ("newman", r"--env-var\s+[\"']?\w*(?:key|token|password)="),
     ("svn", r"--password[ =]"),
-    ("vault", r"(?:kv put|write)\b[^\n|;&]{0,200}?\s[\w\-]+="),
+    ("vault", r"(?:kv put|write)\b[^\n|;&]{0,200}?\s[\w\-]*(?<!role_id)="),
 )
 _REGISTRY = rf"\s+add\b{_WITHIN}\s/v\s+\"?[\w .\-]*(?:passw(?:or)?d|pwd|secret|token|key)\"?\s{_WITHIN}/d\s+"
 # Programs, and what stands between them and a secret that no option names.
@@ -80,31 +94,44 @@ _BY_PLACE = (
         "",
     ),
     ("gsutil", r"\s+signurl\b" + _WITHIN + r"\s-p\s+", ""),
-    ("poetry", r"\s+config\s+http-basic\.\S+\s+\S+\s+", ""),
+    ("poetry composer", r"\s+config\s+(?:--\S+\s+)*http-basic\.\S+\s+\S+\s+", ""),
     ("snyk", r"\s+auth\s+", ""),
     ("ngrok", r"\s+(?:config\s+add-authtoken|authtoken)\s+", ""),
     ("infracost doctl heroku", r"\s+auth\s+login\s+", ""),
+    ("ansible-vault", r"\s+encrypt_string\s+(?:--\S+(?:\s+[^\s'\"-]\S*)?\s+)*(?=[\"'])", ""),
+    ("redis-cli valkey-cli", _WITHIN + r"\sauth\s+(?:[A-Za-z]\w*\s+(?=\S))?", ""),
+    ("az", r"\s+(?:sql|postgres|mysql|mariadb|synapse|vm|vmss|acr|ad)\b" + _WITHIN + r"\s-(?-i:p)\s+", r"(?!\w+=)"),
+    ("iinit", r"\s+", r"(?=\S*\d)"),
     ("mc", r"\s+(?:alias\s+set|config\s+host\s+add)\s+\S+\s+\S+\s+\S+\s+", ""),
     ("mysqladmin mariadb-admin", _WITHIN + r"\spassword\s+", ""),
     ("consul", r"\s+kv\s+put\s+\S+\s+", ""),
     ("rclone", r"\s+obscure\s+", ""),
     ("expect", r"[^\n]{0,200}?\bsend\s+", ""),
     ("tailscale", _WITHIN + r"\s--auth-?key[ =]", ""),
-    ("sqlplus sqlldr expdp impdp exp imp rman sql", r"\s+(?:-\S+\s+)*[\"']?\w[\w$]*/", r"(?=[^\s/@]+@)"),
+    ("mkpasswd", r"\s+(?:-\S+\s+(?:[a-z]\S*\s+)?)*", r"(?=\S*\d)(?!-|(?:sha|md5|yescrypt|bcrypt))"),
+    ("wpa_passphrase", r"\s+(?:\"[^\"]*\"|\S+)\s+", ""),
+    ("isql iusql", r"\s+[A-Za-z]\S*\s+[A-Za-z]\S*\s+", r"(?=\S*\d)(?!-)"),
+    ("codecov", _WITHIN + r"\s-t[ =]", ""),
+    ("kadmin kadmin.local", _WITHIN + r"\s-(?:w|pw)\s+", ""),
+    ("azuresigntool", _WITHIN + r"\s-kvs\s+", ""),
+    ("rman", r"\s+(?:target|auxiliary|catalog)\s+[\"']?\w[\w$]*/", r"(?=[^\s/@]+@)"),
+    ("sqlplus sqlldr expdp impdp exp imp rman sql connect", r"\s+(?:-\S+\s+)*[\"']?\w[\w$]*/", r"(?=[^\s/@]+@)"),
+    ("smbclient", r"\s+[\"']?(?://|\\\\)\S+\s+(?=[^\s-])", ""),
+    ("aws", r"\s+ssm\s+put-parameter\b(?=[^\n]*SecureString)" + _WITHIN + r"\s--value[ =]", ""),
     ("nuget dotnet", _WITHIN + r"\s(?:push\b[^\n|;&]{0,200}?\s)?(?:-ApiKey|-k|--api-key|setapikey)\s+", ""),
     ("gcloud", _WITHIN + r"\s--(?:data|set-root-password|password)[ =]", ""),
     ("terraform tofu", _WITHIN + r"\s-var[ =][\"']?\w*(?:password|secret|token|key)=", ""),
     ("subscription-manager", _WITHIN + r"\s--(?:password|activationkey)[ =]", ""),
 )
 _PIPED = (
-    r"(?=[^|\n]{0,20}\|\s*[^|\n]{0,200}?(?:--password-stdin|--passphrase-fd|--stdin\b|sudo\s+(?:-\w+\s+)*-S|chpasswd|passwd\b"
-    r"|login\b|kinit\b|cryptsetup\b|gpg\b|smbpasswd\b|secret\s+create|secrets?\s+(?:set|versions\s+add)))"
+    r"(?=(?:[^|\n]{0,20}|[^|\n()]{0,200}\)\s*)\|\s*[^|\n]{0,200}?(?:--password-stdin|--passphrase-fd|--stdin\b|sudo\s+(?:-\w+\s+)*-S|chpasswd|passwd\b"
+    r"|login\b|kinit\b|cryptsetup\b|gpg\b|smbpasswd\b|pass\s+insert|password_stdin|secret\s+create|secrets?\s+(?:set|versions\s+add)))"
 )
 COMMANDS: tuple[Rule, ...] = (
     *(
         rule(
             tuple(programs.split()),
-            rf"\b(?i:{_any(programs)})(?:\.exe)?\b{_WITHIN}\s{option}",
+            rf"\b(?i:{_any(programs)})(?:\.exe)?\b{_WITHIN}\s{_apart(option)}",
             f"{_NO_REFERENCE}{VALUE}",
         )
         for programs, option in _BY_OPTION
@@ -118,9 +145,21 @@ COMMANDS: tuple[Rule, ...] = (
         r"(?<!-mode )(?<!--auth )\blogin\b[^\n|;&]{0,500}?\s-p[ =]?",
         f"{_NO_REFERENCE}{VALUE}",
     ),
+    # whatever the program: a token alone behind `login`
     rule(
-        ("echo", "printf", "print"),
-        r"\b(?:echo|printf|print)\s+(?:-\w+\s+|['\"]%s[^'\"]*['\"]\s+)*",
+        (" login ", " add-authtoken ", " attach ", " unseal "),
+        r" (?:login|add-authtoken|attach|unseal)\s+(?:--?\w[\w\-]*\s+)*",
+        r"(?=[A-Za-z_+/=\-]*\d)(?=[\d_+/=\-]*[A-Za-z])[\w+/=\-]{20,}(?=[\s;&|\"')]|\Z)",
+    ),
+    rule((" user ",), r"(?i) user\s+\S+\s+using\s+", f"{_NO_REFERENCE}{VALUE}"),
+    rule(
+        ("userid=",),
+        r"(?i)\buserid=[\"']?\w[\w$]*/",
+        rf"{_NO_REFERENCE}[^\s@\"']+",
+    ),
+    rule(
+        ("echo", "printf", "print", "yes "),
+        r"\b(?:echo|printf|print|yes)\s+(?:-\w+\s+|['\"]%s[^'\"]*['\"]\s+)*",
         rf"{_NO_REFERENCE}{VALUE}{_PIPED}",
     ),
     rule(
@@ -166,10 +205,47 @@ COMMANDS: tuple[Rule, ...] = (
         f"{_NO_REFERENCE}{VALUE}",
     ),
     rule(
-        ("login(", "auth=(", "auth = (", "authenticate(", "credential]::new(", "credential(", "_auth(", "pw_set("),
-        r"(?i)(?:login|authenticate|credential|credential\]::new|auth(?:\s?=\s?)?|pw_set)\(\s*(?:\w+\s?=\s?)?"
+        (
+            "login(",
+            ".auth(",
+            "getconnection(",
+            "auth=(",
+            "auth = (",
+            "authenticate(",
+            "credential]::new(",
+            "credential(",
+            "_auth(",
+            "pw_set(",
+        ),
+        r"(?i)(?:login|\.auth|getconnection|authenticate|credential|credential\]::new|auth(?:\s?=\s?)?|pw_set)\(\s*(?:\w+\s*,\s*|\w+\s?=\s?)?"
         r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')\s*,\s*\(?(?:\w+\s?=\s?)?(?=[\"'])",
         VALUE,
+    ),
+    # what signs or encrypts: a key is the first or second argument
+    rule(
+        ("hmac.new(", "fernet(", "jwt.encode(", "jwt.decode(", "createhmac(", ".encrypt(", ".decrypt(", "jwt.sign("),
+        r"(?i)(?:hmac\.new|fernet|jwt\.(?:encode|decode|sign)|createhmac|\.(?:en|de)crypt)\("
+        r"(?:[^()\"'\n]{1,100},\s*|[\"'][\w\-]{1,16}[\"'],\s*)?b?(?=[\"'])",
+        rf"(?=[^\n]{{0,200}}\d){VALUE}(?=\s*[,)])",
+    ),
+    rule(
+        (
+            "setpassword(",
+            "withpassword(",
+            "set_password(",
+            "setpass(",
+            "setsecret(",
+            "setapikey(",
+            "settoken(",
+            "set_secret(",
+            "withsecret(",
+            "withtoken(",
+            "with_password(",
+            "set_token(",
+            "withapikey(",
+        ),
+        r"(?i)(?:set|with)_?(?:password|pass|secret|token|api_?key)\(\s*(?:[\"'][^\"'\n]{0,100}[\"']\s*,\s*)*(?=[\"'])",
+        rf"{VALUE}(?=\s*\))",
     ),
     rule(
         ("credential(", "basicauth(", "pscredential "),

@@ -22,7 +22,7 @@ CONTEXTS: tuple[Rule, ...] = (
         r"(?s:.*?)(?=\s*Private-(?:MAC|Hash)|\Z)|[0-9a-f]+",
     ),
     # signatures of addresses, whoever signed them; function keys; secrets and tokens in a query
-    rule(("sig=",), r"(?i)(?:\b|(?<=_))sig=", rf"(?!REDACTED\b|\d*\.\d)" rf"{_VARIABLE}{_IN_ADDRESS}"),
+    rule(("sig=",), r"(?i)(?:\b|(?<=_)|(?<=u0026))sig=", rf"(?!REDACTED\b|\d*\.\d)" rf"{_VARIABLE}{_IN_ADDRESS}"),
     rule(("signature=",), r"(?i)\bsignature=\\*\"?", r"[0-9a-f]{40,}"),
     rule(("response=",), r"(?i)\bresponse=\\*\"?", r"[0-9a-f]{32,}"),
     rule(
@@ -42,6 +42,7 @@ CONTEXTS: tuple[Rule, ...] = (
         r"(?i:\bbearer|\bbasic|\bsharedkey(?:lite)?\s+\w{3,24}:)\s*",
         r"(?<=[\s:])(?![a-z_]{1,40}=\S)(?=[\w.~+/\-]*[0-9A-Z~+/=])[\w.~+/\-]{8,}=*",
     ),
+    rule(("bearer",), r"(?i)\bbearer\s*[\"']\s*(?:\+|\.|,|&)\s*(?=[\"'])", VALUE),
     rule(
         ("cookie",),
         r"(?i)cookie\\*[\"']?\s*(?::|=>|,)\s*\\*[\"']?(?=[^\s;=\"']{1,100}=)",
@@ -60,7 +61,7 @@ CONTEXTS: tuple[Rule, ...] = (
     rule(
         ("://",),
         r"(?<=[A-Za-z0-9])://",
-        r"(?!\$|\[redacted\]@)[^\s/@:\"'<>]*:(?!\[redacted\]@|\$|%[A-Z_]+%|\*|<)[^\s/\"'<>]+(?=@)",
+        r"(?!\$|\[redacted\]@)[^\s/@:\"'<>]*:(?!\[redacted\]@|\$|%[A-Z_]+%|\*|<|\{\w+\}@)[^\s/\"'<>]+(?=@)",
     ),
     rule(
         ("http://", "https://"),
@@ -68,7 +69,9 @@ CONTEXTS: tuple[Rule, ...] = (
         r"(?!\[redacted\]@|\$|<)(?:[^\s/@:\"'?#<>]{16,}|(?=[^@\s/]*\d)[^\s/@:\"'?#<>]{8,})(?=@)",
     ),
     rule(
-        ("://",), r"(?<=[A-Za-z0-9])://[^\s/@:\"'<>]{1,200}:", r"(?!\$|\*|<|\d{1,5}/)[^\s@\"'<>:]{1,200}(?=@[\w.\-]+)"
+        ("://",),
+        r"(?<=[A-Za-z0-9])://[^\s/@:\"'<>]{1,200}:",
+        r"(?!\$|\*|<|\{\w+\}@|\d{1,5}/)[^\s@\"'<>:]{1,200}(?=@[\w.\-]+)",
     ),
     # files of programs: .netrc, .pgpass, Docker's, Ansible's vaults, Kubernetes' secrets
     rule(
@@ -102,6 +105,23 @@ CONTEXTS: tuple[Rule, ...] = (
     ),
     # files of daemons: IPsec, Postfix, hashes of passwords; the stream of a channel; what a pipeline masks
     rule(('psk "', 'eap "', 'xauth "'), r"(?i)(?<=: )(?:PSK|EAP|XAUTH) ", r"\"[^\"\n]*\""),
+    # a share's line, and what a session of FTP or Redis is told
+    rule(
+        ("http://", "https://"),
+        r"(?:^|(?<=[\"'\n]))https?://[^\s\"'|;&<>]{4,200}[ \t]+(?:[A-Za-z][\w.@\\\-]{0,60}|\"[^\"\n]{1,60}\")[ \t]+",
+        r"\"[^\"\n]{4,}\"|(?=[^\s\d]*\d)(?=[^\sA-Za-z]*[A-Za-z])(?![\w.\-]*\.[A-Za-z]\w{0,4}[\"']?\s*$)"
+        r"(?!v?\d+[.:\-]|\d+\w{1,3}\b)[^\s\"'()\[\]<>/=]{6,}(?=[\"']?\s*(?:$|>|\|))",
+    ),
+    rule(
+        ("/",),
+        r"^/[^\s\"'|;&<>:]{2,200}[ \t]+[A-Za-z][\w.@\\\-]{0,60}[ \t]+",
+        r"\"(?=[^\"\n]*\d)[^\"\s]{6,}\"(?=\s*$)",
+    ),
+    rule(
+        ("user ", "auth "),
+        r"(?i)(?:^|(?<=;)|(?<=; ))(?:user[ \t]+[\w.@\-]{1,60}|(?-i:AUTH)(?:[ \t]+[\w.@\-]{1,60})?)[ \t]+",
+        r"(?=\S*\d)(?=\S*[A-Za-z])(?!\S*[:=/(\[])[^\s\"';]{8,}(?=[\"']?[ \t]*(?:$|;))",
+    ),
     rule(("]:",), r"(?<=[a-z])\]:\d{1,5}\s+[^\s:]{1,100}:", r"\S+"),
     rule(
         ("$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$", "$argon2", "$pbkdf2", "$scrypt$"),
@@ -117,18 +137,65 @@ CONTEXTS: tuple[Rule, ...] = (
         r"(?!\{[\w.\[\]()]*\}|\{\s*[\"'])\{[^{}\n]{1,200}\}",
     ),
     rule(
+        ("secrets:", "passwords:", "tokens:", "apikeys:", "api_keys:"),
+        r"(?i)(?:secrets|passwords|tokens|api_?keys):[ \t]*\r?\n(?=[ \t]*-[ \t]+(?=\S*\d)[^\s:/]{6,}[ \t]*$)",
+        r"(?:[ \t]*-[ \t]+[^\s:]+[ \t]*(?:\n|\Z))+",
+    ),
+    rule(
+        ("chpasswd:",),
+        r"(?i)chpasswd:[ \t]*\r?\n(?s:.{0,200}?)list:[ \t]*\|?[ \t]*\r?\n(?=[ \t]+-?[ \t]*[\w.\-]+:)",
+        r"(?:[ \t]+-?[ \t]*[\w.\-]+:\S+[ \t]*(?:\n|\Z))+",
+    ),
+    # a header with one random value, whatever it is called; what one signs in with, or encrypts with
+    rule(
+        (" -h", " --header"),
+        r"(?i)\s(?:-H|--header)[ =]?[\"'](?![\w\-]*(?:id|trace\w*|md5|sha\d*|digest"
+        r"|etag|match|range|agent|type|origin|host)"
+        r"\s*:)"
+        r"[\w\-]{2,60}:\s*",
+        r"(?=[A-Za-z_\-+/=]*\d)(?=[\d_\-+/=]*[A-Za-z])[\w+/=\-]{20,}(?=[\"'])",
+    ),
+    rule(("user",), r"^[ \t]*(?:proxy-)?user[ \t]*[=:][ \t]*\"?[\w.@\\\-]{1,60}:", r"(?=\S*\d)[^\s\"]{6,}(?=\"?\s*$)"),
+    rule(("proxy",), r"(?i)proxy[ \t]*[=:][ \t]*[\"']?[\w.\-]{1,60}:", r"[^\s@/\"']{3,}(?=@)"),
+    rule(("static:",), r"\bstatic:[\w.@\-]{1,60}:", r"\S{4,}"),
+    rule(("credentials",), r"(?i)\bcredentials?\s*[:=]?\s+[\w.@\-]{1,60}\s*[/:]\s*", r"(?=\S*\d)[^\s/:\"']{6,}"),
+    rule(("user ",), r"(?-i:^[ \t]*USER[ \t]+\S+\r?\n[ \t]*PASS[ \t]+)", r"\S{4,}"),
+    # private parts of keys, in XML, JSON or base64
+    rule(
+        ("<rsakeyvalue",),
+        r"(?i)<RSAKeyValue>(?s:.{0,1200}?)(?=<(?:P|Q|DP|DQ|InverseQ|D)>)",
+        r"(?s:.*?)(?=</RSAKeyValue|\Z)",
+    ),
+    rule(('"kty"',), r"\"kty\"(?s:.{0,2000}?)\"(?:k|d|p|q|dp|dq|qi)\"\s*:\s*", r"\"[\w\-]{16,}\""),
+    rule(
+        ("ls0tls1crudjti",),
+        r"(?<![A-Za-z0-9+/])LS0tLS1CRUdJTi(?!BDRVJU|BQVUJMSUM|BUUlVTVEVE|BUQ0VSV)",
+        r"[A-Za-z0-9+/]{20,}=*",
+    ),
+    rule(("eyj",), r"(?<![\w+/.\-])eyJ", r"[\w+/\-]{80,}={0,2}(?![\w.])", whole=True),  # JSON in base64
+    rule(
+        ('"data"',),
+        r"\"data\"\s*:\s*",
+        r"\"MI[A-Za-z0-9+/]{60,}=*\"(?=[^{}]{0,300}\"(?:password|thumbprint)\")",
+    ),
+    rule(
+        ("pfx", "p12", "pkcs12"),
+        r"(?i)\b\w{0,20}(?:pfx|p12|pkcs12)\w{0,10}\\*[\"']?\s*[:=]\s*\\*[\"']?",
+        r"MI[A-Za-z0-9+/]{60,}=*",
+    ),
+    rule(
         ("secrets:", "credentials:", "passwords:"),
         r"(?i)(?:secrets|credentials|passwords):[ \t]*\r?\n(?=[ \t]+[\w.\-]+:[ \t]+(?=[^\s\d]*\d)[^\s/]{6,}[ \t]*$)",
         r"(?:[ \t]+[\w.\-]+:[ \t]+\S+[ \t]*(?:\n|\Z))+",
     ),
     rule(("createuser",), r"(?i)\bcreateUser\s+\S+\s+(?:MD5|SHA[\w\-]*)\s+", VALUE),
     rule(("aes ", "des "), r"(?:(?<=\" )|(?<=\w ))(?:AES|DES)\s+", r"(?=[^\s\"]*\d)[^\s\"]{6,}(?=\s*$)"),
-    rule(("/t/",), r"(?<=[\w.])/t/", r"(?:[a-z]{2}-)?[A-Za-z0-9\-]{30,}(?=/)"),
+    rule(("/t/",), r"(?<=[\w.])/t/", r"(?:[a-z]{2}-)?[\w\-]{30,}(?=/)"),
     rule(("rtmp://", "rtmps://"), r"(?i)rtmps?://[^\s/]+/[^\s/]+/", r"[^\s/\"'<>]{8,}"),
     rule(("::add-mask::",), r"(?i)::add-mask::", r"\S+"),
     rule(("issecret=true",), r"(?i)issecret=true[^\]\n]{0,100}\]", r"\S+"),
     # statements of SQL
-    rule(("identified",), r"(?i)\bidentified\s+by(?:\s+password)?\s+(?=['\"N])N?", VALUE),
+    rule(("identified",), r"(?i)\bidentified\s+by(?:\s+password)?\s+(?=['\"N]|(?=\S*\d)[A-Za-z])(?:N(?='))?", VALUE),
     rule(("password",), r"(?i)(?:(?<=with )|(?<=encrypted ))password\s+(?=['\"N])N?", VALUE),
     rule(("password for",), r"(?i)(?<=set )password\s+for\s+\S+\s*=\s*(?:password\()?", VALUE),
     rule(("jdbc:oracle",), r"(?i)\bjdbc:oracle:\w+:[^\s/@]{1,100}/", r"[^\s@/]+(?=@)"),

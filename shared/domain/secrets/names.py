@@ -15,9 +15,9 @@ def _set_of(words: str) -> frozenset[str]:
 _MAX_NAME = 100
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\WA-Z_\d]+|\d+")
 _STRONG = re.compile(
-    r"(?:.*(?:password|passwd|passphrase|passcode|secret|token|credential)s?|.*pwd|pw|psk|jwt|bearer|apikey|apitoken"
+    r"(?:.*(?:password|passwd|passphrase|passcode|secret|token|credential|authtok)s?|.*pwd|pw|psk|jwt|bearer|apikey|apitoken"
     r"|.*(?:passwort|kennwort|wachtwoord|contraseña|contrasena|senha|hasło|haslo|lösenord|пароль|密码|密碼|口令|パスワード|비밀번호)"
-    r"|(?:client)?assertion|creds|authkey|passkey|connectionstring|connstr|masterauth|requirepass|bindpw)"
+    r"|(?:client)?assertion|creds|authkey|passkey|connectionstring|connstr|masterauth|requirepass|(?:bind|root|admin|user|db|auth|ldap|sys)pw|pidkey|productkey)"
 )
 _OF_HADOOP = re.compile(r"\b(?:account\.key|sas\.fixed\.token|client\.secret|secret\.key|azure\.sas)\.", re.IGNORECASE)
 _NO_STRONG = _set_of("tokens secrets nosecret notoken skiptoken nexttoken pagetoken continuationtoken")
@@ -37,8 +37,9 @@ _NO_KEY = _set_of(
 )
 _PROSE = _set_of(
     "valid invalid duplicate missing unknown same given this that which no of for the a an press "
-    "unexpected illegal expected bad new each any enter"
+    "unexpected illegal expected bad new each any enter pressed"
 )
+_NO_PASS = re.compile(r".*(?:com|by|low|high|band|multi|tres|single|second|first|render|all|sur|under|over)pass")
 _NO_TOKEN = _set_of(
     "pad eos bos unk mask sep cls special stop start end max min num n per input output prompt completion "
     "total cached next continuation page skip cancellation unexpected illegal expected syntax sync first "
@@ -92,6 +93,19 @@ def option_names_secret(name: str) -> bool:
         bool(words)
         and words[-1] != "env"
         and ((words[-1] in _OPTIONS and words[0] != "no") or names_secret_before_equals(name))
+    )
+
+
+def ends_in_pass(name: str) -> bool:
+    """Whether it may be a password's, whatever that is for: `SCP_PASS`, `licpass`, but no `compass`."""
+    words = _words(name)
+    if not words or not words[-1].endswith("pass") or _NO_PASS.fullmatch(words[-1]):
+        return False
+    return (
+        words[-1] != "pass"
+        or len(words) == 1
+        or name.isupper()
+        or words[-2] in ("imap", "pop", "scp", "license", "lic")
     )
 
 

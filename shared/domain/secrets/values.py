@@ -24,23 +24,25 @@ def _quoted_within(name: str) -> str:
 
 
 VALUE = (  # pieces that stand together, as a shell joins them
-    rf"(?:{re.escape(MARK)}|{_quoted_within('first')}|{_DOUBLE}|{_SINGLE}|`[^`\n]*`|{_PLAIN})"
-    rf"""(?:(?!["'\\]{_CLOSES})(?:{_quoted_within("next")}|{_DOUBLE}|{_SINGLE})|(?![)}}\]|]){_PLAIN})*"""
+    rf"(?:{re.escape(MARK)}|(?:{_quoted_within('first')}|{_DOUBLE}|{_SINGLE}|`[^`\n]*`|{_PLAIN})"
+    rf"""(?:(?!["'\\]{_CLOSES})(?:{_quoted_within("next")}|{_DOUBLE}|{_SINGLE})|(?![)}}\]|]){_PLAIN})*)"""
 )
 _AROUND = " .,;:)}]"
 # Values that name a secret rather than being one, or say that there is none.
 _REFERENCES = (
-    r"\$[A-Za-z_]\w*|\$\{[\w.:]+(?::?[?+].*)?\}?|\$\{\{.*|\$env:\w+|\$\((?:[^()\n]*)\)?|%[A-Za-z_]\w*%|\{\{.*|@[\w.]+\(.*"
-    r"|\*{2,}|x{3,}|X{3,}|\.{3,}|…"
-    r"|<[^<>\n]*>?|\[(?i:redacted|hidden|masked)\]?|%[sdr].{0,3}|\{\w*\}|\{[a-z_]+[\[.(:!].*|\{\\*[\"'].*|[^\w\s]|\(\w{0,20}|-+|[({[|>~^\\]+|[})\]]+.*"
+    r"\$(?:[A-Za-z_]\w*(?:[\[{(>].*|->.*|\.[a-z].*)?|[\d@*#])|\$\{[\w.:]+(?::?[?+].*)?\}?|\$\{\{.*|\$env:\w+|\$\((?:[^()\n]*)\)?|%[A-Za-z_]\w*%|\{\{.*|@[\w.]+\(.*"
+    r"|\*{2,}(?:[A-Za-z]+\*{2,})?|x{3,}|X{3,}|\.{3,}|…"
+    r"|<[^<>\n]*>?|\[(?i:redacted|hidden|masked)\]?|%[sdr].{0,3}|\{\w*\}?|\[[A-Za-z]+\(.*|\{[a-z_]+[\[.(:!].*|\{\\*[\"'].*|[^\w\s]|\(\w{0,20}|-+|[({[|>~^\\]+|[})\]]+.*"
     r"|(?i:null|none|nil|undefined|true|false|yes|no|on|off|required|optional|expired|invalid|incorrect|missing|wrong"
     r"|empty|set|unset|not|ok|accepted|rejected|changed|updated|protected|hidden|masked|redacted|string|str|text|bytes|any|bool"
     r"|int|object|optional\[.*|str\|.*|secretstr|varchar.*|nvarchar.*|n/a|default"
     r"|expected|read|write|all|lambda|repr|self|value|is|was|has|must|the|for|from|enabled|disabled)"
-    r"|-?\d+\.\d+(?:[eE][+-]?\d+)?|v?\d+\.\d+\.\d+[\w.+\-]*|[A-Z]{14}-[A-Z]{10}-[A-Z]|(?:env|file|fd):[\w./\-]+|@[\w./\-]+\.\w+"
+    r"|METHOD=.*|\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|[+-][\d:]+)?|-?\d+\.\d+(?:[eE][+-]?\d+)?"
+    r"|v?\d+\.\d+\.\d+[\w.+\-]*|[A-Z]{14}-[A-Z]{10}-[A-Z]|(?:env|file|fd):[\w./\-]+|@[\w./\-]+\.\w+"
     r"|[\w.~/\\\-]+\.(?:key|pem|crt|cer|pfx|p12|json|ya?ml|txt|conf|ini|jks|ppk|pub)"
     r"|(?:self|args|config|cfg|conf|settings|os|env|opts|options|ctx|request|this|process|var|local|data|module|params"
     r"|parameters|inputs|secrets|vars|github|each|kwargs|credentials|values)\.[\w.\[\]\"']+(?:\(.*)?"
+    r"|(?:Get|Read|ConvertTo|ConvertFrom|New|Import|Invoke|Select|Join|Out|Start|Write)-[A-Z][A-Za-z]+|creds?"
     r"|[A-Za-z_][\w.]*[(\[].*|(?:~|\.{1,2})?(?:/[a-z0-9_.\-]+)+/?|[A-Za-z]:\\[^\s\"']+"
 )
 
