@@ -61,7 +61,8 @@ class Job:
     """What is stored of one job.
 
     `building` is the generation that a full read is filling since `building_since`; `retired` are generations to be
-    collected; `sealed` means completed and read for good. `ended` are the samples before the picture's that aren't in
+    collected; `sealed` means completed and read for good; `dirty` that leaves of the generation that is served may have
+    changed since the picture was made. `ended` are the samples before the picture's that aren't in
     the job's history yet: one as stored, any number before it is.
     """
 
@@ -71,6 +72,7 @@ class Job:
     building_since: datetime | None = None
     retired: tuple[Retired, ...] = ()
     sealed: bool = False
+    dirty: bool = False
     deleted_at: datetime | None = None
     ended: tuple[Sample, ...] = ()
     etag: str | None = None
@@ -111,7 +113,7 @@ class Job:
         """After a read: unless it only confirms what was there, that has ended."""
         old = self.picture
         is_same = old is None or (old.moved_at, old.counts) == (picture.moved_at, picture.counts)
-        return replace(self, picture=picture, ended=self.ended if is_same else self.samples)
+        return replace(self, picture=picture, dirty=False, ended=self.ended if is_same else self.samples)
 
     def begun(self, generation: str, at: datetime) -> "Job":
         """Before the first row of a new generation is written; one that was begun before and never served retires."""

@@ -65,7 +65,12 @@ async def fold_and_compare(
         before = (counts, service)
         changes = source.fetch_task_pages(job.facts.id, changed_since=(date or as_of) - _LOOK_BACK)
         reading = await read_pages(
-            cache, changes, reading.directory, most_pages=SHORT_LIST, incarnation=reading.incarnation
+            cache,
+            changes,
+            reading.directory,
+            most_pages=SHORT_LIST,
+            incarnation=reading.incarnation,
+            mark=reading.mark,
         )
         if reading.next_link:  # where tasks move, what is behind it could explain any difference
             moved = explained = moved or reading.moved

@@ -15,6 +15,7 @@ from operator import attrgetter
 from shared.domain.keys import keys_of
 from shared.domain.leaves import MAX_ROWS, Leaf
 from shared.domain.tasks import Task, TaskCounts
+from shared.services.dirty_mark import DirtyMark
 from shared.stores.leaf_rows import LeafEntry, Rewrite
 from shared.stores.task_cache import Directory, TaskCache, load_leaves, load_run
 
@@ -37,24 +38,37 @@ type _Window = tuple[_Touched, ...]
 
 
 async def fold(
-    cache: TaskCache, directory: Directory, tasks: Sequence[Task], *, leaf_rows: int = MAX_ROWS
+    cache: TaskCache,
+    directory: Directory,
+    tasks: Sequence[Task],
+    *,
+    leaf_rows: int = MAX_ROWS,
+    mark: DirtyMark | None = None,
 ) -> tuple[Directory, bool]:
     """The directory after `tasks` were folded in, and whether anything moved.
 
     `directory` must have been loaded before the read of `tasks` began. Any number of tasks in any order touches each
-    leaf once or twice, so fewer folds of more tasks cost less. Raises CacheConflictError, StorageError.
+    leaf once or twice, so fewer folds of more tasks cost less. `mark` is made before any is written.
+
+    Raises CacheConflictError, StorageError.
     """
     latest = dict(zip(keys_of([task.id for task in tasks]), tasks, strict=True))
     keys = sorted(latest)
     moved = False
     for part in _passes(keys, [latest[key] for key in keys]):
-        directory, part_moved = await _fold_pass(cache, directory, *part, leaf_rows)
+        directory, part_moved = await _fold_pass(cache, directory, *part, leaf_rows=leaf_rows, mark=mark)
         moved = moved or part_moved
     return directory, moved
 
 
 async def _fold_pass(
-    cache: TaskCache, directory: Directory, keys: Sequence[str], tasks: Sequence[Task], leaf_rows: int
+    cache: TaskCache,
+    directory: Directory,
+    keys: Sequence[str],
+    tasks: Sequence[Task],
+    *,
+    leaf_rows: int,
+    mark: DirtyMark | None,
 ) -> tuple[Directory, bool]:
     if not directory.leaves:
         directory = replace(directory, leaves=(LeafEntry("s", TaskCounts(), None),))
@@ -67,6 +81,8 @@ async def _fold_pass(
                 if leaf.fold_sorted(touched.keys, touched.tasks):
                     rewrites.append(Rewrite(touched.entry, leaf.split(leaf_rows)))
                 await asyncio.sleep(0)  # or pages that came meanwhile would all wait, and no more be asked for
+            if rewrites and mark:
+                await mark.make()
             directory = await cache.save_leaves(directory, rewrites)
             moved = moved or bool(rewrites)
     return directory, moved

@@ -144,6 +144,7 @@ class LongReads:
     async def _delta(self, source: BatchAccount, job: Job, plan: ReadPlan, deadline: float) -> Polled | None:
         directory = await self._cache.load_directory(_partition(source, job, plan.generation))
         lists = self._lists(source, job, plan, directory, deadline)
+        lists.reading.mark = self._task_poll.mark(source, job)
         if not await lists.run(deadline):
             return None
         await self._task_poll.generations.refuse_another(source, job)

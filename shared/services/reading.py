@@ -13,6 +13,7 @@ from math import inf
 from operator import attrgetter
 
 from shared.domain.tasks import PREPARING, Task
+from shared.services.dirty_mark import DirtyMark
 from shared.services.folding import fold
 from shared.services.incarnation import Incarnation
 from shared.stores.batch import TaskPage
@@ -31,11 +32,12 @@ class Reading:
     `directory` has taken in all but `rest`; `moved` says whether that changed anything, `date` is that of the last
     page. `preparing` are the ids of tasks that it showed last as preparing. `next_link` goes on behind what was
     received, where that wasn't all. `incarnation` is the job that tasks must be of; None where whoever reads looks
-    for another one at the end.
+    for another one at the end. `mark` is for leaves of a generation that is served.
     """
 
     directory: Directory
     incarnation: Incarnation | None = None
+    mark: DirtyMark | None = None
     rest: list[Task] = field(default_factory=list)
     moved: bool = False
     date: datetime | None = None
@@ -64,13 +66,14 @@ async def read_pages(
     most_pages: float = inf,
     deadline: float = inf,
     incarnation: Incarnation | None = None,
+    mark: DirtyMark | None = None,
 ) -> Reading:
     """Receives a list. `directory` must have been loaded before its first page was asked for.
 
     After `most` tasks, after `most_pages`, or with the first page after `deadline` in loop time it ends, with all taken
     in and a next link. Raises BatchError, StorageError, CacheConflictError.
     """
-    reading = Reading(directory, incarnation)
+    reading = Reading(directory, incarnation, mark)
     async for page in pages:
         reading.receive(page)
         if page.is_last:
@@ -93,5 +96,5 @@ async def finish(cache: TaskCache, reading: Reading) -> None:
     rest, reading.rest = reading.rest, []
     if reading.incarnation:
         await reading.incarnation.confirm(rest)
-    reading.directory, moved = await fold(cache, reading.directory, rest)
+    reading.directory, moved = await fold(cache, reading.directory, rest, mark=reading.mark)
     reading.moved = reading.moved or moved

@@ -16,6 +16,7 @@ from shared.domain.reconciliation import LASTING, live_of
 from shared.domain.tasks import COMPLETED, Task
 from shared.errors import LongReadError
 from shared.services.comparison import fold_and_compare
+from shared.services.dirty_mark import DirtyMark
 from shared.services.incarnation import Incarnation
 from shared.services.reading import SHORT_LIST, Reading, finish, read_pages
 from shared.stores.batch import BatchAccount, TaskPage
@@ -27,11 +28,14 @@ _LOOK_UPS = 100
 _WINDOW = 64  # leaves in memory at once
 
 
-async def repair(cache: TaskCache, source: BatchAccount, job: Job, *, overlap: timedelta, t0: datetime | None) -> Job:
-    """A job that has a picture, after a repair. Raises BatchError, StorageError, CacheConflictError.
+async def repair(
+    cache: TaskCache, source: BatchAccount, mark: DirtyMark, *, overlap: timedelta, t0: datetime | None
+) -> Job:
+    """The job of the mark, which has a picture, after a repair. Raises BatchError, StorageError, CacheConflictError.
 
     And LongReadError where one of its lists has many pages: a full read goes on where it was left, a repair doesn't.
     """
+    job = mark.job
     picture = job.picture
     if picture is None:
         return job
@@ -42,7 +46,7 @@ async def repair(cache: TaskCache, source: BatchAccount, job: Job, *, overlap: t
 
     async def received(pages: AsyncIterator[TaskPage], directory: Directory) -> Reading:
         noted = _noted(pages, seen)
-        reading = await read_pages(cache, noted, directory, most_pages=SHORT_LIST, incarnation=incarnation)
+        reading = await read_pages(cache, noted, directory, most_pages=SHORT_LIST, incarnation=incarnation, mark=mark)
         if reading.next_link:
             raise LongReadError(job.facts.id)
         return reading
@@ -67,7 +71,7 @@ async def repair(cache: TaskCache, source: BatchAccount, job: Job, *, overlap: t
         insight=directory.insight,
         read=current_meter().read,
     )
-    return job.pictured(repaired)
+    return mark.job.pictured(repaired)
 
 
 async def _noted(pages: AsyncIterator[TaskPage], seen: set[str]) -> AsyncIterator[TaskPage]:

@@ -26,6 +26,7 @@ from shared.errors import (
 )
 from shared.log import logger
 from shared.services.comparison import fold_and_compare
+from shared.services.dirty_mark import DirtyMark
 from shared.services.generations import Generations
 from shared.services.incarnation import Incarnation
 from shared.services.job_records import JobRecords
@@ -145,7 +146,9 @@ class TaskPoll:
                 raise LongReadError(job.facts.id)
             return Polled(await self.generations.read_anew(source, job, t0))
         as_of = _later(t0, picture)
-        if not thorough and job.facts.state != COMPLETED and picture.is_settled(self.overlap):
+        if job.dirty:
+            self.forget(source, job)
+        if not thorough and not job.dirty and job.facts.state != COMPLETED and picture.is_settled(self.overlap):
             counts_turn = picture.agreement.as_of != picture.as_of
             if counts_turn:
                 polled = await self._counted(source, job, picture)
@@ -229,12 +232,17 @@ class TaskPoll:
             most_pages=SHORT_LIST,
             deadline=deadline,
             incarnation=Incarnation(source, job, since),
+            mark=self.mark(source, job),
         )
         if reading.next_link:
             left = (IdRange(cursor=reading.next_link),)
             plan = ReadPlan(picture.generation, as_of, as_of, since, left, reading.received, newest=reading.date)
             await self._leave(source, job, plan)
         return await self.followed(source, job, reading, as_of=as_of, moved=False)
+
+    def mark(self, source: BatchAccount, job: Job) -> DirtyMark:
+        """For a read into the generation that is served."""
+        return DirtyMark(self._records, source.account.key, job)
 
     async def _leave(self, source: BatchAccount, job: Job, plan: ReadPlan) -> NoReturn:
         """Stores what is left of a delta, unless one is waiting to be carried on already, and raises LongReadError."""
@@ -256,6 +264,7 @@ class TaskPoll:
             self._cache, source, job, reading, picture.agreement, as_of=as_of, moved=moved
         )
         directory = compared.directory
+        job = reading.mark.job if reading.mark else job
         if compared.moved or not _tells_of(picture, directory):
             directory = await self._cache.save_head(directory, as_of)
             picture = replace(picture, moved_at=as_of, insight=directory.insight)
@@ -271,13 +280,13 @@ class TaskPoll:
 
     async def _repaired(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
         """After a repair; one that can't make good what is amiss leaves a difference, which a full read follows."""
-        repaired = await repair(self._cache, source, job, overlap=self.overlap, t0=t0)
+        repaired = await repair(self._cache, source, self.mark(source, job), overlap=self.overlap, t0=t0)
         return Polled(await self._records.save(source.account.key, self._sealed(repaired)))
 
     async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
         """A picture that only holds longer is a confirmation; any other is written, and sealed if it is final."""
         settled = self._sealed(job.pictured(picture))
-        if not settled.sealed and not picture.is_news(job.picture):
+        if not settled.sealed and not job.dirty and not picture.is_news(job.picture):
             return Polled(settled, picture.confirmation)
         return Polled(await self._records.save(source.account.key, settled))
 

@@ -112,6 +112,7 @@ def _row(account_key: str, job: Job) -> Row:
         "buildingSince": job.building_since,
         **json_columns("retired", [[old.generation, old.since.timestamp()] for old in job.retired]),
         "sealed": job.sealed,
+        "dirty": job.dirty or None,
         "deletedAt": job.deleted_at,
         "ended": "\n".join(sample.text() for sample in job.ended) or None,
     }
@@ -180,6 +181,7 @@ def _plain(row: Row) -> dict[str, Any]:
         "building_since": row.get("buildingSince"),
         "retired": _retired(row),
         "sealed": row.get("sealed", False),
+        "dirty": row.get("dirty", False),
         "deleted_at": row.get("deletedAt"),
         "ended": tuple(map(sample_of, row.get("ended", "").splitlines())),
         "etag": row["etag"],

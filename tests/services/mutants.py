@@ -18,6 +18,7 @@ from shared.domain.read_plans import ReadPlan
 from shared.domain.tasks import Task
 from shared.errors import CacheConflictError, LongReadError, NotFoundError, OvertakenError
 from shared.services import discovery, reading, task_poll
+from shared.services.dirty_mark import DirtyMark
 from shared.services.folding import fold
 from shared.services.generations import Generations
 from shared.services.incarnation import Incarnation
@@ -53,6 +54,8 @@ from tests.services.scenarios import (
     a_report_after_the_end_of_its_job,
     a_report_that_comes_too_late,
     a_task_added_during_a_full_read,
+    tasks_deleted_after_a_poll_that_broke_off,
+    tasks_deleted_after_a_poll_that_was_throttled,
 )
 from tests.services.world import SECOND, World
 
@@ -191,8 +194,19 @@ def fold_later_stamps(leaf: Leaf, keys: Sequence[str], tasks: Sequence[Task]) ->
     return REAL_FOLD_SORTED(leaf, list(compress(keys, later)), list(compress(tasks, later)))
 
 
-async def fold_under_new_etags(cache: TaskCache, directory: Directory, tasks: Sequence[Task]) -> tuple[Directory, bool]:
+async def fold_under_new_etags(
+    cache: TaskCache, directory: Directory, tasks: Sequence[Task], **_: object
+) -> tuple[Directory, bool]:
     return await fold(cache, await cache.read_directory(directory.partition), tasks, leaf_rows=4)
+
+
+async def fold_before_it_is_noted(
+    cache: TaskCache, directory: Directory, tasks: Sequence[Task], *, mark: DirtyMark | None = None
+) -> tuple[Directory, bool]:
+    directory, moved = await fold(cache, directory, tasks)
+    if moved and mark:
+        await mark.make()
+    return directory, moved
 
 
 async def gone_when_not_listed(source: BatchAccount, job: Job, date: datetime | None) -> Job:
@@ -374,6 +388,18 @@ MUTANTS = (
         "insight told only where a count moved",
         a_death_at_every_call_where_no_count_moves,
         patches=((task_poll, "_tells_of", tells_the_counts),),
+        unaided=False,
+    ),
+    Mutant(
+        "leaves written without a note",
+        tasks_deleted_after_a_poll_that_was_throttled,
+        patches=((DirtyMark, "make", nobody_asks),),
+        unaided=False,
+    ),
+    Mutant(
+        "leaves written before the note",
+        tasks_deleted_after_a_poll_that_broke_off,
+        patches=((reading, "fold", fold_before_it_is_noted),),
         unaided=False,
     ),
     Mutant("sealed at once", a_report_after_the_end_of_its_job, patches=((Job, "is_final", final_at_once),)),

@@ -1,7 +1,11 @@
 """Short stories in which each planted bug of the delta algorithm shows; the real code stands them all."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
+from itertools import product
 
+from shared.errors import BatchThrottledError
 from tests.services.memory_tables import Fault
 from tests.services.truth import ACTIVE, COMPLETED, RUNNING
 from tests.services.world import SECOND, World
@@ -65,6 +69,55 @@ def a_death_at_every_call(world: World) -> None:
             world.poll(fault=Fault(call, committed=committed, kills=True))
             world.wait(61)
             world.poll()
+
+
+def tasks_deleted_after_a_poll_that_broke_off(world: World) -> None:
+    """It wrote leaves and told nobody: of what it wrote there no delta shows anything any more."""
+    for call in range(1, 13):
+        for committed, kills, who, pause in product((False, True), (False, True), (0, 1), (5, 61)):
+            fault = Fault(call, committed=committed, kills=kills)
+            _break_off_and_delete(world, partial(world.poll, fault=fault), who=who, pause=pause)
+
+
+def tasks_deleted_after_a_poll_that_was_throttled(world: World) -> None:
+    """With its second list, which is asked for where counts that lag differ."""
+    for who in (0, 1):
+        _break_off_and_delete(world, partial(_throttled_poll, world), who=who, pause=61)
+
+
+def _throttled_poll(world: World) -> None:
+    refusals, tasks = world.service.refusals, "jobs/*/tasks"
+    world.service.count_lag = 30 * SECOND
+    world.loop.call_later(8, refusals.__setitem__, tasks, BatchThrottledError("the account", SECOND))
+    world.poll(takes=2, full=True)
+    ended = world.processes[0].rounds.ended
+    assert ended
+    assert ended.reason == str(refusals.pop(tasks))
+    world.service.count_lag = NO_TIME
+
+
+def _break_off_and_delete(world: World, poll: Callable[[], object], *, who: int, pause: float) -> None:
+    """The poll breaks off, the next one is of a process that may remember what was before."""
+    job = world.create("Render", "a", "b")
+    for number in (0, 1, 0, 1):
+        world.wait(pause)
+        world.poll(number)
+    job.add("c", world.now())
+    world.wait(1)
+    poll()
+    job.delete_task("c", world.now())
+    for number in (who, 1 - who, who):
+        world.wait(pause)
+        world.poll(number)
+    job.complete(world.now(), lag=NO_TIME)
+    for number in (who, 1 - who, who):
+        world.wait(61)
+        world.poll(number)
+    assert world.report("Render").job.sealed
+    assert world.cached("Render").keys() == {"a", "b"}
+    job.deleted = world.now()
+    world.wait(1)
+    world.poll(full=True)
 
 
 def a_page_received_after_a_later_one(world: World) -> None:

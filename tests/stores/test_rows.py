@@ -52,6 +52,7 @@ JOBS = {
     "disagreeing": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
     "with an insight": Job(BARE_FACTS, replace(PICTURE, insight=StoredInsight.of(Insight(retries=7), b"12345678"))),
     "with a measured read": Job(BARE_FACTS, replace(PICTURE, read=TaskRead(0.25, 3, 2))),
+    "dirty": Job(FULL_FACTS, PICTURE, dirty=True),
     "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), sealed=True, deleted_at=T0),
     "with a sample that ended": Job(BARE_FACTS, PICTURE, ended=(Sample(1, 2, None, COUNTS),)),
     "re-created": Job(BARE_FACTS, ended=(Sample(-5, 0, -3, COUNTS, doubted=True), Sample(1, 2, None, COUNTS))),
