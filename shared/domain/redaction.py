@@ -5,7 +5,7 @@ It knows the forms of tokens, what people call their secrets, and how well-known
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shared.domain.secrets.assignments import (
     assigned,
@@ -16,6 +16,7 @@ from shared.domain.secrets.assignments import (
     optional,
     paired,
     set_by_command,
+    wrapped,
 )
 from shared.domain.secrets.commands import COMMANDS
 from shared.domain.secrets.contexts import CONTEXTS
@@ -32,21 +33,28 @@ __all__ = ["MARK", "is_harmless_word", "redacted"]
 _WORD = re.compile(r"[\w.\-:+]*")
 _SHORTEST_TOKEN = 20
 _NAMED = re.compile(r"[^\W\d_]:")
-# Each way of finding secrets by their names, and signs without which it finds none.
-_BY_NAME = (
+type _Way = tuple[Callable[[str, str], Iterator[Span]], tuple[str, ...]]
+# Each way of finding secrets by their names, and signs without which it finds none: from where such names begin, ...
+_FROM_NAMES: tuple[tuple[Callable[[str, list[int]], Iterator[Span]], tuple[str, ...]], ...] = (
+    (assigned, ("=", ":", "->", "<-", "{", "];", "\uff1a")),
+    (optional, ("-", "/")),
+    (wrapped, ("{", ":\n", ":\r")),
+    (nested, ("{",)),
+    (here_documents, ("<<",)),
+)
+# ... and by words around them.
+_BY_NAME: tuple[_Way, ...] = (
     (called, ("(", ", ", ",'", ',"')),
-    (declared, ("{", ":\n", ":\r")),
+    (declared, ("variable",)),
     (set_by_command, ("set", "export", "env", "configure", "define")),
     (blocks, (": |", ": >", ":|", ":>", "!vault |", "!!str |", "!!binary |")),
     (elements, ("<",)),
     (paired, ("val", "content", "setting", '"v')),
-    (nested, ("{",)),
-    (here_documents, ("<<",)),
     (lined, (" ", "\t", "=")),
     (said, ("pass", "pwd", "secret", "token", "key", "code")),
 )
 # Those that no name leads to.
-_BY_PLACE = (
+_BY_PLACE: tuple[_Way, ...] = (
     (filed, (":",)),
     (secured, ("convertto-securestring",)),
     (handed, ("<<<",)),
@@ -87,17 +95,22 @@ def _secrets(text: str) -> Iterator[Span]:
     lowered = lower(text)
     yield from tokens(text)
     if starts := name_starts(text, lowered):
-        yield from assigned(text, starts)
-        yield from optional(text, starts)
+        for from_names, signs in _FROM_NAMES:
+            if _has_any(lowered, signs):
+                yield from from_names(text, starts)
         for find, signs in _BY_NAME:
-            if any(sign in lowered for sign in signs):
+            if _has_any(lowered, signs):
                 yield from find(text, lowered)
     for find, signs in _BY_PLACE:
-        if any(sign in lowered for sign in signs):
+        if _has_any(lowered, signs):
             yield from find(text, lowered)
     yield from _RULES.spans(text, lowered)
     if "'-" in text or '"-' in text:
         yield from _listed(text)
+
+
+def _has_any(lowered: str, signs: Sequence[str]) -> bool:
+    return any(map(lowered.__contains__, signs))
 
 
 def _listed(text: str) -> Iterator[Span]:

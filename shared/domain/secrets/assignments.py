@@ -12,7 +12,7 @@ from shared.domain.secrets.names import (
     names_secret_before_equals,
     option_names_secret,
 )
-from shared.domain.secrets.rules import Span, compiled, found_at
+from shared.domain.secrets.rules import Span, compiled, found_at, matches
 from shared.domain.secrets.values import is_mixed, is_reference, value_pattern
 
 _NAME = r"(?P<name>[^\W\d][\w.\-]*+|_[\w.\-]*+)"
@@ -38,7 +38,7 @@ _WRAPPED = (
     r"\s*:\s*(?=\\*[\"'])"
 )
 _WRAPPED_YAML = (
-    r"^[ \t]*(?:-[ \t]+)?[\"']?(?P<name>[A-Za-z_][\w.\-]{2,99})[\"']?:[ \t]*\r?\n"
+    r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{2,99})[\"']?:[ \t]*\r?\n"
     r"[ \t]+(?:value|default|secret|content|plaintext):[ \t]+"
 )
 _LISTED = r"\[[^\[\]\n]{1,500}\]"
@@ -109,17 +109,13 @@ _SCHEME = frozenset(
 
 def assigned(text: str, starts: Sequence[int]) -> Iterator[Span]:
     """Values of names, wherever an assignment stands."""
-    return _values(text, _matches(_ASSIGNED, text, starts), _is_assigned)
+    return _values(text, matches(_ASSIGNED, text, starts), _is_assigned)
 
 
 def optional(text: str, starts: Sequence[int]) -> Iterator[Span]:
     """Values of options, in a command line or in a list of arguments."""
     begins = (start - (start > 0 and text[start - 1] == "/") for start in starts)
-    return _values(text, _matches(_OPTION, text, begins), _is_option)
-
-
-def _matches(source: str, text: str, starts: Iterable[int]) -> Iterator[re.Match[str]]:
-    return (found for start in starts if (found := compiled(source).match(text, start)))
+    return _values(text, matches(_OPTION, text, begins), _is_option)
 
 
 def called(text: str, _: str) -> Iterator[Span]:
@@ -128,11 +124,15 @@ def called(text: str, _: str) -> Iterator[Span]:
     yield from _values(text, compiled(_AMONG).finditer(text), lambda found: _is_named(found) and _leads_to_mixed(found))
 
 
-def declared(text: str, _: str) -> Iterator[Span]:
-    """Defaults of Terraform's variables, and values that stand in an object of their own."""
-    yield from _values(text, compiled(_DECLARED).finditer(text), _is_named)
-    yield from _values(text, compiled(_WRAPPED).finditer(text), _is_named)
-    yield from _values(text, compiled(_WRAPPED_YAML).finditer(text), _is_named)
+def declared(text: str, lowered: str) -> Iterator[Span]:
+    """Defaults of Terraform's variables."""
+    return _values(text, found_at(text, lowered, ("variable",), _DECLARED), _is_named)
+
+
+def wrapped(text: str, starts: Sequence[int]) -> Iterator[Span]:
+    """Values that stand in an object of their own."""
+    yield from _values(text, matches(_WRAPPED, text, starts), _is_named)
+    yield from _values(text, matches(_WRAPPED_YAML, text, starts), _is_named)
 
 
 def set_by_command(text: str, lowered: str) -> Iterator[Span]:

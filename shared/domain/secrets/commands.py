@@ -133,17 +133,24 @@ COMMANDS: tuple[Rule, ...] = (
             tuple(programs.split()),
             rf"\b(?i:{_any(programs)})(?:\.exe)?\b{_WITHIN}\s{_apart(option)}",
             f"{_NO_REFERENCE}{VALUE}",
+            is_word=True,
         )
         for programs, option in _BY_OPTION
     ),
     *(
-        rule(tuple(programs.split()), rf"(?i)\b(?:{_any(programs)})(?:\.exe)?\b{place}", f"{_NO_REFERENCE}{no}{VALUE}")
+        rule(
+            tuple(programs.split()),
+            rf"(?i)\b(?:{_any(programs)})(?:\.exe)?\b{place}",
+            f"{_NO_REFERENCE}{no}{VALUE}",
+            is_word=True,
+        )
         for programs, place, no in _BY_PLACE
     ),
     rule(
         ("login",),
         r"(?<!-mode )(?<!--auth )\blogin\b[^\n|;&]{0,500}?\s-p[ =]?",
         f"{_NO_REFERENCE}{VALUE}",
+        is_word=True,
     ),
     # whatever the program: a token alone behind `login`
     rule(
@@ -161,11 +168,7 @@ COMMANDS: tuple[Rule, ...] = (
         ("echo", "printf", "print", "yes "),
         r"\b(?:echo|printf|print|yes)\s+(?:-\w+\s+|['\"]%s[^'\"]*['\"]\s+)*",
         rf"{_NO_REFERENCE}{VALUE}{_PIPED}",
-    ),
-    rule(
-        ("sudo", "passwd", "login", "kinit", "gpg", "--password-stdin", "secrets "),
-        r"(?:sudo|passwd|login|kinit|gpg|--password-stdin|secrets (?:create|versions))\b[^\n]{0,100}?<<<\s*",
-        f"{_NO_REFERENCE}{VALUE}",
+        is_word=True,
     ),
     rule(
         ("/pass:", "/password", "/rp:", "-pass:", "-password:"),

@@ -38,9 +38,10 @@ CONTEXTS: tuple[Rule, ...] = (
         rf"(?!\[redacted|{_SCHEMES}\b\s*[$<{{])(?!\$|<|\{{|(?:token|header|scheme|is|was|required|expected|missing|failed)\b)[^\"'\n\\`]+",
     ),
     rule(
-        ("bearer", "basic", "sharedkey"),
+        ("bearer", "basic", "sharedkey", "sharedkeylite"),
         r"(?i:\bbearer|\bbasic|\bsharedkey(?:lite)?\s+\w{3,24}:)\s*",
         r"(?<=[\s:])(?![a-z_]{1,40}=\S)(?=[\w.~+/\-]*[0-9A-Z~+/=])[\w.~+/\-]{8,}=*",
+        is_word=True,
     ),
     rule(("bearer",), r"(?i)\bbearer\s*[\"']\s*(?:\+|\.|,|&)\s*(?=[\"'])", VALUE),
     rule(
@@ -48,11 +49,15 @@ CONTEXTS: tuple[Rule, ...] = (
         r"(?i)cookie\\*[\"']?\s*(?::|=>|,)\s*\\*[\"']?(?=[^\s;=\"']{1,100}=)",
         r"[^\n\"'\\]+",
     ),
-    rule(("curl",), r"\bcurl\b[^\n|;&]{0,500}?\s(?:-b|--cookie)[ =]?(?=[\"']?[^\s\"'=]{1,100}=)", VALUE),
+    rule(("curl",), r"\bcurl\b[^\n|;&]{0,500}?\s(?:-b|--cookie)[ =]?(?=[\"']?[^\s\"'=]{1,100}=)", VALUE, is_word=True),
     # who may post to a channel
     rule(("hooks.slack.com",), r"hooks\.slack\.com/(?:services|workflows|triggers)/", r"[^\s\"'<>\\]+"),
     rule(("office.com/webhook",), r"office\.com/webhook(?:b2)?/", r"[^\s\"'<>\\]+"),
-    rule(("discord",), r"(?i)discord(?:app)?\.com/api/(?:v\d+/)?webhooks/", r"[^\s\"'<>\\]+"),
+    rule(
+        ("discord.com/api/", "discordapp.com/api/"),
+        r"(?i)discord(?:app)?\.com/api/(?:v\d+/)?webhooks/",
+        r"[^\s\"'<>\\]+",
+    ),
     rule(("api.telegram.org",), r"(?i)api\.telegram\.org/(?:file/)?bot", r"\d{3,}:[\w\-]+"),
     rule(("with/key/", "zapier.com/hooks/catch/"), r"(?:with/key|zapier\.com/hooks/catch)/", r"[^\s\"'<>\\?]+"),
     rule(("pagerduty.com/integration/",), r"pagerduty\.com/integration/", r"[\w\-]{16,}"),
@@ -78,6 +83,7 @@ CONTEXTS: tuple[Rule, ...] = (
         ("machine", "default"),
         r"(?i)\b(?:machine\s{1,9}\S{1,200}|default)\s{1,9}login\s{1,9}\S{1,200}\s{1,9}(?:account\s{1,9}\S{1,200}\s{1,9})?password\s{1,9}",
         r"\S+(?=\s*(?:$|#|machine\b|default\b|macdef\b|account\b)|(?=['\"`]+\s*(?:$|[|>)\\])))",
+        is_word=True,
     ),
     rule(('"auth', '"identitytoken'), r"(?i)\"(?:auth|identitytoken)\\*\"\s*:\s*\\*\"", r"[A-Za-z0-9+/]{12,}=*"),
     rule(
@@ -129,7 +135,9 @@ CONTEXTS: tuple[Rule, ...] = (
         r"\$(?:1|5|6|y|2[aby]|apr1|argon2\w*|pbkdf2[\w\-]*|scrypt)\$[\w./=,+$\-]{16,}",
     ),
     rule(("{ssha", "{sha}", "{smd5}"), r"", r"\{S(?:SHA\d*|HA|MD5)\}[\w+/]{16,}=*"),
-    rule(("rocommunity", "rwcommunity"), r"(?i)\br[ow]community6?\s+", r"[^\s\"']+"),
+    rule(
+        ("rocommunity ", "rwcommunity ", "rocommunity6 ", "rwcommunity6 "), r"(?i)\br[ow]community6?\s+", r"[^\s\"']+"
+    ),
     rule(("login=",), r"(?i)\blogin=", r"[0-9a-f]{32,}"),
     rule(
         ("pwd={", "password={"),
@@ -155,10 +163,18 @@ CONTEXTS: tuple[Rule, ...] = (
         r"[\w\-]{2,60}:\s*",
         r"(?=[A-Za-z_\-+/=]*\d)(?=[\d_\-+/=]*[A-Za-z])[\w+/=\-]{20,}(?=[\"'])",
     ),
-    rule(("user",), r"^[ \t]*(?:proxy-)?user[ \t]*[=:][ \t]*\"?[\w.@\\\-]{1,60}:", r"(?=\S*\d)[^\s\"]{6,}(?=\"?\s*$)"),
-    rule(("proxy",), r"(?i)proxy[ \t]*[=:][ \t]*[\"']?[\w.\-]{1,60}:", r"[^\s@/\"']{3,}(?=@)"),
+    rule(
+        ("user=", "user =", "user:"),
+        r"^[ \t]*(?:proxy-)?user[ \t]*[=:][ \t]*\"?[\w.@\\\-]{1,60}:",
+        r"(?=\S*\d)[^\s\"]{6,}(?=\"?\s*$)",
+    ),
+    rule(("proxy=", "proxy =", "proxy:"), r"(?i)proxy[ \t]*[=:][ \t]*[\"']?[\w.\-]{1,60}:", r"[^\s@/\"']{3,}(?=@)"),
     rule(("static:",), r"\bstatic:[\w.@\-]{1,60}:", r"\S{4,}"),
-    rule(("credentials",), r"(?i)\bcredentials?\s*[:=]?\s+[\w.@\-]{1,60}\s*[/:]\s*", r"(?=\S*\d)[^\s/:\"']{6,}"),
+    rule(
+        ("credentials ", "credential ", "credentials:"),
+        r"(?i)\bcredentials?\s*[:=]?\s+[\w.@\-]{1,60}\s*[/:]\s*",
+        r"(?=\S*\d)[^\s/:\"']{6,}",
+    ),
     rule(("user ",), r"(?-i:^[ \t]*USER[ \t]+\S+\r?\n[ \t]*PASS[ \t]+)", r"\S{4,}"),
     # private parts of keys, in XML, JSON or base64
     rule(
@@ -188,19 +204,24 @@ CONTEXTS: tuple[Rule, ...] = (
         r"(?i)(?:secrets|credentials|passwords):[ \t]*\r?\n(?=[ \t]+[\w.\-]+:[ \t]+(?=[^\s\d]*\d)[^\s/]{6,}[ \t]*$)",
         r"(?:[ \t]+[\w.\-]+:[ \t]+\S+[ \t]*(?:\n|\Z))+",
     ),
-    rule(("createuser",), r"(?i)\bcreateUser\s+\S+\s+(?:MD5|SHA[\w\-]*)\s+", VALUE),
+    rule(("createuser",), r"(?i)\bcreateUser\s+\S+\s+(?:MD5|SHA[\w\-]*)\s+", VALUE, is_word=True),
     rule(("aes ", "des "), r"(?:(?<=\" )|(?<=\w ))(?:AES|DES)\s+", r"(?=[^\s\"]*\d)[^\s\"]{6,}(?=\s*$)"),
     rule(("/t/",), r"(?<=[\w.])/t/", r"(?:[a-z]{2}-)?[\w\-]{30,}(?=/)"),
     rule(("rtmp://", "rtmps://"), r"(?i)rtmps?://[^\s/]+/[^\s/]+/", r"[^\s/\"'<>]{8,}"),
     rule(("::add-mask::",), r"(?i)::add-mask::", r"\S+"),
     rule(("issecret=true",), r"(?i)issecret=true[^\]\n]{0,100}\]", r"\S+"),
     # statements of SQL
-    rule(("identified",), r"(?i)\bidentified\s+by(?:\s+password)?\s+(?=['\"N]|(?=\S*\d)[A-Za-z])(?:N(?='))?", VALUE),
-    rule(("password",), r"(?i)(?:(?<=with )|(?<=encrypted ))password\s+(?=['\"N])N?", VALUE),
+    rule(
+        ("identified",),
+        r"(?i)\bidentified\s+by(?:\s+password)?\s+(?=['\"N]|(?=\S*\d)[A-Za-z])(?:N(?='))?",
+        VALUE,
+        is_word=True,
+    ),
+    rule(("password",), r"(?i)(?:(?<=with )|(?<=encrypted ))password\s+(?=['\"N])N?", VALUE, is_word=True),
     rule(("password for",), r"(?i)(?<=set )password\s+for\s+\S+\s*=\s*(?:password\()?", VALUE),
     rule(("jdbc:oracle",), r"(?i)\bjdbc:oracle:\w+:[^\s/@]{1,100}/", r"[^\s@/]+(?=@)"),
     rule(
-        ("aes_encrypt", "aes_decrypt", "pgp_sym_"),
+        ("aes_encrypt(", "aes_decrypt(", "pgp_sym_encrypt(", "pgp_sym_decrypt("),
         r"(?i)\b(?:aes_(?:en|de)crypt|pgp_sym_(?:en|de)crypt)\([^,()]{1,200},\s*",
         VALUE,
     ),

@@ -18,6 +18,7 @@ _SAID = (
     r"|(?:api key|token)\s+(?=[^\s\d]{0,99}\d)(?=\S{20,}))"
 )
 _SECURED = r"(?P<secret>\"[^\"\n]{1,200}\"|'[^'\n]{1,200}')\s*\|\s*(?i:ConvertTo-SecureString)"
+_PGPASS_COLONS = 4
 _PGPASS = r"^[\w.*\-]{1,200}:(?:\d{2,5}|\*):[^:\s]{1,64}:[^:\s/]{1,64}:(?P<secret>(?!\d+(?::|$))[^\s:]{4,200})$"
 _DIRECTIVE = (
     r"^[ \t]*(?P<name>[A-Za-z][\w.\-]{2,120})[ \t]+(?=\S+[ \t]*\r?$)"  # a line of a daemon's file: `bindpw abc1`
@@ -43,7 +44,8 @@ def secured(text: str, _: str) -> Iterator[Span]:
 
 def filed(text: str, _: str) -> Iterator[Span]:
     """Passwords of .pgpass, whose lines name host, port, database and user before."""
-    return (found.span("secret") for found in compiled(_PGPASS).finditer(text))
+    places = compiled(_PGPASS).finditer(text) if text.count(":") >= _PGPASS_COLONS else ()
+    return (found.span("secret") for found in places)
 
 
 def lined(text: str, _: str) -> Iterator[Span]:

@@ -3,10 +3,10 @@
 A name within it such as `provider` or `url` leads to no secret, and neither does a plain word.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shared.domain.secrets.names import names_secret_before_equals
-from shared.domain.secrets.rules import Span, compiled
+from shared.domain.secrets.rules import Span, compiled, matches
 from shared.domain.secrets.values import is_mixed, is_reference, value_pattern
 
 _OBJECT = (
@@ -36,9 +36,9 @@ _PLURALS = (
 _LEAST = 6
 
 
-def nested(text: str, _: str) -> Iterator[Span]:
+def nested(text: str, starts: Sequence[int]) -> Iterator[Span]:
     """Values of objects, and of lists of them, whose name says that they hold secrets."""
-    for found in compiled(_OBJECT).finditer(text):
+    for found in matches(_OBJECT, text, starts):
         if found["name"].lower().endswith(_PLURALS) or names_secret_before_equals(found["name"]):
             yield from _members(text, *found.span("body"))
 

@@ -1,21 +1,24 @@
 """Secrets that a shell hands on: as a here-string, or written into a file that keeps secrets."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shared.domain.secrets.names import names_secret_before_equals
-from shared.domain.secrets.rules import Span, compiled
+from shared.domain.secrets.rules import Span, compiled, found_at, matches
 from shared.domain.secrets.values import is_mixed, is_reference, value_pattern
 
 _ASKS = r"(?i)pass|pw|psk|secret|token|key|login|join|init|auth|cred|sudo|stdin|smb|pin\b"
 _COMMAND_ENDS = ";|&\n"
-_HANDED = r"(?<!<)<<<[ \t]*"
+_SURELY_ASKS = r"sudo|passwd|login|kinit|gpg|--password-stdin|secrets (?:create|versions)"
+_HANDED = r"<<<[ \t]*"
 _WRITTEN = (
     r"\b(?:echo|printf|print)[ \t]+(?:-\w+[ \t]+|['\"]%s[^'\"\n]*['\"][ \t]+)*"
     r"(?P<secret>\"[^\"\n]{4,400}\"|'[^'\n]{4,400}'|[^\s\"'|;&<>]{4,400})"
     r"[ \t]*(?:>>?|\|[ \t]*(?:sudo[ \t]+)?tee\b(?:[ \t]+-\w+)*)[ \t]*[\"']?"
     r"(?i:[^\s\"'|;&<>]*(?:passw|secret|token|cred|netrc|pgpass|htpasswd|private|apikey|api[_-]key))"
 )
-_ORACLE = r"(?<![\w/.:@\-])[A-Za-z]\w{0,60}/(?P<secret>[^\s/@\"']{3,60})@(?://)?[\w.\-]+:\d{2,5}[/:]\w+"
+_ORACLE = r"@(?://)?[\w.\-]+:\d{2,5}[/:]\w+"
+_ORACLE_USER = r"(?<![\w/.:@\-])[A-Za-z]\w{0,60}/(?P<secret>[^\s/@\"']{3,60})\Z"
+_MAX_USER = 124
 _HERE = (
     r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{1,99})[ \t]*=[ \t]*<<[-~]?[\"']?(?P<end>\w+)[\"']?\r?\n[ \t]*"
     r"(?P<secret>(?s:.{1,4000}?))\s*\n[ \t]*(?P=end)\b"
@@ -23,33 +26,37 @@ _HERE = (
 _MAX_COMMAND = 200
 
 
-def handed(text: str, _: str) -> Iterator[Span]:
+def handed(text: str, lowered: str) -> Iterator[Span]:
     """What stands behind `<<<` where the command asks for a secret: `read -r PASSWORD <<< abc`."""
-    for found in compiled(_HANDED).finditer(text):
+    for found in found_at(text, lowered, ("<<<",), _HANDED):
         first = max(0, found.start() - _MAX_COMMAND)
-        command = text[
-            max(first, *(text.rfind(sign, first, found.start()) + 1 for sign in _COMMAND_ENDS)) : found.start()
-        ]
+        ends = (text.rfind(sign, first, found.start()) + 1 for sign in _COMMAND_ENDS)
+        command = text[max(first, *ends) : found.start()]
         value = value_pattern().match(text, found.end())
-        if value and is_mixed(value[0]) and not is_reference(value[0]) and compiled(_ASKS).search(command):
+        if value is None or is_reference(value[0]):
+            continue
+        if compiled(_ASKS).search(command) and (is_mixed(value[0]) or compiled(_SURELY_ASKS).search(command)):
             yield value.span()
 
 
-def written(text: str, _: str) -> Iterator[Span]:
+def written(text: str, lowered: str) -> Iterator[Span]:
     """What `echo` writes into a file whose name says that it keeps secrets."""
-    for found in compiled(_WRITTEN).finditer(text):
+    for found in found_at(text, lowered, ("echo", "print"), _WRITTEN):
         value = found["secret"]
         if is_mixed(value) and "$" not in value and "%" not in value and not is_reference(value):
             yield found.span("secret")
 
 
-def here_documents(text: str, _: str) -> Iterator[Span]:
+def here_documents(text: str, starts: Sequence[int]) -> Iterator[Span]:
     """What stands between the ends of a here-document that a secret's name is set to."""
-    for found in compiled(_HERE).finditer(text):
+    for found in matches(_HERE, text, starts):
         if names_secret_before_equals(found["name"]):
             yield found.span("secret")
 
 
-def signed_in(text: str, _: str) -> Iterator[Span]:
+def signed_in(text: str, lowered: str) -> Iterator[Span]:
     """Who signs in to Oracle, and where: `user/password@//host:1521/service`."""
-    return (found.span("secret") for found in compiled(_ORACLE).finditer(text))
+    for found in found_at(text, lowered, ("@",), _ORACLE):
+        user = compiled(_ORACLE_USER).search(text, max(0, found.start() - _MAX_USER), found.start())
+        if user:
+            yield user.span("secret")
