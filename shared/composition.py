@@ -26,6 +26,7 @@ from shared.services.pool_queries import PoolQueries
 from shared.services.queries import Queries
 from shared.services.registry import Registry
 from shared.services.schedule_queries import ScheduleQueries
+from shared.services.stray_nodes import StrayNodes
 from shared.services.task_queries import TaskQueries
 from shared.services.task_telemetry import TaskTelemetryQueries
 from shared.services.telemetry_queries import TelemetryQueries
@@ -134,6 +135,7 @@ def _housekeeping(parts: Parts, records: JobRecords) -> Housekeeping:
         plans=parts.plans,
         operations=parts.operations,
         schedules=parts.schedules,
+        stray_nodes=StrayNodes(parts.pools, parts.nodes),
         taken_in=parts.taken_in,
         clock=parts.clock,
         retention=Retention(

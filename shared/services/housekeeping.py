@@ -1,4 +1,4 @@
-"""Deletes what is past its time: generations that nothing points to, deleted jobs and schedules, old polls, history.
+"""Deletes what is past its time: generations and nodes that nothing points to, deleted jobs, old polls, history.
 
 What nodes measured becomes hours first (hour_rollups.py), as much of it in a run as there is time for.
 
@@ -21,6 +21,7 @@ from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.log import logger
 from shared.services.hour_rollups import HourRollups
 from shared.services.job_records import JobRecords
+from shared.services.stray_nodes import StrayNodes
 from shared.services.taken_in import TakenIn
 from shared.stores.history import HistoryStore
 from shared.stores.jobs import JobStore, generation_partition
@@ -33,7 +34,7 @@ from shared.stores.unreadable import Unreadable
 
 _LOG = logger(__name__)
 _ROLLING = timedelta(minutes=5)  # of the ten that a function call may take
-_GRACE = timedelta(hours=1)  # longer than any function call: until then somebody may still read or write a generation
+_GRACE = timedelta(hours=1)  # longer than any function call: until then somebody may still read or write these
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class Housekeeping:
         plans: ReadPlanStore,
         operations: OperationStore,
         schedules: ScheduleStore,
+        stray_nodes: StrayNodes,
         taken_in: TakenIn,
         clock: Clock,
         retention: Retention,
@@ -75,6 +77,7 @@ class Housekeeping:
         self._plans = plans
         self._operations = operations
         self._schedules = schedules
+        self._stray_nodes = stray_nodes
         self._taken_in = taken_in
         self._hours = HourRollups(taken_in.hours, taken_in.node_index)
         self._clock = clock
@@ -110,6 +113,7 @@ class Housekeeping:
             if schedule.deleted_at and now - schedule.deleted_at >= self._retention.deleted_jobs:
                 with suppress(CacheConflictError):  # it was made anew meanwhile
                     await self._schedules.delete(account.key, schedule.key, schedule.etag)
+        await self._stray_nodes.collect(account.key, before=now - _GRACE)
         expired = await self._operations.delete_before(account.key, now - self._retention.operations)
         rows = 0
         for grain in (MINUTES, QUARTERS):

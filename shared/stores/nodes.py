@@ -9,6 +9,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import blake2b
 from itertools import batched
 
@@ -20,7 +21,7 @@ from shared.domain.keys import SEPARATOR, partition_of
 from shared.domain.nodes import Node
 from shared.errors import CacheConflictError
 from shared.stores.node_json import json_of_node, node_of
-from shared.stores.tables import Row, Tables, json_columns, json_of, load_range, load_rows
+from shared.stores.tables import Row, Tables, json_columns, json_of, load_range, load_rows, written_at
 from shared.stores.unit_writes import Unit, deleted, write_units, written
 
 _HEAD = "!"
@@ -52,6 +53,12 @@ class StoredNodes:
     @property
     def head(self) -> str:
         return partition_of(self.pool_key, _HEAD)
+
+    @property
+    def etags(self) -> dict[str, str]:
+        """Of all rows by their keys, the head's last."""
+        found = {name: etag for name, (_, etag) in self.rows.items()}
+        return found | ({self.head: self.head_etag} if self.head_etag else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +151,25 @@ class NodeStore:
         Raises CacheConflictError, StorageError.
         """
         self._forget(_name(stored))
-        rows = [(name, etag) for name, (_, etag) in stored.rows.items()]
-        rows += [(stored.head, stored.head_etag)] if stored.head_etag else []
-        for end in await write_units(
-            self._table, [[deleted(stored.account_key, *row) for row in rows]] if rows else []
-        ):
+        unit = [deleted(stored.account_key, row, etag) for row, etag in stored.etags.items()]
+        for end in await write_units(self._table, [unit] if unit else []):
             if isinstance(end, CacheConflictError):
                 raise end
+
+    async def pool_keys(self, account_key: str) -> set[str]:
+        """Of all pools of which there are nodes, or rows for them. Raises StorageError."""
+        rows = await load_rows(self._table, account_key, ["RowKey"])
+        return {row["RowKey"].partition(SEPARATOR)[0] for row in rows}
+
+    async def written_at(self, stored: StoredNodes) -> datetime | None:
+        """When the latest of a pool's rows was written, by storage's own clock; None where they aren't as loaded.
+
+        Raises StorageError.
+        """
+        rows = stored.etags.items()
+        times = [await written_at(self._table, stored.account_key, row, etag) for row, etag in rows]
+        known = [time for time in times if time is not None]
+        return max(known) if known and len(known) == len(times) else None
 
     async def doubt(self, account_key: str) -> None:
         """Forgets nodes that storage holds otherwise by now: a query for what heads name. Raises StorageError."""

@@ -49,6 +49,10 @@ class PoolStore:
         pools, unreadable = told_apart(await load_rows(self._pools, account_key), _pool)
         return KnownPools(last, {key: _confirmed(pool, last) for key, pool in pools.items()}, unreadable)
 
+    async def keys(self, account_key: str) -> set[str]:
+        """Of all pools that are stored, be it that their rows can't be read. Raises StorageError."""
+        return {row["RowKey"] for row in await load_rows(self._pools, account_key, ["RowKey"])}
+
     async def load(self, account_key: str, pool_id: str) -> tuple[PoolRound | None, Pool | None]:
         """One pool, with the account's last round; `pool_id` may be anything that a client sent."""
         last = await self.load_round(account_key)

@@ -91,6 +91,7 @@ class PoolWorld:
 
     def __post_init__(self) -> None:
         self.service = PoolService(self.now)
+        self.storage.now = self.now
         self.processes = [self.started(), self.started()]
 
     def started(self) -> PoolProcess:

@@ -17,12 +17,14 @@ from shared.services.queries import Queries
 from shared.services.queued_jobs import QueuedJobs
 from shared.services.registry import Registry
 from shared.services.rounds import AccountRounds, RoundRules
+from shared.services.stray_nodes import StrayNodes
 from shared.services.taken_in import TakenIn
 from shared.services.task_poll import TaskPoll
 from shared.services.task_queries import TaskQueries
 from shared.stores.history import HistoryStore
 from shared.stores.jobs import JobStore
 from shared.stores.monitoring import MonitoringStore
+from shared.stores.nodes import NodeStore
 from shared.stores.operations import OperationStore
 from shared.stores.pool_history import PoolHistoryStore
 from shared.stores.pools import PoolStore
@@ -137,6 +139,7 @@ class Process:
             plans=self.plans,
             operations=operations,
             schedules=ScheduleStore(tables),
+            stray_nodes=StrayNodes(PoolStore(tables), NodeStore(tables)),
             taken_in=TakenIn.of(tables),
             clock=self.clock,
             retention=Retention(

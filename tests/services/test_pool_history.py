@@ -13,21 +13,10 @@ from shared.domain.pool_history import PoolPoint
 from shared.domain.samples import MINUTES, QUARTERS
 from shared.domain.stamps import to_milliseconds
 from shared.errors import HistoryRangeError, NotFoundError
-from shared.services.housekeeping import Housekeeping, Retention
-from shared.services.job_records import JobRecords
-from shared.services.taken_in import TakenIn
-from shared.stores.history import HistoryStore
-from shared.stores.jobs import JobStore
-from shared.stores.operations import OperationStore
-from shared.stores.pool_history import PoolHistoryStore
-from shared.stores.read_plans import ReadPlanStore
-from shared.stores.rounds import RoundStore
-from shared.stores.schedules import ScheduleStore
-from shared.stores.task_cache import TaskCache
 from tests.services.fake_pools import SLOTS, Nodes, TruePool
-from tests.services.memory_tables import Connection, Fault, MemoryTables
+from tests.services.memory_tables import Fault
+from tests.services.pool_housekeeping import housekeeping
 from tests.services.pool_world import START, PoolWorld
-from tests.services.process import ACCOUNT, HISTORY, LoopClock
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 STATES = ("idle", "running", "preempted", "unusable")
@@ -44,25 +33,6 @@ def history(world: PoolWorld, *, since: datetime = START, minutes: int = 1) -> l
     """What a process that remembers nothing says."""
     step = timedelta(minutes=minutes)
     return list(world.run(world.started().histories.of_pool("demo", "Alpha", since=since, step=step)).points)
-
-
-def housekeeping(world: PoolWorld) -> None:
-    tables = MemoryTables(Connection(world.storage))
-    jobs, rounds, history = JobStore(tables), RoundStore(tables), HistoryStore(tables)
-    keeper = Housekeeping(
-        [ACCOUNT],
-        records=JobRecords(jobs, rounds, history, HISTORY),
-        jobs=jobs,
-        histories=[history, PoolHistoryStore(tables)],
-        cache=TaskCache(tables),
-        plans=ReadPlanStore(tables),
-        operations=OperationStore(tables),
-        schedules=ScheduleStore(tables),
-        taken_in=TakenIn.of(tables),
-        clock=LoopClock(world.now),
-        retention=Retention(DAY, DAY, HISTORY, DAY, DAY, DAY),
-    )
-    world.run(keeper.run())
 
 
 class Diary:

@@ -190,6 +190,19 @@ async def test_nodes_of_a_pool_that_was_deleted_meanwhile_conflict(tables: Table
         await theirs.delete(known)
 
 
+async def test_it_is_known_of_which_pools_there_are_nodes_and_since_when(tables: Tables, account: str) -> None:
+    store, pools = NodeStore(tables), PoolStore(tables)
+    await save_pool(pools, account, POOL)
+    await save_nodes(store, await store.load(account, POOL.key), many(1))
+    large = await save_nodes(store, await store.load(account, "other"), many(600))
+    assert (await store.pool_keys(account), await pools.keys(account)) == ({POOL.key, "other"}, {POOL.key})
+    written = await store.written_at(large)
+    assert written
+    assert abs(written - datetime.now(UTC)) < timedelta(minutes=5)
+    await save_nodes(NodeStore(tables), large, many(599))
+    assert await store.written_at(large) is None
+
+
 async def test_nodes_that_were_written_meanwhile_are_not_deleted(tables: Tables, account: str) -> None:
     store = NodeStore(tables)
     before = await save_nodes(store, await store.load(account, "pool"), many(600))
