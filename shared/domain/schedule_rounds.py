@@ -19,7 +19,8 @@ class ScheduleRound:
 
     `as_of` is the date of the last list that came in whole, `confirmations` the versions of the schedules that hold as
     of then, by key, `states` how many in each state aren't deleted; `reason` is what ended this look early, `failures`
-    what went wrong with single schedules.
+    what went wrong with single schedules. `held` are schedules of which this look says nothing, or another thing than a
+    look beside it: the version that held, and as of when.
     """
 
     started_at: datetime
@@ -29,6 +30,7 @@ class ScheduleRound:
     confirmations: Mapping[str, str] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, int] = field(default_factory=dict)
+    held: Mapping[str, tuple[str, datetime]] = field(default_factory=dict)
     etag: str | None = None
 
     @property
@@ -42,20 +44,29 @@ class ScheduleRound:
 
     def as_of_schedule(self, schedule: Schedule) -> datetime:
         """As of when a schedule is known to be as it is stored."""
-        confirmed = self.confirmations.get(schedule.key) == schedule.version
-        return max(self.as_of, schedule.seen_at) if confirmed and self.as_of else schedule.seen_at
+        version = schedule.version
+        if self.as_of and self.confirmations.get(schedule.key) == version:
+            return max(self.as_of, schedule.seen_at)
+        held, as_of = self.held.get(schedule.key, ("", schedule.seen_at))
+        return max(as_of, schedule.seen_at) if held == version else schedule.seen_at
 
     def failure_of(self, schedule: Schedule) -> str | None:
         """Why a schedule isn't up to date: its own failure, or that of the last look."""
         return self.failures.get(schedule.key) or self.reason
 
     def merged(self, stored: "ScheduleRound | None") -> "ScheduleRound":
-        """This one over one that another process stored meanwhile: the later list stays."""
+        """This one over one that another process stored meanwhile: the later list stays, and what the other held."""
         if stored is None:
             return replace(self, etag=None)
-        if stored.as_of and (self.as_of is None or self.as_of < stored.as_of):
-            return stored
-        return replace(self, etag=stored.etag)
+        is_late = stored.as_of is not None and (self.as_of is None or self.as_of < stored.as_of)
+        later, earlier = (stored, self) if is_late else (self, stored)
+        return replace(later, held={**earlier.holding(), **later.held}, etag=stored.etag)
+
+    def holding(self) -> dict[str, tuple[str, datetime]]:
+        """The versions that hold, each as of when, by key."""
+        as_of = self.as_of
+        confirmed = {key: (version, as_of) for key, version in self.confirmations.items()} if as_of else {}
+        return {**self.held, **confirmed}
 
 
 def look_is_due(last: ScheduleRound | None, schedules: Collection[Schedule], now: datetime, *, idle: timedelta) -> bool:

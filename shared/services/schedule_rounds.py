@@ -181,13 +181,15 @@ class ScheduleRounds:
 
     async def _save(self, this: SchedulesUnderWay, started: datetime, calls: int) -> ScheduleRound:
         """Writes schedules that changed, and then what this look found, which it gives."""
-        stored = await self._save_schedules(this)
+        stored, overtaken = await self._save_schedules(this)
         last = this.known.last
-        listed = {key: schedule.version for key, schedule in this.schedules.items() if key in this.told}
-        states = Counter(schedule.facts.state for schedule in this.schedules.values() if not schedule.deleted)
+        there = {key: schedule for key, schedule in this.schedules.items() if not schedule.deleted}
+        listed = {key: schedule.version for key, schedule in there.items() if key in this.told - overtaken}
+        held = {key: (there[key].version, this.held_at(key)) for key in there.keys() - this.told}
+        states = Counter(schedule.facts.state for schedule in there.values())
         whole = last or ScheduleRound(started)
         if this.date:
-            whole = ScheduleRound(started, this.date, confirmations=listed, states=states)
+            whole = ScheduleRound(started, this.date, confirmations=listed, states=states, held=held)
         done = replace(
             whole,
             started_at=started,
@@ -199,11 +201,15 @@ class ScheduleRounds:
         await self._store.save_round(self._key, done, stored)
         return done
 
-    async def _save_schedules(self, this: SchedulesUnderWay) -> dict[str, Schedule] | None:
-        """Writes those that changed; gives all as they are stored then, None where that isn't known for sure."""
+    async def _save_schedules(self, this: SchedulesUnderWay) -> tuple[dict[str, Schedule] | None, set[str]]:
+        """Writes those that changed; gives all as they are stored then, None where that isn't known for sure.
+
+        And the keys of those that another process wrote first.
+        """
         changed = this.changed()
         ends = await self._store.save_all(self._key, changed) if changed else []
         stored = {end.key: end for end in ends if isinstance(end, Schedule)}
-        if overtaken := [schedule.key for schedule in changed if schedule.key not in stored]:
-            _LOG.info("Others read job schedules of %s first: %s", self.source.account.id, ", ".join(overtaken))
-        return None if overtaken or this.known.unreadable else {**this.known.schedules, **stored}
+        if overtaken := {schedule.key for schedule in changed} - stored.keys():
+            _LOG.info("Others read job schedules of %s first: %s", self.source.account.id, ", ".join(sorted(overtaken)))
+        is_sure = not overtaken and not this.known.unreadable
+        return {**this.known.schedules, **stored} if is_sure else None, overtaken

@@ -41,6 +41,10 @@ class SchedulesUnderWay:
         """As of when a schedule was known the last time."""
         return self.known.last.as_of_schedule(schedule) if self.known.last else schedule.seen_at
 
+    def held_at(self, key: str) -> datetime:
+        """As of when one that this look wasn't told of held the last time."""
+        return self.before(self.known.schedules[key])
+
     def changed(self) -> list[Schedule]:
         return [schedule for key, schedule in self.schedules.items() if schedule != self.known.schedules.get(key)]
 

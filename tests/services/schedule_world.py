@@ -127,6 +127,7 @@ class ScheduleWorld:
     heard: set[str] = field(default_factory=set)
     jobs: dict[str, datetime] = field(default_factory=dict)
     table_calls: int = 0
+    _as_of: dict[tuple[str, datetime], datetime] = field(default_factory=dict)
     _besides: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -220,6 +221,9 @@ class ScheduleWorld:
                 assert any(facts is None or facts.creation_time != schedule.facts.creation_time for facts in told)
                 continue
             as_of = known.last.as_of_schedule(schedule) if known.last else schedule.seen_at
+            before = self._as_of.get((key, schedule.facts.creation_time), as_of)
+            assert as_of >= before, f"{schedule.facts.id} is said to be as of {as_of}, and was as of {before} before"
+            self._as_of[key, schedule.facts.creation_time] = as_of
             told = [facts.get(key) for facts in self.service.since(as_of)]
             assert schedule.facts in told, f"{schedule.facts} is said to be as of {as_of}; was {told}"
             if schedule.specification and not schedule.wants_specification:
