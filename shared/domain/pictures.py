@@ -70,7 +70,8 @@ class Picture:
     `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of
     the read that built the generation; `moved_at` that of the last read that changed a task; `live_read_at` that of the
     last read that listed every task that hadn't completed. `insight` is None where leaves of a version before it are
-    among the generation's; `read` is None where it was stored before reads were measured.
+    among the generation's; `read` is None where it was stored before reads were measured. `base` is the version that a
+    delta found changes of, None after any other read.
     """
 
     generation: str
@@ -83,6 +84,7 @@ class Picture:
     agreement: Agreement = Agreement()
     insight: StoredInsight | None = None
     read: TaskRead | None = None
+    base: str | None = None
 
     @property
     def version(self) -> str:
@@ -141,10 +143,19 @@ class Picture:
         if before is None:
             return True
         same = replace(self, as_of=before.as_of, source=before.source, agreement=before.agreement, read=before.read)
-        return same != before
+        return replace(same, base=before.base) != before
 
     def confirmed(self, confirmation: Confirmation | None) -> "Picture":
-        if confirmation is None or confirmation.version != self.version or confirmation.as_of < self.as_of:
+        """As it holds after a later poll found nothing new.
+
+        Where that poll was faster and looked at the version before, what a delta shows here came after its T0, so
+        `as_of` doesn't go back. Nobody vouches for it yet: tasks may have been deleted since the counts agreed.
+        """
+        if confirmation is None or confirmation.as_of < self.as_of:
+            return self
+        if confirmation.version == self.base:
+            return replace(self, as_of=confirmation.as_of, agreement=replace(self.agreement, at=None, as_of=None))
+        if confirmation.version != self.version:
             return self
         return replace(
             self,

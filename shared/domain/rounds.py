@@ -143,7 +143,7 @@ class Round:
             self,
             failures={**failures, key: failure} if failure else failures,
             queued=queued,
-            backoff_until=max((wait for wait in (self.backoff_until, backoff_until) if wait), default=None),
+            backoff_until=_later(self.backoff_until, backoff_until),
         )
 
     def after(self, last: "Round | None", found: Found) -> "Round":
@@ -179,7 +179,7 @@ class Round:
     def merged(self, stored: "Round") -> "Round":
         """This round over one that another process stored meanwhile.
 
-        The later word on every job stays, and so does the longer wait for the service.
+        The later word on every job stays, and so do the later lists and the longer wait for the service.
         """
         confirmations = dict(stored.confirmations)
         for key, confirmation in self.confirmations.items():
@@ -190,14 +190,19 @@ class Round:
         failures |= {key: reason for key, reason in self.failures.items() if key in self.reached}
         queued = {key: mark for key, mark in stored.queued.items() if key not in self.left}
         queued |= {key: mark for key, mark in self.queued.items() if key in self.left}
-        waits = [wait for wait in (self.backoff_until, stored.backoff_until) if wait]
-        wholes = [began for began in (self.whole_round_at, stored.whole_round_at) if began]
         return replace(
             self,
-            whole_round_at=max(wholes, default=None),
+            whole_round_at=_later(self.whole_round_at, stored.whole_round_at),
+            as_of=_later(self.as_of, stored.as_of),
+            jobs_as_of=_later(self.jobs_as_of, stored.jobs_as_of),
+            full_list_at=_later(self.full_list_at, stored.full_list_at),
             confirmations=confirmations,
             failures=failures,
             queued=queued,
-            backoff_until=max(waits, default=None),
+            backoff_until=_later(self.backoff_until, stored.backoff_until),
             etag=stored.etag,
         )
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max((time for time in (one, other) if time), default=None)

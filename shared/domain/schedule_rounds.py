@@ -44,11 +44,11 @@ class ScheduleRound:
 
     def as_of_schedule(self, schedule: Schedule) -> datetime:
         """As of when a schedule is known to be as it is stored."""
-        version = schedule.version
+        version, written = schedule.version, max(schedule.seen_at, schedule.written_as_of or schedule.seen_at)
         if self.as_of and self.confirmations.get(schedule.key) == version:
-            return max(self.as_of, schedule.seen_at)
-        held, as_of = self.held.get(schedule.key, ("", schedule.seen_at))
-        return max(as_of, schedule.seen_at) if held == version else schedule.seen_at
+            return max(self.as_of, written)
+        held, as_of = self.held.get(schedule.key, ("", written))
+        return max(as_of, written) if held == version else written
 
     def failure_of(self, schedule: Schedule) -> str | None:
         """Why a schedule isn't up to date: its own failure, or that of the last look."""

@@ -108,7 +108,8 @@ class Schedule:
 
     `specification` is what its jobs are to be like, without secrets, as of `specified_at` (its `last_modified` then);
     `omitted` names what isn't shown of it, `unspecified` says why nothing can be told. Where that is older than the
-    facts, it couldn't be read since.
+    facts, it couldn't be read since. `written_as_of` is as of when it held as it was written, None as a version before
+    left it.
     """
 
     facts: ScheduleFacts
@@ -120,6 +121,7 @@ class Schedule:
     unspecified: str | None = None
     specified_at: datetime | None = None
     deleted_at: datetime | None = None
+    written_as_of: datetime | None = None
     etag: str | None = None
 
     @property
@@ -142,7 +144,7 @@ class Schedule:
     @property
     def version(self) -> str:
         """What a round's row names to say that this holds as it is stored; a specification is that of its time."""
-        told = replace(self, specification=None, etag=None, seen_at=self.facts.creation_time)
+        told = replace(self, specification=None, etag=None, seen_at=self.facts.creation_time, written_as_of=None)
         return blake2b(repr(told).encode(), digest_size=8).hexdigest()
 
     @property

@@ -57,11 +57,11 @@ def verdict_of(
         reason = f"Its tasks couldn't be read yet: {failure}" if failure else _first_read(progress)
         return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
     if off_reason and not (job.deleted or job.sealed):
-        return Verdict(picture.as_of, picture.source, "stale", off_reason, picture.looked_at)
+        return Verdict(picture.confirmed_as_of, picture.source, "stale", off_reason, picture.looked_at)
     level, reason = _judge(job, picture, failure=failure, now=now, interval=interval)
     if is_behind and not failure:
         level, reason = "catchingUp", "More changed than a round may read: that is being read by itself."
-    as_of = picture.confirmed_as_of if level == "exact" else picture.as_of
+    as_of = picture.as_of if level == "unverified" else picture.confirmed_as_of  # what may be exact again isn't later
     return Verdict(as_of, picture.source, level, reason, picture.looked_at)
 
 

@@ -226,7 +226,9 @@ class PoolRounds:
 
         Of pools whose nodes couldn't be read that is what the list told of them.
         """
-        writes = {key: this.writes.pop(key) for key in keys if key in this.writes}
+        this.overtaken |= await self._looked_at_since(this, [key for key in keys if this.has_changed(key)])
+        read = {key: this.writes.pop(key) for key in keys if key in this.writes}
+        writes = {key: write for key, write in read.items() if key not in this.overtaken}
         conflicts = await self._nodes.save_all(list(writes.values()))
         this.overtaken |= {key for key, conflict in zip(writes, conflicts, strict=True) if conflict}
         there = [this.pools[key] for key in keys if key in this.pools and key not in this.overtaken]
@@ -237,6 +239,12 @@ class PoolRounds:
                 this.overtaken.add(pool.key)
             else:
                 this.stored[pool.key] = end
+
+    async def _looked_at_since(self, this: PoolsUnderWay, keys: Sequence[str]) -> set[str]:
+        """Those that a faster round found as they were stored, as of later: what is to be written of them is older."""
+        last = await self._pools.load_round(self._key) if keys else None
+        confirmations = last.confirmations if last else {}
+        return {key for key in keys if this.is_later(confirmations.get(key), key)}
 
     async def _guarded(self, this: PoolsUnderWay, key: str, work: Coroutine[Any, Any, None]) -> None:
         """Work on one pool, whose failure is noted and spoils nothing else."""

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from shared.domain.nodes import NodeCounts
 from shared.domain.pool_rounds import PoolRound
-from shared.domain.pools import Pool
+from shared.domain.pools import Pool, PoolConfirmation
 from shared.errors import BatchAnswerError, BatchscopeError, BatchThrottledError
 from shared.stores.nodes import NodesWrite
 from shared.stores.pools import KnownPools
@@ -66,6 +66,16 @@ class PoolsUnderWay:
         """True where a pool's row says all that is known of it, but for as of when."""
         before = self.known.pools.get(pool.key)
         return before is not None and before.etag == pool.etag and before.told == pool.told
+
+    def has_changed(self, key: str) -> bool:
+        return key in self.pools and not self.is_stored(self.pools[key])
+
+    def is_later(self, confirmation: PoolConfirmation | None, key: str) -> bool:
+        """True where a pool is confirmed as this round found it in storage, as of later than its own list of pools."""
+        before = self.known.pools.get(key)
+        if confirmation is None or before is None or self.date is None:
+            return False
+        return confirmation.as_of > self.date and confirmation.version == before.version
 
     def forget(self, key: str) -> None:
         """After a pool turned out to be gone."""

@@ -206,10 +206,20 @@ class ScheduleRounds:
 
         And the keys of those that another process wrote first.
         """
-        changed = this.changed()
+        older = await self._told_since(this)
+        changed = [this.written(schedule) for schedule in this.changed() if schedule.key not in older]
         ends = await self._store.save_all(self._key, changed) if changed else []
         stored = {end.key: end for end in ends if isinstance(end, Schedule)}
-        if overtaken := {schedule.key for schedule in changed} - stored.keys():
+        if overtaken := ({schedule.key for schedule in changed} - stored.keys()) | older:
             _LOG.info("Others read job schedules of %s first: %s", self.source.account.id, ", ".join(sorted(overtaken)))
         is_sure = not overtaken and not this.known.unreadable
         return {**this.known.schedules, **stored} if is_sure else None, overtaken
+
+    async def _told_since(self, this: SchedulesUnderWay) -> set[str]:
+        """Changed ones that a faster look found as they were stored, as of later: what is to be written is older."""
+        changed = [schedule.key for schedule in this.changed() if schedule.key in this.known.schedules]
+        last = await self._store.load_round(self._key) if changed else None
+        if last is None or last.as_of is None or this.date is None or last.as_of <= this.date:
+            return set()
+        versions = {key: this.known.schedules[key].version for key in changed}
+        return {key for key, version in versions.items() if last.confirmations.get(key) == version}

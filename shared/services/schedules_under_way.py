@@ -45,6 +45,11 @@ class SchedulesUnderWay:
         """As of when one that this look wasn't told of held the last time."""
         return self.before(self.known.schedules[key])
 
+    def written(self, schedule: Schedule) -> Schedule:
+        """As it is to be written."""
+        as_of = self.date if schedule.key in self.told else self.held_at(schedule.key)
+        return replace(schedule, written_as_of=as_of)
+
     def changed(self) -> list[Schedule]:
         return [schedule for key, schedule in self.schedules.items() if schedule != self.known.schedules.get(key)]
 

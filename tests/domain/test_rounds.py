@@ -225,3 +225,10 @@ def test_a_row_of_marks_alone_is_no_round() -> None:
     assert not Round(T0, T0, queued={WHOLE: Mark(T0 + MINUTE)}).was_run
     assert replace(THIS, reason="closed").was_run
     assert LAST.was_run
+
+
+def test_lists_of_a_slower_round_do_not_take_those_of_a_faster_one_back() -> None:
+    slower = replace(LAST, as_of=T0, jobs_as_of=T0, full_list_at=None)
+    faster = replace(LAST, as_of=T0 + MINUTE, jobs_as_of=T0 + MINUTE, full_list_at=T0 + MINUTE)
+    for merged in (slower.merged(faster), faster.merged(slower)):
+        assert (merged.as_of, merged.jobs_as_of, merged.full_list_at) == (T0 + MINUTE,) * 3

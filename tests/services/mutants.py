@@ -13,7 +13,7 @@ from shared.domain import verdicts
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import Job, JobFacts
 from shared.domain.leaves import Leaf
-from shared.domain.pictures import AGREEMENT_LASTS, Agreement, Picture
+from shared.domain.pictures import AGREEMENT_LASTS, Agreement, Confirmation, Picture
 from shared.domain.read_plans import ReadPlan
 from shared.domain.tasks import Task
 from shared.errors import CacheConflictError, LongReadError, NotFoundError, OvertakenError
@@ -53,6 +53,7 @@ from tests.services.scenarios import (
     a_page_received_after_a_later_one,
     a_report_after_the_end_of_its_job,
     a_report_that_comes_too_late,
+    a_slower_poll_that_ends_after_a_faster_one,
     a_task_added_during_a_full_read,
     tasks_deleted_after_a_poll_that_broke_off,
     tasks_deleted_after_a_poll_that_was_throttled,
@@ -273,6 +274,11 @@ def tells_the_counts(picture: Picture, directory: Directory) -> bool:
     return picture.counts == directory.counts
 
 
+def confirmed_in_its_own_version(picture: Picture, confirmation: Confirmation | None) -> Picture:
+    return REAL_CONFIRMED(replace(picture, base=None), confirmation)
+
+
+REAL_CONFIRMED = Picture.confirmed
 REAL_STORE = RangeLists.store
 REAL_ADD = RangeLists._add
 REAL_CATCHING_UP = ReadPlan.catching_up
@@ -303,6 +309,12 @@ MUTANTS = (
     Mutant("watermark = newest change", a_clock_that_runs_ahead, Recipe(task_poll=NewestChangePoll)),
     Mutant("watermark before rows", a_death_at_every_call, Recipe(task_poll=WatermarkFirstPoll)),
     Mutant("head before leaves", a_death_at_every_call, Recipe(task_poll=HeadFirstPoll, cache=HoldingCache)),
+    Mutant(
+        "an older T0 over a later one",
+        a_slower_poll_that_ends_after_a_faster_one,
+        patches=((Picture, "confirmed", confirmed_in_its_own_version),),
+        unaided=False,
+    ),
     Mutant("later stamp wins", a_clock_that_runs_ahead, patches=((Leaf, "fold_sorted", fold_later_stamps),)),
     Mutant(
         "ETags taken after listing",

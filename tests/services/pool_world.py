@@ -88,6 +88,8 @@ class PoolWorld:
     processes: list[PoolProcess] = field(init=False)
     made: int = 0
     table_calls: int = 0
+    besides: list[asyncio.Task[None]] = field(default_factory=list)
+    as_of: dict[tuple[str, datetime], datetime] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.service = PoolService(self.now)
@@ -161,6 +163,15 @@ class PoolWorld:
         """A change that happens while the next poll is under way."""
         self.loop.call_later(seconds, change)
 
+    def poll_beside(self, who: int) -> None:
+        """A process polls while others do, and needs no time for it."""
+
+        async def poll() -> None:
+            await self.processes[who].rounds.run(lambda: True)
+            self._check_order(await self.started().pools.load_all(ACCOUNT.key))
+
+        self.besides.append(self.loop.create_task(poll()))
+
     def _ends(self, polls: list[tuple[int, float]], fault: Fault | None) -> list[bool]:
         for who, takes in polls:
             self.processes[who].batch.latency = takes
@@ -193,6 +204,7 @@ class PoolWorld:
     def check(self, *, fresh: list[int]) -> None:
         """Raises AssertionError where a claim isn't true, or a pool that a `fresh` process polled isn't as of then."""
         known = self.known()
+        self._check_order(known)
         for key, pool in known.pools.items():
             self._check_tally(pool)
             failure = known.last.failure_of(pool) if known.last else None
@@ -207,6 +219,13 @@ class PoolWorld:
                 if key not in ended.overtaken:
                     assert pool.picture is not None, f"{key} was polled and isn't known"
                     assert pool.picture.as_of == ended.date, f"{key} was polled and isn't fresh"
+
+    def _check_order(self, known: KnownPools) -> None:
+        """No pool is ever said to be as of earlier than before."""
+        for key, pool in known.pools.items():
+            before = self.as_of.get((key, pool.facts.creation_time), pool.as_of)
+            assert pool.as_of >= before, f"{pool.facts.id} is said to be as of {pool.as_of}, and was as of {before}"
+            self.as_of[key, pool.facts.creation_time] = pool.as_of
 
     def _check_tally(self, pool: Pool) -> None:
         """It counts of this pool alone, or what is stored would be taken for that of a pool before."""

@@ -58,6 +58,19 @@ def a_clock_that_runs_ahead(world: World) -> None:
     world.poll()
 
 
+def a_slower_poll_that_ends_after_a_faster_one(world: World) -> None:
+    """The faster one finds nothing new, as of later; what the slower one finds came after that."""
+    job = world.create("Render", "a", "b")
+    world.wait(60)
+    job.change("b", RUNNING, at=world.now(), lag=NO_TIME, skew=NO_TIME)
+    world.wait(1)
+    world.poll()  # too short ago for its counts to be settled
+    job.change("a", RUNNING, at=world.now() + 40 * SECOND, lag=NO_TIME, skew=NO_TIME)
+    world.poll_both((40, 0), delay=30)
+    world.wait(60)
+    world.poll()
+
+
 def a_death_at_every_call(world: World) -> None:
     job = world.create("Render", *"abcdefgh")
     world.wait(60)

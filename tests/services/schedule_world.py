@@ -197,7 +197,12 @@ class ScheduleWorld:
 
     def look_beside(self, who: int) -> None:
         """A process looks while others do, and needs no time for it."""
-        self._besides.append(self.loop.create_task(self.processes[who].rounds.run(self._heard, lambda: True)))
+
+        async def look() -> None:
+            await self.processes[who].rounds.run(self._heard, lambda: True)
+            self._check_order(await self.started().store.load_all(ACCOUNT.key))
+
+        self._besides.append(self.loop.create_task(look()))
 
     async def _heard(self) -> Mapping[str, Job]:
         made = {f"{key}:job-1": self.now() for key in self.heard} | self.jobs
@@ -212,18 +217,24 @@ class ScheduleWorld:
         """What a process that remembers nothing finds in storage."""
         return self.run(self.started().store.load_all(ACCOUNT.key))
 
+    def _check_order(self, known: KnownSchedules) -> None:
+        """No schedule is ever said to be as of earlier than before."""
+        for key, schedule in known.schedules.items():
+            as_of = known.last.as_of_schedule(schedule) if known.last else schedule.seen_at
+            before = self._as_of.get((key, schedule.facts.creation_time), as_of)
+            assert as_of >= before, f"{schedule.facts.id} is said to be as of {as_of}, and was as of {before} before"
+            self._as_of[key, schedule.facts.creation_time] = as_of
+
     def check(self) -> None:
         """Raises AssertionError where a claim isn't true."""
         known = self.known()
+        self._check_order(known)
         for key, schedule in known.schedules.items():
             if schedule.deleted_at:
                 told = [facts.get(key) for facts in self.service.since(schedule.deleted_at)]
                 assert any(facts is None or facts.creation_time != schedule.facts.creation_time for facts in told)
                 continue
             as_of = known.last.as_of_schedule(schedule) if known.last else schedule.seen_at
-            before = self._as_of.get((key, schedule.facts.creation_time), as_of)
-            assert as_of >= before, f"{schedule.facts.id} is said to be as of {as_of}, and was as of {before} before"
-            self._as_of[key, schedule.facts.creation_time] = as_of
             told = [facts.get(key) for facts in self.service.since(as_of)]
             assert schedule.facts in told, f"{schedule.facts} is said to be as of {as_of}; was {told}"
             if schedule.specification and not schedule.wants_specification:

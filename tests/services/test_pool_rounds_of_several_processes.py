@@ -1,5 +1,6 @@
 """Rounds over the same pools in several processes, some of which die: none hinders another, or undoes what it did."""
 
+from datetime import timedelta
 from typing import override
 
 import pytest
@@ -62,7 +63,7 @@ def test_what_another_process_left_behind_that_died_amid_its_writes_goes_with_th
     pools.wait(1)
     pool.now(pools.now(), {"tvm-001": pool.at(pools.now())["tvm-001"]._replace(scheduling="disabled")})
     pools.wait(60)
-    pools.poll(1, fault=Fault(5, committed=False, kills=True))
+    pools.poll(1, fault=Fault(6, committed=False, kills=True))
     assert pools.stored("Alpha")["tvm-001"].scheduling == "disabled"
     assert level_of_nodes(pools) == "unverified"
     pool.now(pools.now(), {"tvm-001": pool.at(pools.now())["tvm-001"]._replace(scheduling="enabled")})
@@ -85,6 +86,23 @@ def test_a_pool_that_another_process_polled_meanwhile_is_left_to_it(pools: PoolW
     pools.poll(0)
     pools.wait(60)
     assert pools.poll(1)
+    assert pools.stored("Alpha")["tvm-001"].slots == 1
+
+
+def test_an_older_list_is_not_written_over_a_later_one(pools: PoolWorld) -> None:
+    """A node takes a slot and gives it up again while the slower round lasts; the faster one finds what is stored."""
+    pool = pools.create("Alpha", 2)
+    pools.change_node(pool, "tvm-001", "running", slots=1)
+    pools.poll(0)
+    pools.wait(60)
+    pools.poll(0)
+    pools.wait(60)
+    faster = pools.now() + timedelta(seconds=28)
+    pools.later(20, lambda: pools.change_node(pool, "tvm-001", "running", slots=2))
+    pools.later(27, lambda: pools.change_node(pool, "tvm-001", "running", slots=1))
+    pools.later(28, lambda: pools.poll_beside(1))
+    pools.poll(0, takes=10)
+    assert pools.known().pools["alpha"].as_of == faster
     assert pools.stored("Alpha")["tvm-001"].slots == 1
 
 

@@ -101,20 +101,28 @@ def test_a_row_that_is_taken_to_be_as_of_any_later_list_is_noticed(
 ) -> None:
     monkeypatch.setattr(ScheduleRound, "as_of_schedule", _seen_by)
     with pytest.raises(AssertionError):
-        _an_older_list_is_written_after_a_later_one(world)
+        _a_list_tells_nonsense_of_a_schedule(world)
 
 
-def test_an_older_list_that_is_written_after_a_later_one_is_told_as_what_it_is(world: ScheduleWorld) -> None:
-    _an_older_list_is_written_after_a_later_one(world)
+def test_a_schedule_of_which_a_list_tells_nonsense_holds_as_of_when_it_was_last_told(world: ScheduleWorld) -> None:
+    _a_list_tells_nonsense_of_a_schedule(world)
     known = world.known()
     assert known.last
-    assert known.last.as_of_schedule(known.schedules["alpha"]) < (known.last.as_of or world.now())
-    world.wait(60)
-    world.look((1, 0.0))
-    assert world.known().schedules["alpha"].facts.state == "active"
+    assert known.last.as_of_schedule(known.schedules["alpha"]) == world.now() - timedelta(seconds=60)
 
 
-def _an_older_list_is_written_after_a_later_one(world: ScheduleWorld) -> None:
+def _a_list_tells_nonsense_of_a_schedule(world: ScheduleWorld) -> None:
+    """It was told as it is three hours long, and changes before a list tells of it what makes no sense."""
+    world.create("Alpha")
+    for _ in range(180):
+        world.look()
+        world.wait(60)
+    world.change("Alpha", state="disabled")
+    world.service.garbled = {"alpha"}
+    world.look()
+
+
+def test_an_older_list_is_not_written_over_a_later_one(world: ScheduleWorld) -> None:
     """By the later one it is as it was stored before, so that needn't write its row."""
     world.create("Alpha")
     world.look()
@@ -123,6 +131,10 @@ def _an_older_list_is_written_after_a_later_one(world: ScheduleWorld) -> None:
     world.later(6, lambda: world.change("Alpha", state="active"))
     world.later(7, lambda: world.look_beside(1))
     world.look((0, 10.0))
+    known = world.known()
+    assert known.last
+    assert known.last.as_of_schedule(known.schedules["alpha"]) == known.last.as_of
+    assert known.schedules["alpha"].facts.state == "active"
 
 
 def test_an_account_without_schedules_is_asked_every_quarter_of_an_hour_and_costs_nothing_in_between(

@@ -37,6 +37,7 @@ class World:
     truth: Truth = field(default_factory=Truth)
     loop: VirtualLoop = field(default_factory=VirtualLoop)
     messages: list[JobMessage] = field(default_factory=list)
+    _as_of: dict[tuple[str, datetime], datetime] = field(default_factory=dict)
     service: Service = field(init=False)
     processes: list[Process] = field(init=False)
 
@@ -135,6 +136,7 @@ class World:
         async def later() -> None:
             await asyncio.sleep(delay)
             await self.processes[1].poll()
+            self._check_order(await self._reports())  # what was said before the slower one ends
 
         return await _ends(self.processes[0].poll(), later())
 
@@ -161,7 +163,10 @@ class World:
 
     def reports(self) -> dict[str, JobReport]:
         """What a process that remembers nothing says of every job now, by id."""
-        return {report.job.facts.id: report for report in self.run(self.started().queries.jobs("demo"))}
+        return self.run(self._reports())
+
+    async def _reports(self) -> dict[str, JobReport]:
+        return {report.job.facts.id: report for report in await self.started().queries.jobs("demo")}
 
     def report(self, name: str) -> JobReport:
         return self.reports()[name]
@@ -185,6 +190,7 @@ class World:
     def check(self, *, done: bool, full: bool, processes: list[Process]) -> None:
         """Raises AssertionError where a claim isn't true; after a poll that ended well every claim must be fresh."""
         reports = self.reports()
+        self._check_order(reports)
         ends = [process.rounds.ended for process in processes]
         done = done and all(end is not None and not end.reason for end in ends)
         failed = {key for end in ends if end for key in (*end.failures, *end.overtaken, *self._elsewhere(end))}
@@ -198,6 +204,17 @@ class World:
             dates = [process.batch.list_date for process in processes if process.batch.list_date]
             for process in processes if dates else ():
                 self._check_freshness(reports, process, full=full, first=min(dates))
+
+    def _check_order(self, reports: dict[str, JobReport]) -> None:
+        """No job is ever said to be as of earlier than before."""
+        for name, report in reports.items():
+            key, as_of = (name, report.job.facts.creation_time), report.verdict.as_of
+            before = self._as_of.get(key)
+            if before and not report.job.deleted:
+                assert as_of is not None, f"{name} was said to be as of {before}, and now of no time"
+                assert as_of >= before, f"{name} is said to be as of {as_of}, and was as of {before} before"
+            if as_of:
+                self._as_of[key] = as_of
 
     def _queued(self) -> set[str]:
         """Jobs that were left to the queue when the last round began."""
