@@ -46,9 +46,10 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
     @blueprint.queue_trigger(
         arg_name="message", queue_name=runtime.settings.poll_queue, connection="AzureWebJobsStorage"
     )
-    async def poll_requested(message: func.QueueMessage) -> None:
+    @blueprint.queue_output(arg_name="jobs", queue_name=runtime.settings.job_queue, connection="AzureWebJobsStorage")
+    async def poll_requested(message: func.QueueMessage, jobs: func.Out[List[str]]) -> None:  # noqa: UP006
         """Runs a poll on demand; one whose account or record is gone is dropped, as no retry could help it."""
-        from functions.queue_messages import poll_message
+        from functions.queue_messages import poll_message, text_of
 
         request = poll_message(message.get_body())
         services = await runtime.services()
@@ -56,5 +57,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             await services.polling.run(request.account, request.poll)
         except NotFoundError as error:
             _LOG.warning("A poll on demand was dropped: %s", error)
+        if messages := services.polling.take_messages():
+            jobs.set([text_of(message) for message in messages])
 
     return blueprint

@@ -104,7 +104,12 @@ class Picture:
 
     @property
     def confirmed_as_of(self) -> datetime:
-        """As of when the counts are known to be right: a read that found nothing new waits for its confirmation."""
+        """As of when the counts are known to be right: a read that found nothing new waits for its confirmation.
+
+        Where that differed, nothing is known to be right, and this is as of when they were read.
+        """
+        if self.agreement.disagreements:
+            return self.as_of
         return self.agreement.as_of if self.agreement.as_of and self.agreed_since_it_moved else self.as_of
 
     def is_settled(self, overlap: timedelta) -> bool:

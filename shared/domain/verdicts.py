@@ -61,8 +61,7 @@ def verdict_of(
     level, reason = _judge(job, picture, failure=failure, now=now, interval=interval)
     if is_behind and not failure:
         level, reason = "catchingUp", "More changed than a round may read: that is being read by itself."
-    as_of = picture.as_of if level == "unverified" else picture.confirmed_as_of  # what may be exact again isn't later
-    return Verdict(as_of, picture.source, level, reason, picture.looked_at)
+    return Verdict(picture.confirmed_as_of, picture.source, level, reason, picture.looked_at)
 
 
 def _judge(job: Job, picture: Picture, *, failure: str | None, now: datetime, interval: timedelta) -> tuple[Level, str]:

@@ -53,12 +53,8 @@ async def fold_and_compare(
         service, date = await source.fetch_task_counts(job.facts.id)
         await finish(cache, reading)
         counts, moved = reading.directory.counts, moved or reading.moved
-        if counts.as_service_counts() == service.as_service_counts():
-            holds = await _split_holds(source, job, reading)
-            if holds is None:
-                return Compared(reading.directory, moved, agreement)
-            if holds:
-                return Compared(reading.directory, moved, Agreement(at=date or as_of, as_of=as_of))
+        if counts.as_service_counts() == service.as_service_counts() and await _split_holds(source, job, reading):
+            return Compared(reading.directory, moved, Agreement(at=date or as_of, as_of=as_of))
         explained = before is not None and before[0] != counts and lies_between(before[1], before[0], counts)
         if look == _LOOKS - 1 or (before and before[0] == counts):
             break
@@ -84,11 +80,11 @@ def _expected(reading: Reading) -> int:
     return max(reading.directory.counts.total, len(reading.rest))
 
 
-async def _split_holds(source: BatchAccount, job: Job, reading: Reading) -> bool | None:
+async def _split_holds(source: BatchAccount, job: Job, reading: Reading) -> bool:
     """True where as many tasks are preparing as the counts say, which Get Task Counts doesn't tell from running.
 
-    The reading itself shows it where it showed all of them; if not, the service is asked for those. None where that
-    list has many pages: then nobody can tell.
+    The reading itself shows it where it showed all of them; if not, the service is asked for those. Where that list has
+    many pages nobody can tell, and that both together agree has to do.
     """
     preparing = reading.directory.counts.preparing
     if len(reading.preparing) == preparing:
@@ -97,5 +93,5 @@ async def _split_holds(source: BatchAccount, job: Job, reading: Reading) -> bool
     async for page in source.fetch_task_pages(job.facts.id, state="preparing"):
         pages, found = pages + 1, found + len(page.tasks)
         if page.next_link and is_long_list(pages):
-            return None
+            return True
     return found == preparing

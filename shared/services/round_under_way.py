@@ -78,14 +78,13 @@ class RoundUnderWay:
         return self.last is not None and self.last.is_queued(job.key, now)
 
     def queue(self, job: Job, now: datetime) -> None:
-        """Leaves a job to the queue, unless it is there already; rounds that somebody asked for leave that to ticks."""
-        if not self.thorough and not self.is_in_queue(job, now):
+        """Leaves a job to the queue, unless it is there already."""
+        if not self.is_in_queue(job, now):
             self.queued[job.key] = now + MESSAGE_LASTS
 
     def leave_rest(self, now: datetime) -> None:
         """Leaves the jobs whose turn hasn't come to another round of the account, by one message for all of them."""
-        if not self.thorough:
-            self.queued[WHOLE] = now + ROUND_WAITS
+        self.queued[WHOLE] = now + ROUND_WAITS
 
     def messages(self, account_id: str) -> list[JobMessage]:
         """Those that are to be sent about jobs, and about the account itself."""

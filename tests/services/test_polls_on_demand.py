@@ -1,12 +1,20 @@
+import asyncio
+from datetime import datetime, timedelta
+
 import pytest
 
+from shared.domain.jobs import Job
 from shared.domain.operations import Reason
+from shared.domain.tasks import TaskCounts
 from shared.errors import BatchThrottledError, NotFoundError
-from tests.services.process import BUDGET
+from shared.services.round_under_way import RoundUnderWay
+from tests.services.process import BUDGET, Process
 from tests.services.telling import polled_for_a_while, requests_of
+from tests.services.truth import ACTIVE, RUNNING
 from tests.services.world import SECOND, World
 
 ENDPOINT = "http://127.0.0.1:1"
+LONG = timedelta(minutes=15)
 
 
 def test_a_poll_on_demand_leaves_a_throttled_account_alone_too(world: World) -> None:
@@ -71,3 +79,87 @@ def test_what_is_not_there_cannot_be_polled(world: World) -> None:
         world.run(polling.request("other", None))
     with pytest.raises(NotFoundError, match="no poll '7'"):
         world.run(polling.operation("demo", "7"))
+
+
+async def _ticks(world: World, process: Process) -> None:
+    while True:
+        await process.polling.tick()
+        world.messages += process.polling.take_messages()
+        await asyncio.sleep(15)
+
+
+async def _works(world: World, process: Process) -> None:
+    """A worker of the queue, as the platform begins one for each message."""
+    while True:
+        await asyncio.sleep(1)
+        if world.messages:
+            message = world.messages.pop(0)
+            more = await process.polling.run_queued(message)
+            world.messages += [*([message] if more else []), *process.polling.take_messages()]
+
+
+async def _demands(world: World, process: Process, first: float) -> None:
+    """A script that asks for a poll of all jobs every 20 s."""
+    await asyncio.sleep(first)
+    while True:
+        operation = await process.polling.request("demo", None)
+        await process.polling.run("demo", operation.id)
+        world.messages += process.polling.take_messages()
+        await asyncio.sleep(20)
+
+
+def seconds_until_read(clients: int) -> tuple[float, float]:
+    """How long the first read of a job of many tasks takes, and then a delta in which all of them changed."""
+    world = World()
+    try:
+        world.service.page_size, world.service.short_read = 3, 10
+        hosts = [world.started() for _ in range(3)]
+        for host in hosts:
+            host.batch.latency = 0.2
+        job = world.create("Render", *(f"task-{number:04}" for number in range(1_500)))
+        world.create("Beside", "a")
+        took = []
+
+        async def lived() -> None:
+            tasks = [asyncio.create_task(_ticks(world, hosts[0])), asyncio.create_task(_works(world, hosts[1]))]
+            tasks += [asyncio.create_task(_demands(world, hosts[2], 7 * client)) for client in range(clients)]
+            for state in (ACTIVE, RUNNING):
+                began = world.now()
+                if state == RUNNING:
+                    for name in job.tasks:
+                        job.change(name, RUNNING, at=began, lag=timedelta(), skew=timedelta())
+                for _ in range(int(LONG.total_seconds())):
+                    await asyncio.sleep(1)
+                    if await _counts(hosts[2]) == job.counts(world.now()):
+                        break
+                took.append((world.now() - began).total_seconds())
+            for task in tasks:
+                assert not task.done()
+                task.cancel()
+
+        world.run(lived())
+        return took[0], took[1]
+    finally:
+        world.close()
+
+
+async def _counts(host: Process) -> TaskCounts | None:
+    report = await host.queries.job("demo", "Render")
+    return report.job.picture.counts if report.job.picture else None
+
+
+def test_polls_on_demand_hold_up_no_long_read() -> None:
+    alone, beside = seconds_until_read(0), seconds_until_read(3)
+    assert beside[0] <= 1.2 * alone[0]
+    assert beside[1] <= 1.2 * alone[1]
+
+
+def test_rounds_that_leave_messages_to_ticks_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = RoundUnderWay.queue
+
+    def queue(this: RoundUnderWay, job: Job, now: datetime) -> None:
+        if not this.thorough:
+            real(this, job, now)
+
+    monkeypatch.setattr(RoundUnderWay, "queue", queue)
+    assert seconds_until_read(3)[1] >= LONG.total_seconds()
