@@ -86,12 +86,11 @@ def test_throttling_ends_the_round_and_the_account_is_left_alone_for_as_long_as_
 def test_a_job_list_that_fails_leaves_every_count_as_it_was_and_says_why(world: World) -> None:
     world.create("Render", "a")
     polled_for_a_while(world)
-    before = world.report("Render").job.picture
+    before = verdict(world, "Render")
     world.service.refusals["jobs"] = BatchUnreachableError(ENDPOINT, "closed")
     world.wait(61)
     world.poll()
     after = verdict(world, "Render")
-    assert before
     assert (after.as_of, after.level) == (before.as_of, "stale")
     assert "closed" in after.reason
 
