@@ -14,7 +14,6 @@ from shared.domain.secrets.assignments import (
     declared,
     elements,
     optional,
-    paired,
     set_by_command,
     wrapped,
 )
@@ -24,8 +23,9 @@ from shared.domain.secrets.escapes import SIGNS, unescaped
 from shared.domain.secrets.lines import filed, lined, said, secured
 from shared.domain.secrets.name_places import name_starts
 from shared.domain.secrets.nested import nested
+from shared.domain.secrets.pairs import paired
 from shared.domain.secrets.rules import RuleBook, Span, lower
-from shared.domain.secrets.shells import handed, here_documents, signed_in, written
+from shared.domain.secrets.shells import handed, here_documents, referenced, signed_in, written
 from shared.domain.secrets.tokens import may_hold_token, tokens
 from shared.domain.secrets.values import MARK
 
@@ -60,6 +60,7 @@ _BY_PLACE: tuple[_Way, ...] = (
     (handed, ("<<<",)),
     (written, ("echo ", "printf ", "print ")),
     (signed_in, ("@",)),
+    (referenced, ("$",)),
 )
 _LISTED = re.compile(r"\[[ \t]*[\"'](?=-)|[\"'],?[ \t]*[\"']")  # between the arguments of a list: `["mysql", "-pabc"]`
 _OPTION_LISTED = re.compile(r"[\"'],?[ \t]*[\"']-")

@@ -1,7 +1,6 @@
 """Secrets that stand behind their names: `NAME=value`, `"name": "value"`, `--name value`, YAML blocks, XML elements."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shared.domain.secrets.names import (
@@ -61,7 +60,7 @@ _SETTERS = (
 _SET = (
     r"(?i:(?<!\w)(?:setx|setenv|set(?:\s+-[a-z]*x[a-z]*)?|(?:configure|config|settings|secrets?)\s+set|export|setting"
     r"|g?env|define)|SetEnvironmentVariable\()\s+(?:(?:--?\w[\w\-]*|/\w)\s+)*"
-    r"[\"']?(?P<name>[A-Za-z_/][\w.:\-/]*+)[\"']?[ \t]+(?![=|&>-])"
+    r"[\"']?(?P<name>[A-Za-z_/][\w.:\-/]*+)[\"']?[ \t]+(?:(?i:to)[ \t]+)?(?![=|&>-])"
 )
 _BLOCK = (
     r"^(?P<indent>[ \t]*(?:-[ \t]+)?)[\"']?(?P<name>[\w.\-]{1,100})[\"']?[ \t]*:[ \t]*(?:!\w+[ \t]+)?"
@@ -69,14 +68,6 @@ _BLOCK = (
     r"(?P<secret>(?:(?P=indent)?[ \t]+\S[^\n]*(?:\n|\Z)|[ \t]*\r?\n)+)"
 )
 _ELEMENT = r"<(?P<name>[\w.:\-]{1,128})(?:\s[^<>]{0,500})?>(?:<!\[CDATA\[)?(?P<secret>[^<]+(?=</)|\s*[^<\s]+\s*\Z)"
-_NAMES = ("env", "name", "key", "variable", "setting", "property", "header", "id", "param", "field", '"k"')
-_NAME_SIGN = (
-    r"(?i:env|name|key|variable|setting|property|header|id|param(?:eter)?|field|\"k)\\*[\"']?\s*(?:[=:]|\\?[\"']?>)\s*\\*[\"']?"
-    r"(?P<name>[\w.\-:]{1,100})"
-)
-_VALUE_SIGN = r"(?i:value|val|content|setting|\bv)(?:\\*[\"']?\s*(?:=|:(?!//))\s*|(?<=-[Vv]alue)\s+)"
-_OTHER = r"[{}<>]|\n[ \t]*-[ \t]"  # parts one element from the next
-_MAX_BESIDE = 200
 _ATTRIBUTED = (
     r"<[\w.:\-]{1,64}\s[^<>]{0,200}?\b(?i:name|key|id)\s*=\s*[\"'](?P<name>[\w.\-]{1,100})[\"'][^<>]{0,200}>\s*"
     r"(?:<(?i:value|string)>)?(?P<secret>[^<]+)(?=</)"
@@ -89,6 +80,7 @@ _MAX_PAIRED = 4096
 _QUOTED = r"\\*[\"']"
 _NO_KEY = (  # a word: `key: name`, or the name of a value that follows
     r"""[\\"']*[A-Za-z_.\-]{1,24}(?=["'\\]*(?:[\s,;)}\]]|\Z))|["'][^"'\n]{1,100}["']\s+value\s*="""
+    r"""|["'][\w. \-]{1,60}["']\s*,\s*["']value["']\s*:"""
 )
 _CLOSING = r"\\*[\"'](?:[)\],;]|(?<=[ \t][\"'])(?:[ \t]|\Z))"  # a quote that ends what the name stands in
 _PLAIN_WORD = "[a-z]{2,12}(?:[-_.][a-z]{2,12}){0,2}"
@@ -97,6 +89,8 @@ _MAX_CACHE = 48
 _LEAST_AUTH = 8
 _LEAST_RANDOM = 20
 _MAYBE_KIND = ("credential", "credentials")  # `<credential>managed</credential>`
+_IS_PASS = re.compile("pass|pw|kennwort|senha")  # a passphrase may be words
+_TWO_WORDS = r"[a-z]{2,20} [a-z]{2,20}\b"
 _SENTENCE = r"(?i)(?:password|token|secret|key) [a-z]{3,}"  # `passwd: password updated`
 _ONE_WORD = r"\s*[A-Za-z]+\s*"
 _DIGITS = r"\d{1,3}"
@@ -160,29 +154,6 @@ def elements(text: str, _: str) -> Iterator[Span]:
     yield from _whole(text, _NESTED)
 
 
-def paired(text: str, lowered: str) -> Iterator[Span]:
-    """Values beside their names in either order, as settings of an environment are written in XML, JSON and YAML."""
-    names = sorted(found.span() for found in found_at(text, lowered, _NAMES, _NAME_SIGN) if _is_named(found))
-    for found in found_at(text, lowered, ("value", "val", "content", "setting", "v"), _VALUE_SIGN) if names else ():
-        place = bisect_left(names, found.span())
-        before, behind = names[max(0, place - 1) : place], names[place : place + 1]
-        if any(_is_same_element(text, end, found.start()) for _, end in before):
-            behind = []
-        elif not behind or behind[0][0] > found.end() + _MAX_PAIRED:
-            continue
-        value = value_pattern().match(text, found.end(), found.end() + _MAX_PAIRED)
-        if (
-            value
-            and not is_reference(value[0])
-            and all(_is_same_element(text, value.end(), start) for start, _ in behind)
-        ):
-            yield value.span()
-
-
-def _is_same_element(text: str, start: int, end: int) -> bool:
-    return 0 <= end - start <= _MAX_BESIDE and not compiled(_OTHER).search(text, start, end)
-
-
 def _whole(text: str, source: str) -> Iterator[Span]:
     for found in compiled(source).finditer(text):
         if _is_named(found) and found["secret"].strip() and not is_reference(found["secret"]):
@@ -206,6 +177,8 @@ def _values(text: str, places: Iterable[re.Match[str]], leads: Callable[[re.Matc
 def _is_option(found: re.Match[str]) -> bool:
     if not option_names_secret(found["name"]):
         return _is_some_pass(found)
+    if found["sign"].startswith("  ") and compiled(_TWO_WORDS).match(found.string, found.end()):
+        return False  # what a program's help says of it
     value = compiled(_PLAIN_WORD).match(found.string, found.end()) if found["name"].lower() in ("key", "pass") else None
     return not (value and compiled(r"\s|\Z").match(found.string, value.end()))
 
@@ -255,6 +228,8 @@ def _is_no_value(found: re.Match[str]) -> bool:
     name, sign = found["name"].lower(), found["sign"]
     if sign == ":" and name == "secret" and found.string[max(0, found.start() - 1)] == ":":
         return True
+    if sign.strip() == ":" and not _IS_PASS.search(name) and compiled(_TWO_WORDS).match(found.string, found.end()):
+        return True
     if found["close"] == "]" and name in ("key", "token"):
         return True
     return bool(compiled(r"!(?:Ref|GetAtt|Sub|ImportValue|reference)\s").search(sign))
@@ -284,7 +259,11 @@ def _value(text: str, start: int, name: str) -> Span | None:
     value = None if compiled(_CLOSING).match(text, start) else value_pattern().match(text, start)
     if value is None or is_reference(value[0]) or value[0].lower() in _SCHEME:
         return None
-    if value[0].strip(".,;:)]").lower() == name.lower() or compiled(_SENTENCE).match(text, start):
+    if value[0].strip(".,;:)]").lower() in (name.lower(), name.lower().rpartition(".")[2]) or compiled(_SENTENCE).match(
+        text, start
+    ):
+        return None
+    if value[0][0] == "`" and " " in value[0]:  # what a command prints
         return None
     is_number = name.lower().endswith(("key", "token", "pass")) and compiled(_DIGITS).fullmatch(value[0])
     is_folder = compiled(_WORKING_FOLDER).fullmatch(name) and value[0][0] in "/~"

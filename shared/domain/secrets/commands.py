@@ -24,7 +24,8 @@ _SNMP = "snmpget snmpwalk snmpset snmpbulkwalk snmpbulkget snmpgetnext snmptrap 
 # Programs, and the options behind which a secret stands; a space or nothing parts most of them from it.
 _BY_OPTION = (
     ("sqlcmd bcp osql isql-fb", r"-P[ =]?"),
-    ("zip unzip 7z 7za 7zr 7zz", r"-[pP][ =]?(?=\S)"),
+    ("zip unzip", r"-P[ =]?(?=\S)"),
+    ("7z 7za 7zr 7zz", r"-[pP][ =]?(?=\S)"),
     ("rar unrar", r"-h?p(?=\S)"),
     ("mysql mysqldump mysqladmin mysqlimport mysqlsh mariadb mariadb-dump mariadb-admin", r"-p(?=\S)"),
     ("mongo mongosh mongodump mongorestore mongoimport mongoexport", r"-p[ =]?"),
@@ -51,7 +52,7 @@ _BY_OPTION = (
     ("lftp", r"(?:-u|--user)\s+[\"']?[^\s,\"']+,"),
     (
         "curl ftp wget http https xh httpie",
-        r"(?:-[a-zA-Z]{0,6}u|--user|--proxy-user|-U|-a|--auth)[ =]?\s*[\"']?(?!https?:)[^\s:\"'$-][^\s:\"']*:",
+        r"(?:-[a-zA-Z]{0,6}u|--user|--proxy-user|-U|-a|--auth)[ =]?\s*[\"']?(?!https?:)(?:[^\s:\"'$-][^\s:\"']*)?:",
     ),
     ("etcdctl influx cypher-shell couchbase-cli nuget", r"(?:--user|-u|-p|-Password)[ =]\s*[\"']?(?:[^\s:\"']*:)?"),
     ("xfreerdp wfreerdp mstsc", r"/p:"),
@@ -109,6 +110,11 @@ _BY_PLACE = (
     ("expect", r"[^\n]{0,200}?\bsend\s+", ""),
     ("tailscale", _WITHIN + r"\s--auth-?key[ =]", ""),
     ("mkpasswd", r"\s+(?:-\S+\s+(?:[a-z]\S*\s+)?)*", r"(?=\S*\d)(?!-|(?:sha|md5|yescrypt|bcrypt))"),
+    (
+        "sed",
+        _WITHIN + r"\bs([/|#,@])(?:(?!\1)[^\n]){0,60}(?:pass|secret|token|key)(?:(?!\1)[^\n]){0,60}\1",
+        r"(?=[^/|#,@]*\d)",
+    ),
     ("wpa_passphrase", r"\s+(?:\"[^\"]*\"|\S+)\s+", ""),
     ("isql iusql", r"\s+[A-Za-z]\S*\s+[A-Za-z]\S*\s+", r"(?=\S*\d)(?!-)"),
     ("codecov", _WITHIN + r"\s-t[ =]", ""),
@@ -152,6 +158,19 @@ COMMANDS: tuple[Rule, ...] = (
         f"{_NO_REFERENCE}{VALUE}",
         is_word=True,
     ),
+    # whatever the program: what has letters, digits and a sign, as passwords must, behind an option of one letter
+    rule(
+        (" -p ", " -w ", " -k ", " -s "),
+        r" -\w\s+",
+        r"(?=[^\s\"']*\d)(?=[^\s\"']*[a-z])(?:(?=[^\s\"']*[!#^])|(?=[^\s\"']*[A-Z])(?=[^\s\"'.]*@[^\s\"'.]*(?:[\s\"']|\Z)))"
+        r"[^\s\"'|;&<>(){}\[\]/$*?=]{8,}(?=[\s\"']|\Z)",
+    ),
+    rule(
+        ("--license", "--serial", "--activation", "-license", "/license", "/serial"),
+        r"(?i)(?:--?|/)(?:license|serial|activation)(?:-?(?:key|code|number))?[ =:]+",
+        r"(?=\S*\d)(?=\S*[A-Z])[A-Z0-9\-]{14,}(?=[\s\"']|\Z)",
+    ),
+    rule((".login(",), r"\.login\(\s*(?=[\"'][\w.\-]{30,}[\"']\s*\))", VALUE),
     # whatever the program: a token alone behind `login`
     rule(
         (" login ", " add-authtoken ", " attach ", " unseal "),

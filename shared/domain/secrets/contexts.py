@@ -150,6 +150,12 @@ CONTEXTS: tuple[Rule, ...] = (
         r"(?:[ \t]*-[ \t]+[^\s:]+[ \t]*(?:\n|\Z))+",
     ),
     rule(
+        ("secrets:", "passwords:", "tokens:"),
+        r"(?i)(?:secrets|passwords|tokens):[ \t]*\r?\n(?:[ \t]*(?:-[ \t]*)?\w+:[ \t]*[^\n]*\n){0,8}?"
+        r"[ \t]*(?:-[ \t]*)?value:[ \t]+",
+        rf"(?=\S*\d){VALUE}",
+    ),
+    rule(
         ("chpasswd:",),
         r"(?i)chpasswd:[ \t]*\r?\n(?s:.{0,200}?)list:[ \t]*\|?[ \t]*\r?\n(?=[ \t]+-?[ \t]*[\w.\-]+:)",
         r"(?:[ \t]+-?[ \t]*[\w.\-]+:\S+[ \t]*(?:\n|\Z))+",

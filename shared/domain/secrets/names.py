@@ -146,6 +146,8 @@ def _is_strong(words: tuple[str, ...]) -> bool:
             found = before not in _NO_KEY
         case "token":
             found = before not in _NO_TOKEN
+        case "header":
+            found = before == "identity"
         case "data":
             found = before == "key"
         case "secret":

@@ -11,7 +11,7 @@ from shared.domain.secrets.values import is_mixed, is_reference, value_pattern
 
 _OBJECT = (
     r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{2,99})\\*[\"']?\s*[:=]\s*(?P<body>\[?\s*\{"
-    r"(?:[^{}]|\{[^{}]{0,1000}\}){1,4000})"
+    r"(?:[^{}]|\{[^{}]{0,1000}\}){1,2000}+)"
 )
 _MEMBER = r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{0,99})\\*[\"']?\s*:\s*(?=\\*[\"'])"
 _OTHER = frozenset(

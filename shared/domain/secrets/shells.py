@@ -23,6 +23,11 @@ _HERE = (
     r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{1,99})[ \t]*=[ \t]*<<[-~]?[\"']?(?P<end>\w+)[\"']?\r?\n[ \t]*"
     r"(?P<secret>(?s:.{1,4000}?))\s*\n[ \t]*(?P=end)\b"
 )
+_REFERENCE = (
+    r"(?i:(?<![\w])--?(?:\w{0,20}pass(?:word|wd|phrase)?|pwd|secret|\w{0,20}token|api-?key|account-?key)[ \t=:]+"
+    r"|(?:-u|--user)[ =][\"']?[\w.@\-]{1,60}:)[\"']?\$\{?(?P<variable>[A-Za-z]\w{0,30})"
+)
+_MAX_VARIABLES = 8
 _MAX_COMMAND = 200
 
 
@@ -60,3 +65,13 @@ def signed_in(text: str, lowered: str) -> Iterator[Span]:
         user = compiled(_ORACLE_USER).search(text, max(0, found.start() - _MAX_USER), found.start())
         if user:
             yield user.span("secret")
+
+
+def referenced(text: str, _: str) -> Iterator[Span]:
+    """What a variable is set to that an option or a setting for a secret refers to: `$p='abc1'; x -Password $p`."""
+    variables = dict.fromkeys(found["variable"] for found in compiled(_REFERENCE).finditer(text))
+    for variable in list(variables)[:_MAX_VARIABLES]:
+        for place in compiled(rf"(?<![\w.\-])\$?{variable}[ \t]*=(?!=)[ \t]*").finditer(text):
+            value = value_pattern().match(text, place.end())
+            if value and is_mixed(value[0]) and not is_reference(value[0]):
+                yield value.span()

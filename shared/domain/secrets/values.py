@@ -36,7 +36,7 @@ _REFERENCES = (
     r"|(?i:null|none|nil|undefined|true|false|yes|no|on|off|required|optional|expired|invalid|incorrect|missing|wrong"
     r"|empty|set|unset|not|ok|accepted|rejected|changed|updated|protected|hidden|masked|redacted|string|str|text|bytes|any|bool"
     r"|int|object|optional\[.*|str\|.*|secretstr|varchar.*|nvarchar.*|n/a|default"
-    r"|expected|read|write|all|lambda|repr|self|value|is|was|has|must|the|for|from|enabled|disabled)"
+    r"|or|and|to|in|with|as|by|via|when|if|using|expected|read|write|all|lambda|repr|self|value|is|was|has|must|the|for|from|enabled|disabled)"
     r"|METHOD=.*|\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|[+-][\d:]+)?|-?\d+\.\d+(?:[eE][+-]?\d+)?"
     r"|v?\d+\.\d+\.\d+[\w.+\-]*|[A-Z]{14}-[A-Z]{10}-[A-Z]|(?:env|file|fd):[\w./\-]+|@[\w./\-]+\.\w+"
     r"|[\w.~/\\\-]+\.(?:key|pem|crt|cer|pfx|p12|json|ya?ml|txt|conf|ini|jks|ppk|pub)"
