@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 
-from shared.clock import SystemClock
+from shared.clock import SharedClock
 from shared.domain.accounts import Account
 from shared.domain.telemetry.labels import PathPattern
 from shared.garbage import collect_rarely
@@ -39,7 +39,7 @@ async def _swept(storage: str, container: str, lanes: int) -> None:
         blobs = BlobContainer.connect(container, connection_string=storage, endpoint=None, credential=None)
         stack.push_async_callback(blobs.close)
         pattern, stores = PathPattern(_PATTERN), TakenIn.of(tables)
-        sweep = telemetry_sweep(blobs, accounts, stores, pattern=pattern, clock=SystemClock(), retention=_WEEK)
+        sweep = telemetry_sweep(blobs, accounts, stores, pattern=pattern, clock=SharedClock(), retention=_WEEK)
         await sweep.run(_LONG)
         for account in accounts:
             lane = await BlobEntryStore(tables).load_sweep(telemetry_lane(account.key))

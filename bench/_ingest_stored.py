@@ -21,7 +21,7 @@ import zstandard
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from bench import _telemetry
-from shared.clock import SystemClock
+from shared.clock import SharedClock
 from shared.domain.accounts import Account
 from shared.domain.telemetry.labels import PathPattern
 from shared.garbage import collect_rarely
@@ -73,7 +73,7 @@ class App:
         stack.push_async_callback(container.close)
         stores = TakenIn.of(tables)
         sweep = telemetry_sweep(
-            container, [_ACCOUNT], stores, pattern=PathPattern(_PATTERN), clock=SystemClock(), retention=_WEEK
+            container, [_ACCOUNT], stores, pattern=PathPattern(_PATTERN), clock=SharedClock(), retention=_WEEK
         )
         return cls(writer, tables, container, sweep)
 

@@ -25,7 +25,7 @@ from bench._delta_parts import Stack, post
 from functions.api.node_models import node_answer
 from functions.api.pool_models import pool_answer
 from local.batch_emulator.auth import DEVELOPMENT_KEY
-from shared.clock import SystemClock
+from shared.clock import SharedClock
 from shared.domain.accounts import Account
 from shared.domain.samples import HistoryRetention
 from shared.garbage import collect_rarely
@@ -85,7 +85,7 @@ class App:
         self.tables = Tables.connect(connection_string=asked.storage, endpoint=None, credential=None, prefix="bench")
         self.batch = NotedBatch(self.source)
         self.client = BatchClient(asked.emulator, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY))
-        clock, pools, nodes = SystemClock(), PoolStore(self.tables), NodeStore(self.tables)
+        clock, pools, nodes = SharedClock(), PoolStore(self.tables), NodeStore(self.tables)
         self.rounds = PoolRounds(
             self.batch,
             pools=pools,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from azure.core.credentials_async import AsyncTokenCredential
 
-from shared.clock import Clock, SteppedClock, SystemClock
+from shared.clock import Clock, SharedClock, SteppedClock
 from shared.services.taken_in import TakenIn
 from shared.settings import Settings
 from shared.stores.batch import BatchAccount
@@ -54,14 +54,15 @@ class Parts:
 
 async def open_parts(settings: Settings) -> Parts:
     """Raises StorageError, with nothing left open."""
-    clock = _clock(settings)
+    shared_clock = SharedClock()
+    clock = _clock(settings) or shared_clock
     async with AsyncExitStack() as opened:  # closed again unless all of it opens: the next caller opens anew
         credential = _credential(settings)
         if credential:
             opened.push_async_callback(credential.close)
-        tables = _tables(settings, credential)
+        tables = _tables(settings, credential, shared_clock)
         opened.push_async_callback(tables.close)
-        await tables.create()
+        await tables.create()  # also tells the clock what time it is
         opened.pop_all()
     return Parts(
         settings=settings,
@@ -85,9 +86,10 @@ async def open_parts(settings: Settings) -> Parts:
     )
 
 
-def _clock(settings: Settings) -> Clock:
+def _clock(settings: Settings) -> Clock | None:
+    """The stepped clock that settings name."""
     if settings.clock_url is None:
-        return SystemClock()
+        return None
     return SteppedClock(SteppedTime(settings.clock_url).fetch)
 
 
@@ -101,12 +103,13 @@ def _credential(settings: Settings) -> AsyncTokenCredential | None:
     return DefaultAzureCredential()
 
 
-def _tables(settings: Settings, credential: AsyncTokenCredential | None) -> Tables:
+def _tables(settings: Settings, credential: AsyncTokenCredential | None, clock: SharedClock) -> Tables:
     return Tables.connect(
         connection_string=settings.connection_string,
         endpoint=settings.table_endpoint,
         credential=credential,
         prefix=settings.table_prefix,
+        asking=clock.asking,
     )
 
 

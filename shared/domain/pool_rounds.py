@@ -52,7 +52,7 @@ class PoolRound:
     def merged(self, stored: "PoolRound | None") -> "PoolRound":
         """This round over one that another process stored meanwhile: the later word on every pool stays.
 
-        So do date and failures of the one that began later.
+        So do date and failures of the one whose list is later; of one that couldn't list its beginning counts.
         """
         if stored is None:
             return replace(self, etag=None)
@@ -61,7 +61,7 @@ class PoolRound:
             other = confirmations.get(key)
             if other is None or other.as_of <= confirmation.as_of:
                 confirmations[key] = confirmation
-        later = stored if stored.started_at > self.started_at else self
+        later = stored if (stored.as_of or stored.started_at) > (self.as_of or self.started_at) else self
         return replace(later, confirmations=confirmations, etag=stored.etag)
 
 

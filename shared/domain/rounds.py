@@ -5,7 +5,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from shared.domain.pictures import Confirmation
+from shared.domain.stored_times import is_over, is_until
 
+MESSAGE_LASTS = timedelta(minutes=10)  # until it was worked on, or is taken for lost
+ROUND_WAITS = timedelta(minutes=2)  # the same of a message about a whole account, which ticks poll otherwise
+LONGEST_WAIT = timedelta(minutes=15)  # for a service that asks to be left alone
 _MOST_DOUBLINGS = 3
 _LONGEST_PUT_OFF = timedelta(minutes=5)
 WHOLE = ""  # among the keys of jobs: a round of the whole account
@@ -86,28 +90,35 @@ class Round:
 
     def wait(self, now: datetime) -> timedelta | None:
         """How long the service asked to be left alone yet."""
-        return self.backoff_until - now if self.backoff_until and now < self.backoff_until else None
+        until = self.backoff_until
+        return until - now if until and is_until(until, LONGEST_WAIT, now) else None
 
     def is_due(self, now: datetime, interval: timedelta) -> bool:
         """True when the account's interval has passed and nothing asks to wait."""
-        return now >= self.due_at(interval)
+        began = self.whole_round_at
+        return not self.wait(now) and (began is None or is_over(began, self._pause(interval), now))
 
     def due_at(self, interval: timedelta) -> datetime:
         """When the next round is due: an interval (less a tenth, as timers jitter) after the last, later if it failed.
 
         From the second failure in a row on the interval doubles, up to eightfold, or five minutes if that is less.
         """
-        repeats = min(max(self.failed_rounds - 1, 0), _MOST_DOUBLINGS)
-        interval = min(interval * 2**repeats, max(interval, _LONGEST_PUT_OFF))
-        turn = self.whole_round_at + interval * 0.9 if self.whole_round_at else None
+        turn = self.whole_round_at + self._pause(interval) if self.whole_round_at else None
         return max((wait for wait in (turn, self.backoff_until) if wait), default=self.started_at)
 
+    def _pause(self, interval: timedelta) -> timedelta:
+        """From the beginning of the last round to that of the next one."""
+        repeats = min(max(self.failed_rounds - 1, 0), _MOST_DOUBLINGS)
+        interval = min(interval * 2**repeats, max(interval, _LONGEST_PUT_OFF))
+        return interval * 0.9
+
     def full_list_is_due(self, now: datetime, interval: timedelta) -> bool:
-        return self.full_list_at is None or self.jobs_as_of is None or now - self.full_list_at >= interval
+        return self.full_list_at is None or self.jobs_as_of is None or is_over(self.full_list_at, interval, now)
 
     def is_queued(self, key: str, now: datetime) -> bool:
         """True while a message about the job is on its way or being worked on."""
-        return key in self.queued and now < self.queued[key].until
+        most = ROUND_WAITS if key == WHOLE else MESSAGE_LASTS
+        return key in self.queued and is_until(self.queued[key].until, most, now)
 
     def waiting(self, until: datetime) -> "Round":
         """After the service asked, besides, to be left alone until then."""

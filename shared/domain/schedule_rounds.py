@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from shared.domain.schedules import Schedule
+from shared.domain.stored_times import is_over
 from shared.domain.verdicts import Level, Verdict, at_second, in_words
 
 _GRACE = timedelta(minutes=1)
@@ -73,7 +74,7 @@ def look_is_due(last: ScheduleRound | None, schedules: Collection[Schedule], now
     """Each round where any schedule may still change or the last look failed; else whenever `idle` has passed."""
     if last is None or last.problem or any(schedule.is_live for schedule in schedules):
         return True
-    return now - last.started_at >= idle
+    return is_over(last.started_at, idle, now)
 
 
 def schedule_verdict(

@@ -59,6 +59,14 @@ def parse_http_date(text: str) -> datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+def http_date(text: str | None) -> datetime | None:
+    """The same; None where there is none, or it makes no sense."""
+    try:
+        return parse_http_date(text) if text else None
+    except (ValueError, TypeError):
+        return None
+
+
 def format_stamp(moment: datetime) -> str:
     """ISO 8601 in UTC with `Z` and milliseconds, as filters and our API write it."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

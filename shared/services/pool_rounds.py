@@ -14,6 +14,7 @@ from typing import Any
 
 from shared.clock import Clock
 from shared.domain.pools import Pool, PoolFacts, first_seen
+from shared.domain.stored_times import is_over
 from shared.errors import (
     BatchError,
     BatchMissingError,
@@ -97,7 +98,7 @@ class PoolRounds:
 
     async def _load(self, now: datetime) -> KnownPools:
         """What is known; what another process left in storage that died before its last word shows with full lists."""
-        if self._read_at is None or now - self._read_at >= self._full_list_interval:
+        if self._read_at is None or is_over(self._read_at, self._full_list_interval, now):
             self._pools.forget(self._key)
             await self._nodes.doubt(self._key)
             self._read_at = now

@@ -9,11 +9,10 @@ from functools import partial
 
 from shared.clock import Clock
 from shared.domain.keys import key_of
-from shared.domain.rounds import Mark, Round
+from shared.domain.rounds import MESSAGE_LASTS, Mark, Round
 from shared.errors import BatchError, BatchThrottledError, NotFoundError, OvertakenError, UnreadableError
 from shared.log import logger
 from shared.services.long_reads import LongReads
-from shared.services.round_under_way import MESSAGE_LASTS
 from shared.stores.batch import BatchAccount
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.rounds import RoundStore

@@ -3,20 +3,17 @@
 import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from shared.domain.jobs import Job
 from shared.domain.keys import key_of
 from shared.domain.operations import JobMessage, Reason
 from shared.domain.pictures import Confirmation
-from shared.domain.rounds import WHOLE, Found, Round
+from shared.domain.rounds import MESSAGE_LASTS, ROUND_WAITS, WHOLE, Found, Round
 from shared.errors import BatchThrottledError
 from shared.services.discovery import Discovery
 from shared.services.task_poll import Polled
-
-MESSAGE_LASTS = timedelta(minutes=10)  # until it was worked on, or is taken for lost
-ROUND_WAITS = timedelta(minutes=2)  # the same of a message about a whole account, which ticks poll otherwise
 
 
 class BesideEnd(NamedTuple):

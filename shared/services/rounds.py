@@ -11,7 +11,7 @@ from shared.clock import Clock
 from shared.domain.jobs import Job
 from shared.domain.keys import key_of
 from shared.domain.operations import JobMessage, Reason
-from shared.domain.rounds import WHOLE, Round
+from shared.domain.rounds import ROUND_WAITS, WHOLE, Round
 from shared.errors import BatchscopeError, BatchThrottledError, MonitoringOffError
 from shared.log import logger
 from shared.services.discovery import discover, recheck_sealed
@@ -19,7 +19,7 @@ from shared.services.job_polls import JobPolls
 from shared.services.job_records import JobRecords
 from shared.services.long_deltas import is_behind
 from shared.services.pool_rounds import PoolRounds
-from shared.services.round_under_way import ROUND_WAITS, BesideEnd, RoundUnderWay
+from shared.services.round_under_way import BesideEnd, RoundUnderWay
 from shared.services.schedule_rounds import ScheduleRounds
 from shared.services.task_poll import TaskPoll
 from shared.stores.batch import BatchAccount

@@ -16,6 +16,7 @@ from shared.domain.jobs import COMPLETED
 from shared.domain.keys import key_of
 from shared.domain.schedule_rounds import ScheduleRound, look_is_due
 from shared.domain.schedules import Schedule, ScheduleFacts
+from shared.domain.stored_times import is_over, is_until
 from shared.errors import BatchMissingError, BatchscopeError, CacheConflictError
 from shared.log import logger
 from shared.services.round_under_way import BesideEnd
@@ -56,7 +57,7 @@ class ScheduleRounds:
         for a look, which `thorough` does, or counting needs a job. Raises StorageError and CacheConflictError.
         """
         started = await self._clock.now()
-        rests = not thorough and self._until is not None and started < self._until
+        rests = not thorough and self._until is not None and is_until(self._until, self._idle, started)
         if rests and not await self._hears_of_others(heard):
             return BesideEnd()
         known = await self._load(started, anew=thorough)
@@ -70,7 +71,7 @@ class ScheduleRounds:
 
     async def _load(self, now: datetime, *, anew: bool) -> KnownSchedules:
         """What is stored; what a process left there that died before its last word shows after `idle` at the latest."""
-        if anew or self._read_at is None or now - self._read_at >= self._idle:
+        if anew or self._read_at is None or is_over(self._read_at, self._idle, now):
             self._store.forget(self._key)
             self._read_at = now
         return await self._store.load_known(self._key)

@@ -21,7 +21,7 @@ from shared.domain.call_window import CallWindow
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import JobFacts
 from shared.domain.next_links import NextLinks
-from shared.domain.stamps import parse_http_date
+from shared.domain.stamps import http_date
 from shared.domain.task_details import TaskDetails
 from shared.domain.task_secrets import details_of
 from shared.domain.tasks import Task, TaskCounts
@@ -212,7 +212,7 @@ class BatchAccount:
             self.calls += 1
             current_meter().note_request()
             response = await self._client.send_request(request, stream=True)
-            return await response.read(), _date(response.headers.get("Date"))
+            return await response.read(), http_date(response.headers.get("Date"))
 
     def _parse(self, body: bytes, job_id: str) -> tuple[list[Task], str | None]:
         try:
@@ -229,13 +229,6 @@ class BatchAccount:
         def keep(answer: Any) -> None:
             self.calls += 1
             current_meter().note_request()
-            dates.append(_date(answer.http_response.headers.get("Date")))
+            dates.append(http_date(answer.http_response.headers.get("Date")))
 
         return keep
-
-
-def _date(text: str | None) -> datetime | None:
-    try:
-        return parse_http_date(text) if text else None
-    except (ValueError, TypeError):
-        return None

@@ -19,6 +19,7 @@ from azure.core.exceptions import (
 
 from shared.domain.accounts import Account
 from shared.domain.redaction import redacted
+from shared.domain.rounds import LONGEST_WAIT
 from shared.errors import (
     BatchAnswerError,
     BatchError,
@@ -29,7 +30,6 @@ from shared.errors import (
 )
 
 _DEFAULT_WAIT = timedelta(seconds=30)
-_LONGEST_WAIT = timedelta(minutes=15)
 _THROTTLED, _UNAVAILABLE, _MISSING = 429, 503, 404
 _REFUSED = (401, 403)
 _NOT_AUTHENTICATED = "AuthenticationFailed"
@@ -118,7 +118,7 @@ def _header(error: HttpResponseError, name: str) -> str | None:
 def _wait(retry_after: str | None) -> timedelta:
     """Retry-After in seconds; one that says anything else, such as a date, counts as the default."""
     if retry_after and re.fullmatch(r"\d{1,6}", retry_after):
-        return min(timedelta(seconds=int(retry_after)), _LONGEST_WAIT)
+        return min(timedelta(seconds=int(retry_after)), LONGEST_WAIT)
     return _DEFAULT_WAIT
 
 

@@ -1,15 +1,12 @@
 """Table Storage: opening tables, and its errors in our words. The stores beside this module give the rows a meaning."""
 
 import asyncio
-import re
 import zlib
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import batched
-from typing import Any, override
-from urllib.parse import urlsplit
+from typing import Any
 
 import orjson
 from azure.core import MatchConditions
@@ -22,13 +19,12 @@ from azure.core.exceptions import (
     ServiceRequestError,
     ServiceResponseError,
 )
-from azure.core.pipeline.transport import AioHttpTransport
 from azure.data.tables import EdmType, EntityProperty, UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
 from shared.errors import CacheConflictError, StorageError, StorageUnavailableError
 from shared.stores.pages import items_of
-from shared.stores.patience import current_patience
+from shared.stores.table_transport import Asking, TableTransport
 from shared.stores.time_limit import LIMIT
 
 type Row = dict[str, Any]
@@ -39,7 +35,6 @@ NAMES = (
 _MOST_WHOLE = 1 << 31
 MOST_BINARY = 64 * 1024  # bytes of a binary property
 _CONFLICTS, _BUSY = (409, 412), (429, 500, 502, 503, 504)
-_TABLE = re.compile(r"/([A-Za-z][A-Za-z0-9]{2,62})(?:\(|\Z)")
 _CONNECT_SECONDS = 10
 MOST_OPERATIONS = 100  # of a transaction
 LONGEST_KEY = 512  # of 1 KiB in UTF-16
@@ -50,39 +45,10 @@ _DEVELOPMENT = (  # Azurite's published account on its default port, which this 
 )
 
 
-class _CountingTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
-    """Counts, by table, what wasn't a read when it was answered, or when it is unknown whether it was done."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.writes = Counter[str]()
-
-    @override
-    async def send(self, request: Any, **options: Any) -> Any:
-        patience = current_patience()
-        answer = super().send(request, **options)
-        try:
-            return await (patience.wait(answer) if patience else answer)
-        finally:
-            if request.method != "GET":
-                self.writes[_table_of(request)] += 1
-
-
-def _table_of(request: Any) -> str:
-    """The table that is written, by the request's address; empty where that doesn't tell.
-
-    The address of a transaction is that of its first part, since all of them are of one table.
-    """
-    while parts := getattr(request, "multipart_mixed_info", None):
-        request = parts[0][0]
-    found = _TABLE.search(urlsplit(request.url or "").path)
-    return found[1] if found else ""
-
-
 class Tables:
     """The app's tables in one storage account, opened once per process."""
 
-    def __init__(self, service: TableServiceClient, prefix: str, transport: _CountingTransport) -> None:
+    def __init__(self, service: TableServiceClient, prefix: str, transport: TableTransport) -> None:
         self._service = service
         self._prefix = prefix
         self._transport = transport
@@ -96,8 +62,11 @@ class Tables:
         credential: AsyncTokenCredential | None,
         prefix: str,
         limit: timedelta = LIMIT,
+        asking: Asking | None = None,
     ) -> "Tables":
-        """`limit` is how long storage may say nothing; after that no request is sent again.
+        """`asking` is called before each request; what it gives is called with the date of the answer.
+
+        `limit` is how long storage may say nothing; after that no request is sent again.
 
         The SDK makes its pauses all the same, some five seconds, so it takes that much longer than `limit`, or up to
         twice that where attempts before it failed in another way.
@@ -105,7 +74,7 @@ class Tables:
         if (connection_string or "").rstrip("; ").lower() == "usedevelopmentstorage=true":
             connection_string = _DEVELOPMENT
         seconds = limit.total_seconds()
-        transport = _CountingTransport(connection_timeout=_CONNECT_SECONDS, read_timeout=seconds)
+        transport = TableTransport(asking, connection_timeout=_CONNECT_SECONDS, read_timeout=seconds)
         options: Any = {"transport": transport, "timeout": seconds}
         if connection_string:
             service = TableServiceClient.from_connection_string(connection_string, **options)

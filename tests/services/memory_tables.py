@@ -14,6 +14,7 @@ from azure.core.exceptions import HttpResponseError, ResourceExistsError, Resour
 from azure.data.tables import TableEntity, TransactionOperation, UpdateMode
 from azure.data.tables.aio import TableClient
 
+from shared.clock import SharedClock
 from shared.stores.tables import Row, Tables
 
 type Place = tuple[str, str]
@@ -58,12 +59,19 @@ class Storage:
     writes: list[str] = field(default_factory=list)
     etags: "itertools.count[int]" = field(default_factory=itertools.count)
 
+    @property
+    def date(self) -> datetime | None:
+        """What an answer bears now."""
+        return self.now().replace(microsecond=0) if self.now else None
+
 
 class Connection:
-    """One process's way to storage."""
+    """One process's way to storage, whose answers tell its clock the time: first when the tables are opened."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, clock: SharedClock | None = None) -> None:
         self.storage = storage
+        self._clock = clock
+        self._answer(self._asking(), storage.date)
         self.latency = 0.0
         self.calls = 0
         self.dead = False
@@ -78,17 +86,26 @@ class Connection:
 
     async def call[T](self, action: Callable[[], T]) -> T:
         self.stop_if_dead()
+        answered = self._asking()
         await asyncio.sleep(self.latency)
         self.stop_if_dead()
         self.calls += 1
         fault = self._fault if self._fault and self._fault.call == self.calls else None
         if fault and not fault.committed:
             self._strike(fault)
-        result = action()
+        result, date = action(), self.storage.date
         await asyncio.sleep(self.latency)
         if fault:
             self._strike(fault)
+        self._answer(answered, date)
         return result
+
+    def _asking(self) -> Callable[[datetime], None] | None:
+        return self._clock.asking() if self._clock else None
+
+    def _answer(self, answered: Callable[[datetime], None] | None, date: datetime | None) -> None:
+        if answered and date:
+            answered(date)
 
     def _strike(self, fault: Fault) -> None:
         if fault.kills:

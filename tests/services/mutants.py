@@ -30,6 +30,7 @@ from shared.stores.batch import BatchAccount, JobPage
 from shared.stores.jobs import generation_partition
 from shared.stores.leaf_rows import Rewrite
 from shared.stores.task_cache import Directory, TaskCache, load_leaves
+from tests.services.clocks_apart import OwnClock, hosts_an_hour_apart
 from tests.services.fake_batch import FakeBatch
 from tests.services.process import OVERLAP, Recipe
 from tests.services.scenarios import (
@@ -414,5 +415,6 @@ MUTANTS = (
         patches=((reading, "fold", fold_before_it_is_noted),),
         unaided=False,
     ),
+    Mutant("a host that goes by its own clock", hosts_an_hour_apart, Recipe(clock=OwnClock), unaided=False),
     Mutant("sealed at once", a_report_after_the_end_of_its_job, patches=((Job, "is_final", final_at_once),)),
 )

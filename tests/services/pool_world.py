@@ -50,8 +50,17 @@ class WatchedPoolRounds(PoolRounds):
 class PoolProcess:
     """One running app with its own memory; `reading` may be one with a planted bug."""
 
-    def __init__(self, service: PoolService, storage: Storage, reading: type[NodeReading] = NodeReading) -> None:
-        self.connection = Connection(storage)
+    def __init__(
+        self,
+        service: PoolService,
+        storage: Storage,
+        reading: type[NodeReading] = NodeReading,
+        *,
+        clock: type[LoopClock] = LoopClock,
+        ahead: timedelta = timedelta(),
+    ) -> None:
+        self.clock = clock(service.now, ahead)
+        self.connection = Connection(storage, self.clock)
         tables = MemoryTables(self.connection)
         self.pools, self.nodes = PoolStore(tables), NodeStore(tables)
         history = PoolHistoryStore(tables)
@@ -63,7 +72,7 @@ class PoolProcess:
             pools=self.pools,
             records=PoolRecords(self.pools, history, HISTORY),
             nodes=self.nodes,
-            clock=LoopClock(service.now),
+            clock=self.clock,
             overlap=OVERLAP,
             full_list_interval=interval,
         )
@@ -73,7 +82,7 @@ class PoolProcess:
             pools=self.pools,
             monitoring=monitoring,
             history=history,
-            clock=LoopClock(service.now),
+            clock=self.clock,
             interval=timedelta(seconds=60),
             retention=HISTORY,
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, override
 
+from shared.clock import SharedClock
 from shared.domain.accounts import Account
 from shared.domain.samples import HistoryRetention
 from shared.services.histories import Histories
@@ -48,6 +49,14 @@ def local_account(name: str) -> Account:
 ACCOUNT = local_account("demo")
 
 
+class LoopClock(SharedClock):
+    """The app's clock; `ahead` is by how much that of its host is wrong."""
+
+    def __init__(self, now: Callable[[], datetime], ahead: timedelta = timedelta()) -> None:
+        self.ahead = ahead
+        super().__init__(lambda: now() + self.ahead)
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """Of what a process is made; planted bugs replace a part."""
@@ -55,18 +64,8 @@ class Recipe:
     batch: type[FakeBatch] = FakeBatch
     cache: type[TaskCache] = TaskCache
     task_poll: type[TaskPoll] = TaskPoll
+    clock: type[LoopClock] = LoopClock
     overlap: timedelta = OVERLAP
-
-
-class LoopClock:
-    """The app's clock, which may be wrong."""
-
-    def __init__(self, now: Callable[[], datetime]) -> None:
-        self._now = now
-        self.ahead = timedelta()
-
-    async def now(self) -> datetime:
-        return self._now() + self.ahead
 
 
 class WatchedRounds(AccountRounds):
@@ -82,16 +81,24 @@ class WatchedRounds(AccountRounds):
 
 
 class Process:
-    """One running app with its own memory, which polls one account."""
+    """One running app with its own memory, which polls one account; the clock of its host is `ahead`."""
 
-    def __init__(self, recipe: Recipe, service: Service, storage: Storage, account: Account = ACCOUNT) -> None:
-        self.connection = Connection(storage)
+    def __init__(
+        self,
+        recipe: Recipe,
+        service: Service,
+        storage: Storage,
+        account: Account = ACCOUNT,
+        *,
+        ahead: timedelta = timedelta(),
+    ) -> None:
+        self.clock = recipe.clock(service.now, ahead)
+        self.connection = Connection(storage, self.clock)
         tables = MemoryTables(self.connection)
         self.service = service
         self.batch = recipe.batch(account, service, self.connection)
         self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
         self.monitoring = MonitoringStore(tables)
-        self.clock = LoopClock(service.now)
         self.plans = ReadPlanStore(tables)
         history = HistoryStore(tables)
         self.records = JobRecords(self.jobs, self.round_store, history, HISTORY)

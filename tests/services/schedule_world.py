@@ -110,10 +110,11 @@ class ScheduleProcess:
     """One running app with its own memory."""
 
     def __init__(self, service: ScheduleService, storage: Storage) -> None:
-        self.connection = Connection(storage)
+        self.clock = LoopClock(service.now)
+        self.connection = Connection(storage, self.clock)
         self.store = ScheduleStore(MemoryTables(self.connection))
         self.batch = FakeSchedules(service, self.connection)
-        self.rounds = ScheduleRounds(self.batch, self.store, LoopClock(service.now), idle=IDLE, horizon=HORIZON)
+        self.rounds = ScheduleRounds(self.batch, self.store, self.clock, idle=IDLE, horizon=HORIZON)
 
 
 @dataclass(slots=True)
@@ -132,6 +133,7 @@ class ScheduleWorld:
 
     def __post_init__(self) -> None:
         self.service = ScheduleService(self.now)
+        self.storage.now = self.now
         self.processes = [self.started(), self.started()]
 
     def started(self) -> ScheduleProcess:

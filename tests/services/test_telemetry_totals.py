@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from azure.core.exceptions import ResourceModifiedError
 
-from shared.clock import SystemClock
+from shared.clock import SharedClock
 from shared.domain.telemetry.labels import PathPattern
 from shared.domain.telemetry_totals import TelemetryTotals
 from shared.errors import StorageError
@@ -80,7 +80,7 @@ async def test_what_is_told_side_by_side_is_lost_by_nobody_who_fails() -> None:
     store, tables = _Gated(storage), MemoryTables(Connection(storage))
     intake = TelemetryIntake(
         [ACCOUNT], PathPattern("{node}"), TelemetryStore(tables), NodeIndex(tables), store,
-        clock=SystemClock(), retention=timedelta(days=7),
+        clock=SharedClock(), retention=timedelta(days=7),
     )  # fmt: skip
     (lane,) = intake.lanes
     intake.pass_over(lane, 1)

@@ -46,9 +46,13 @@ class World:
         self.storage.now = self.now
         self.processes = [self.started(), self.started()]
 
-    def started(self) -> Process:
-        """A process that remembers nothing."""
-        return Process(self.recipe, self.service, self.storage)
+    def started(self, ahead: timedelta = timedelta()) -> Process:
+        """A process that remembers nothing, on a host whose clock is so far ahead."""
+        return Process(self.recipe, self.service, self.storage, ahead=ahead)
+
+    def set_clocks(self, *ahead: timedelta) -> None:
+        """Both processes begin anew, on hosts whose clocks are so far ahead."""
+        self.processes = [self.started(one) for one in ahead]
 
     def now(self) -> datetime:
         return START + timedelta(seconds=self.loop.time())
@@ -149,7 +153,7 @@ class World:
         """After a poll ended, be it by an error, which only a fault may bring about."""
         if isinstance(end, ProcessDiedError):
             self._bury()
-            self.processes[who] = self.started()
+            self.processes[who] = self.started(self.processes[who].clock.ahead)
         elif end is not None and not (may_fail and isinstance(end, BatchscopeError)):
             raise end
 

@@ -1,0 +1,92 @@
+"""Hosts whose clocks are hours apart: none takes no turn, works twice, deletes early or tells another time."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from shared.domain.rounds import Mark, Round
+from shared.errors import BatchAnswerError
+from tests.services.clocks_apart import LONG_JOB, STORIES, OwnClock, tick
+from tests.services.pool_world import PoolProcess, PoolWorld
+from tests.services.process import LoopClock, Recipe
+from tests.services.telling import last_round
+from tests.services.world import World
+
+MINUTE = timedelta(minutes=1)
+APART = [-60 * MINUTE, -10 * MINUTE, 10 * MINUTE, 60 * MINUTE]
+
+
+def told(story: Callable[[World], None], recipe: Recipe, ahead: timedelta) -> None:
+    world = World(recipe)
+    world.set_clocks(timedelta(), ahead)
+    try:
+        story(world)
+    finally:
+        world.close()
+
+
+@pytest.mark.parametrize("ahead", APART, ids=str)
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_nobody_notices_a_host_whose_clock_is_wrong(story: Callable[[World], None], ahead: timedelta) -> None:
+    told(story, Recipe(), ahead)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_a_host_that_goes_by_its_own_clock_shows(story: Callable[[World], None]) -> None:
+    for ahead in APART:
+        try:
+            told(story, Recipe(clock=OwnClock), ahead)
+        except AssertionError:
+            return
+    pytest.fail("it does no harm")
+
+
+def failure_beside_a_success(ahead: timedelta, clock: type[LoopClock]) -> str | None:
+    """What is said of a pool after one host listed it, and another one that began as early couldn't."""
+    pools = PoolWorld()
+    try:
+        pools.processes[1] = PoolProcess(pools.service, pools.storage, clock=clock, ahead=ahead)
+        pools.create("Alpha", 2)
+        pools.wait(60)
+        pools.service.refusals["pools"] = BatchAnswerError("It broke.")
+        pools.later(1.5, pools.service.refusals.clear)
+        pools.poll_both((4, 1))
+        known = pools.known()
+        assert known.last
+        return known.last.failure_of(known.pools["alpha"])
+    finally:
+        pools.close()
+
+
+@pytest.mark.parametrize("ahead", APART, ids=str)
+def test_a_failure_of_a_host_whose_clock_is_wrong_does_not_win_over_later_pools(ahead: timedelta) -> None:
+    assert failure_beside_a_success(ahead, LoopClock) is None
+
+
+def test_a_failure_of_a_host_that_goes_by_its_own_clock_wins_over_later_pools() -> None:
+    assert failure_beside_a_success(10 * MINUTE, OwnClock) == "It broke."
+
+
+@pytest.mark.parametrize("ahead", [10 * MINUTE, 60 * MINUTE], ids=str)
+def test_what_a_host_of_before_wrote_by_a_clock_that_is_ahead_puts_nobody_off(world: World, ahead: timedelta) -> None:
+    """No such time counts, be it of a round, a mark, a back-off or a list."""
+    world.create("Render", *LONG_JOB)
+    world.service.page_size, world.service.short_read = 3, 10
+    world.set_clocks(timedelta(), timedelta())
+    future = world.now() + ahead
+    left = Round(
+        future,
+        future,
+        whole_round_at=future,
+        as_of=world.now(),
+        jobs_as_of=world.now(),
+        full_list_at=future,
+        backoff_until=future + 15 * MINUTE,
+        queued={"": Mark(future + 2 * MINUTE), "render": Mark(future + 10 * MINUTE)},
+    )
+    world.run(world.processes[0].round_store.save("demo", left))
+    world.wait(61)
+    assert tick(world, 0) == 1
+    assert [message.job for message in world.messages] == ["Render"]
+    assert last_round(world).full_list_at == world.now()
