@@ -55,8 +55,9 @@ class JobRecords:
     async def forget(self, account_key: str, job: Job) -> None:
         """Deletes a job's row after the last of its samples got into its history, which stays for its own time.
 
-        Raises CacheConflictError, StorageError.
+        Where it was created anew since it was loaded, later samples may stand where the last one would. Raises
+        CacheConflictError, StorageError.
         """
-        if job.samples:
+        if job.samples and await self._jobs.is_stored(account_key, job):
             await self._history.save(account_key, job.key, rows_of(job.samples, None, self._retention))
         await self._jobs.delete(account_key, job)

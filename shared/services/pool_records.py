@@ -39,9 +39,10 @@ class PoolRecords:
     async def forget(self, account_key: str, pool: Pool) -> None:
         """Deletes a pool's row after the last of its samples got into its history, which stays for its own time.
 
+        Where another process went on since this one loaded it, later samples may stand where the last one would.
         Raises CacheConflictError, StorageError.
         """
-        if pool.samples:
+        if pool.samples and await self._pools.is_stored(account_key, pool):
             await self._history.save_all(account_key, {pool.key: rows_of(pool.samples, None, self._retention)})
         await self._pools.delete(account_key, pool.key, pool.etag)
 

@@ -85,6 +85,11 @@ class JobStore:
         row = await load_row(self._table, account_key, key_of(job_id))
         return _job(row) if row else None
 
+    async def is_stored(self, account_key: str, job: Job) -> bool:
+        """Whether a job's row still is as it was loaded. Raises StorageError."""
+        row = await load_row(self._table, account_key, job.key)
+        return row is not None and row["etag"] == job.etag
+
     async def delete(self, account_key: str, job: Job) -> None:
         """Forgets a job, if its row still is as it was loaded. Raises CacheConflictError."""
         await delete_row(self._table, account_key, job.key, job.etag or "")

@@ -73,6 +73,11 @@ class PoolStore:
             for pool, end in zip(pools, ends, strict=True)
         ]
 
+    async def is_stored(self, account_key: str, pool: Pool) -> bool:
+        """Whether a pool's row still is as it was loaded. Raises StorageError."""
+        row = await load_row(self._pools, account_key, pool.key)
+        return row is not None and row["etag"] == pool.etag
+
     async def delete(self, account_key: str, key: str, etag: str | None) -> None:
         """Forgets a pool, if its row still is as it was loaded. Raises CacheConflictError."""
         if etag:

@@ -1,0 +1,91 @@
+"""Rounds over pools that hang while another process goes on: what they write late undoes nothing for long."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from shared.stores.pools import PoolStore
+from tests.services.memory_tables import Fault, ProcessDiedError
+from tests.services.pool_world import PoolWorld
+
+
+def begin(world: PoolWorld, *, takes: float, fault: Fault | None = None) -> asyncio.Task[Any]:
+    """A round of the first process begins; every call to Batch takes it so many seconds."""
+    process = world.processes[0]
+    process.batch.latency = takes
+    process.connection.arm(fault)
+    return world.loop.create_task(process.rounds.run(lambda: True))
+
+
+def written_history(world: PoolWorld) -> dict[Any, Any]:
+    return {place: row for place, (row, _) in world.storage.rows["poolhistory"].items()}
+
+
+def a_round_hangs_until_its_pool_is_deleted(world: PoolWorld, polls: int = 4) -> None:
+    pool = world.create("Alpha", 2)
+    world.wait(30)
+    world.poll(0)
+    world.wait(5)
+    slow = begin(world, takes=100)  # the list at 50 s, the counts at 150 s, the nodes at 250 s
+    for number in range(polls):
+        world.wait(15)
+        world.change_node(pool, "tvm-001", "running", slots=1 + number % 3)
+        world.poll(1)
+    pool.deleted = world.now()
+    world.wait(15)
+    world.poll(1)
+    assert world.known().pools == {}
+    before = written_history(world)
+    world.run(asyncio.wait_for(slow, 3600))
+    assert written_history(world) == before
+
+
+@pytest.mark.parametrize("polls", range(1, 13))
+def test_a_round_that_hung_until_its_pool_was_deleted_writes_nothing_over_later_samples(
+    pools: PoolWorld, polls: int
+) -> None:
+    a_round_hangs_until_its_pool_is_deleted(pools, polls)
+
+
+async def always(*_: object) -> bool:
+    return True
+
+
+def test_a_last_sample_that_is_written_whoever_went_on_is_noticed(
+    pools: PoolWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PoolStore, "is_stored", always)
+    with pytest.raises(AssertionError):
+        a_round_hangs_until_its_pool_is_deleted(pools)
+
+
+@pytest.mark.parametrize("dies", [False, True], ids=["it goes on", "it dies before its last word"])
+def test_a_slow_first_poll_brings_a_deleted_pool_back_until_the_next_round_or_full_list(
+    pools: PoolWorld, *, dies: bool
+) -> None:
+    pool = pools.create("Alpha", 2)
+    pools.create("Beta", 1)
+    pools.wait(60)
+    pools_written = 6  # the call to storage that writes the pools
+    slow = begin(pools, takes=20, fault=Fault(pools_written, committed=True, kills=True) if dies else None)
+    pools.wait(15)
+    pools.poll(1)
+    pools.wait(40)  # the nodes were listed 50 s after its begin
+    pools.processes[0].connection.latency = 5
+    pool.deleted = pools.now()
+    pools.wait(1)
+    pools.poll(1)
+    assert pools.known().pools.keys() == {"beta"}
+    (end,) = pools.run(ends(slow))
+    assert isinstance(end, ProcessDiedError) == dies
+    assert pools.known().pools.keys() == {"alpha", "beta"}
+    for _ in range(16 if dies else 1):
+        pools.wait(60)
+        pools.run(pools.processes[1].rounds.run(lambda: True))
+    assert pools.known().pools.keys() == {"beta"}
+    assert {row.partition("~")[0] for _, row in pools.storage.rows["nodes"]} == {"beta"}
+
+
+async def ends(*work: Any) -> list[Any]:
+    return list(await asyncio.gather(*work, return_exceptions=True))
