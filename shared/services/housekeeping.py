@@ -174,7 +174,13 @@ class Housekeeping:
         return plan is not None and plan.newest is not None and now - plan.newest < _GRACE
 
     async def _forget(self, account: Account, job: Job) -> None:
-        """A deleted job past its time goes with everything that bears its name, its row last."""
-        for partition in await self._cache.load_generations(generation_partition(account.key, job.key, "")):
+        """A deleted job past its time goes with everything that bears its name, its row last.
+
+        One that was created anew meanwhile stays; its new generations aren't among these.
+        """
+        partitions = await self._cache.load_generations(generation_partition(account.key, job.key, ""))
+        if not await self._jobs.is_stored(account.key, job):
+            return
+        for partition in partitions:
             await self._cache.delete_generation(partition)
         await self._records.forget(account.key, job)

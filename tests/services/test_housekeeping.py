@@ -109,6 +109,24 @@ def test_a_deleted_job_is_forgotten_with_its_tasks_when_its_time_is_over(world: 
     assert {partition.split("~")[1] for partition, _ in world.storage.rows["tasks"]} == {"other"}
 
 
+def test_a_deleted_job_that_is_created_anew_while_it_is_forgotten_keeps_its_new_tasks(world: World) -> None:
+    job = world.create("Render", "a")
+    world.wait(60)
+    world.poll()
+    job.deleted = world.now()
+    world.wait(60)
+    world.poll(full=True)
+    world.wait(31 * 86_400)
+    world.processes[0].connection.latency = 5
+    keeper = world.loop.create_task(world.processes[0].housekeeping.run())
+    world.wait(12)  # the jobs are loaded by then
+    world.create("Render", "b", "c")
+    world.wait(1)
+    world.poll(1, full=True)
+    world.run(asyncio.wait_for(keeper, 3600))
+    assert world.cached("Render").keys() == {"b", "c"}
+
+
 def test_a_job_whose_name_begins_like_that_of_a_forgotten_one_stays(world: World) -> None:
     first, _ = world.create("Render", "a"), world.create("Render-2", "a")
     polled_for_a_while(world)
