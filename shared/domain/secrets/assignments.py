@@ -94,6 +94,7 @@ _TWO_WORDS = r"[a-z]{2,20} [a-z]{2,20}\b"
 _SENTENCE = r"(?i)(?:password|token|secret|key) [a-z]{3,}"  # `passwd: password updated`
 _ONE_WORD = r"\s*[A-Za-z]+\s*"
 _DIGITS = r"\d{1,3}"
+_ROW = r"\d{1,6}"  # `WHERE key = 1568`
 _BEFORE_KEY = r"(?<![\w=:])([A-Za-z]+) \Z"
 _WORKING_FOLDER = r"(?:OLD)?PWD"
 _SCHEME = frozenset(
@@ -265,6 +266,8 @@ def _value(text: str, start: int, name: str) -> Span | None:
         return None
     if value[0][0] == "`" and " " in value[0]:  # what a command prints
         return None
-    is_number = name.lower().endswith(("key", "token", "pass")) and compiled(_DIGITS).fullmatch(value[0])
+    is_number = name.lower().endswith(("key", "token", "pass")) and compiled(
+        _DIGITS if name.lower() != "key" else _ROW
+    ).fullmatch(value[0])
     is_folder = compiled(_WORKING_FOLDER).fullmatch(name) and value[0][0] in "/~"
     return None if is_number or is_folder else value.span()

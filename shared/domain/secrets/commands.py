@@ -49,6 +49,7 @@ _BY_OPTION = (
     *((_SNMP, rf"-{option}\s+") for option in "AXc"),
     ("anaconda", r"-t[ =]"),
     ("smbclient smbget rpcclient smbmap mount.cifs", r"-U\s*[\"']?[^\s%\"']+%"),
+    ("smbclient rpcclient", r"-U\s+[^\s%'\"]+\s+(?![-/\\]|'[/\\]|\"[/\\])"),
     ("lftp", r"(?:-u|--user)\s+[\"']?[^\s,\"']+,"),
     (
         "curl ftp wget http https xh httpie",
@@ -57,7 +58,7 @@ _BY_OPTION = (
     ("etcdctl influx cypher-shell couchbase-cli nuget", r"(?:--user|-u|-p|-Password)[ =]\s*[\"']?(?:[^\s:\"']*:)?"),
     ("xfreerdp wfreerdp mstsc", r"/p:"),
     ("rdesktop vncviewer winrs evil-winrm crackmapexec netexec", r"[-/]p(?:assword)?[: ]"),
-    ("schtasks", r"/rp\s+"),
+    ("schtasks", r"/r?p\s+"),
     ("signtool", r"/p\s+"),
     ("certutil", r"-p\s+"),
     ("dsadd dsmod", r"-pwd\s+"),
@@ -96,6 +97,7 @@ _BY_PLACE = (
     ),
     ("gsutil", r"\s+signurl\b" + _WITHIN + r"\s-p\s+", ""),
     ("poetry composer", r"\s+config\s+(?:--\S+\s+)*http-basic\.\S+\s+\S+\s+", ""),
+    ("gh glab", r"\s+(?:secret|variable)\s+set\b" + _WITHIN + r"\s(?:-b|--body|--value|-v)[ =]", ""),
     ("snyk", r"\s+auth\s+", ""),
     ("ngrok", r"\s+(?:config\s+add-authtoken|authtoken)\s+", ""),
     ("infracost doctl heroku", r"\s+auth\s+login\s+", ""),
@@ -137,7 +139,7 @@ COMMANDS: tuple[Rule, ...] = (
     *(
         rule(
             tuple(programs.split()),
-            rf"\b(?i:{_any(programs)})(?:\.exe)?\b{_WITHIN}\s{_apart(option)}",
+            rf"\b(?i:{_any(programs)})(?:\.exe)?\b{_WITHIN}\s[\"']?{_apart(option)}",
             f"{_NO_REFERENCE}{VALUE}",
             is_word=True,
         )

@@ -177,8 +177,8 @@ CONTEXTS: tuple[Rule, ...] = (
     rule(("proxy=", "proxy =", "proxy:"), r"(?i)proxy[ \t]*[=:][ \t]*[\"']?[\w.\-]{1,60}:", r"[^\s@/\"']{3,}(?=@)"),
     rule(("static:",), r"\bstatic:[\w.@\-]{1,60}:", r"\S{4,}"),
     rule(
-        ("credentials ", "credential ", "credentials:"),
-        r"(?i)\bcredentials?\s*[:=]?\s+[\w.@\-]{1,60}\s*[/:]\s*",
+        ("credentials ", "credential ", "credentials:", "creds ", "creds:", "creds="),
+        r"(?i)\bcred(?:ential)?s?\s*[:=]?\s+[\w.@\-]{1,60}\s*[/:]\s*",
         r"(?=\S*\d)[^\s/:\"']{6,}",
     ),
     rule(("user ",), r"(?-i:^[ \t]*USER[ \t]+\S+\r?\n[ \t]*PASS[ \t]+)", r"\S{4,}"),

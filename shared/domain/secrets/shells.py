@@ -10,11 +10,11 @@ _ASKS = r"(?i)pass|pw|psk|secret|token|key|login|join|init|auth|cred|sudo|stdin|
 _COMMAND_ENDS = ";|&\n"
 _SURELY_ASKS = r"sudo|passwd|login|kinit|gpg|--password-stdin|secrets (?:create|versions)"
 _HANDED = r"<<<[ \t]*"
-_WRITTEN = (
+_WRITTEN = (  # a whole file, or a line of one
     r"\b(?:echo|printf|print)[ \t]+(?:-\w+[ \t]+|['\"]%s[^'\"\n]*['\"][ \t]+)*"
     r"(?P<secret>\"[^\"\n]{4,400}\"|'[^'\n]{4,400}'|[^\s\"'|;&<>]{4,400})"
     r"[ \t]*(?:>>?|\|[ \t]*(?:sudo[ \t]+)?tee\b(?:[ \t]+-\w+)*)[ \t]*[\"']?"
-    r"(?i:[^\s\"'|;&<>]*(?:passw|secret|token|cred|netrc|pgpass|htpasswd|private|apikey|api[_-]key))"
+    r"(?i:[^\s\"'|;&<>]*(?:pass(?!wd)|[.\-]passwd|passwd-|htpasswd|secret|token|cred|netrc|pgpass|htpasswd|private|apikey|api[_-]key))"
 )
 _ORACLE = r"@(?://)?[\w.\-]+:\d{2,5}[/:]\w+"
 _ORACLE_USER = r"(?<![\w/.:@\-])[A-Za-z]\w{0,60}/(?P<secret>[^\s/@\"']{3,60})\Z"

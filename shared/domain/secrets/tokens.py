@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from shared.domain.secrets.rules import Span
+from shared.domain.secrets.rules import Span, compiled
 
 _FORMS = Path(__file__).with_name("token_forms.json")
 _MAX_BEFORE = 96  # characters that a form may have before its sign
@@ -23,6 +23,10 @@ _CLASSES = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
 _BARE_KEY = (
     r"(?<!(?i:sha512).)(?<!(?i:sha-512).)(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{86}==(?![A-Za-z0-9+/=])"  # 64 bytes in base64
 )
+_BARE_PAT = (
+    r"(?<![A-Za-z0-9])(?=[a-z]*[2-7])[a-z2-7]{52}(?![A-Za-z0-9])"  # of Azure DevOps until 2024; no sign is in it
+)
+_LEAST_PAT = 52
 
 
 class TokenForm(msgspec.Struct, frozen=True):
@@ -67,25 +71,27 @@ def tokens(text: str) -> Iterator[Span]:
             token = form.search(text, max(0, found.start() - _MAX_BEFORE), min(len(text), found.end() + _MAX_BEFORE))
             if token:
                 yield token.span()
+    yield from _without_sign(text)
+
+
+def _without_sign(text: str) -> Iterator[Span]:
     if "==" in text:
-        for found in _bare_key().finditer(text):
-            yield found.span()
+        yield from (found.span() for found in compiled(_BARE_KEY).finditer(text))
+    if len(text) >= _LEAST_PAT:
+        yield from (found.span() for found in compiled(_BARE_PAT).finditer(text))
 
 
 def may_hold_token(text: str) -> bool:
     """Whether a sign of one stands there."""
     signs = _signs()
-    return bool(signs.beginning.search(text) or signs.within.search(text))
+    if signs.beginning.search(text) or signs.within.search(text):
+        return True
+    return len(text) >= _LEAST_PAT and bool(compiled(_BARE_PAT).search(text))
 
 
 def _is_mixed(rest: str) -> bool:
     """Whether it has characters of two kinds at least: words of letters have the begin of some tokens, too."""
     return sum(bool(each.search(rest)) for each in _CLASSES) > 1 or (rest.isupper() and len(rest) == _KEY_ID)
-
-
-@cache
-def _bare_key() -> re.Pattern[str]:
-    return re.compile(_BARE_KEY)
 
 
 @cache
