@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from shared.domain.pictures import Confirmation
 from shared.domain.stored_times import is_over, is_until
 
-MESSAGE_LASTS = timedelta(minutes=10)  # until it was worked on, or is taken for lost
-ROUND_WAITS = timedelta(minutes=2)  # the same of a message about a whole account, which ticks poll otherwise
+MESSAGE_COMES = timedelta(minutes=2)  # until work on it has begun, or it is taken for lost and sent again
+MESSAGE_LASTS = timedelta(minutes=10)  # the same of one sent again, as the queue may be long; and of the work itself
+ROUND_WAITS = timedelta(minutes=2)  # of a message about a whole account, which ticks poll otherwise
 LONGEST_WAIT = timedelta(minutes=15)  # for a service that asks to be left alone
 _MOST_DOUBLINGS = 3
 _LONGEST_PUT_OFF = timedelta(minutes=5)
@@ -25,6 +26,11 @@ class Mark:
 
     until: datetime
     message: datetime | None = None
+
+
+def mark_until(before: Mark | None, now: datetime) -> datetime:
+    """When the mark of a message that is sent `now` ends: later where nobody began on the one of before."""
+    return now + (MESSAGE_LASTS if before and before.message is None else MESSAGE_COMES)
 
 
 @dataclass(frozen=True, slots=True)

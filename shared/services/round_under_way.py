@@ -10,7 +10,7 @@ from shared.domain.jobs import Job
 from shared.domain.keys import key_of
 from shared.domain.operations import JobMessage, Reason
 from shared.domain.pictures import Confirmation
-from shared.domain.rounds import MESSAGE_LASTS, ROUND_WAITS, WHOLE, Found, Round
+from shared.domain.rounds import ROUND_WAITS, WHOLE, Found, Round, mark_until
 from shared.errors import BatchThrottledError
 from shared.services.discovery import Discovery
 from shared.services.task_poll import Polled
@@ -77,7 +77,7 @@ class RoundUnderWay:
     def queue(self, job: Job, now: datetime) -> None:
         """Leaves a job to the queue, unless it is there already."""
         if not self.is_in_queue(job, now):
-            self.queued[job.key] = now + MESSAGE_LASTS
+            self.queued[job.key] = mark_until(self.last.queued.get(job.key) if self.last else None, now)
 
     def leave_rest(self, now: datetime) -> None:
         """Leaves the jobs whose turn hasn't come to another round of the account, by one message for all of them."""

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import compress
 from typing import Any, override
 
-from shared.domain import verdicts
+from shared.domain import rounds, verdicts
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import Job, JobFacts
 from shared.domain.leaves import Leaf
@@ -32,6 +32,7 @@ from shared.stores.leaf_rows import Rewrite
 from shared.stores.task_cache import Directory, TaskCache, load_leaves
 from tests.services.clocks_apart import OwnClock, hosts_an_hour_apart
 from tests.services.fake_batch import FakeBatch
+from tests.services.lost_messages import a_lost_message
 from tests.services.process import OVERLAP, Recipe
 from tests.services.scenarios import (
     NO_TIME,
@@ -416,5 +417,11 @@ MUTANTS = (
         unaided=False,
     ),
     Mutant("a host that goes by its own clock", hosts_an_hour_apart, Recipe(clock=OwnClock), unaided=False),
+    Mutant(
+        "a mark that nobody began on lasts as long as work does",
+        a_lost_message,
+        patches=((rounds, "MESSAGE_COMES", rounds.MESSAGE_LASTS),),
+        unaided=False,
+    ),
     Mutant("sealed at once", a_report_after_the_end_of_its_job, patches=((Job, "is_final", final_at_once),)),
 )
