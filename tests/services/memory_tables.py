@@ -6,7 +6,7 @@ import itertools
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from azure.core import MatchConditions
 from azure.core.async_paging import AsyncItemPaged, AsyncList
@@ -32,6 +32,11 @@ _FILTERS: Mapping[str, Callable[[Place, Mapping[str, str]], bool]] = {
 
 class ProcessDiedError(BaseException):
     """The process is no more; nothing in it can catch this and go on."""
+
+
+async def die(*_: object) -> NoReturn:
+    """In place of a step at which the process dies."""
+    raise ProcessDiedError
 
 
 @dataclass(frozen=True, slots=True)

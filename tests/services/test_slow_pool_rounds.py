@@ -6,15 +6,14 @@ from typing import Any
 import pytest
 
 from shared.stores.pools import PoolStore
-from tests.services.memory_tables import Fault, ProcessDiedError
+from tests.services.memory_tables import ProcessDiedError, die
 from tests.services.pool_world import PoolWorld
 
 
-def begin(world: PoolWorld, *, takes: float, fault: Fault | None = None) -> asyncio.Task[Any]:
+def begin(world: PoolWorld, *, takes: float) -> asyncio.Task[Any]:
     """A round of the first process begins; every call to Batch takes it so many seconds."""
     process = world.processes[0]
     process.batch.latency = takes
-    process.connection.arm(fault)
     return world.loop.create_task(process.rounds.run(lambda: True))
 
 
@@ -62,13 +61,14 @@ def test_a_last_sample_that_is_written_whoever_went_on_is_noticed(
 
 @pytest.mark.parametrize("dies", [False, True], ids=["it goes on", "it dies before its last word"])
 def test_a_slow_first_poll_brings_a_deleted_pool_back_until_the_next_round_or_full_list(
-    pools: PoolWorld, *, dies: bool
+    pools: PoolWorld, monkeypatch: pytest.MonkeyPatch, *, dies: bool
 ) -> None:
     pool = pools.create("Alpha", 2)
     pools.create("Beta", 1)
     pools.wait(60)
-    pools_written = 6  # the call to storage that writes the pools
-    slow = begin(pools, takes=20, fault=Fault(pools_written, committed=True, kills=True) if dies else None)
+    if dies:
+        monkeypatch.setattr(pools.processes[0].pools, "save_round", die)
+    slow = begin(pools, takes=20)
     pools.wait(15)
     pools.poll(1)
     pools.wait(40)  # the nodes were listed 50 s after its begin

@@ -7,26 +7,30 @@ import pytest
 
 from shared.services import housekeeping as housekeeping_service
 from shared.services.stray_nodes import StrayNodes
-from tests.services.memory_tables import Fault
+from shared.stores.pools import PoolStore
+from tests.services.memory_tables import Fault, die
 from tests.services.pool_housekeeping import housekeeping
 from tests.services.pool_world import PoolWorld
 
 type Story = Callable[[PoolWorld], None]
 MINUTE, HOUR = 60, 3600
-NODES_WRITTEN = 3  # the call of a round to storage that writes the nodes of a new pool
 
 
 def pools_with_nodes(world: PoolWorld) -> set[str]:
     return {row.partition("~")[0] for _, row in world.storage.rows["nodes"]}
 
 
-def begun(world: PoolWorld, call: int = NODES_WRITTEN, *, nodes: int = 2, committed: bool = True) -> None:
-    """A round that dies while it writes what it found of a new pool."""
+def begun(world: PoolWorld, *, nodes: int = 2) -> None:
+    """A round dies after it has written the nodes of a new pool."""
     world.create("Beta", 1)
     world.poll()
     world.wait(MINUTE)
     world.create("Alpha", nodes)
-    world.poll(fault=Fault(call, committed=committed, kills=True))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(PoolStore, "save_all", die)
+        world.poll()
+    assert pools_with_nodes(world) == {"alpha", "beta"}
+    assert world.known().pools.keys() == {"beta"}
 
 
 @pytest.mark.parametrize("committed", [False, True], ids=["before", "after"])
@@ -34,7 +38,11 @@ def begun(world: PoolWorld, call: int = NODES_WRITTEN, *, nodes: int = 2, commit
 def test_a_death_at_any_call_leaves_no_nodes_of_a_pool_that_is_deleted_then(
     pools: PoolWorld, call: int, *, committed: bool
 ) -> None:
-    begun(pools, call, committed=committed)
+    pools.create("Beta", 1)
+    pools.poll()
+    pools.wait(MINUTE)
+    pools.create("Alpha", 2)
+    pools.poll(fault=Fault(call, committed=committed, kills=True))
     pools.service.pools[-1].deleted = pools.now()
     for who in (1, 0):
         pools.wait(HOUR)
@@ -47,7 +55,6 @@ def test_a_death_at_any_call_leaves_no_nodes_of_a_pool_that_is_deleted_then(
 
 def test_nodes_of_a_large_pool_without_a_head_are_collected_too(pools: PoolWorld) -> None:
     begun(pools, nodes=600)
-    assert pools.known().pools.keys() == {"beta"}
     head = next(place for place in pools.storage.rows["nodes"] if place[1] == "alpha~!")
     del pools.storage.rows["nodes"][head]
     pools.service.pools[-1].deleted = pools.now()
@@ -58,9 +65,7 @@ def test_nodes_of_a_large_pool_without_a_head_are_collected_too(pools: PoolWorld
 
 def test_nodes_that_were_just_written_stay(pools: PoolWorld) -> None:
     begun(pools)
-    assert pools.known().pools.keys() == {"beta"}
     before = dict(pools.storage.rows["nodes"])
-    assert pools_with_nodes(pools) == {"alpha", "beta"}
     pools.wait(HOUR - MINUTE)
     housekeeping(pools)
     assert pools.storage.rows["nodes"] == before
