@@ -48,10 +48,10 @@ class Fault:
     status: int | None = None
     count: int | None = None
     retryAfter: int | None = None  # noqa: N815 - the JSON's name
-    delaySeconds: float = 0.0  # noqa: N815
+    delaySeconds: float = 0.0  # noqa: N815 - the JSON's name
     reset: bool = False
     truncate: bool = False
-    lateReportSeconds: float = 0.0  # noqa: N815
+    lateReportSeconds: float = 0.0  # noqa: N815 - the JSON's name
 
     @property
     def code(self) -> str:

@@ -20,17 +20,17 @@ class Knobs:
     """
 
     idCollation: str = "ordinal"  # noqa: N815 - the JSON's name
-    unorderedLists: bool = False  # noqa: N815
-    countLagSeconds: float = 0.0  # noqa: N815
-    nodeCountLagSeconds: float = 0.0  # noqa: N815
-    pageSize: int = _MOST_PER_PAGE  # noqa: N815
-    emptyPageEvery: int = 0  # noqa: N815
-    nodeClockSkewSeconds: float = 1.0  # noqa: N815
-    latencySeconds: float = 0.0  # noqa: N815
-    preemptionSeconds: float = 900.0  # noqa: N815
-    nodeLossSeconds: float = 0.0  # noqa: N815
-    dedicatedNodeQuota: int = 0  # noqa: N815
-    poolQuota: int = 0  # noqa: N815
+    unorderedLists: bool = False  # noqa: N815 - the JSON's name
+    countLagSeconds: float = 0.0  # noqa: N815 - the JSON's name
+    nodeCountLagSeconds: float = 0.0  # noqa: N815 - the JSON's name
+    pageSize: int = _MOST_PER_PAGE  # noqa: N815 - the JSON's name
+    emptyPageEvery: int = 0  # noqa: N815 - the JSON's name
+    nodeClockSkewSeconds: float = 1.0  # noqa: N815 - the JSON's name
+    latencySeconds: float = 0.0  # noqa: N815 - the JSON's name
+    preemptionSeconds: float = 900.0  # noqa: N815 - the JSON's name
+    nodeLossSeconds: float = 0.0  # noqa: N815 - the JSON's name
+    dedicatedNodeQuota: int = 0  # noqa: N815 - the JSON's name
+    poolQuota: int = 0  # noqa: N815 - the JSON's name
 
     def turned(self, wanted: Mapping[str, object]) -> "Knobs":
         """A copy with other values. Raises ValueError, naming what is wrong."""

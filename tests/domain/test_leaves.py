@@ -157,8 +157,8 @@ def test_what_was_folded_is_packed_as_if_it_had_always_been_so(before: list[Task
     assert len(leaf.pack()) <= len(Leaf(distinct([*before, *seen])).pack()) + 64  # words stand in another order
 
 
-@given(st.lists(st.uuids(), min_size=1, max_size=20, unique=True), st.booleans())
-def test_guids_take_sixteen_bytes_and_come_back_as_they_were_written(guids: list[uuid.UUID], upper: bool) -> None:  # noqa: FBT001
+@given(guids=st.lists(st.uuids(), min_size=1, max_size=20, unique=True), upper=st.booleans())
+def test_guids_take_sixteen_bytes_and_come_back_as_they_were_written(*, guids: list[uuid.UUID], upper: bool) -> None:
     names = sorted(str(each).upper() if upper else str(each) for each in guids)
     packed = Ids(names).pack()
     assert list(Ids.unpack(packed, len(names))) == names

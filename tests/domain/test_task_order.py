@@ -100,8 +100,8 @@ def test_what_did_not_change_between_pages_is_listed_once_though_others_did(
     assert [task for task in listed if task in kept] == in_order(kept, order)
 
 
-@given(many, st.booleans())
-def test_positions_by_id_are_those_of_keys(rows: list[Task], descending: bool) -> None:  # noqa: FBT001
+@given(rows=many, descending=st.booleans())
+def test_positions_by_id_are_those_of_keys(*, rows: list[Task], descending: bool) -> None:
     order = TaskOrder(descending=descending)
     assert [order.position(task)[-1] for task in rows] == [key_of(task.id) for task in rows]
 

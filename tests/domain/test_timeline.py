@@ -77,8 +77,8 @@ def buckets_of(rows: list[Task], census: RunCensus, window: Window, *, nodes: in
     return buckets
 
 
-@given(many, windows, st.booleans())
-def test_few_runs_are_shown_one_by_one(rows: list[Task], window: Window, from_first: bool) -> None:  # noqa: FBT001
+@given(rows=many, window=windows, from_first=st.booleans())
+def test_few_runs_are_shown_one_by_one(*, rows: list[Task], window: Window, from_first: bool) -> None:
     window = replace(window, start=None) if from_first else window
     census, expected = census_of(rows, window), by_node(rows, window)
     shown = {node.node: node for node in census.nodes()}

@@ -205,7 +205,9 @@ async def _check(client: Client, journal: Journal, safe: float) -> list[str]:
     await client.call("POST", "/_emulator/clock", {"paused": True})
     jobs = {row["id"]: row["state"] for row in await client.rows("/jobs")}
     open_jobs = {name for name, state in jobs.items() if state != "deleting"}
-    problems = [f"job {name} is lost" for name, made in journal.jobs.items() if _is_lost(made, name in jobs, safe)]
+    problems = [
+        f"job {name} is lost" for name, made in journal.jobs.items() if _is_lost(made, safe, is_there=name in jobs)
+    ]
     problems += [f"job {name} is back" for name in open_jobs if journal.jobs[name].deleted <= safe]
     tasks: dict[tuple[str, str], dict[str, Any]] = {}
     for name in jobs:
@@ -232,7 +234,7 @@ def _check_tasks(
         if key[0] not in open_jobs:
             continue
         row = tasks.get(key)
-        if _is_lost(made, row is not None, safe):
+        if _is_lost(made, safe, is_there=row is not None):
             problems.append(f"task {key} is lost")
         if row and made.deleted <= safe:
             problems.append(f"task {key} is back")
@@ -245,7 +247,7 @@ def _check_tasks(
     return problems + [f"collection {stem} is there in part" for stem, found in stems.items() if len(found) > 1]
 
 
-def _is_lost(made: Made, is_there: bool, safe: float) -> bool:  # noqa: FBT001
+def _is_lost(made: Made, safe: float, *, is_there: bool) -> bool:
     return made.made <= safe and made.deletion_asked == _NEVER and not is_there
 
 

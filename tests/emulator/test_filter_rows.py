@@ -137,6 +137,6 @@ def test_what_is_not_documented_is_refused(condition: str) -> None:
         ("id eq 'x' or id eq 'y' and state eq 'active' or id eq 'task'", True),
     ],
 )
-def test_words_have_no_case_and_what_is_absent_only_differs(condition: str, wanted: bool) -> None:  # noqa: FBT001
+def test_words_have_no_case_and_what_is_absent_only_differs(condition: str, *, wanted: bool) -> None:
     task = SimpleNamespace(id="Task", state="active", created=0, ended=None, exit_code=None, result=None)
     assert compile_filter(condition, LISTS["tasks"], fold).matches(task) is wanted

@@ -52,7 +52,7 @@ class Machine(RuleBasedStateMachine):
         self.direct.advance(100)
 
     @rule(job=_JOBS, ends=st.booleans(), depends=st.booleans())
-    def add_job(self, job: str, ends: bool, depends: bool) -> None:  # noqa: FBT001
+    def add_job(self, job: str, *, ends: bool, depends: bool) -> None:
         body: dict[str, Any] = {"id": job, "poolInfo": {"poolId": "pool"}, "usesTaskDependencies": depends}
         status, code = self.direct.call(
             "POST", "/jobs", {**body, "onAllTasksComplete": "terminatejob"} if ends else body
@@ -61,7 +61,7 @@ class Machine(RuleBasedStateMachine):
         self.made.setdefault(job, set())
 
     @rule(job=_JOBS, lines=st.lists(_LINES, min_size=1, max_size=4), retries=st.integers(0, 1), chained=st.booleans())
-    def add_tasks(self, job: str, lines: list[str], retries: int, chained: bool) -> None:  # noqa: FBT001
+    def add_tasks(self, job: str, lines: list[str], retries: int, *, chained: bool) -> None:
         """Tasks under the first ids that are free; chained ones wait for the one before."""
         free = [name for name in _IDS if name not in self.made.get(job, ())]
         for place, (name, line) in enumerate(zip(free, lines, strict=False)):

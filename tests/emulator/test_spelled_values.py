@@ -48,7 +48,7 @@ def test_numbers_of_tasks_in_a_collection_may_be_strings() -> None:
 
 
 @pytest.mark.parametrize(("spelled", "flag"), [("true", True), ("True", True), (" FALSE ", False)])
-def test_a_flag_sent_as_a_string_is_taken_and_shown_as_a_flag(spelled: str, flag: bool) -> None:  # noqa: FBT001
+def test_a_flag_sent_as_a_string_is_taken_and_shown_as_a_flag(spelled: str, *, flag: bool) -> None:
     direct = _prepared()
     job = {"id": "job", "usesTaskDependencies": spelled, "poolInfo": {"poolId": "pool"}}
     assert direct.call("POST", "/jobs", job)[0] == 201

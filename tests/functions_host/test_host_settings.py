@@ -111,7 +111,7 @@ def test_a_connection_is_a_string_or_an_address() -> None:
 
 @pytest.mark.parametrize(
     ("address", "is_ours"),
-    [("127.0.0.1", True), ("127.8.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("host", False)],  # noqa: S104
+    [("127.0.0.1", True), ("127.8.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("host", False)],  # noqa: S104 - nothing listens here
 )
-def test_apps_are_told_of_development_only_where_no_other_machine_reaches_them(address: str, is_ours: bool) -> None:  # noqa: FBT001
+def test_apps_are_told_of_development_only_where_no_other_machine_reaches_them(address: str, *, is_ours: bool) -> None:
     assert is_loopback(address) == is_ours

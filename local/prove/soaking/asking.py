@@ -14,6 +14,8 @@ import aiohttp
 from local.prove.soaking.feeding import POOL
 
 _AT_ONCE = 40  # questions; beyond that the hosts are behind, and the rate that is reached tells so
+_MAX_EXAMPLES = 20
+_SERVER_ERRORS = HTTPStatus.INTERNAL_SERVER_ERROR
 _TIMEOUT = aiohttp.ClientTimeout(total=60)
 _ROUTES = (
     "accounts", "accounts/{a}", "accounts/{a}/jobs?maxpagesize=20", "accounts/{a}/jobs?state=active", "health",
@@ -49,7 +51,8 @@ class Asked:
 
     @property
     def failed(self) -> int:
-        return self.broken + sum(number for status, number in self.statuses.items() if status >= 500)  # noqa: PLR2004
+        server_errors = (number for status, number in self.statuses.items() if status >= _SERVER_ERRORS)
+        return self.broken + sum(server_errors)
 
 
 class Asker:
@@ -102,7 +105,7 @@ class Asker:
             self._example(f"{question}: {status} {content[:200].decode(errors='replace')}")
 
     def _example(self, text: str) -> None:
-        if len(self.asked.examples) < 20:  # noqa: PLR2004
+        if len(self.asked.examples) < _MAX_EXAMPLES:
             self.asked.examples.append(text)
 
     def _filled(self, route: str) -> str | None:

@@ -27,7 +27,7 @@ def small_telemetry(chance: random.Random, at: datetime) -> bytes:
     form = chance.choice(_FORMS)
     agent = Agent(chance, int(at.timestamp()) * 1_000_000_000, whole_seconds=form is forms.records)
     tags = {"job_id": f"job-{chance.randrange(50)}", "task_id": f"task-{chance.randrange(500)}"}
-    told = tags if chance.random() < 0.5 else {}  # noqa: PLR2004
+    told = tags if chance.getrandbits(1) else {}
     samples = [one for _ in range(chance.randint(*_INTERVALS)) for one in agent.interval(told)]
     unknown = {f"field_{chance.randrange(200)}": 7.0}
     samples.append(

@@ -64,8 +64,8 @@ def read(content: bytes, *, together: bool) -> list[Step]:
     return steps
 
 
-@given(stored(), st.booleans())
-def test_any_bytes_are_read_to_their_end_or_refused(content: bytes, together: bool) -> None:  # noqa: FBT001
+@given(content=stored(), together=st.booleans())
+def test_any_bytes_are_read_to_their_end_or_refused(*, content: bytes, together: bool) -> None:
     """The mark of UTF-8 that a blob may begin with is part of no step."""
     steps = read(content, together=together)
     assert all(before.end == after.start and before.end > before.start for before, after in pairwise(steps))
