@@ -7,6 +7,7 @@ import re
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin
+from urllib.parse import parse_qsl, urlsplit
 
 import azure.functions as func
 import msgspec
@@ -36,12 +37,19 @@ class BodyTooLargeError(BadRequestError):
 
 
 def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q:
-    """The query parameters, checked; an unknown one is refused. Raises BadRequestError."""
+    """The query parameters, checked; one that is unknown or empty is refused. Raises BadRequestError."""
     fields = _fields(kind)
-    unknown = sorted(request.params.keys() - fields.keys())
+    empty = _empty_parameters(request)
+    unknown = sorted((request.params.keys() | empty) - fields.keys())
     if unknown:
         known = f" Known are: {', '.join(sorted(fields))}." if fields else " This route takes none."
         raise BadRequestError(f"There is no query parameter '{unknown[0]}' here.{known}", target=unknown[0])
+    if empty:
+        name = min(empty)
+        raise BadRequestError(
+            f"The query parameter '{name}' is empty; it is {wanted(kind, name)}. Leave it out to ask for everything.",
+            target=name,
+        )
     lists = _lists(kind)
     given = {name: text.split(",") if name in lists else text for name, text in request.params.items()}
     try:
@@ -54,6 +62,12 @@ def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q
         if any(_is_odd(text, one) for text, one in pairs):
             raise _bad_value(request, kind, target)
     return query
+
+
+def _empty_parameters(request: func.HttpRequest) -> set[str]:
+    """The parameters without a value, which Azure's host leaves out of those that it hands on."""
+    pairs = parse_qsl(urlsplit(request.url).query, keep_blank_values=True)
+    return {name for name, text in pairs if not text and not request.params.get(name)}
 
 
 @cache  # msgspec works them out anew each time, which takes longer than all else that a request needs

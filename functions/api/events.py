@@ -53,16 +53,10 @@ class EventsQuery(Query):
             until=self.until or None,
         )
 
-    def require_kinds(self, shown: Iterable[str]) -> None:
-        """Raises BadRequestError for a kind that Batch isn't known to log and that no event of the list is of."""
+    def unknown_kinds(self, shown: Iterable[str]) -> list[str]:
+        """The kinds that Batch isn't known to log and that none of the events shown is of."""
         known = {kind.casefold() for kind in (*KINDS, *shown)}
-        for kind in self.kind:
-            if kind.casefold() not in known:
-                raise BadRequestError(
-                    f"The query parameter 'kind' can't be '{kind}', which no event here is of; it is one of"
-                    f" {', '.join(KINDS)}, or several with commas between them.",
-                    target="kind",
-                )
+        return [kind for kind in self.kind if kind.casefold() not in known]
 
     @property
     def after(self) -> Position | None:
@@ -108,11 +102,20 @@ def add_events(routes: Routes) -> None:
         found = await services.events.told_events(
             call.path["account"], query.wanted, after=query.after, most=query.maxpagesize
         )
-        if not (found.more or query.continuation):
-            query.require_kinds({event.kind for event in found.events})
+        for kind in query.unknown_kinds({event.kind for event in found.events}):
+            if not await services.events.has_kind(call.path["account"], kind, query.wanted):
+                raise _no_such_kind(kind)
         link = call.next_link(found.more.text if found.more else None)
         page = Page(value=[_event(event, found) for event in found.events], next_link=link)
         return csv_reply(page, EventLine) if query.format == "csv" else page
+
+
+def _no_such_kind(kind: str) -> BadRequestError:
+    return BadRequestError(
+        f"The query parameter 'kind' can't be '{kind}', which no event here is of; it is one of"
+        f" {', '.join(KINDS)}, or several with commas between them.",
+        target="kind",
+    )
 
 
 def _event(event: BatchEvent, page: "EventPage") -> EventAnswer:

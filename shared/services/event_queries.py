@@ -82,6 +82,16 @@ class EventQueries:
                 return EventPage(shown, Position.before_minute(minute))
         return EventPage(shown, None)
 
+    async def has_kind(self, account_id: str, kind: str, within: EventFilter) -> bool:
+        """Whether any event within the times of a filter is of this kind. Raises NotFoundError, StorageError."""
+        wanted = EventFilter(kinds=frozenset({kind}), since=within.since, until=within.until)
+        after: Position | None = None
+        while True:
+            page = await self.events(account_id, wanted, after=after, most=1)
+            if page.events or page.more is None:
+                return bool(page.events)
+            after = page.more
+
     async def _minutes(
         self, account_key: str, first: int, last: int, wanted: EventFilter
     ) -> AsyncIterator[tuple[int, Sequence[BatchEvent], int]]:

@@ -14,6 +14,7 @@ from azure.storage.blob.aio import BlobServiceClient
 from local.azurite import StorageAddresses
 from local.batch_emulator.log_writer import LogWriter
 from local.batch_emulator.stamps import stamp
+from shared.services import event_queries
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 
@@ -113,6 +114,33 @@ async def test_what_makes_no_sense_in_a_list_of_events_is_refused(world: World) 
         assert (found.status, found.body["error"]["target"]) == (400, target), query
     for path in ("events", "ingestion", "rejects"):
         assert (await world.get(f"accounts/none/{path}")).status == 404
+
+
+@pytest.mark.parametrize("most_looked_at", [20_000, 1])
+async def test_a_kind_that_nothing_is_of_is_refused_on_every_page_and_among_known_ones(
+    world: World, writer: LogWriter, monkeypatch: pytest.MonkeyPatch, most_looked_at: int
+) -> None:
+    monkeypatch.setattr(event_queries, "_MOST_LOOKED_AT", most_looked_at)
+    began = now(world)
+    await add_pool(world.batch, nodes=1)
+    await add_job(world.batch)
+    for _ in range(3):
+        await add_tasks(world.batch, 2, command="exit 3", prefix=f"at-{world.emulator.clock.now}")
+        world.advance(120)
+    await writer.flush()
+    await world.app.fire("tick")
+    query = f"accounts/demo/events?from={began}&maxpagesize=1"
+    first = await world.get(f"{query}&kind=TaskFailEvent")
+    following = first.body["nextLink"].split("/api/", 1)[1]
+    assert (await world.get(following)).status == 200
+    for path in (
+        f"{query}&kind=xx",
+        f"{query}&kind=TaskFailEvent,xx",
+        following.replace("TaskFailEvent", "xx,taskfailevent"),
+    ):
+        refused = await world.get(path)
+        assert (refused.status, refused.body["error"]["target"]) == (400, "kind"), path
+        assert "can't be 'xx', which no event here is of" in refused.body["error"]["message"]
 
 
 async def test_a_time_that_cannot_be_is_shown_beside_the_one_that_counts(

@@ -277,6 +277,11 @@ async def test_lists_of_tasks_nodes_and_pools_bear_the_verdict_of_what_they_are_
         ("accounts/demo/jobschedules?state=xx", 400, "state", "terminating"),
         ("accounts/demo/events?kind=xx", 400, "kind", "TaskFailEvent"),
         ("accounts/demo/events?kind=TaskFailEvent,TaskFailedEvent", 400, "kind", "can't be 'TaskFailedEvent'"),
+        (f"{TASKS}?nodeId=", 400, "nodeId", "is empty; it is a list of at most 100 texts. Leave it out"),
+        (f"{TASKS}?state=active&exitCode=", 400, "exitCode", "is empty; it is a whole number, or several"),
+        (f"{JOBS}?state=&format=csv", 400, "state", "is empty; it is one of active"),
+        (f"{JOBS}?includeDeleted", 400, "includeDeleted", "is empty; it is true or false"),
+        (f"{JOBS}?colour=", 400, "colour", "There is no query parameter 'colour'"),
     ],
 )
 async def test_a_value_that_there_is_not_is_refused(
@@ -328,3 +333,26 @@ async def test_the_totals_of_an_account_are_those_of_what_batch_lists(staged: Wo
     assert told["slots"] == {"total": total, "used": used, "free": total - used}
     assert told["cores"] == {"total": 2 * len(nodes), "busy": pytest.approx(2 * len(nodes) * used / total)}
     assert used > 0
+
+
+async def test_no_parameter_of_any_route_may_be_empty(staged: World) -> None:
+    places = {
+        "account": "demo",
+        "job": "alpha",
+        "pool": "small",
+        "task": "good-0",
+        "node": "x",
+        "schedule": "x",
+        "poll": "x",
+    }
+    paths = (await staged.get("openapi.json")).body["paths"]
+    tried = set()
+    for path, operations in paths.items():
+        address = path.format_map(places).removeprefix("/api/")
+        for parameter in operations.get("get", {}).get("parameters", ()):
+            if parameter["in"] == "query":
+                answer = await staged.get(f"{address}?{parameter['name']}=")
+                assert (answer.status, answer.body["error"]["target"]) == (400, parameter["name"]), path
+                assert " is empty; it is " in answer.body["error"]["message"]
+                tried.add(parameter["name"])
+    assert {"state", "nodeId", "kind", "prefix", "cause", "failureGroup", "from", "orderby"} <= tried

@@ -64,6 +64,21 @@ async def test_what_is_past_its_time_is_not_shown_though_it_is_still_there(rig: 
     assert [event.task for event in page.events] == ["new"]
 
 
+async def test_a_kind_is_found_behind_any_number_of_others_and_only_within_the_times(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_queries, "_MOST_LOOKED_AT", 1)
+    monkeypatch.setattr(event_marks, "_MOST_PASSED", 2)
+    rare = record("t", NOON, operationName="PoolMadeUpEvent")
+    await rig.append(rare, *(record(f"t{minute}", NOON + minute * 60 * SECOND) for minute in range(1, 20)))
+    await (await rig.host()).run()
+    asked = queries(rig)
+    assert await asked.has_kind("demo", "poolmadeupevent", EventFilter())
+    assert await asked.has_kind("demo", "PoolMadeUpEvent", EventFilter(jobs=frozenset({"none"}), until=NOON + SECOND))
+    assert not await asked.has_kind("demo", "PoolMadeUpEvent", EventFilter(since=NOON + SECOND))
+    assert not await asked.has_kind("demo", "xx", EventFilter())
+
+
 async def test_of_an_account_that_is_not_watched_nothing_is_told(rig: Rig) -> None:
     with pytest.raises(NotFoundError):
         await queries(rig).events("other", EventFilter(), after=None, most=10)
