@@ -42,16 +42,20 @@ class DeltaMachine(RuleBasedStateMachine):
         short_read=st.sampled_from([20_000, 20_000, SHORT]),
         job_page_size=st.sampled_from([1, 1000]),
         listed_late=lags,
+        ahead=st.sampled_from([0, 0, 600, -600, 3600, -3600]),
     )
-    def begin(self, *, page_size: int, count_lag: int, short_read: int, job_page_size: int, listed_late: int) -> None:
+    def begin(
+        self, *, page_size: int, count_lag: int, short_read: int, job_page_size: int, listed_late: int, ahead: int
+    ) -> None:
+        """The second host's clock may be wrong."""
         self.world.service.job_page_size = job_page_size
         self.world.truth.listed_late = listed_late * SECOND
-        self.prepare(page_size, count_lag, short_read)
+        self.prepare(page_size, count_lag, short_read, ahead)
 
-    def prepare(self, page_size: int, count_lag: int, short_read: int) -> None:
+    def prepare(self, page_size: int, count_lag: int, short_read: int, ahead: int = 0) -> None:
         self.world.service.page_size = page_size
         self.world.service.short_read = short_read
-        self.world.processes = [self.world.started(), self.world.started()]
+        self.world.set_clocks(timedelta(), ahead * SECOND)
         self.world.service.count_lag = count_lag * SECOND
         self._fill(self.world.create(NAMES[0]), 6)
 

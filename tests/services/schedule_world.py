@@ -109,8 +109,15 @@ class FakeSchedules(BatchSchedules):
 class ScheduleProcess:
     """One running app with its own memory."""
 
-    def __init__(self, service: ScheduleService, storage: Storage) -> None:
-        self.clock = LoopClock(service.now)
+    def __init__(
+        self,
+        service: ScheduleService,
+        storage: Storage,
+        *,
+        clock: type[LoopClock] = LoopClock,
+        ahead: timedelta = timedelta(),
+    ) -> None:
+        self.clock = clock(service.now, ahead)
         self.connection = Connection(storage, self.clock)
         self.store = ScheduleStore(MemoryTables(self.connection))
         self.batch = FakeSchedules(service, self.connection)
