@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 from typing import override
 
 from functions.api.health import health_of
+from shared.domain.rounds import WHOLE, Mark, Round
 from shared.errors import BatchThrottledError
 from tests.services.memory_tables import Fault
 from tests.services.process import BUDGET, INTERVAL, LoopClock
+from tests.services.telling import last_round
 from tests.services.world import SECOND, World
 
 HOUR, WEEK = timedelta(hours=1), timedelta(days=7)
@@ -170,3 +172,27 @@ STORIES = (ticks, back_off, marks, leases, polls_on_demand, generations, retenti
 def hosts_an_hour_apart(world: World) -> None:
     world.set_clocks(timedelta(), HOUR)
     ticks(world)
+
+
+def a_round_in_the_future(world: World, ahead: timedelta = HOUR) -> None:
+    """As a version before left it whose host was ahead: no time of it counts, be it of a mark, a back-off or a list."""
+    now, minute = world.now(), timedelta(minutes=1)
+    future = now + ahead
+    world.create("Render", *LONG_JOB)
+    world.service.page_size, world.service.short_read = 3, 10
+    world.set_clocks(timedelta(), timedelta())
+    left = Round(
+        future,
+        future,
+        whole_round_at=future,
+        as_of=now,
+        jobs_as_of=now,
+        full_list_at=future,
+        backoff_until=future + 15 * minute,
+        queued={WHOLE: Mark(future + 2 * minute), "render": Mark(future + 10 * minute)},
+    )
+    world.run(world.processes[0].round_store.save("demo", left))
+    world.wait(61)
+    assert tick(world, 0) == 1
+    assert [message.job for message in world.messages] == ["Render"]
+    assert last_round(world).full_list_at == world.now()

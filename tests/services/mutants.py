@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import compress
 from typing import Any, override
 
-from shared.domain import rounds, verdicts
+from shared.domain import rounds, stored_times, verdicts
 from shared.domain.id_ranges import IdRange
 from shared.domain.jobs import Job, JobFacts
 from shared.domain.leaves import Leaf
@@ -30,7 +30,7 @@ from shared.stores.batch import BatchAccount, JobPage
 from shared.stores.jobs import generation_partition
 from shared.stores.leaf_rows import Rewrite
 from shared.stores.task_cache import Directory, TaskCache, load_leaves
-from tests.services.clocks_apart import OwnClock, hosts_an_hour_apart
+from tests.services.clocks_apart import OwnClock, a_round_in_the_future, hosts_an_hour_apart
 from tests.services.fake_batch import FakeBatch
 from tests.services.lost_messages import a_lost_message
 from tests.services.process import OVERLAP, Recipe
@@ -153,6 +153,11 @@ class HeadFirstPoll(TaskPoll):
         assert isinstance(self._cache, HoldingCache)
         await self._cache.flush()
         return polled
+
+
+def never(*_: object) -> bool:
+    """In place of a question."""
+    return False
 
 
 async def nobody_asks(*_: object) -> None:
@@ -417,6 +422,12 @@ MUTANTS = (
         unaided=False,
     ),
     Mutant("a host that goes by its own clock", hosts_an_hour_apart, Recipe(clock=OwnClock), unaided=False),
+    Mutant(
+        "a stored time in the future that is believed",
+        a_round_in_the_future,
+        patches=((stored_times, "_is_ahead", never),),
+        unaided=False,
+    ),
     Mutant(
         "a mark that nobody began on lasts as long as work does",
         a_lost_message,

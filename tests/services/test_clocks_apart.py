@@ -5,14 +5,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.domain.rounds import Mark, Round
 from shared.errors import BatchAnswerError
 from shared.services.hour_rollups import HourRollups
-from tests.services.clocks_apart import LONG_JOB, STORIES, OwnClock, tick
+from tests.services.clocks_apart import STORIES, OwnClock, a_round_in_the_future
 from tests.services.pool_world import PoolProcess, PoolWorld
 from tests.services.process import LoopClock, Recipe
 from tests.services.schedule_world import IDLE, ScheduleProcess, ScheduleWorld
-from tests.services.telling import last_round
 from tests.services.world import SECOND, World
 
 MINUTE = timedelta(minutes=1)
@@ -115,23 +113,4 @@ def test_minutes_become_hours_by_the_time_that_all_hosts_go_by(
 
 @pytest.mark.parametrize("ahead", [10 * MINUTE, 60 * MINUTE], ids=str)
 def test_what_a_host_of_before_wrote_by_a_clock_that_is_ahead_puts_nobody_off(world: World, ahead: timedelta) -> None:
-    """No such time counts, be it of a round, a mark, a back-off or a list."""
-    world.create("Render", *LONG_JOB)
-    world.service.page_size, world.service.short_read = 3, 10
-    world.set_clocks(timedelta(), timedelta())
-    future = world.now() + ahead
-    left = Round(
-        future,
-        future,
-        whole_round_at=future,
-        as_of=world.now(),
-        jobs_as_of=world.now(),
-        full_list_at=future,
-        backoff_until=future + 15 * MINUTE,
-        queued={"": Mark(future + 2 * MINUTE), "render": Mark(future + 10 * MINUTE)},
-    )
-    world.run(world.processes[0].round_store.save("demo", left))
-    world.wait(61)
-    assert tick(world, 0) == 1
-    assert [message.job for message in world.messages] == ["Render"]
-    assert last_round(world).full_list_at == world.now()
+    a_round_in_the_future(world, ahead)
