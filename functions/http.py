@@ -30,6 +30,8 @@ from shared.settings import Settings
 from shared.stores.patience import waiting_for_storage
 
 _LOG = logger(__name__)
+COUNT = "Batchscope-Count"
+UNREADABLE = "Batchscope-Unreadable"
 STORAGE_PATIENCE = timedelta(seconds=3.5)
 
 
@@ -51,15 +53,25 @@ class Page[T](Answer, omit_defaults=True):
     count: int | None = None
     unreadable: Sequence[UnreadableAnswer] | None = None
 
+    def table_headers(self) -> dict[str, str]:
+        """What a table has no column for."""
+        link = {"Link": f'<{self.next_link}>; rel="next"'} if self.next_link else {}
+        count = {COUNT: str(self.count)} if self.count is not None else {}
+        return link | count | ({UNREADABLE: str(len(self.unreadable))} if self.unreadable else {})
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer with a status, headers or a media type of its own."""
+    """An answer with a status, headers or a media type of its own.
+
+    `content` is what of it a weak ETag stands for, where the route has such: None for what its `looks` leaves.
+    """
 
     value: Any
     status: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
     media: str | None = None
+    content: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,4 +217,12 @@ def _rendered(route: Route, answer: Any) -> Rendered:
     reply = answer if isinstance(answer, Reply) else Reply(answer)
     media = reply.media or (route.media if isinstance(reply.value, str) else "application/json")
     status = reply.status or route.statuses[0]
-    return rendered(route.method, reply.value, status=status, headers=reply.headers, media=media, looks=route.looks)
+    return rendered(
+        route.method,
+        reply.value,
+        status=status,
+        headers=reply.headers,
+        media=media,
+        looks=route.looks,
+        content=reply.content,
+    )

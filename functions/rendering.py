@@ -20,10 +20,14 @@ from functions.answers import ErrorDetail, failure, security_headers
 from functions.encodings import CODINGS, IDENTITY, chosen, encoded
 
 AS_OF = "Batchscope-As-Of"
+_TIMES = ("checkedAt", "startedAt", "finishedAt", "lastSeen")
+_NUMBERS = ("batchCalls", "jobsPolled", "secondsInState")
+LOOKED = frozenset({"asOf", *_TIMES, *_NUMBERS})
+"""Properties that say when and how it was looked at, and ages."""
 LOOKS = re.compile(
-    rb'"(?:asOf":"(?P<at>[^"]*)"|(?:checkedAt|startedAt|finishedAt|lastSeen)":"[^"]*"'
+    rb'"(?:asOf":"(?P<at>[^"]*)"|(?:%b)":"[^"]*"'
     rb'|reason":"(?:Get Task Counts agreed as|As) of [-\d]{10} [:\d]{8} UTC'
-    rb'|(?:batchCalls|jobsPolled|secondsInState)":[\d.]+)'
+    rb'|(?:%b)":[\d.]+)' % ("|".join(_TIMES).encode(), "|".join(_NUMBERS).encode())
 )
 """In JSON: when and how it was looked at, and ages. Text from outside can't pass for it: its quotes are escaped.
 
@@ -68,17 +72,27 @@ def rendered(
     headers: Mapping[str, str],
     media: str,
     looks: re.Pattern[bytes] | None = None,
+    content: bytes | None = None,
 ) -> Rendered:
     """A value that a request by that method is answered with: text as it is, anything else as JSON.
 
     What `looks` matches is no part of the ETag, which is weak then; the oldest time `at` in it becomes a header.
+    With `content` the weak ETag is of that instead.
     """
     body = value.encode() if isinstance(value, str) else msgspec.json.encode(value)
     own = {"Cache-Control": "no-cache", **headers}
     if method != "GET" or status != HTTPStatus.OK:
         return Rendered(body, status, own, media.removesuffix(_CHARSET))
-    own["ETag"] = etag_of(looks.sub(b"", body), weak=True) if looks else etag_of(body)
-    if looks and "at" in looks.groupindex and (times := [found["at"] for found in looks.finditer(body) if found["at"]]):
+    if looks and content is not None:
+        own["ETag"] = etag_of(content, weak=True)
+    else:
+        own["ETag"] = etag_of(looks.sub(b"", body), weak=True) if looks else etag_of(body)
+    if (
+        looks
+        and AS_OF not in own
+        and "at" in looks.groupindex
+        and (times := [found["at"] for found in looks.finditer(body) if found["at"]])
+    ):
         own[AS_OF] = min(times).decode()
     encoders = {coding: partial(encoded, body, coding) for coding in CODINGS}
     return Rendered(body, status, own, media.removesuffix(_CHARSET), encoders)

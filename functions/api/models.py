@@ -1,11 +1,15 @@
 """The JSON that the API answers with, and how it is made from what the services give. Times are ISO 8601 in UTC."""
 
+import json
 from datetime import UTC, datetime
 from typing import Literal
+
+import msgspec
 
 from functions.answers import Answer
 from functions.api.insight_models import InsightAnswer, insight_answer
 from functions.http import Page
+from functions.rendering import AS_OF
 from shared.domain.operations import PollOperation
 from shared.domain.outlook import outlook_of
 from shared.domain.pictures import Picture
@@ -14,6 +18,8 @@ from shared.domain.stamps import from_milliseconds
 from shared.domain.tasks import Task, TaskCounts
 from shared.domain.verdicts import Verdict
 
+VERDICT = "Batchscope-Verdict"
+_MAX_REASON = 500
 type TaskState = Literal["active", "preparing", "running", "completed"]
 type TaskResult = Literal["success", "failure"]
 
@@ -55,6 +61,13 @@ class JudgedPage[T](Page[T], kw_only=True):
 
     as_of: datetime | None
     verdict: VerdictAnswer
+
+    def table_headers(self) -> dict[str, str]:
+        """What a table has no column for; the verdict is JSON in ASCII, its reason cut where it is very long."""
+        verdict = msgspec.to_builtins(self.verdict)
+        verdict["reason"] = verdict["reason"][:_MAX_REASON]
+        as_of = {AS_OF: verdict["asOf"]} if verdict["asOf"] else {}
+        return {**super().table_headers(), **as_of, VERDICT: json.dumps(verdict, separators=(",", ":"))}
 
 
 class MonitoringAnswer(Answer):

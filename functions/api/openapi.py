@@ -2,15 +2,17 @@
 
 import re
 from http import HTTPStatus
-from typing import Any
+from typing import Any, get_origin
 
 import msgspec
 
 from functions.answers import ErrorAnswer
 from functions.api.docs_page import PAGE_POLICY, page_of
 from functions.api.handlers import all_routes
+from functions.api.models import VERDICT, JudgedPage, VerdictAnswer
 from functions.csv_table import MEDIA
-from functions.http import Call, Query, Reply, Routes
+from functions.http import COUNT, UNREADABLE, Call, Page, Query, Reply, Routes
+from functions.rendering import AS_OF
 from functions.route import Route
 
 _REFERENCE = "#/components/schemas/{name}"
@@ -85,7 +87,7 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     content = _content(route, route.returns, schema_of)
     if "format" in {field.name for field in msgspec.structs.fields(route.query)}:
         content |= {MEDIA: {"schema": {"type": "string"}}}
-    success = {"description": "Success.", "content": content}
+    success = {"description": "Success.", "content": content, "headers": _headers(route)}
     responses: dict[str, Any] = {str(status): success for status in route.statuses}
     if route.method == "GET":
         responses["304"] = {"description": "Still as the ETag in If-None-Match says."}
@@ -94,6 +96,29 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     for status in _refusals(route):
         responses.setdefault(str(status), {"description": HTTPStatus(status).phrase, "content": error})
     return responses
+
+
+def _headers(route: Route) -> dict[str, Any]:
+    """What answers tell beside their body; a table has no place for what surrounds a list's entries."""
+    headers = {"ETag": _header("Of the answer in this coding; weak where when it was looked at is no part of it.")}
+    if route.looks:
+        headers[AS_OF] = _header("The oldest asOf in the answer, also of a 304.")
+    if "format" in {field.name for field in msgspec.structs.fields(route.query)}:
+        headers["Link"] = _header("Of a table: the next page.")
+        if _is_page(route.returns):
+            headers[COUNT] = _header("Of a table: how many entries match on all pages.")
+            headers[UNREADABLE] = _header("Of a table: how many entries can't be read.")
+        if _is_page(route.returns, JudgedPage):
+            headers[AS_OF] = _header("As of when the list is, also of a 304.")
+            headers[VERDICT] = {
+                "description": "Of a table: the verdict on the list.",
+                "content": {"application/json": {"schema": {"$ref": _REFERENCE.format(name=VerdictAnswer.__name__)}}},
+            }
+    return headers if route.method == "GET" else {}
+
+
+def _header(description: str) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": "string"}}
 
 
 def _refusals(route: Route) -> list[int]:
@@ -131,6 +156,11 @@ def _content(route: Route, kind: Any, schema_of: dict[str, Any]) -> dict[str, An
         return {route.media: {"schema": {"type": "string"}}}
     schema = schema_of[str(kind)] if _is_struct(kind) else {"type": "object"}
     return {"application/json": {"schema": schema}}
+
+
+def _is_page(kind: Any, of: type[Any] = Page) -> bool:
+    origin = get_origin(kind)
+    return isinstance(origin, type) and issubclass(origin, of)
 
 
 def _is_struct(kind: Any) -> bool:

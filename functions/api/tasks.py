@@ -109,26 +109,20 @@ def add_tasks(routes: Routes) -> None:
         listed = query.listed()
         if query.failure_group and not query.continuation:
             await services.queries.require_groups(call.path["account"], call.path["job"], query.failure_group)
-        if query.format == "csv":
-            return await _table(call)
         report = await services.queries.job(call.path["account"], call.path["job"])  # before its tasks, which are later
-        pages, picture = _Pages(call), report.job.picture
-        found = [task_answer(task) async for batch in pages.batches() for task in batch]
-        return JudgedPage(
+        pages, picture, found = _Pages(call), report.job.picture, list[TaskAnswer]()
+        table = CsvTable(TaskAnswer) if query.format == "csv" else None
+        async for batch in pages.batches():  # of a table only the text is in memory
+            take = table.add if table else found.extend
+            take(map(task_answer, batch))
+        page = JudgedPage(
             value=found,
             next_link=pages.next_link,
             count=listed.wanted.count(picture.counts) if picture else None,
             as_of=utc(report.verdict.as_of),
             verdict=verdict_answer(report.verdict),
         )
-
-
-async def _table(call: Call[TasksQuery, None]) -> Reply:
-    """By id, rows are written as leaves come in, so that only their text is in memory; else once all were seen."""
-    table, pages = CsvTable(TaskAnswer), _Pages(call)
-    async for batch in pages.batches():
-        table.add(map(task_answer, batch))
-    return table.reply(pages.next_link)
+        return table.reply(page) if table else page
 
 
 class _Pages:

@@ -87,7 +87,9 @@ async def test_an_unchanged_answer_is_a_304(world: World) -> None:
         "metrics",
         "accounts/demo/jobs/beta/explanation",
         "accounts/demo/jobs/beta/tasks",
+        "accounts/demo/jobs/beta/tasks?format=csv",
         "accounts/demo/pools/pool/nodes",
+        "accounts/demo/pools/pool/nodes?format=csv",
     ],
 )
 async def test_an_idle_client_gets_304s_though_polls_go_on_and_200_when_something_happened(
@@ -105,7 +107,11 @@ async def test_an_idle_client_gets_304s_though_polls_go_on_and_200_when_somethin
         again = await world.get(path, If_None_Match=first.headers["etag"])
         assert again.status == 304
     assert first.headers.get("batchscope-as-of", "") <= again.headers.get("batchscope-as-of", "")
-    if path.startswith("accounts"):
+    if path.endswith("csv"):
+        assert first.headers["batchscope-as-of"] == json.loads(first.headers["batchscope-verdict"])["asOf"]
+        assert again.headers["batchscope-as-of"] == json.loads(again.headers["batchscope-verdict"])["asOf"]
+        assert first.headers["batchscope-as-of"] < again.headers["batchscope-as-of"]
+    elif path.startswith("accounts"):
         assert first.headers["batchscope-as-of"] == min(re.findall(r'"asOf": "([^"]*)"', json.dumps(first.body)))
     await world.batch.begin_disable_job("beta", BatchJobDisableOptions(disable_tasks="requeue"))
     world.advance(60)

@@ -1,10 +1,12 @@
 import csv
 import io
+import json
 from datetime import UTC, datetime
 
 import pytest
 
 from functions.answers import Answer
+from functions.api.models import JudgedPage, VerdictAnswer
 from functions.csv_table import csv_reply
 from functions.http import Page
 
@@ -21,6 +23,12 @@ class Entry(Answer):
     seen_at: datetime | None
     deleted: bool
     task_counts: Counts | None
+
+
+class Seen(Answer):
+    id: str
+    seconds_in_state: float
+    as_of: datetime | None
 
 
 AT = datetime(2026, 11, 21, 7, tzinfo=UTC)
@@ -66,3 +74,23 @@ def test_the_next_page_is_in_a_header() -> None:
     reply = csv_reply(Page(value=[], next_link="https://x/y?continuation=a"), Entry)
     assert reply.headers == {"Link": '<https://x/y?continuation=a>; rel="next"'}
     assert csv_reply(Page(value=[]), Entry).headers == {}
+
+
+def test_ages_and_times_of_looking_are_no_part_of_what_a_weak_tag_stands_for() -> None:
+    def content(*entries: Seen) -> bytes | None:
+        return csv_reply(Page(value=entries, count=1), Seen).content
+
+    first = content(Seen(id="a", seconds_in_state=1.0, as_of=AT))
+    assert content(Seen(id="a", seconds_in_state=2.0, as_of=None)) == first
+    assert content(Seen(id="b", seconds_in_state=1.0, as_of=AT)) != first
+    assert csv_reply(Page(value=[Seen(id="a", seconds_in_state=1.0, as_of=AT)], count=2), Seen).content != first
+
+
+def test_a_verdict_fits_into_a_header_whatever_its_reason_says() -> None:
+    verdict = VerdictAnswer(as_of=AT, source="none", level="stale", reason="größe\r\nX: y" * 100, checked_at=None)
+    headers = csv_reply(JudgedPage(value=[], as_of=AT, verdict=verdict), Entry).headers
+    told = headers["Batchscope-Verdict"]
+    assert told.isascii()
+    assert told.isprintable()
+    assert json.loads(told)["reason"] == verdict.reason[:500]
+    assert headers["Batchscope-As-Of"] == "2026-11-21T07:00:00Z"

@@ -5,6 +5,7 @@ Entries are compared by their ids, never by how many there are.
 """
 
 import itertools
+import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any
@@ -253,6 +254,33 @@ async def test_lists_of_tasks_nodes_and_pools_bear_the_verdict_of_what_they_are_
     assert {(await staged.get(path)).body["verdict"]["level"] for path in (TASKS, NODES, POOLS)} == {"stale"}
     unread = await staged.get(f"{TASKS.replace('alpha', 'fresh')}")
     assert unread.status == 404
+
+
+@pytest.mark.parametrize("path", [TASKS, NODES, POOLS, JOBS])
+async def test_a_table_tells_in_headers_what_surrounds_the_entries_in_json(staged: World, path: str) -> None:
+    query = f"{path}?maxpagesize=1" + ("&state=running" if path == TASKS else "")
+    page, table = (await staged.get(query)).body, (await staged.get(f"{query}&format=csv")).headers
+    assert table["batchscope-count"] == str(page["count"])
+    assert table["link"].replace("&format=csv", "") == f'<{page["nextLink"]}>; rel="next"'
+    assert "&format=csv" in table["link"]
+    if "verdict" in page:
+        assert json.loads(table["batchscope-verdict"]) == page["verdict"]
+        assert table["batchscope-as-of"] == page["asOf"]
+    documented = (await staged.get("openapi.json")).body["paths"]
+    places = {"demo": "{account}", "alpha": "{job}", "small": "{pool}"}
+    route = documented["/api/" + "/".join(places.get(part, part) for part in path.split("/"))]["get"]
+    told = {name.lower() for name in route["responses"]["200"]["headers"]}
+    assert {name for name in table if name.startswith("batchscope-")} | {"link", "etag"} <= told
+
+
+async def test_a_table_of_another_verdict_or_count_is_another_answer(staged: World) -> None:
+    path = f"{TASKS}?state=running&format=csv"
+    first = await staged.get(path)
+    assert first.headers["etag"].startswith("W/")
+    staged.advance(3600)
+    later = await staged.get(path, If_None_Match=first.headers["etag"])
+    assert (later.status, later.body) == (200, first.body)
+    assert json.loads(later.headers["batchscope-verdict"])["level"] == "stale"
 
 
 @pytest.mark.parametrize(
