@@ -1,11 +1,15 @@
 """Serves the built dashboard: the files of `web/dist`, and its page for every other path outside the API.
 
+The page is at `/` and `/index.html`, as isKnownAddress of web/src/places.ts has it. With any other path it is a 404,
+which the page tells of as well.
+
 It is asked for every path and method that no other function serves. Azure's host looks for a function by path and
 method at once and says no more than 404 where there is none, so what is wrong is said here: a method that a route
 doesn't take, or a route that isn't there.
 """
 
 import mimetypes
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,6 +24,7 @@ _POLICY = (
     "default-src 'self'; style-src 'self'; img-src 'self' data:;"
     " object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
+_PAGE = "index.html"
 _READING = ("GET", "HEAD")
 _CODINGS = {"br": ".br", "gzip": ".gz"}  # the smaller first; web/compress.js writes them
 _SUFFIXES = tuple(_CODINGS.values())
@@ -51,12 +56,20 @@ def _refusal(request: func.HttpRequest, path: str) -> func.HttpResponse | None:
 async def serve(request: func.HttpRequest, path: str) -> func.HttpResponse:
     """A file by its exact name in the build, or the page. Names are looked up in a listing, never joined to a path."""
     files = _listing()
-    name = path if path in files and not path.endswith(_SUFFIXES) else "index.html"
+    is_there = not path or (path in files and not path.endswith(_SUFFIXES))
+    name = path if path and is_there else _PAGE
     if name not in files:
         message = "The dashboard isn't built; run python3 dev.py build."
         headers = {**security_headers(request), "Cache-Control": "no-store"}
         return func.HttpResponse(message, status_code=503, headers=headers)
-    return await response_of(request, _file(name))
+    found = _file(name)
+    return await response_of(request, found if is_there else _not_found(found))
+
+
+def _not_found(page: Rendered) -> Rendered:
+    """The page as what there is at an address that leads nowhere, which nobody keeps."""
+    kept = {name: text for name, text in page.headers.items() if name != "ETag"}
+    return replace(page, status=404, headers={**kept, "Cache-Control": "no-store"})
 
 
 def _file(name: str) -> Rendered:

@@ -98,8 +98,9 @@ def _handler(canned: Canned) -> type[BaseHTTPRequestHandler]:
                 self._answer(status, body, table="csv" in query.get("format", ""))
             else:
                 file = DIST / address.path.lstrip("/")
+                status = 200 if file.is_file() or address.path == "/" else 404  # with the page, as the app does
                 file = file if file.is_file() else DIST / "index.html"
-                self._send(200, file.read_bytes(), KINDS[file.suffix])
+                self._send(status, file.read_bytes(), KINDS[file.suffix])
 
         def _send(self, status: int, body: bytes, kind: str) -> None:
             etag = f'"{sha256(body).hexdigest()[:16]}"'

@@ -272,15 +272,23 @@ async def test_a_body_past_a_megabyte_is_refused(world: World) -> None:
     assert (answer.status, answer.body["error"]["code"]) == (413, "BodyTooLarge")
 
 
-async def test_the_page_comes_with_a_policy_and_other_paths_get_it_too(world: World) -> None:
-    reply = await world.app.request("GET", "/some/place")
-    headers = {name.lower(): value for name, value in dict(reply.headers).items()}
+@pytest.mark.parametrize("path", ["/some/place", "/jobs", "/index.htm", "/assets", "/favicon.svg/", "/index.html.gz"])
+async def test_the_page_comes_with_a_policy_and_as_a_404_with_paths_that_lead_nowhere(world: World, path: str) -> None:
+    page, named, other = [await world.app.request("GET", one) for one in ("/?view=pools", "/index.html", path)]
     if not (ROOT / "web/dist/index.html").exists():
-        assert int(reply.status) == 503
+        assert int(page.status) == int(other.status) == 503
         return
-    assert int(reply.status) == 200
+    assert [int(reply.status) for reply in (page, named, other)] == [200, 200, 404]
+    assert page.body == named.body == other.body
+    headers = {name.lower(): value for name, value in dict(other.headers).items()}
     assert headers["content-type"].startswith("text/html")
     assert "default-src 'self'" in headers["content-security-policy"]
+    assert (headers["cache-control"], headers.get("etag")) == ("no-store", None)
+    tag = next(value for name, value in dict(page.headers).items() if name.lower() == "etag")
+    assert int((await world.app.request("GET", path, headers={"if-none-match": tag})).status) == 404
+    for file in (ROOT / "web/dist/assets").iterdir():
+        if file.suffix not in {".br", ".gz"}:
+            assert int((await world.app.request("GET", f"/assets/{file.name}")).status) == 200
 
 
 async def test_an_app_without_settings_loads_and_names_what_is_missing(tmp_path: Path) -> None:
