@@ -27,6 +27,10 @@ class Mark:
     until: datetime
     message: datetime | None = None
 
+    def is_known(self, now: datetime) -> bool:
+        """True while its message may still come: it is worked on then, although another one may be sent."""
+        return self.until + MESSAGE_LASTS > now
+
 
 def mark_until(before: Mark | None, now: datetime) -> datetime:
     """When the mark of a message that is sent `now` ends: later where nobody began on the one of before."""
@@ -168,7 +172,7 @@ class Round:
         succeeded = found.polled - found.failures.keys()
         failures = {**(last.failures if last else {}), **found.failures}
         confirmations = {**(last.confirmations if last else {}), **found.confirmations}
-        waiting = {key: mark for key, mark in last.queued.items() if mark.until > self.finished_at} if last else {}
+        waiting = {key: mark for key, mark in last.queued.items() if mark.is_known(self.finished_at)} if last else {}
         queued = {key: Mark(until) for key, until in found.queued.items()}
         whole = {WHOLE} if self.whole_round_at == self.started_at else set()
         return replace(

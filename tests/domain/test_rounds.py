@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.pictures import Agreement, Confirmation
-from shared.domain.rounds import WHOLE, Found, Mark, Round
+from shared.domain.rounds import MESSAGE_LASTS, WHOLE, Found, Mark, Round, mark_until
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -155,9 +155,19 @@ def test_a_job_left_to_the_queue_is_left_alone_until_its_message_is_taken_for_lo
     assert not queued.is_queued("a", T0)
 
 
-def test_marks_of_the_queue_outlast_rounds_and_are_dropped_when_they_are_over() -> None:
-    queued = replace(LAST, queued={"a": Mark(T0 + 10 * MINUTE), "b": Mark(T0 + SECOND)})
-    assert THIS.after(queued, FOUND).queued == {"a": Mark(T0 + 10 * MINUTE)}
+def test_marks_of_the_queue_outlast_rounds_and_are_forgotten_when_no_message_of_theirs_can_come() -> None:
+    late, over = Mark(THIS.finished_at - SECOND), Mark(THIS.finished_at - MESSAGE_LASTS)
+    queued = replace(LAST, queued={"a": Mark(T0 + 10 * MINUTE), "b": late, "c": over})
+    after = THIS.after(queued, FOUND)
+    assert after.queued == {"a": Mark(T0 + 10 * MINUTE), "b": late}
+    assert not after.is_queued("b", THIS.finished_at)
+
+
+def test_a_message_is_sent_again_for_longer_though_rounds_failed_since_its_first_mark_ended() -> None:
+    first = replace(LAST, queued={"a": Mark(T0)})
+    after = THIS.after(first, FOUND)
+    now = THIS.finished_at
+    assert mark_until(after.queued["a"], now) == now + MESSAGE_LASTS
 
 
 def test_what_became_of_a_message_is_told_without_touching_other_jobs() -> None:

@@ -139,12 +139,22 @@ def test_a_repair_whose_lists_have_many_pages_gives_way_to_a_full_read_in_the_qu
 
 def test_rounds_leave_a_repair_alone_whose_full_read_waits_in_the_queue(filtered: World) -> None:
     world, job = filtered, left_for_a_repair(filtered)
-    for _ in range(3):
-        world.wait(61)
-        assert requests_of(world, world.poll).count(TASKS) == 4  # the delta, and what changed last
+    world.wait(61)
+    assert requests_of(world, world.poll).count(TASKS) == 4  # the delta, and what changed last
     assert verdict(world, BIG).level == "unverified"
     world.deliver_all()
     assert verdict(world, BIG).level == "exact"
+    assert_right(world, job)
+
+
+def test_a_round_does_what_nobody_began_within_two_minutes_of_the_message_about_it(filtered: World) -> None:
+    world, job = filtered, left_for_a_repair(filtered)
+    for _ in range(2):
+        world.wait(61)
+        world.poll()
+    assert verdict(world, BIG).level == "exact"
+    assert world.report(BIG).verdict.source == "fullRead"
+    world.deliver_all()
     assert_right(world, job)
 
 
