@@ -90,10 +90,10 @@ class Explanations:
         unknown += (*_without_pool(report, pool, live), *await self._why_unread(account_id, evidence))
         return ExplanationReport(report, _as_of(report, pool, used), explain(evidence), unknown)
 
-    async def _retried(self, report: JobReport, unread: Unread) -> Retried | None:
+    async def _retried(self, report: JobReport, unread: Unread) -> tuple[Retried, ...]:
         with unread.noted("Which of its tasks were tried again"):
             return await self._tasks.most_retried(report)
-        return None
+        return ()
 
     async def _pool(self, account_id: str, pool_id: str | None, unread: Unread) -> PoolReport | None:
         with suppress(NotFoundError), unread.noted("What its pool is like"):

@@ -1,8 +1,9 @@
 """What only Batch knows of a job that waits, asked now: a few calls, in a bounded time, and never a failure.
 
-At most a GET of the job, one of its pool where that isn't stored, one of a task that is tried again and again, three
+At most a GET of the job, one of its pool where that isn't stored, three of tasks that are tried again and again, three
 pages of waiting tasks, of tasks that others depend on three that failed and three that aren't stored, three pages of
-preparation tasks; and of up to three jobs before it what their waiting tasks depend on, and how their preparation went.
+preparation tasks; and of three jobs before it what their waiting tasks depend on and how their preparation went, of up
+to ten while none of those could start a task.
 What can't be had is said in a sentence. Where the service asks to be left alone nothing more is asked, and rounds are
 told.
 """
@@ -77,12 +78,12 @@ class LiveEvidence:
         self._seconds = seconds
 
     async def gather(
-        self, source: BatchAccount, report: JobReport, *, knows_pool: KnowsPool, retried: Retried | None = None
+        self, source: BatchAccount, report: JobReport, *, knows_pool: KnowsPool, retried: Sequence[Retried] = ()
     ) -> Live:
         """What there is to know of a job beside what is stored; nothing where none of its tasks waits or is retried.
 
-        `knows_pool` says whether the pool with an id is stored; `retried` is a task that was tried again, of which it
-        is asked whether that has an end. Raises StorageError, CacheConflictError.
+        `knows_pool` says whether the pool with an id is stored; `retried` are tasks that were tried again: which
+        is the first of them without an end to that is asked. Raises StorageError, CacheConflictError.
         """
         if report.job.deleted or not (_may_wait(report) or retried):
             return Live()
@@ -149,7 +150,7 @@ class _Asking:
         tasks: TaskQueries,
         report: JobReport,
         knows_pool: KnowsPool,
-        retried: Retried | None,
+        retried: Sequence[Retried],
     ) -> None:
         self._source = source
         self._knows_pool = knows_pool
@@ -221,8 +222,10 @@ class _Asking:
             )
 
     async def _ask_bound(self) -> None:
-        if self._retried and await self._evidence.fetch_is_endless(self._job.id, self._retried.id):
-            self.live = replace(self.live, retried=self._retried)
+        for retried in self._retried:
+            if await self._evidence.fetch_is_endless(self._job.id, retried.id):
+                self.live = replace(self.live, retried=retried)
+                return
 
     async def _ask_preparation(self) -> None:
         found, whole = await self._evidence.fetch_preparation(self._job.id)

@@ -1,4 +1,4 @@
-"""What the stored tasks of a job that haven't completed require, and which of them was tried again most often."""
+"""What the stored tasks of a job that haven't completed require, and which of them were tried again most often."""
 
 from contextlib import aclosing
 
@@ -10,6 +10,7 @@ from shared.domain.tasks import ACTIVE, PREPARING, RUNNING, Task
 from shared.services.task_queries import TaskQueries
 
 LOOKED_AT, MOST_LOOKED_AT = 100, 10_000
+_MOST_RETRIED = 3
 _AGAIN = 2  # retries from which on it is asked whether they have an end
 
 
@@ -22,8 +23,8 @@ class UnfinishedTasks:
         slots = [task.slots for task in await self._in_state(report, ACTIVE, most)]
         return Waiting(len(slots), min(slots), max(slots)) if slots else None
 
-    async def most_retried(self, report: JobReport) -> Retried | None:
-        """Of the first tasks of each state the one that was tried again most often, where any was more than once.
+    async def most_retried(self, report: JobReport) -> tuple[Retried, ...]:
+        """Of the first tasks of each state those that were tried again most often, more than once; the most first.
 
         Looks at none where the job has no retries. Raises CacheConflictError, UnreadableError.
         """
@@ -35,11 +36,11 @@ class UnfinishedTasks:
             or not insight.retries
             or picture.counts.completed == picture.counts.total
         ):
-            return None
+            return ()
         tasks = [task for state in (RUNNING, PREPARING, ACTIVE) for task in await self._in_state(report, state)]
         tried = [task for task in tasks if task.retries >= _AGAIN]
-        most = max(tried, key=lambda task: task.retries, default=None)
-        return Retried(most.id, most.retries, len(tried) - 1) if most else None
+        most = sorted(tried, key=lambda task: -task.retries)[:_MOST_RETRIED]
+        return tuple(Retried(task.id, task.retries, len(tried) - 1) for task in most)
 
     async def _in_state(self, report: JobReport, state: int, most: int = LOOKED_AT) -> list[Task]:
         listed = TaskList(most, TaskFilter(states=frozenset({state})))

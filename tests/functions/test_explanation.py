@@ -90,6 +90,17 @@ async def test_a_task_that_is_retried_without_end_is_told_beside_the_cause_and_a
     assert "tasksRetriedForEver" not in [found["code"] for found in (await explained(world))["findings"]]
 
 
+async def test_a_task_that_is_retried_without_end_is_told_though_another_was_retried_more_often(world: World) -> None:
+    await add_pool(world.batch, nodes=2)
+    await add_job(world)
+    await add_tasks(world.batch, 1, command="/bin/sh -c 'sleep 1; exit 7'", prefix="bounded", retries=1000)
+    await add_tasks(world.batch, 1, command="/bin/sh -c 'sleep 4; exit 7'", prefix="endless", retries=-1)
+    world.advance(200)
+    hint = (await explained(world))["findings"][-1]
+    assert (hint["code"], hint["evidence"].get("taskId")) == ("tasksRetriedForEver", "endless-00000")
+    assert hint["evidence"]["otherTasks"] == 1
+
+
 @pytest.mark.parametrize("urgent", [True, False])
 async def test_a_line_of_tasks_is_told_at_each_look_though_slots_are_free_now_and_then(
     world: World, *, urgent: bool
