@@ -5,6 +5,7 @@ satisfy it: those that succeeded do, those that failed only if their exit condit
 satisfies nobody any more, unless it is run again.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -83,7 +84,10 @@ class Dependencies:
 
 
 def wanted_keys(tasks: Iterable[WaitingTask]) -> dict[str, str]:
-    """The first MOST_KEYS tasks that others depend on, their ids by key."""
+    """The first MOST_KEYS tasks that others depend on, their ids by key.
+
+    With so many there may be more, of which `is_depended_on` says whether a task is one.
+    """
     found: dict[str, str] = {}
     for task in tasks:
         for name in _names(task):
@@ -93,42 +97,72 @@ def wanted_keys(tasks: Iterable[WaitingTask]) -> dict[str, str]:
     return found
 
 
+def is_depended_on(key: str, tasks: Iterable[WaitingTask]) -> bool:
+    """True of a task in a range of one of these."""
+    if not _is_number(key):
+        return False
+    return any(first <= int(key) <= last for task in tasks for first, last in task.ranges)
+
+
 def dependencies_of(tasks: Sequence[WaitingTask], standings: Mapping[str, Standing], *, whole: bool) -> Dependencies:
     """What holds these tasks; `standings` are by key, and what is in none of them is unknown."""
-    closed = {key_of(task.id): _closed(task, standings) for task in tasks}
+    numbers = _open_numbers(standings)
+    closed = {key_of(task.id): _closed(task, standings, numbers) for task in tasks}
     holds = Counter(key for found in closed.values() for key, (_, standing) in found.items() if standing != "unknown")
     names = {key: name for found in closed.values() for key, (name, _) in found.items()}
     fates = _fates({key: {on: standing for on, (_, standing) in found.items()} for key, found in closed.items()})
-    numbers = Counter(fates.values())
+    decided = Counter(fates.values())
     shown = sorted(holds, key=lambda key: (_RANKS[standings[key]], -holds[key], key))[:_MOST_SHOWN]
     left = endless(_edges(closed))
     return Dependencies(
         looked=len(tasks),
         whole=whole,
-        held=sum(numbers[standing] for standing in ("waiting", "running", "failed", "missing", "circular")),
-        lost=numbers["failed"],
-        astray=numbers["missing"],
-        unsure=numbers["unknown"],
+        held=sum(decided[standing] for standing in ("waiting", "running", "failed", "missing", "circular")),
+        lost=decided["failed"],
+        astray=decided["missing"],
+        unsure=decided["unknown"],
         blockers=tuple(Blocker(names[key], standings[key], holds[key]) for key in shown),
-        circular=numbers["circular"],
+        circular=decided["circular"],
         cycle=tuple(names[key] for key in cycle_in(left)),
     )
 
 
-def _closed(task: WaitingTask, standings: Mapping[str, Standing]) -> dict[str, tuple[str, Standing]]:
-    """The ids and standings of those that keep a task, by key, up to the first of which nothing is known.
+def _closed(
+    task: WaitingTask, standings: Mapping[str, Standing], numbers: Sequence[int]
+) -> dict[str, tuple[str, Standing]]:
+    """The ids and standings of those that keep a task, by key.
 
-    Nor is anything of those behind it, and a range may have millions of ids.
+    A range, which may have millions of ids, is gone through up to the first of which nothing is known. Behind that
+    only those of `numbers` are seen.
     """
+    names = [
+        *task.ids,
+        *(name for first, last in task.ranges for name in _known_names(first, last, standings, numbers)),
+    ]
     found: dict[str, tuple[str, Standing]] = {}
-    for name in _names(task):
-        key = key_of(name)
-        standing = standings.get(key, "unknown")
+    for name in names:
+        standing = standings.get(key := key_of(name), "unknown")
         if standing != "satisfied":
             found[key] = name, standing
-        if key not in standings:
-            break
     return found
+
+
+def _known_names(first: int, last: int, standings: Mapping[str, Standing], numbers: Sequence[int]) -> Iterable[str]:
+    """The ids of a range up to the first of which nothing is known, that included, and `numbers` behind it."""
+    for number in range(first, last + 1):
+        yield str(number)
+        if str(number) not in standings:
+            yield from map(str, numbers[bisect_right(numbers, number) : bisect_right(numbers, last)])
+            return
+
+
+def _open_numbers(standings: Mapping[str, Standing]) -> list[int]:
+    """The ids that ranges may name, of tasks that keep others, in order."""
+    return sorted(int(key) for key, standing in standings.items() if standing in _RANKS and _is_number(key))
+
+
+def _is_number(key: str) -> bool:
+    return key.isdecimal() and key == str(int(key))
 
 
 def _edges(closed: Mapping[str, Mapping[str, object]]) -> dict[str, set[str]]:

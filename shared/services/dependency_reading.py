@@ -6,17 +6,34 @@ weren't asked, else they are taken not to, as is the default. And a few of those
 they are there, as they may be newer than the cache. Of the others that stays unknown.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import aclosing
 from typing import NamedTuple
 
-from shared.domain.dependencies import Dependencies, Standing, dependencies_of, wanted_keys
+from shared.domain.dependencies import (
+    MOST_KEYS,
+    Dependencies,
+    Standing,
+    WaitingTask,
+    dependencies_of,
+    is_depended_on,
+    wanted_keys,
+)
 from shared.domain.keys import key_of
 from shared.domain.reports import JobReport
-from shared.domain.tasks import COMPLETED, FAILURE, PREPARING, RUNNING, Task
+from shared.domain.task_filters import TaskFilter
+from shared.domain.task_lists import TaskList
+from shared.domain.tasks import ACTIVE, COMPLETED, FAILURE, PREPARING, RUNNING, Task
 from shared.services.task_queries import TaskQueries
 from shared.stores.batch_evidence import BatchEvidence
 
 MOST_ASKED = 3  # of each kind
+_MOST_FAR = 1000  # tasks of each kind
+_KEEPING = (
+    TaskFilter(results=frozenset({FAILURE})),
+    TaskFilter(states=frozenset({RUNNING, PREPARING})),
+    TaskFilter(states=frozenset({ACTIVE})),
+)
 _ASKED: tuple[Standing, ...] = ("failed", "missing")
 
 
@@ -24,12 +41,14 @@ class FoundDependencies(NamedTuple):
     """What holds the waiting tasks.
 
     Of `unread` others neither the cache knows anything nor anybody was asked; `surmised` are those that failed and are
-    taken to satisfy nobody without having been asked.
+    taken to satisfy nobody without having been asked. `is_cut`: ranges name more tasks than were looked at, and
+    nothing is known to hold some of the tasks that wait for these.
     """
 
     dependencies: Dependencies
     unread: int
     surmised: int
+    is_cut: bool
 
 
 class DependencyReading:
@@ -44,6 +63,10 @@ class DependencyReading:
         names = wanted_keys(waiting)
         wait = {key_of(task.id) for task in waiting}
         known = await self._tasks.named(report.account.id, job, names.keys() - wait)
+        is_cut = len(names) == MOST_KEYS
+        if is_cut:
+            known |= (far := await self._far(report, waiting))
+            names |= {key: task.id for key, task in far.items()} | {key_of(task.id): task.id for task in waiting}
         standings: dict[str, Standing] = {key: "waiting" if key in wait else _standing(known.get(key)) for key in names}
         first = dependencies_of(waiting, standings, whole=whole)
         order = [*(blocker.key for blocker in first.blockers), *names]
@@ -55,11 +78,23 @@ class DependencyReading:
             key: told.get(key, "unknown" if standing in unknown else standing) for key, standing in standings.items()
         }
         left = [standing for key, standing in settled.items() if key not in told]
+        found = dependencies_of(waiting, settled, whole=whole)
         return FoundDependencies(
-            dependencies_of(waiting, settled, whole=whole),
+            found,
             unread=len(names.keys() - wait - known.keys() - told.keys()),
             surmised=left.count("failed"),
+            is_cut=is_cut and found.unsure > 0,
         )
+
+    async def _far(self, report: JobReport, waiting: Sequence[WaitingTask]) -> dict[str, Task]:
+        """Of the first stored tasks that may keep others those that are in ranges of these, by key."""
+        found: dict[str, Task] = {}
+        for wanted in _KEEPING:
+            listed = self._tasks.tasks(report.account.id, report.job.facts.id, TaskList(_MOST_FAR, wanted))
+            async with aclosing(listed) as batches:
+                async for batch in batches:
+                    found |= {key: task for task in batch if is_depended_on(key := key_of(task.id), waiting)}
+        return found
 
 
 def _first(order: Iterable[str], standings: Mapping[str, Standing], kind: Standing) -> list[str]:

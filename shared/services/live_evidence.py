@@ -15,7 +15,7 @@ from typing import Protocol
 
 from shared.clock import Clock
 from shared.domain.amounts import amount
-from shared.domain.dependencies import Dependencies
+from shared.domain.dependencies import MOST_KEYS, Dependencies
 from shared.domain.evidence import ENDING
 from shared.domain.jobs import COMPLETED, JobFacts
 from shared.domain.observations import Preparation, Retried
@@ -207,8 +207,13 @@ class _Asking:
             self.live = replace(self.live, pool_gone=not pool_id)
 
     async def _ask_dependencies(self) -> None:
-        dependencies, unread, surmised = await self._dependencies.read(self._report)
+        dependencies, unread, surmised, is_cut = await self._dependencies.read(self._report)
         self.live = replace(self.live, dependencies=dependencies)
+        if is_cut:
+            self.tell(
+                f"Waiting tasks depend on more than {MOST_KEYS:,} tasks: whether all of these are there and let others "
+                "go on isn't known"
+            )
         if surmised:
             self.tell(
                 f"{amount(surmised, 'more task')} that others depend on failed, and {MOST_ASKED} were asked whether "

@@ -3,7 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.dependencies import MOST_KEYS, Standing, WaitingTask, dependencies_of, wanted_keys
+from shared.domain.dependencies import (
+    MOST_KEYS,
+    Standing,
+    WaitingTask,
+    dependencies_of,
+    is_depended_on,
+    wanted_keys,
+)
 from shared.domain.exit_conditions import ExitConditions, ExitRange
 from tests.domain.profiles import load_profile
 
@@ -134,3 +141,29 @@ def test_a_failure_that_a_cycle_waits_for_holds_it_as_well() -> None:
     found = dependencies_of(tasks, {"a": "waiting", "b": "waiting", "x": "failed"}, whole=True)
     assert (found.lost, found.circular) == (2, 0)
     assert found.cycle == ("a", "b", "a")
+
+
+def test_what_holds_a_task_is_seen_in_a_range_behind_ids_of_which_nothing_is_known() -> None:
+    """As far as it is known: a task that failed, or the task itself in its own range."""
+    merge = WaitingTask("merge", (), ((1, 5000),))
+    standings: dict[str, Standing] = dict.fromkeys(wanted_keys([merge]), "satisfied")
+    assert dependencies_of([merge], standings, whole=True).unsure == 1
+    failed = dependencies_of([merge], {**standings, "4000": "failed", "5001": "failed", "04000": "failed"}, whole=True)
+    assert (failed.lost, failed.unsure, failed.all_held) == (1, 0, True)
+    assert [(blocker.id, blocker.holds) for blocker in failed.blockers] == [("4000", 1)]
+    itself = WaitingTask("4000", (), ((1, 5000),))
+    found = dependencies_of([itself], {**standings, "4000": "waiting"}, whole=True)
+    assert (found.circular, found.cycle, found.all_held) == (1, ("4000", "4000"), True)
+
+
+def test_a_cycle_is_found_behind_ids_of_which_nothing_is_known() -> None:
+    tasks = chain(("a", ("new", "b")), ("b", ("newer", "a")))
+    found = dependencies_of(tasks, {"a": "waiting", "b": "waiting"}, whole=True)
+    assert (found.circular, found.cycle, found.unsure) == (2, ("a", "b", "a"), 0)
+
+
+def test_numbers_within_ranges_are_depended_on() -> None:
+    tasks = [WaitingTask("merge", ("x",), ((1, 5), (7, 9)))]
+    assert [key for key in ("0", "1", "5", "6", "8", "08", "x", "²", "-1") if is_depended_on(key, tasks)] == [
+        "1", "5", "8",
+    ]  # fmt: skip

@@ -162,6 +162,12 @@ SITUATIONS: dict[str, Situation] = {
             "'first' failed",
         ),
     ),
+    "a failed task among a thousand that one depends on": Situation(
+        c.behind_a_failure_in_a_wide_range, "dependenciesFailed", words=("'1050' failed",)
+    ),
+    "a task that depends on a thousand and on itself": Situation(
+        c.in_its_own_wide_range, "dependencyCycle", words=("'1101' waits for '1101'",)
+    ),
     "failed dependencies while other tasks of the job run": Situation(
         c.held_beside_a_running_task, "dependenciesFailed", running=True
     ),

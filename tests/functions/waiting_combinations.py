@@ -272,6 +272,29 @@ async def behind_a_failure_far_away(world: World) -> None:
     world.advance(120)
 
 
+async def behind_a_wide_range(world: World, merge: str, last: int, *, fails: int = 0) -> None:
+    """A task that depends on more than are looked at one by one."""
+    await add_pool(world.batch, nodes=20)
+    await add_job(world, uses_task_dependencies=True)
+    tasks = [
+        models.BatchTaskCreateOptions(id=str(number), command_line="exit 3" if number == fails else "true")
+        for number in range(1, 1101)
+    ]
+    for start in range(0, len(tasks), 100):
+        await world.batch.create_task_collection("job", models.BatchTaskGroup(task_values=tasks[start : start + 100]))
+    on = models.BatchTaskDependencies(task_id_ranges=[models.BatchTaskIdRange(start=1, end=last)])
+    await world.batch.create_task("job", models.BatchTaskCreateOptions(id=merge, command_line="true", depends_on=on))
+    world.advance(600)
+
+
+async def behind_a_failure_in_a_wide_range(world: World) -> None:
+    await behind_a_wide_range(world, "merge", 1100, fails=1050)
+
+
+async def in_its_own_wide_range(world: World) -> None:
+    await behind_a_wide_range(world, "1101", 1101)
+
+
 async def held_beside_a_running_task(world: World) -> None:
     await dependent(world)
     await add_dependent(world, "long", command="sleep 3000")
