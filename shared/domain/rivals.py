@@ -17,7 +17,7 @@ class Rival:
 
     `dependencies` are those of its waiting tasks, None where nobody looked; `fits` is False where every waiting task
     that was looked at requires more slots than a node has, `is_prepared` where its preparation failed on every node on
-    which it has ended.
+    which it has ended. `is_doubtful`: nobody looked, and of all jobs that were looked at none could start a task.
     """
 
     id: str
@@ -30,6 +30,7 @@ class Rival:
     dependencies: Dependencies | None = None
     fits: bool = True
     is_prepared: bool = True
+    is_doubtful: bool = False
 
     @property
     def running(self) -> int:
@@ -37,9 +38,10 @@ class Rival:
 
     @property
     def held(self) -> int:
-        """Waiting tasks that no free slot would start."""
+        """Waiting tasks that no free slot would start, or of which nobody knows that one would."""
         found = self.dependencies
-        if not (self.fits and self.is_prepared) or (found and (found.all_held or found.seem_all_held)):
+        can_start = self.fits and self.is_prepared and not self.is_doubtful
+        if not can_start or (found and (found.all_held or found.seem_all_held)):
             return self.counts.active
         return min(found.held, self.counts.active) if found else 0
 

@@ -15,6 +15,7 @@ from shared.services.task_queries import TaskQueries
 from shared.stores.batch import BatchAccount
 from shared.stores.batch_evidence import BatchEvidence
 
+_ENOUGH = 3
 _LEFT = "whether the waiting tasks of other jobs could start isn't known"
 
 
@@ -25,9 +26,18 @@ class RivalLook:
     dependencies: Dependencies | None = None
     is_prepared: bool = True
 
+    @property
+    def is_held(self) -> bool:
+        """True where none of the waiting tasks could start."""
+        found = self.dependencies
+        return not self.is_prepared or (found is not None and (found.all_held or found.seem_all_held))
+
 
 class AskingOfRivals:
-    """`found` by the jobs' keys; what was answered stays when a later answer fails."""
+    """`found` by the jobs' keys; what was answered stays when a later answer fails.
+
+    It asks of the first few of `rivals`, and of more while none of whom it asked could start a task.
+    """
 
     def __init__(self, source: BatchAccount, tasks: TaskQueries, rivals: Sequence[JobReport]) -> None:
         self._evidence = BatchEvidence(source)
@@ -42,7 +52,9 @@ class AskingOfRivals:
 
     async def ask(self) -> None:
         """Raises BatchThrottledError where no more is to be asked."""
-        for report in self._rivals:
+        for number, report in enumerate(self._rivals):
+            if number >= _ENOUGH and not all(look.is_held for look in self.found.values()):
+                return
             try:
                 self.found[report.job.key] = await self._look_at(report)
             except BatchThrottledError:

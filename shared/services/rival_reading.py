@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from shared.domain.amounts import amount
 from shared.domain.evidence import Evidence
 from shared.domain.job_rules import JobRules
 from shared.domain.jobs import COMPLETED
@@ -10,12 +11,11 @@ from shared.domain.outlook import outlook_of
 from shared.domain.reports import JobReport
 from shared.domain.rivals import Rival
 from shared.services.live_evidence import LiveEvidence
-from shared.services.rival_asking import RivalLook
 from shared.services.unfinished_tasks import UnfinishedTasks
 from shared.services.unread import Unread
 from shared.stores.batch import BatchAccount
 
-_MOST_LOOKED_AT = 3
+_MOST_ASKED = 10  # jobs, be it Batch or storage that is asked
 
 
 class RivalReading:
@@ -28,13 +28,18 @@ class RivalReading:
     ) -> tuple[tuple[Rival, ...], tuple[str, ...]]:
         """The other jobs on the pool, and whether what waits of those that come first can start at all."""
         rivals = {job.job.key: rival for job in others if (rival := rival_of(job))}
-        first = _first_in_line(evidence, rivals)
         reports = {job.job.key: job for job in others}
-        uncertain = [key for key in first if rivals[key].rules.uses_task_dependencies or not rivals[key].running]
-        looks, unknown = await self._live.of_rivals(source, [reports[key] for key in uncertain])
-        for key in first:
-            fits, look = await self._fits(reports[key], rivals[key], evidence, unread), looks.get(key, RivalLook())
-            rivals[key] = replace(rivals[key], dependencies=look.dependencies, is_prepared=look.is_prepared, fits=fits)
+        in_line = _in_line(evidence, rivals)
+        for key in in_line[:_MOST_ASKED]:
+            rivals[key] = replace(rivals[key], fits=await self._fits(reports[key], rivals[key], evidence, unread))
+        uncertain = [key for key in in_line if _is_uncertain(rivals[key])]
+        looks, unknown = await self._live.of_rivals(source, [reports[key] for key in uncertain[:_MOST_ASKED]])
+        for key, look in looks.items():
+            rivals[key] = replace(rivals[key], dependencies=look.dependencies, is_prepared=look.is_prepared)
+        if len(uncertain) > len(looks) == _MOST_ASKED and all(look.is_held for look in looks.values()):
+            more = [key for key in uncertain if key not in looks]
+            unknown += (f"Whether the waiting tasks of {amount(len(more), 'more job')} could start isn't known.",)
+            rivals |= {key: replace(rivals[key], is_doubtful=True) for key in more}
         return tuple(rivals.values()), unknown
 
     async def _fits(self, report: JobReport, rival: Rival, evidence: Evidence, unread: Unread) -> bool:
@@ -47,12 +52,17 @@ class RivalReading:
         return True
 
 
-def _first_in_line(evidence: Evidence, rivals: Mapping[str, Rival]) -> list[str]:
+def _in_line(evidence: Evidence, rivals: Mapping[str, Rival]) -> list[str]:
     """The keys of the jobs that come before this one or beside it, those with the most slots to take first."""
     priority = evidence.job.priority or 0
     ahead = [key for key, rival in rivals.items() if rival.contending and rival.priority >= priority]
     ordered = sorted(ahead, key=lambda key: (-rivals[key].priority, -rivals[key].contending_slots, key))
-    return ordered[:_MOST_LOOKED_AT] if evidence.waits and not evidence.deleted else []
+    return ordered if evidence.waits and not evidence.deleted else []
+
+
+def _is_uncertain(rival: Rival) -> bool:
+    """True where what is stored doesn't say whether a waiting task of the job could start."""
+    return rival.fits and (rival.rules.uses_task_dependencies or not rival.running)
 
 
 def rival_of(report: JobReport) -> Rival | None:

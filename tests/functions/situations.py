@@ -114,6 +114,9 @@ SITUATIONS: dict[str, Situation] = {
     "a job of higher priority whose tasks wait for one that failed": Situation(
         c.behind_urgent_tasks_held_for_good, "slotsBusy", words=("'other' (2 tasks on 2 slots)",)
     ),
+    "five jobs of higher priority whose tasks wait for ones that failed": Situation(
+        c.behind_several_urgent_jobs_held_for_good, "slotsBusy", words=("'other' (2 tasks on 2 slots)",)
+    ),
     "a job of higher priority whose tasks fit on no node": Situation(
         c.behind_urgent_tasks_too_large, "slotsBusy", words=("'other' (2 tasks on 2 slots)",)
     ),

@@ -7,6 +7,7 @@ from azure.batch import models
 from local.batch_emulator.injection import Fault
 from tests.emulator.staging import add_pool, add_tasks
 from tests.functions.conftest import World
+from tests.functions.waiting_combinations import behind_several_urgent_jobs_held_for_good
 from tests.functions.waiting_jobs import (
     add_dependent,
     add_job,
@@ -260,3 +261,24 @@ async def test_a_pool_whose_nodes_could_not_be_read_is_told_with_what_went_wrong
     reason = (await world.get("accounts/demo")).body["poolsReason"]
     assert "403" in reason
     assert why == f"When pools were polled last, this went wrong: {reason}"
+
+
+async def test_of_many_jobs_in_line_ten_are_looked_at_while_none_could_start_a_task(world: World) -> None:
+    """Of the others it is not claimed that they come first."""
+    await behind_several_urgent_jobs_held_for_good(world, jobs=12)
+    await world.app.fire("tick")
+    world.emulator.counters.clear()
+    told = await explained(world, poll=False)
+    assert world.emulator.counters["GET /jobs/{jobId}/tasks"]["requests"] == 10
+    assert (told["findings"][0]["code"], told["findings"][0]["evidence"]["tasksAhead"]) == ("slotsBusy", 0)
+    assert told["unknown"] == ["Whether the waiting tasks of 2 more jobs could start isn't known."]
+
+
+async def test_of_many_jobs_in_line_three_are_looked_at_where_one_of_them_could_start_a_task(world: World) -> None:
+    await behind_several_urgent_jobs_held_for_good(world)
+    await world.batch.create_task("urgent-02", models.BatchTaskCreateOptions(id="free", command_line="sleep 9"))
+    await world.app.fire("tick")
+    world.emulator.counters.clear()
+    told = await explained(world, poll=False)
+    assert world.emulator.counters["GET /jobs/{jobId}/tasks"]["requests"] == 3
+    assert (told["findings"][0]["code"], told["unknown"]) == ("higherPriorityJobs", [])

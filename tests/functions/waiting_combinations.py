@@ -147,6 +147,22 @@ async def behind_urgent_tasks_held_for_good(world: World) -> None:
     await fill(world)
 
 
+async def behind_several_urgent_jobs_held_for_good(world: World, jobs: int = 5) -> None:
+    """More than would be looked at if one of the first could start a task."""
+    names = [f"urgent-{number:02}" for number in range(jobs)]
+    await add_pool(world.batch, nodes=1)
+    world.advance(120)
+    for name in names:
+        await add_job(world, name, priority=100, uses_task_dependencies=True)
+        await world.batch.create_task(name, models.BatchTaskCreateOptions(id="first", command_line="exit 3"))
+    world.advance(90)
+    on = models.BatchTaskDependencies(task_ids=["first"])
+    for name in names:
+        task = models.BatchTaskCreateOptions(id="a", command_line="sleep 9", depends_on=on)
+        await world.batch.create_task(name, task)
+    await fill(world)
+
+
 async def behind_urgent_tasks_too_large(world: World) -> None:
     await behind_urgent_tasks(world)
     task = models.BatchTaskCreateOptions(id="large", command_line="sleep 9", required_slots=3)
