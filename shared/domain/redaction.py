@@ -57,7 +57,7 @@ _BY_NAME: tuple[_Way, ...] = (
 _BY_PLACE: tuple[_Way, ...] = (
     (filed, (":",)),
     (secured, ("convertto-securestring",)),
-    (handed, ("<<<",)),
+    (handed, ("<<<", "<(")),
     (written, ("echo ", "printf ", "print ")),
     (signed_in, ("@",)),
     (referenced, ("$",)),

@@ -28,7 +28,7 @@ _OPTION = (
     r"(?P<sign>[ \t]*[\\`^]\r?\n\s*|[ \t]+|[ \t]*[=:][ \t]*|\\*[\"'][ \t]*,\s*|\\*[\"']?\r?\n[ \t]*-[ \t]+)"
     r"(?!\\*[\"']?-)"
 )
-_AMONG = r",\s*\\*[\"'](?P<name>[\w.\-]{1,100})\\*[\"']\s*,\s*(?=\\*[\"'])"  # `set('x', 'password', 'abc1')`
+_AMONG = r"(?<=[, ])\\*[\"'](?P<name>[\w.\-]{1,100})\\*[\"']\s*,\s*(?=\\*[\"'])"  # `set('x', 'password', 'abc1')`
 _VARIABLE = r"(?i)\bsetvariable variable=(?P<name>[\w.\-]{1,100})[^\]\n]{0,100}\]"
 _CALLED = r"\(\s*\\*[\"'](?P<name>[\w.\-]{1,100})\\*[\"']\s*,\s*(?=\\*[\"'])"
 _DECLARED = r"\bvariable\s+\\*\"(?P<name>[\w\-]{1,100})\\*\"\s*\{[^{}]{0,300}?\bdefault\s*=\s*(?=\\*\")"
@@ -73,7 +73,10 @@ _ATTRIBUTED = (
     r"(?:<(?i:value|string)>)?(?P<secret>[^<]+)(?=</)"
 )
 _VALUED = r"<(?P<name>[\w.:\-]{1,64})\s(?:[^<>\n]{0,200}\s)?(?i:value)\s*=\s*(?P<secret>\"[^\"<>]+\"|'[^'<>]+')"
-_PLIST = r"<(?i:key|name|variable)>\s*(?P<name>[^<\n]{1,100}?)\s*</\w+>\s*<(?i:string|data|value)>(?P<secret>[^<]+)"
+_PLIST = (
+    r"<(?i:key|(?:\w+-)?name|variable)>\s*(?P<name>[^<\n]{1,100}?)\s*</[\w\-]+>\s*"
+    r"<(?i:string|data|(?:\w+-)?value)>(?P<secret>[^<]+)"
+)
 _NESTED = r"<(?P<name>[\w.:\-]{1,128})>\s*<(?i:value|string|plaintext)>(?P<secret>[^<]+)"
 _JOB = r"job-\d{1,10}(?![\w\-])"  # `rotate-key:job-1` is a schedule's job
 _MAX_PAIRED = 4096
@@ -180,7 +183,8 @@ def _is_option(found: re.Match[str]) -> bool:
         return _is_some_pass(found)
     if found["sign"].startswith("  ") and compiled(_TWO_WORDS).match(found.string, found.end()):
         return False  # what a program's help says of it
-    value = compiled(_PLAIN_WORD).match(found.string, found.end()) if found["name"].lower() in ("key", "pass") else None
+    may_be_word = found["name"].lower() == "pass" or may_name_word(found["name"])
+    value = compiled(_PLAIN_WORD).match(found.string, found.end()) if may_be_word else None
     return not (value and compiled(r"\s|\Z").match(found.string, value.end()))
 
 

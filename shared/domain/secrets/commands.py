@@ -7,7 +7,7 @@ from shared.domain.secrets.values import VALUE
 
 _WITHIN = r"[^\n|;&]{0,500}?"
 _WORD = r"(?:[^\s|;&\"'-][^\s|;&\"']*|\"[^\"\n]*\"|'[^'\n]*')"
-_NO_REFERENCE = r"(?!\$[A-Za-z_{(]|%[A-Za-z_]+%|<|-|\"\"|''|https?:)"
+_NO_REFERENCE = r"(?!\\*\"?(?:\$[A-Za-z_{(]|%[A-Za-z_]+%)|<|-|\"\"|''|https?:)"
 
 
 def _any(programs: str) -> str:
@@ -25,7 +25,7 @@ _SNMP = "snmpget snmpwalk snmpset snmpbulkwalk snmpbulkget snmpgetnext snmptrap 
 _BY_OPTION = (
     ("sqlcmd bcp osql isql-fb", r"-P[ =]?"),
     ("zip unzip", r"-P[ =]?(?=\S)"),
-    ("7z 7za 7zr 7zz", r"-[pP][ =]?(?=\S)"),
+    ("7z 7za 7zr 7zz", r"-[pP](?=\S)"),
     ("rar unrar", r"-h?p(?=\S)"),
     ("mysql mysqldump mysqladmin mysqlimport mysqlsh mariadb mariadb-dump mariadb-admin", r"-p(?=\S)"),
     ("mongo mongosh mongodump mongorestore mongoimport mongoexport", r"-p[ =]?"),
@@ -75,15 +75,20 @@ _BY_OPTION = (
     ("ssh-keygen", r"-[NP]\s+(?=\S)"),
     ("cryptsetup veracrypt", r"(?:-p|--password)[ =]"),
     ("aws", r"--(?:secret-string|master-user-password|auth-token)[ =]"),
-    ("az", r"(?:--value|--secrets?)\s+(?:[\w\-]+=)?"),
+    ("az", r"(?:--value|--secrets?)[ =](?:[\w\-]+=)?"),
     ("cqlsh beeline clickhouse-client cockroach", r"-p[ =]"),
     ("snowsql vsql nzsql", r"-w\s+"),
-    ("kinit", r"--password\s+"),
+    ("kinit", r"--password[ =]"),
+    ("doctl", r"-t[ =]"),
+    ("drone", r"--data[ =]"),
+    ("lwp-request", r"-C\s+[\"']?[^\s:\"']+:"),
+    ("dvc", r"remote\s+modify\s[^\n|;&]{0,100}?\s(?:account_key|sas_token|connection_string|secret_access_key)\s+"),
+    ("sqlpackage", r"/[st]p:"),
+    ("cvs", r":pserver:[^\s:@]+:(?=[^\s@]+@)"),
     ("newman", r"--env-var\s+[\"']?\w*(?:key|token|password)="),
     ("svn", r"--password[ =]"),
     ("vault", r"(?:kv put|write)\b[^\n|;&]{0,200}?\s[\w\-]*(?<!role_id)="),
 )
-_REGISTRY = rf"\s+add\b{_WITHIN}\s/v\s+\"?[\w .\-]*(?:passw(?:or)?d|pwd|secret|token|key)\"?\s{_WITHIN}/d\s+"
 # Programs, and what stands between them and a secret that no option names.
 _BY_PLACE = (
     ("net", r"\s+user\s+" + _WORD + r"\s+(?=[^\s/*])", r"(?!/)"),
@@ -97,14 +102,21 @@ _BY_PLACE = (
     ),
     ("gsutil", r"\s+signurl\b" + _WITHIN + r"\s-p\s+", ""),
     ("poetry composer", r"\s+config\s+(?:--\S+\s+)*http-basic\.\S+\s+\S+\s+", ""),
-    ("gh glab", r"\s+(?:secret|variable)\s+set\b" + _WITHIN + r"\s(?:-b|--body|--value|-v)[ =]", ""),
+    ("gh glab", r"\s+(?:secret|variable)\s+set\b" + _WITHIN + r"\s(?:(?:-b|-v)[ =]?|(?:--body|--value)[ =])", ""),
     ("snyk", r"\s+auth\s+", ""),
+    ("rabbitmqctl", r"\s+(?:add_user|change_password|authenticate_user)\s+\S+\s+", ""),
+    ("conda anaconda", r"\s+token\s+set\s+", ""),
+    ("chamber", r"\s+write\s+\S+\s+\S+\s+", ""),
+    ("bw", r"\s+(?:unlock|login\s+\S+@\S+)\s+", ""),
+    ("travis", r"\s+encrypt\s+(?:-\S+\s+)*", r"(?=\S*\d)"),
+    ("iscsiadm", _WITHIN + r"\s(?:-n|--name)[ =]\S*password\s+(?:-v|--value)[ =]", ""),
     ("ngrok", r"\s+(?:config\s+add-authtoken|authtoken)\s+", ""),
     ("infracost doctl heroku", r"\s+auth\s+login\s+", ""),
     ("ansible-vault", r"\s+encrypt_string\s+(?:--\S+(?:\s+[^\s'\"-]\S*)?\s+)*(?=[\"'])", ""),
     ("redis-cli valkey-cli", _WITHIN + r"\sauth\s+(?:[A-Za-z]\w*\s+(?=\S))?", ""),
     ("az", r"\s+(?:sql|postgres|mysql|mariadb|synapse|vm|vmss|acr|ad)\b" + _WITHIN + r"\s-(?-i:p)\s+", r"(?!\w+=)"),
     ("iinit", r"\s+", r"(?=\S*\d)"),
+    ("openssl", r"\s+passwd\s+(?:-salt\s+\S+\s+|-\S+\s+)*", r"(?=[^\s)]*\d)"),
     ("mc", r"\s+(?:alias\s+set|config\s+host\s+add)\s+\S+\s+\S+\s+\S+\s+", ""),
     ("mysqladmin mariadb-admin", _WITHIN + r"\spassword\s+", ""),
     ("consul", r"\s+kv\s+put\s+\S+\s+", ""),
@@ -133,7 +145,7 @@ _BY_PLACE = (
 )
 _PIPED = (
     r"(?=(?:[^|\n]{0,20}|[^|\n()]{0,200}\)\s*)\|\s*[^|\n]{0,200}?(?:--password-stdin|--passphrase-fd|--stdin\b|sudo\s+(?:-\w+\s+)*-S|chpasswd|passwd\b"
-    r"|login\b|kinit\b|cryptsetup\b|gpg\b|smbpasswd\b|pass\s+insert|password_stdin|secret\s+create|secrets?\s+(?:set|versions\s+add)))"
+    r"|login\b|kinit\b|cryptsetup\b|gpg\b|smbpasswd\b|pass\s+insert|password_stdin|secrets?\s+(?:create|set|versions\s+add)))"
 )
 COMMANDS: tuple[Rule, ...] = (
     *(
@@ -176,7 +188,7 @@ COMMANDS: tuple[Rule, ...] = (
     # whatever the program: a token alone behind `login`
     rule(
         (" login ", " add-authtoken ", " attach ", " unseal "),
-        r" (?:login|add-authtoken|attach|unseal)\s+(?:--?\w[\w\-]*\s+)*",
+        r" (?:login|add-authtoken|attach|unseal)\s+(?:--?(?!user|client|tenant)\w[\w\-]*\s+)*",
         r"(?=[A-Za-z_+/=\-]*\d)(?=[\d_+/=\-]*[A-Za-z])[\w+/=\-]{20,}(?=[\s;&|\"')]|\Z)",
     ),
     rule((" user ",), r"(?i) user\s+\S+\s+using\s+", f"{_NO_REFERENCE}{VALUE}"),
@@ -200,7 +212,7 @@ COMMANDS: tuple[Rule, ...] = (
     rule(
         (" -u ", " --user ", " --username ", " --admin-user "),
         r"(?i)\s(?:-u|--(?:admin-)?user(?:name)?)\s+(?!-)\S+\s(?:[^\n|;&]{0,300}?\s)?(?-i:-[pP])\s+",
-        rf"(?!\d+(?:[:\s/]|$)|\d+\.\d|[./]){_NO_REFERENCE}{VALUE}",
+        rf"(?!\d+(?:[:\s/]|$)|\d+\.\d|[./]|[a-z_]{{1,16}}(?:\s|$)){_NO_REFERENCE}{VALUE}",
     ),
     rule(
         ("--proxy-user", "--user", "--creds", "--src-creds", "--dest-creds"),
@@ -238,11 +250,19 @@ COMMANDS: tuple[Rule, ...] = (
             "authenticate(",
             "credential]::new(",
             "credential(",
+            "credentials(",
             "_auth(",
             "pw_set(",
         ),
-        r"(?i)(?:login|\.auth|getconnection|authenticate|credential|credential\]::new|auth(?:\s?=\s?)?|pw_set)\(\s*(?:\w+\s*,\s*|\w+\s?=\s?)?"
+        r"(?i)(?:login|\.auth|getconnection|authenticate|credentials?|credential\]::new|auth(?:\s?=\s?)?|pw_set)\(\s*(?:\w+\s*,\s*|\w+\s?=\s?)?"
         r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')\s*,\s*\(?(?:\w+\s?=\s?)?(?=[\"'])",
+        VALUE,
+    ),
+    # who connects: a host or a source, a user, a password
+    rule(
+        ("connect(", "ftp(", "ftp_tls(", "pdo(", "mysqli(", "ftp_login("),
+        r"(?i)(?:connect|ftp(?:_tls|_login)?|pdo|mysqli)\(\s*[^\s()\"',]{0,60}(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|(?<=\w))\s*,"
+        r"\s*(?:\"[^\"\n]{1,100}\"|'[^'\n]{1,100}')\s*,\s*(?=[\"'][^\"'\n]*\d)",
         VALUE,
     ),
     # what signs or encrypts: a key is the first or second argument

@@ -8,7 +8,7 @@ from shared.domain.secrets.rules import compiled
 # Every name that `names` accepts has one of these parts.
 _PARTS = (
     r"pass|pw|psk|key|secret|token|cred|auth|jwt|bearer|assertion|sas|sig(?![a-z])|pat(?!ch|h|i|t[ei])|conn[a-z]*[._-]?str"
-    r"|access code|identity[_-]header"
+    r"|access code|secure[_-]?value|identity[_-]header"
     r"|kennwort|wachtwoord|contrase|senha|hasło|haslo|lösenord|пароль|密码|密碼|口令|パスワード|비밀번호"
 )
 _RUN = r"[\w.\-]*"

@@ -19,10 +19,15 @@ _STRONG = re.compile(
     r"|.*(?:passwort|kennwort|wachtwoord|contraseña|contrasena|senha|hasło|haslo|lösenord|пароль|密码|密碼|口令|パスワード|비밀번호)"
     r"|(?:client)?assertion|creds|authkey|passkey|connectionstring|connstr|masterauth|requirepass|(?:bind|root|admin|user|db|auth|ldap|sys)pw|pidkey|productkey)"
 )
-_OF_HADOOP = re.compile(r"\b(?:account\.key|sas\.fixed\.token|client\.secret|secret\.key|azure\.sas)\.", re.IGNORECASE)
-_NO_STRONG = _set_of("tokens secrets nosecret notoken skiptoken nexttoken pagetoken continuationtoken")
+# Names whose last word says nothing of it: Hadoop's, Terraform's for hosts, AppRole's, npm's.
+_WHOLE = re.compile(
+    r"\b(?:(?:account\.key|sas\.fixed\.token|client\.secret|secret\.key|azure\.sas)\.|tf_token_\w|vault_secret_id\Z"
+    r"|npm_config__auth\Z)",
+    re.IGNORECASE,
+)
+_NO_STRONG = _set_of("tokens secrets nosecret notoken publickeytoken skiptoken nexttoken pagetoken continuationtoken")
 _OWNERS = (
-    "account|access|shared|api|app|client|storage|subscription|auth|master|private|primary|secondary|secret|encryption"
+    "account|access|instrumentation|shared|api|app|client|storage|subscription|auth|master|private|primary|secondary|secret|encryption"
     "|decryption|signing|hmac|session|service|admin|deploy|license|host|function|cosmos|batch|search|crypt|aes|des|rsa"
 )
 _OWNERS_OF_KEY = frozenset(_OWNERS.split("|")) - {"primary", "secondary", "session", "host", "batch", "search"}
@@ -67,7 +72,7 @@ def names_secret(name: str) -> bool:
     """Whether a value of this name is a secret whatever stands between the name and the value."""
     words = _words(name)
     stem = _stem(words)
-    if _OF_HADOOP.search(name):
+    if _WHOLE.search(name):
         return True
     return _is_strong(stem) or (stem != words and _is_strong(words))
 
@@ -97,8 +102,10 @@ def option_names_secret(name: str) -> bool:
 
 
 def ends_in_pass(name: str) -> bool:
-    """Whether it may be a password's, whatever that is for: `SCP_PASS`, `licpass`, but no `compass`."""
+    """Whether it may be a password's, whatever that is for: `SCP_PASS`, `licpass`, `REDISCLI_AUTH`, but no `compass`."""
     words = _words(name)
+    if words[-1:] == ("auth",):
+        return len(words) > 1 and name.isupper()
     if not words or not words[-1].endswith("pass") or _NO_PASS.fullmatch(words[-1]):
         return False
     return (
@@ -145,13 +152,15 @@ def _is_strong(words: tuple[str, ...]) -> bool:
         case "key":
             found = before not in _NO_KEY
         case "token":
-            found = before not in _NO_TOKEN
+            found = before not in _NO_TOKEN and words[-3:-1] != ("public", "key")
         case "header":
             found = before == "identity"
         case "data":
             found = before == "key"
         case "secret":
             found = before not in _OF_SECRET
+        case "value":
+            found = before == "secure"
         case "string" | "str":
             found = before in ("connection", "conn")
         case _:

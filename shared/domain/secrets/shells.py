@@ -6,10 +6,10 @@ from shared.domain.secrets.names import names_secret_before_equals
 from shared.domain.secrets.rules import Span, compiled, found_at, matches
 from shared.domain.secrets.values import is_mixed, is_reference, value_pattern
 
-_ASKS = r"(?i)pass|pw|psk|secret|token|key|login|join|init|auth|cred|sudo|stdin|smb|pin\b"
+_ASKS = r"(?i)pass|pw|psk|secret|token|key|login|join|init|auth|cred|sudo|stdin|smb|crypt|pin\b"
 _COMMAND_ENDS = ";|&\n"
 _SURELY_ASKS = r"sudo|passwd|login|kinit|gpg|--password-stdin|secrets (?:create|versions)"
-_HANDED = r"<<<[ \t]*"
+_HANDED = r"<<<[ \t]*|<\([ \t]*(?:echo|printf)[ \t]+(?:-\w+[ \t]+)*(?:[\"'](?:[^\"'\n\\]{1,100}\\n)+)?"
 _WRITTEN = (  # a whole file, or a line of one
     r"\b(?:echo|printf|print)[ \t]+(?:-\w+[ \t]+|['\"]%s[^'\"\n]*['\"][ \t]+)*"
     r"(?P<secret>\"[^\"\n]{4,400}\"|'[^'\n]{4,400}'|[^\s\"'|;&<>]{4,400})"
@@ -32,8 +32,8 @@ _MAX_COMMAND = 200
 
 
 def handed(text: str, lowered: str) -> Iterator[Span]:
-    """What stands behind `<<<` where the command asks for a secret: `read -r PASSWORD <<< abc`."""
-    for found in found_at(text, lowered, ("<<<",), _HANDED):
+    """What a command that asks for a secret reads: `read -r PASSWORD <<< abc`, `x --pass-file <(echo abc)`."""
+    for found in found_at(text, lowered, ("<<<", "<("), _HANDED):
         first = max(0, found.start() - _MAX_COMMAND)
         ends = (text.rfind(sign, first, found.start()) + 1 for sign in _COMMAND_ENDS)
         command = text[max(first, *ends) : found.start()]

@@ -36,13 +36,13 @@ _REFERENCES = (
     r"|(?i:null|none|nil|undefined|true|false|yes|no|on|off|required|optional|expired|invalid|incorrect|missing|wrong"
     r"|empty|set|unset|not|ok|accepted|rejected|changed|updated|protected|hidden|masked|redacted|string|str|text|bytes|any|bool"
     r"|int|object|optional\[.*|str\|.*|secretstr|varchar.*|nvarchar.*|n/a|default"
-    r"|or|and|to|in|with|as|by|via|when|if|using|expected|read|write|all|lambda|repr|self|value|is|was|has|must|the|for|from|enabled|disabled)"
-    r"|METHOD=.*|\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|[+-][\d:]+)?|-?\d+\.\d+(?:[eE][+-]?\d+)?"
+    r"|await|return|yield|new|include|omit|same-origin|or|and|to|in|with|as|by|via|when|if|using|expected|read|write|all|lambda|repr|self|value|is|was|has|must|the|for|from|enabled|disabled)"
+    r"|[\w.\-]+(?:\[[\w,]+\])?[=~<>!]=\d[\w.*+]*|METHOD=.*|[A-Z]\w*Credentials?|managed[-_]?identity|\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|[+-][\d:]+)?|-?\d+\.\d+(?:[eE][+-]?\d+)?"
     r"|v?\d+\.\d+\.\d+[\w.+\-]*|[A-Z]{14}-[A-Z]{10}-[A-Z]|(?:env|file|fd):[\w./\-]+|@[\w./\-]+\.\w+"
     r"|[\w.~/\\\-]+\.(?:key|pem|crt|cer|pfx|p12|json|ya?ml|txt|conf|ini|jks|ppk|pub)"
     r"|(?:self|args|config|cfg|conf|settings|os|env|opts|options|ctx|request|this|process|var|local|data|module|params"
     r"|parameters|inputs|secrets|vars|github|each|kwargs|credentials|values)\.[\w.\[\]\"']+(?:\(.*)?"
-    r"|(?:Get|Read|ConvertTo|ConvertFrom|New|Import|Invoke|Select|Join|Out|Start|Write)-[A-Z][A-Za-z]+|creds?"
+    r"|\(?(?:Get|Read|ConvertTo|ConvertFrom|New|Import|Invoke|Select|Join|Out|Start|Write)-[A-Z][A-Za-z]+|creds?"
     r"|[A-Za-z_][\w.]*[(\[].*|(?:~|\.{1,2})?(?:/[a-z0-9_.\-]+)+/?|[A-Za-z]:\\[^\s\"']+"
 )
 
