@@ -36,6 +36,14 @@ def test_a_module_that_no_test_imports_is_guarded_by_the_tests_of_those_that_do(
     assert guards_of("shared.deep", importers_of(tmp_path)) == {"tests.test_story"}
 
 
+@pytest.mark.parametrize("path", ["function_app.py", "functions/rendering.py", "functions/api/jobs.py"])
+def test_tests_that_run_the_whole_app_guard_its_functions_whichever_tests_import_them(
+    path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guards(HERE, str(HERE.root / path)) == 0
+    assert "tests/functions and tests/e2e run the whole app" in capsys.readouterr().out
+
+
 def test_what_is_no_module_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(Failure, match=r"README\.md is no Python file of this checkout"):
         guards(Checkout(tmp_path), "README.md")
