@@ -25,7 +25,8 @@ _MAGICS = (
     (b"\xff\x06\0\0sNaPpY", "Snappy"), (b"%PDF", "PDF"), (b"\x89HDF", "HDF5"), (b"\x7fELF", "a program"),
 )  # fmt: skip
 _UTF16 = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-_SAMPLE = r"[a-zA-Z_:][\w:.]*(?:\{[^}]*\})? +[-+]?(?:[\d.]+(?:e[-+]?\d+)?|NaN|Inf)(?: +-?\d+(?:\.\d+)?)?(?: +#.*)?"
+_LABELS = r'\{(?:[^"}]|"(?:\\.|[^"\\])*")*\}'  # a label's value may hold a brace: `{path="/users/{id}"}`
+_SAMPLE = rf"[a-zA-Z_:][\w:.]*(?:{_LABELS})? +[-+]?(?:[\d.]+(?:e[-+]?\d+)?|NaN|Inf)(?: +-?\d+(?:\.\d+)?)?(?: +#.*)?"
 _PROMETHEUS = re.compile(rf"(?:# (?:HELP|TYPE|UNIT|EOF)\b.*|{_SAMPLE})", re.IGNORECASE)
 _GRAPHITE = re.compile(r"[\w.;=\-]+ [-+]?[\d.]+(?:e[-+]?\d+)? \d{9,13}", re.IGNORECASE)
 _STATSD = re.compile(r"[\w.\-/]+:[-+]?[\d.]+\|(?:c|g|ms|h|s|d)\b.*")

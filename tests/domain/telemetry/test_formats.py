@@ -35,6 +35,7 @@ FORMATS = {
     OTLP: "OTLP (protobuf)",
     PROMETHEUS: "Prometheus text",
     b"node_load1 0.3\nnode_load5 0.25\n": "Prometheus text",
+    b'asked{path="/a/{id}",by="x"} 3\nasked{path="}\\\\\\"",by="x"} 4\n': "Prometheus text",
     CSV: "CSV",
     CSV.replace(b",", b";"): "CSV with ;",
     CSV.replace(b",", b"\t"): "CSV with tabs",
