@@ -64,6 +64,7 @@ _SHORT = re.compile(rf"(?:{_OWNERS_OF_SHORT}){{0,2}}pass|(?:storage|account|cont
 _OWNER_OF_SHORT = re.compile(rf"(?:{_OWNERS_OF_SHORT}){{1,2}}")
 _OF_AUTH = _set_of("redis npm docker registry smtp proxy http basic mqtt amqp mongo ldap vault")
 _OF_SECRET = _set_of("existing pull")  # its name in a cluster: `imagePullSecret: regcred`
+_BEFORE = {"data": "key", "header": "identity", "passe": "de", "value": "secure"}  # `keyData`, `mot_de_passe`
 _OPTIONS = frozenset(("pass", "pw", "pwd", "auth", "pat", "sas", "creds", "apikey"))
 
 
@@ -102,7 +103,7 @@ def option_names_secret(name: str) -> bool:
 
 
 def ends_in_pass(name: str) -> bool:
-    """Whether it may be a password's, whatever that is for: `SCP_PASS`, `licpass`, `REDISCLI_AUTH`, but no `compass`."""
+    """Whether it may be a password's, whatever it is for: `SCP_PASS`, `licpass`, `REDISCLI_AUTH`, but no `compass`."""
     words = _words(name)
     if words[-1:] == ("auth",):
         return len(words) > 1 and name.isupper()
@@ -147,20 +148,14 @@ def _is_strong(words: tuple[str, ...]) -> bool:
     match last:
         case "pass":
             found = before == "become" or bool(_OWNER_OF_SHORT.fullmatch(before))
-        case "passe":
-            found = before == "de"
         case "key":
             found = before not in _NO_KEY
         case "token":
             found = before not in _NO_TOKEN and words[-3:-1] != ("public", "key")
-        case "header":
-            found = before == "identity"
-        case "data":
-            found = before == "key"
+        case "data" | "header" | "passe" | "value":
+            found = before == _BEFORE[last]
         case "secret":
             found = before not in _OF_SECRET
-        case "value":
-            found = before == "secure"
         case "string" | "str":
             found = before in ("connection", "conn")
         case _:
