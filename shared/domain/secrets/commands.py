@@ -71,7 +71,7 @@ _BY_OPTION = (
     ("steghide outguess", r"-p\s+"),
     ("rclone", r"(?:pass|password\d?|key|secret_access_key|token)\s+"),
     ("pdftk", r"(?:owner_pw|user_pw|input_pw)\s+(?:\w=)?"),
-    ("keytool jarsigner", r"-(?:storepass|keypass|srcstorepass|deststorepass|new)(?::\w+)?\s+"),
+    ("keytool jarsigner", r"-(?:storepass|keypass|srcstorepass|deststorepass|new)(?::(?!env|file)\w+)?\s+"),
     ("ssh-keygen", r"-[NP]\s+(?=\S)"),
     ("cryptsetup veracrypt", r"(?:-p|--password)[ =]"),
     ("aws", r"--(?:secret-string|master-user-password|auth-token)[ =]"),
@@ -121,7 +121,7 @@ _BY_PLACE = (
     ("mysqladmin mariadb-admin", _WITHIN + r"\spassword\s+", ""),
     ("consul", r"\s+kv\s+put\s+\S+\s+", ""),
     ("rclone", r"\s+obscure\s+", ""),
-    ("expect", r"[^\n]{0,200}?\bsend\s+", ""),
+    ("expect", r"[^\n]{0,200}?\bsend\s+(?:--\s+)?", ""),
     ("tailscale", _WITHIN + r"\s--auth-?key[ =]", ""),
     ("mkpasswd", r"\s+(?:-\S+\s+(?:[a-z]\S*\s+)?)*", r"(?=\S*\d)(?!-|(?:sha|md5|yescrypt|bcrypt))"),
     (

@@ -33,7 +33,7 @@ _REFERENCES = (
     r"\$(?:[A-Za-z_]\w*(?:[\[{(>].*|->.*|\.[a-z].*)?|[\d@*#])|\$\{[\w.:]+(?::?[?+].*)?\}?|\$\{\{.*|\$env:\w+|\$\((?:[^()\n]*)\)?|%[A-Za-z_]\w*%|\{\{.*|@[\w.]+\(.*"
     r"|\*{2,}(?:[A-Za-z]+\*{2,})?|x{3,}|X{3,}|\.{3,}|…"
     r"|<[^<>\n]*>?|\[(?i:redacted|hidden|masked)\]?|%[sdr].{0,3}|\{\w*\}?|\[[A-Za-z]+\(.*|\{[a-z_]+[\[.(:!].*|\{\\*[\"'].*|[^\w\s]|\(\w{0,20}|-+|[({[|>~^\\]+|[})\]]+.*"
-    r"|(?i:null|none|nil|undefined|true|false|yes|no|on|off|required|optional|expired|invalid|incorrect|missing|wrong"
+    r"|(?i:null|none|nil|undefined|true|false|yes|no|on|off|required|optional|env|file|expired|invalid|incorrect|missing|wrong"
     r"|empty|set|unset|not|ok|accepted|rejected|changed|updated|protected|hidden|masked|redacted|string|str|text|bytes|any|bool"
     r"|int|object|optional\[.*|str\|.*|secretstr|varchar.*|nvarchar.*|n/a|default"
     r"|await|return|yield|new|include|omit|same-origin|or|and|to|in|with|as|by|via|when|if|using|expected|read|write|all|lambda|repr|self|value|is|was|has|must|the|for|from|enabled|disabled)"
