@@ -363,6 +363,8 @@ def test_every_documented_body_is_an_event_of_its_kind() -> None:
          "The autoscale formula of pool 'p' was evaluated."),
         ("PoolAutoScaleEvent", {"error": {"values": [{"name": "Message", "value": "x"}]}},
          "The autoscale formula of pool 'p' failed: x."),
+        ("PoolAutoScaleEvent", {"error": {"values": [{"name": "Message", "value": " "}]}},
+         "The autoscale formula of pool 'p' failed."),
         ("PoolAutoScaleEvent", {"error": {"code": "NoSampleData", "message": "Few samples.", "values": [
             {"name": "Message", "value": "Line 15, Col 44: 70%."}, {"name": "A", "value": "$B"},
             {"name": "none", "value": " "}, "odd"]}},
