@@ -89,13 +89,13 @@ def _may_be_resized(facts: PoolFacts, since: datetime) -> bool:
     return facts.allocation_state not in {None, "steady"} or (at is not None and at >= since)
 
 
-def may_be_anothers(stored: StoredNodes, nodes: Mapping[str, Node], known_until: datetime) -> bool:
+def may_be_anothers(pool: Pool, stored: StoredNodes, nodes: Mapping[str, Node], known_until: datetime) -> bool:
     """True where the nodes that were read may be those of a pool made anew under the id since `known_until`.
 
-    All of its nodes are younger; it may have none yet.
+    All of its nodes are younger; it may have none yet, where this one had some or was about to.
     """
     if not nodes:
-        return bool(stored.nodes)
+        return bool(stored.nodes) or not pool.facts.is_empty
     since = to_milliseconds(known_until)
     return any((node.allocated or node.transition) >= since for node in nodes.values())
 

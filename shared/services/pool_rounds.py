@@ -209,7 +209,7 @@ class PoolRounds:
         stored = await self._nodes.load(self._key, pool.key, pool.picture.digest if pool.picture else None)
         try:
             picture, nodes = await self._reading.read(pool, stored, this.counts_of(pool), this.t0())
-            if may_be_anothers(stored, nodes, this.t0() - self._overlap) and await self._is_another(pool):
+            if may_be_anothers(pool, stored, nodes, this.t0() - self._overlap) and await self._is_another(pool):
                 return
         except BatchMissingError:
             await self._look_up(this, pool)

@@ -1,6 +1,6 @@
 """Rounds over pools: what they claim is true whatever happens meanwhile, and bugs that make it untrue are noticed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.nodes import NodeCounts, merged, summary_of
+from shared.domain.nodes import Node, NodeCounts, merged, summary_of
 from shared.domain.pools import Pool
 from shared.domain.stamps import to_milliseconds
 from shared.services import pool_rounds
@@ -188,6 +188,13 @@ async def looked_up_at_once(self: PoolRounds, this: PoolsUnderWay, pool: Pool) -
     this.told.add(pool.key)
 
 
+def only_of_nodes(_pool: Pool, stored: StoredNodes, nodes: Mapping[str, Node], known_until: Any) -> bool:
+    """Asks nobody where none is known."""
+    if not nodes:
+        return bool(stored.nodes)
+    return any(node.allocated >= to_milliseconds(known_until) for node in nodes.values())
+
+
 async def _changes(reading: NodeReading, pool: Pool, stored: StoredNodes, t0: Any) -> NodesRead:
     """Changes alone, taken for all there is."""
     assert pool.picture
@@ -238,6 +245,15 @@ def a_pool_is_made_anew_behind_the_list(world: PoolWorld) -> None:
         world.poll()
 
 
+def a_new_pool_is_made_anew_behind_the_list(world: PoolWorld) -> None:
+    """It had nodes when it was listed for the first time, and has none yet when they are."""
+    alpha = world.create("Alpha", 2)
+    world.wait(60)
+    world.later(3 * 1.3, partial(make_anew, world, alpha, 0))
+    world.poll(takes=3)
+    world.poll()
+
+
 def a_pool_is_made_anew_around_the_list(world: PoolWorld) -> None:
     """It is gone when pools are listed, and there again when it is looked up."""
     alpha = world.create("Alpha", 2)
@@ -255,6 +271,7 @@ STORIES = (
     a_node_goes_and_another_takes_a_slot,
     slots_change_between_two_pages,
     a_pool_is_made_anew_behind_the_list,
+    a_new_pool_is_made_anew_behind_the_list,
     a_pool_is_made_anew_around_the_list,
 )
 
@@ -285,9 +302,10 @@ def test_readings_with_a_bug_are_noticed(bug: type[NodeReading], story: Callable
     ("place", "name", "bug", "story"),
     [
         (pool_rounds, "may_be_anothers", lambda *_: False, a_pool_is_made_anew_behind_the_list),
+        (pool_rounds, "may_be_anothers", only_of_nodes, a_new_pool_is_made_anew_behind_the_list),
         (PoolRounds, "_look_up", looked_up_at_once, a_pool_is_made_anew_around_the_list),
     ],
-    ids=["nobody asks whose nodes they are", "a pool that is younger than the list is as of that"],
+    ids=["nobody asks whose nodes they are", "nobody asks whose none are", "a pool that is younger than the list is as of that"],
 )
 def test_rounds_with_a_bug_are_noticed(
     monkeypatch: pytest.MonkeyPatch, place: object, name: str, bug: object, story: Callable[[PoolWorld], None]
