@@ -121,7 +121,7 @@ class LongReads:
         generations = self._task_poll.generations
         if plan is None:
             counts, date = await source.fetch_task_counts(job.facts.id)
-            begun_at = dated(source, date or t0)
+            begun_at = max(dated(source, date or t0), job.facts.creation_time)
             job = await generations.begin(source, job, begun_at)
             plan = ReadPlan(job.building or "", begun_at, begun_at, expected=counts.total)
             plan = await self._plans.save(_partition(source, job, plan.generation), plan)
