@@ -158,14 +158,14 @@ class Picture:
         """
         if confirmation is None or confirmation.as_of < self.as_of:
             return self
-        if confirmation.version == self.base:
+        if confirmation.version == self.version:  # which a poll may have written again without finding anything new
+            return replace(
+                self,
+                as_of=confirmation.as_of,
+                source="delta",
+                agreement=confirmation.agreement,
+                read=confirmation.read or self.read,
+            )
+        if confirmation.version == self.base and confirmation.as_of > self.as_of:
             return replace(self, as_of=confirmation.as_of, agreement=replace(self.agreement, at=None, as_of=None))
-        if confirmation.version != self.version:
-            return self
-        return replace(
-            self,
-            as_of=confirmation.as_of,
-            source="delta",
-            agreement=confirmation.agreement,
-            read=confirmation.read or self.read,
-        )
+        return self

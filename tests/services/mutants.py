@@ -53,6 +53,7 @@ from tests.services.scenarios import (
     a_list_that_lost_a_job,
     a_long_read_that_two_processes_carry_on_in_turn,
     a_page_received_after_a_later_one,
+    a_poll_that_finds_nothing_of_what_one_before_it_noted,
     a_report_after_the_end_of_its_job,
     a_report_that_comes_too_late,
     a_slower_poll_that_ends_after_a_faster_one,
@@ -285,6 +286,14 @@ def confirmed_in_its_own_version(picture: Picture, confirmation: Confirmation | 
     return REAL_CONFIRMED(replace(picture, base=None), confirmation)
 
 
+def confirmed_in_the_version_before_first(picture: Picture, confirmation: Confirmation | None) -> Picture:
+    """Though a poll may have written the same version again."""
+    if confirmation and confirmation.version == picture.base and confirmation.as_of >= picture.as_of:
+        agreement = replace(picture.agreement, at=None, as_of=None)
+        return replace(picture, as_of=confirmation.as_of, agreement=agreement)
+    return REAL_CONFIRMED(picture, confirmation)
+
+
 REAL_CONFIRMED = Picture.confirmed
 REAL_STORE = RangeLists.store
 REAL_ADD = RangeLists._add
@@ -320,6 +329,12 @@ MUTANTS = (
         "an older T0 over a later one",
         a_slower_poll_that_ends_after_a_faster_one,
         patches=((Picture, "confirmed", confirmed_in_its_own_version),),
+        unaided=False,
+    ),
+    Mutant(
+        "a version that was written again is never confirmed",
+        a_poll_that_finds_nothing_of_what_one_before_it_noted,
+        patches=((Picture, "confirmed", confirmed_in_the_version_before_first),),
         unaided=False,
     ),
     Mutant("later stamp wins", a_clock_that_runs_ahead, patches=((Leaf, "fold_sorted", fold_later_stamps),)),

@@ -133,6 +133,24 @@ def _break_off_and_delete(world: World, poll: Callable[[], object], *, who: int,
     world.poll(full=True)
 
 
+def a_poll_that_finds_nothing_of_what_one_before_it_noted(world: World) -> None:
+    """The one before noted that leaves were about to change, and died before any did; what it had seen is gone."""
+    job = world.create("Render", "a", "b")
+    for _ in range(3):
+        world.wait(61)
+        world.poll()
+    job.add("c", world.now())
+    world.wait(1)
+    world.poll(fault=Fault(4, committed=True, kills=True))
+    (row, _) = world.storage.rows["jobs"]["demo", "render"]
+    assert row["dirty"]
+    job.delete_task("c", world.now())
+    for _ in range(4):
+        world.wait(61)
+        world.poll()
+    assert world.report("Render").verdict.level == "exact"
+
+
 def a_page_received_after_a_later_one(world: World) -> None:
     job = world.create("Render", "a", "b")
     world.wait(60)
