@@ -70,8 +70,8 @@ class Picture:
     `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of
     the read that built the generation; `moved_at` that of the last read that changed a task; `live_read_at` that of the
     last read that listed every task that hadn't completed. `insight` is None where leaves of a version before it are
-    among the generation's; `read` is None where it was stored before reads were measured. `base` is the version that a
-    delta found changes of, None after any other read.
+    among the generation's; `read` is None where it was stored before reads were measured. `base` is the version that this
+    picture took the place of, None of a first read: what a faster poll found of that holds here, too.
     """
 
     generation: str
@@ -153,8 +153,8 @@ class Picture:
     def confirmed(self, confirmation: Confirmation | None) -> "Picture":
         """As it holds after a later poll found nothing new.
 
-        Where that poll was faster and looked at the version before, what a delta shows here came after its T0, so
-        `as_of` doesn't go back. Nobody vouches for it yet: tasks may have been deleted since the counts agreed.
+        Where that poll was faster and looked at the version before, what is new here came after its T0, so `as_of`
+        doesn't go back. Nobody vouches for it yet: tasks may have been deleted since the counts agreed.
         """
         if confirmation is None or confirmation.as_of < self.as_of:
             return self

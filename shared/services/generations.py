@@ -152,7 +152,8 @@ class Generations:
         )
 
     async def _pointed(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
-        switched = job.switched(picture)
+        based = replace(picture, base=job.picture.version if job.picture else None)
+        switched = job.switched(based)
         switched = replace(switched, sealed=switched.may_be_sealed(self._overlap))
         return await self._records.save(source.account.key, switched)
 

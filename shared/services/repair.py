@@ -70,7 +70,7 @@ async def repair(
         agreement=_mistrusted(compared.agreement) if lost else compared.agreement,
         insight=directory.insight,
         read=current_meter().read,
-        base=None,
+        base=picture.version,
     )
     return mark.job.pictured(repaired)
 

@@ -281,9 +281,6 @@ class TaskPoll:
     async def _repaired(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
         """After a repair; one that can't make good what is amiss leaves a difference, which a full read follows."""
         repaired = await repair(self._cache, source, self.mark(source, job), overlap=self.overlap, t0=t0)
-        known = await self._records.confirmed(source.account.key, job)
-        if known.picture and repaired.picture and known.picture.as_of > repaired.picture.as_of:
-            raise CacheConflictError(f"A faster poll has looked at the tasks of '{job.facts.id}' since.")
         return Polled(await self._records.save(source.account.key, self._sealed(repaired)))
 
     async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:

@@ -140,11 +140,17 @@ class DeltaMachine(RuleBasedStateMachine):
         after=seconds_between,
         takes=st.tuples(seconds_a_call, seconds_a_call),
         delay=st.sampled_from([0, 1, 3, 10, 63]),
-        storage_takes=st.sampled_from([0, 0.5]),
+        storage_takes=st.sampled_from([(0, 0), (0.5, 0.5), (5, 0)]),
         fault=st.none() | faults,
     )
     def two_polls(
-        self, *, after: int, takes: tuple[int, int], delay: int, storage_takes: float, fault: Fault | None
+        self,
+        *,
+        after: int,
+        takes: tuple[int, int],
+        delay: int,
+        storage_takes: tuple[float, float],
+        fault: Fault | None,
     ) -> None:
         self.world.wait(after)
         self.world.poll_both(takes, delay=delay, storage_takes=storage_takes, fault=fault)

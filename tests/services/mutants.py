@@ -47,6 +47,7 @@ from tests.services.scenarios import (
     a_death_at_every_call_of_a_long_read,
     a_death_at_every_call_where_no_count_moves,
     a_death_while_pages_come_beside_slow_writes,
+    a_faster_poll_while_another_generation_takes_over,
     a_job_created_anew,
     a_job_created_anew_behind_the_list,
     a_job_that_is_listed_late,
@@ -294,7 +295,12 @@ def confirmed_in_the_version_before_first(picture: Picture, confirmation: Confir
     return REAL_CONFIRMED(picture, confirmation)
 
 
+def switched_as_if_nobody_was_faster(job: Job, picture: Picture) -> Job:
+    return REAL_SWITCHED(job, replace(picture, base=None))
+
+
 REAL_CONFIRMED = Picture.confirmed
+REAL_SWITCHED = Job.switched
 REAL_STORE = RangeLists.store
 REAL_ADD = RangeLists._add
 REAL_CATCHING_UP = ReadPlan.catching_up
@@ -329,6 +335,12 @@ MUTANTS = (
         "an older T0 over a later one",
         a_slower_poll_that_ends_after_a_faster_one,
         patches=((Picture, "confirmed", confirmed_in_its_own_version),),
+        unaided=False,
+    ),
+    Mutant(
+        "an older T0 of another generation over a later one",
+        a_faster_poll_while_another_generation_takes_over,
+        patches=((Job, "switched", switched_as_if_nobody_was_faster),),
         unaided=False,
     ),
     Mutant(

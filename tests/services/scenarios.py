@@ -151,6 +151,25 @@ def a_poll_that_finds_nothing_of_what_one_before_it_noted(world: World) -> None:
     assert world.report("Render").verdict.level == "exact"
 
 
+def a_faster_poll_while_another_generation_takes_over(world: World) -> None:
+    """It confirms what was served before as of later, at any moment up to when the job's row is written."""
+    for delay in range(25, 115, 3):
+        job = world.create(f"Render-{delay}", "a", "b", "c")
+        for number in (0, 1, 0):
+            world.wait(61)
+            world.poll(number)
+        job.change("a", RUNNING, at=world.now(), lag=NO_TIME, skew=NO_TIME)
+        world.service.count_lag = 600 * SECOND
+        world.wait(1)
+        world.poll()
+        world.wait(61)
+        world.loop.call_later(24, setattr, world.service, "count_lag", NO_TIME)  # when the counts have differed twice
+        world.poll_both((1, 0), delay=delay, storage_takes=(3, 0))
+        job.deleted = world.now()
+        world.wait(1)
+        world.poll(full=True)
+
+
 def a_page_received_after_a_later_one(world: World) -> None:
     job = world.create("Render", "a", "b")
     world.wait(60)

@@ -51,7 +51,7 @@ def test_insight_is_that_into_the_tasks_after_two_polls_at_once(world: World) ->
         world.wait(61)
         move(world, job, dice)
         world.wait(1)
-        world.poll_both((number % 3, number % 2), delay=dice.choice([0, 1, 2]), storage_takes=number % 4 / 4)
+        world.poll_both((number % 3, number % 2), delay=dice.choice([0, 1, 2]), storage_takes=(number % 4 / 4,) * 2)
         move(world, job, dice)
         world.wait(40)
         assert world.poll(number % 2)

@@ -266,7 +266,7 @@ def test_jobs_completed_before_the_horizon_are_left_out_on_the_first_day(world: 
 def test_two_first_reads_at_once_do_not_take_turns_for_ever(world: World) -> None:
     world.create("Render", *"abcdef")
     world.wait(60)
-    world.poll_both((2, 2), delay=1, storage_takes=0.5)
+    world.poll_both((2, 2), delay=1, storage_takes=(0.5, 0.5))
     calls = [request for process in world.processes for request in process.batch.requests]
     assert calls.count("jobs/Render/tasks") <= 3
     assert verdict(world, "Render").level == "exact"

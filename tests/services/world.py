@@ -119,11 +119,16 @@ class World:
         raise AssertionError(f"the queue never gets empty: {self.messages}")
 
     def poll_both(
-        self, takes: tuple[float, float], *, delay: float, storage_takes: float = 0, fault: Fault | None = None
+        self,
+        takes: tuple[float, float],
+        *,
+        delay: float,
+        storage_takes: tuple[float, float] = (0, 0),
+        fault: Fault | None = None,
     ) -> None:
         """Both processes poll, the second so many seconds later; the fault befalls the first."""
-        for process, seconds in zip(self.processes, takes, strict=True):
-            process.batch.latency, process.connection.latency = seconds, storage_takes
+        for process, seconds, stores in zip(self.processes, takes, storage_takes, strict=True):
+            process.batch.latency, process.connection.latency = seconds, stores
         self.processes[0].connection.arm(fault)
         ends = self.run(self._both(delay))
         for who, end in enumerate(ends):
