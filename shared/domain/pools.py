@@ -16,6 +16,7 @@ from shared.domain.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.resize_errors import Attempt, ResizeError, errors_after
 from shared.domain.stamps import to_milliseconds
+from shared.domain.verdicts import OVERTAKEN
 from shared.domain.vm_sizes import vcpus_of
 
 MOST_EVALUATIONS = 20  # of an autoscale formula, the latest included
@@ -130,7 +131,7 @@ class Pool:
 
     `sample` is what the picture's round found, None as a version before that left it; `ended` are the samples before
     that aren't in the pool's history yet. `evaluations` of its autoscale formula are those before the facts', the
-    latest first.
+    latest first. `base` is the version that this one was written over.
     """
 
     facts: PoolFacts
@@ -140,6 +141,7 @@ class Pool:
     sample: PoolSample | None = None
     ended: tuple[PoolSample, ...] = ()
     evaluations: tuple[Evaluation, ...] = ()
+    base: str | None = None
     etag: str | None = None
 
     @property
@@ -229,12 +231,18 @@ class Pool:
         )
 
     def confirmed(self, confirmation: PoolConfirmation | None) -> "Pool":
-        """As a later round found it, if that round spoke of what this is."""
+        """As a later round found it, if that round spoke of what this is, or of what this was written over.
+
+        Then that round overlapped the one that wrote this, whose list is older: `as_of` doesn't go back, and the next
+        round says which of them is right.
+        """
         picture = self.picture
-        if picture is None or confirmation is None or confirmation.version != self.version:
+        if picture is None or confirmation is None or confirmation.as_of < picture.as_of:
             return self
-        if confirmation.as_of < picture.as_of:
-            return self
+        if confirmation.version != self.version:
+            is_overtaken = confirmation.version == self.base and confirmation.as_of > picture.as_of
+            overtaken = replace(picture, as_of=confirmation.as_of, doubt=OVERTAKEN)
+            return replace(self, picture=overtaken) if is_overtaken else self
         moved = replace(
             picture,
             as_of=confirmation.as_of,

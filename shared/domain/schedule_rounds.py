@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from shared.domain.schedules import Schedule
 from shared.domain.stored_times import is_over
-from shared.domain.verdicts import Level, Verdict, at_second, in_words
+from shared.domain.verdicts import OVERTAKEN, Level, Verdict, at_second, in_words
 
 _GRACE = timedelta(minutes=1)
 
@@ -44,12 +44,19 @@ class ScheduleRound:
         return f"{len(self.failures)} job schedules couldn't be read; their verdicts say why."
 
     def as_of_schedule(self, schedule: Schedule) -> datetime:
-        """As of when a schedule is known to be as it is stored."""
-        version, written = schedule.version, max(schedule.seen_at, schedule.written_as_of or schedule.seen_at)
-        if self.as_of and self.confirmations.get(schedule.key) == version:
+        """As of when a schedule was known last, as it is stored or as it was before an overlapping look wrote it."""
+        written = max(schedule.seen_at, schedule.written_as_of or schedule.seen_at)
+        known = {version for version in (schedule.version, schedule.base) if version}
+        if self.as_of and self.confirmations.get(schedule.key) in known:
             return max(self.as_of, written)
         held, as_of = self.held.get(schedule.key, ("", written))
-        return max(as_of, written) if held == version else written
+        return max(as_of, written) if held in known else written
+
+    def is_overtaken(self, schedule: Schedule) -> bool:
+        """True where a look with an older list wrote it over what another look had confirmed meanwhile."""
+        held, _ = self.holding().get(schedule.key, ("", None))
+        written = schedule.written_as_of or schedule.seen_at
+        return held == schedule.base and held != schedule.version and self.as_of_schedule(schedule) > written
 
     def failure_of(self, schedule: Schedule) -> str | None:
         """Why a schedule isn't up to date: its own failure, or that of the last look."""
@@ -106,4 +113,6 @@ def _judged(
         return "stale", f"The last poll failed: {failure}"
     if now - as_of > 3 * interval + _GRACE:
         return "stale", f"Not polled for {in_words(now - as_of)}."
+    if last and last.is_overtaken(schedule):
+        return "unverified", OVERTAKEN
     return "exact", f"As of {at_second(as_of)}, the list of job schedules told all of it."

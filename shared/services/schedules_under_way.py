@@ -46,9 +46,11 @@ class SchedulesUnderWay:
         return self.before(self.known.schedules[key])
 
     def written(self, schedule: Schedule) -> Schedule:
-        """As it is to be written."""
+        """As it is to be written: as of when it holds, and over which version of the same schedule."""
         as_of = self.date if schedule.key in self.told else self.held_at(schedule.key)
-        return replace(schedule, written_as_of=as_of)
+        before = self.known.schedules.get(schedule.key)
+        is_same = before is not None and before.facts.creation_time == schedule.facts.creation_time
+        return replace(schedule, written_as_of=as_of, base=before.version if before and is_same else None)
 
     def changed(self) -> list[Schedule]:
         return [schedule for key, schedule in self.schedules.items() if schedule != self.known.schedules.get(key)]

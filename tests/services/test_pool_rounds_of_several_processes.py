@@ -1,11 +1,13 @@
 """Rounds over the same pools in several processes, some of which die: none hinders another, or undoes what it did."""
 
+import asyncio
 from datetime import timedelta
 from typing import override
 
 import pytest
 
-from shared.domain.pools import PoolFacts
+from shared.domain.pools import Pool, PoolFacts
+from shared.services.pools_under_way import PoolsUnderWay
 from tests.services.fake_pools import FakePools
 from tests.services.memory_tables import Fault
 from tests.services.pool_telling import asked, level_of_nodes
@@ -104,6 +106,45 @@ def test_an_older_list_is_not_written_over_a_later_one(pools: PoolWorld) -> None
     pools.poll(0, takes=10)
     assert pools.known().pools["alpha"].as_of == faster
     assert pools.stored("Alpha")["tvm-001"].slots == 1
+
+
+def confirmed_before_a_slower_round_writes(pools: PoolWorld, at: float) -> None:
+    """A faster round ends `at` so many seconds of the slower one, after that has looked whether there is one."""
+    pool = pools.create("Alpha", 2)
+    pools.change_node(pool, "tvm-001", "running", slots=1)
+    pools.poll(0)
+    pools.wait(60)
+    pools.poll(0)
+    pools.wait(60)
+    pools.processes[0].batch.latency, pools.processes[0].connection.latency = 6, 5
+    slow = pools.loop.create_task(pools.processes[0].rounds.run(lambda: True))
+    pools.later(22, lambda: pools.change_node(pool, "tvm-001", "running", slots=2))
+    pools.later(26, lambda: pools.change_node(pool, "tvm-001", "running", slots=1))
+    pools.later(at, lambda: pools.poll_beside(1))
+    pools.run(asyncio.wait_for(slow, 3600))
+    pools.check(fresh=[])
+    for _ in range(2):
+        pools.wait(60)
+        pools.poll(1)
+    assert level_of_nodes(pools) == "exact"
+    assert pools.stored("Alpha")["tvm-001"].slots == 1
+
+
+@pytest.mark.parametrize("at", range(27, 60, 3))
+def test_a_slower_round_takes_as_of_back_nowhere(pools: PoolWorld, at: int) -> None:
+    confirmed_before_a_slower_round_writes(pools, at)
+
+
+def over_nothing(_this: PoolsUnderWay, pool: Pool) -> Pool:
+    return pool
+
+
+def test_a_row_that_does_not_say_what_it_was_written_over_is_noticed(
+    pools: PoolWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PoolsUnderWay, "written", over_nothing)
+    with pytest.raises(AssertionError, match="is said to be as of"):
+        confirmed_before_a_slower_round_writes(pools, 36)
 
 
 class Overtaken(FakePools):

@@ -1,6 +1,7 @@
 """Looks at job schedules: what they claim is true whatever happens meanwhile, and they cost what they need."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.schedule_rounds import ScheduleRound
+from shared.domain.schedule_rounds import ScheduleRound, schedule_verdict
+from shared.domain.schedules import Schedule
+from shared.services.schedules_under_way import SchedulesUnderWay
 from tests.services.memory_tables import Fault
 from tests.services.schedule_world import ScheduleWorld
 
 NAMES = ("Alpha", "Beta")
+MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
@@ -135,6 +139,48 @@ def test_an_older_list_is_not_written_over_a_later_one(world: ScheduleWorld) -> 
     assert known.last
     assert known.last.as_of_schedule(known.schedules["alpha"]) == known.last.as_of
     assert known.schedules["alpha"].facts.state == "active"
+
+
+def confirmed_before_a_slower_look_writes(world: ScheduleWorld, at: float) -> None:
+    """A faster look ends `at` so many seconds of the slower one, after that has looked whether there is one."""
+    world.create("Alpha")
+    world.look()
+    world.wait(60)
+    world.processes[0].connection.latency = 5
+    world.later(10, lambda: world.change("Alpha", state="disabled"))
+    world.later(14, lambda: world.change("Alpha", state="active"))
+    world.later(at, lambda: world.look_beside(1))
+    world.look((0, 6.0))
+    world.processes[0].connection.latency = 0
+    world.wait(60)
+    world.look()
+    assert level_of(world) == "exact"
+    assert world.known().schedules["alpha"].facts.state == "active"
+
+
+def level_of(world: ScheduleWorld) -> str:
+    known = world.known()
+    return schedule_verdict(known.schedules["alpha"], known.last, now=world.now(), interval=MINUTE).level
+
+
+@pytest.mark.parametrize("at", range(15, 45, 3))
+def test_a_slower_look_takes_as_of_back_nowhere(world: ScheduleWorld, at: int) -> None:
+    confirmed_before_a_slower_look_writes(world, at)
+
+
+def over_nothing(this: SchedulesUnderWay, schedule: Schedule) -> Schedule:
+    return replace(REAL_WRITTEN(this, schedule), base=None)
+
+
+REAL_WRITTEN = SchedulesUnderWay.written
+
+
+def test_a_row_that_does_not_say_what_it_was_written_over_is_noticed(
+    world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SchedulesUnderWay, "written", over_nothing)
+    with pytest.raises(AssertionError, match="is said to be as of"):
+        confirmed_before_a_slower_look_writes(world, 24)
 
 
 def test_an_account_without_schedules_is_asked_every_quarter_of_an_hour_and_costs_nothing_in_between(
