@@ -70,8 +70,8 @@ class Picture:
     `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of
     the read that built the generation; `moved_at` that of the last read that changed a task; `live_read_at` that of the
     last read that listed every task that hadn't completed. `insight` is None where leaves of a version before it are
-    among the generation's; `read` is None where it was stored before reads were measured. `base` is the version that this
-    picture took the place of, None of a first read: what a faster poll found of that holds here, too.
+    among the generation's; `read` is None where it was stored before reads were measured. `base` is the version that
+    this one was written over, None of a first read: what a faster poll found of that holds here, too.
     """
 
     generation: str

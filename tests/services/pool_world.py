@@ -13,9 +13,9 @@ from typing import Any, override
 
 from shared.domain.keys import key_of
 from shared.domain.node_records import NO_RECORD
-from shared.domain.nodes import Node, NodeSummary
+from shared.domain.nodes import Node
 from shared.domain.pool_rounds import pool_verdict
-from shared.domain.pools import Pool
+from shared.domain.pools import NodesPicture, Pool
 from shared.domain.stamps import to_milliseconds
 from shared.errors import BatchscopeError
 from shared.services.node_reading import NodeReading
@@ -219,7 +219,7 @@ class PoolWorld:
             failure = known.last.failure_of(pool) if known.last else None
             verdict = pool_verdict(pool, failure=failure, now=self.now(), interval=timedelta(hours=1))
             if verdict.level == "exact" and pool.picture:
-                self._check_claim(pool.facts.id, pool.facts.creation_time, pool.picture.as_of, pool.picture.summary)
+                self._check_claim(pool.facts.id, pool.facts.creation_time, pool.picture)
             true = next((true for true in self.service.there(self.now()) if key_of(true.id) == key), None)
             for who in fresh if true and pool.facts.creation_time == true.created and not failure else ():
                 ended = self.processes[who].rounds.ended
@@ -242,14 +242,18 @@ class PoolWorld:
         created = to_milliseconds(pool.facts.creation_time.replace(microsecond=0))
         assert tally is None or tally.since >= created, f"{pool.facts.id} counts since before it was created"
 
-    def _check_claim(self, name: str, created: datetime, as_of: datetime, summary: NodeSummary) -> None:
+    def _check_claim(self, name: str, created: datetime, picture: NodesPicture) -> None:
+        """Nodes are written before their pool: in between a list of them isn't said to be exact."""
         true = next(p for p in self.service.pools if key_of(p.id) == key_of(name) and p.created == created)
-        end = min(self.now(), true.deleted or self.now())
+        end, as_of, summary = min(self.now(), true.deleted or self.now()), picture.as_of, picture.summary
         assert created.replace(microsecond=0) <= as_of <= end, f"{name} of {created} is told as of {as_of}, until {end}"
         instants = true.between(as_of, end)
         true_ones = [true_summary(nodes) for nodes in instants]
         assert summary in true_ones, f"{name} is said to have {summary} as of {as_of}; had {true_ones}"
-        stored = self.stored(name)
+        found_nodes = self.run(self.started().nodes.load(ACCOUNT.key, key_of(name)))
+        if found_nodes.is_torn or found_nodes.digest != picture.digest:
+            return
+        stored = found_nodes.nodes
         for key in stored.keys() | {key for nodes in instants for key in nodes}:
             possible = [nodes.get(key) for nodes in instants]
             found = stored.get(key)

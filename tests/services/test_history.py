@@ -19,7 +19,9 @@ from tests.services.truth import COMPLETED, RUNNING, TrueJob
 from tests.services.world import START, World
 
 DAY = 86_400  # seconds
-type Both = tuple[tuple[float, float], float, tuple[float, float]]  # seconds a call of each process, of delay, and a call to storage
+type Both = tuple[
+    tuple[float, float], float, tuple[float, float]
+]  # seconds a call of each process, of delay, and a call to storage
 GAP = (None, None, None)
 
 
@@ -153,7 +155,12 @@ polls = st.tuples(
     st.sampled_from(HAPPENINGS),
     st.integers(0, 1),
     st.none() | st.builds(Fault, call=st.integers(1, 12), committed=st.booleans(), kills=st.booleans()),
-    st.none() | st.tuples(st.tuples(slow, slow), st.sampled_from([0, 1, 3, 10]), st.sampled_from([0, 0.5]).map(lambda seconds: (seconds, seconds))),
+    st.none()
+    | st.tuples(
+        st.tuples(slow, slow),
+        st.sampled_from([0, 1, 3, 10]),
+        st.sampled_from([0, 0.5]).map(lambda seconds: (seconds, seconds)),
+    ),
     st.sampled_from([False, False, False, True]),
 )
 

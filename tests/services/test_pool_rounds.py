@@ -305,7 +305,11 @@ def test_readings_with_a_bug_are_noticed(bug: type[NodeReading], story: Callable
         (pool_rounds, "may_be_anothers", only_of_nodes, a_new_pool_is_made_anew_behind_the_list),
         (PoolRounds, "_look_up", looked_up_at_once, a_pool_is_made_anew_around_the_list),
     ],
-    ids=["nobody asks whose nodes they are", "nobody asks whose none are", "a pool that is younger than the list is as of that"],
+    ids=[
+        "nobody asks whose nodes they are",
+        "nobody asks whose none are",
+        "a pool that is younger than the list is as of that",
+    ],
 )
 def test_rounds_with_a_bug_are_noticed(
     monkeypatch: pytest.MonkeyPatch, place: object, name: str, bug: object, story: Callable[[PoolWorld], None]
