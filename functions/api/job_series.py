@@ -62,7 +62,7 @@ class SeenJob:
         picture = report.job.picture
         if picture is None or not _is_shown(report.job, now):
             return None
-        outlook = outlook_of(report.job, report.verdict)
+        outlook = outlook_of(report.job, report.verdict, tasks_ahead=report.tasks_ahead)
         return cls(
             (report.account.id, report.job.facts.id),
             picture.counts,

@@ -176,7 +176,7 @@ def monitoring_answer(report: MonitoringReport) -> MonitoringAnswer:
 
 def job_answer(report: JobReport) -> JobAnswer:
     facts, picture, verdict = report.job.facts, report.job.picture, report.verdict
-    outlook = outlook_of(report.job, verdict)
+    outlook = outlook_of(report.job, verdict, tasks_ahead=report.tasks_ahead)
     return JobAnswer(
         id=facts.id,
         account=report.account.id,

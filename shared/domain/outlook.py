@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 
+from shared.domain.amounts import amount
 from shared.domain.insight import MINUTE, Insight
 from shared.domain.jobs import COMPLETED, Job
 from shared.domain.stamps import to_milliseconds
@@ -58,8 +59,11 @@ class Outlook:
         return None if completed is None else completed / min(window, self.lived)
 
 
-def outlook_of(job: Job, verdict: Verdict) -> Outlook | None:
-    """The outlook on a job, as of its verdict; None where there is no insight into its tasks."""
+def outlook_of(job: Job, verdict: Verdict, *, tasks_ahead: int = 0) -> Outlook | None:
+    """The outlook on a job, as of its verdict; None where there is no insight into its tasks.
+
+    `tasks_ahead` are waiting tasks of jobs of a higher priority on its pool.
+    """
     picture, as_of = job.picture, verdict.as_of
     insight = picture.insight.unpack() if picture and picture.insight else None
     if picture is None or as_of is None or insight is None:
@@ -69,6 +73,8 @@ def outlook_of(job: Job, verdict: Verdict) -> Outlook | None:
     lived = max(1, end - to_milliseconds(job.facts.creation_time) // MINUTE)
     lately = (bool(insight.completed_in(end, end + 1)), bool(insight.completed_in(end - 1, end)))
     estimate = _estimate(job, verdict, completed, as_of, lived=lived, lately=lately)
+    if estimate.completion and (reason := _overtaken(picture.counts, tasks_ahead)):
+        estimate = Estimate(estimate.remaining, reason=reason)
     return Outlook(as_of, insight, completed, lived, estimate)
 
 
@@ -122,6 +128,15 @@ def _held(job: Job, counts: TaskCounts, *, went_on: bool) -> str | None:
     if depends and counts.failed and counts.active:
         return "Some of its tasks failed, and those that wait may depend on them for good."
     return None
+
+
+def _overtaken(counts: TaskCounts, ahead: int) -> str | None:
+    """Why a date would be wrong: its waiting tasks start after others that are at least as many as all it has left."""
+    if not counts.active or ahead < counts.total - counts.completed:
+        return None
+    return (
+        f"{amount(ahead, 'task')} of jobs of a higher priority {'waits' if ahead == 1 else 'wait'} for the same pool."
+    )
 
 
 def _basis(completed: dict[int, int | None]) -> tuple[int, int | None]:

@@ -40,12 +40,16 @@ class Listed[T]:
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """A job with the verdict on its counts, and the progress of a first read that takes long."""
+    """A job with the verdict on its counts, and the progress of a first read that takes long.
+
+    `tasks_ahead` are waiting tasks of jobs of a higher priority on its pool.
+    """
 
     account: Account
     job: Job
     verdict: Verdict
     progress: Progress | None = None
+    tasks_ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from shared.domain.reports import AccountReport, FailuresReport, JobReport, List
 from shared.domain.rounds import Round
 from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import verdict_of
+from shared.domain.waiting_ahead import WaitingTasks, tasks_ahead, waiting_tasks
 from shared.errors import CacheConflictError, NotFoundError, UnreadableError
 from shared.services.long_deltas import is_behind
 from shared.services.registry import found
@@ -101,6 +102,8 @@ class Queries:
         reports = await asyncio.gather(
             *(self._report(account, jobs[key], last, monitoring, now) for key in sorted(jobs))
         )
+        waiting = waiting_tasks(jobs.values())
+        reports = [replace(report, tasks_ahead=tasks_ahead(report.job, waiting)) for report in reports]
         return Listed(reports, told_of(known.unreadable))
 
     async def job(self, account_id: str, job_id: str) -> JobReport:
@@ -110,7 +113,9 @@ class Queries:
         job = await self._jobs.load(account.key, job_id)
         if job is None:
             raise NotFoundError("job", job_id, f" in the account '{account.id}'")
-        return await self._report(account, job, last, monitoring, await self._clock.now())
+        waiting = await self._waiting_before(account.key, job)
+        report = await self._report(account, job, last, monitoring, await self._clock.now())
+        return replace(report, tasks_ahead=tasks_ahead(job, waiting))
 
     async def failures(self, account_id: str, job_id: str) -> FailuresReport:
         """A job's failed tasks by cause, as the head of its generation has them. Raises NotFoundError."""
@@ -135,6 +140,12 @@ class Queries:
         for group in groups:
             if group not in known:
                 raise NotFoundError("failureGroup", group, f" in the job '{job_id}'")
+
+    async def _waiting_before(self, account_key: str, job: Job) -> WaitingTasks:
+        """Waiting tasks that may come before those of a job, if any of it wait."""
+        if job.picture is None or not job.picture.counts.active or not job.facts.pool_id or not job.is_live:
+            return {}
+        return waiting_tasks(await self._jobs.load_more_urgent(account_key, job.facts.priority or 0))
 
     def _account(self, account_id: str) -> Account:
         return found(self._accounts, account_id)

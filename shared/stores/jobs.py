@@ -21,6 +21,7 @@ from shared.domain.samples import sample_of
 from shared.domain.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import UnreadableError
 from shared.stores.heads import ORIGIN_BYTES
+from shared.stores.pages import items_of
 from shared.stores.tables import (
     Row,
     Tables,
@@ -31,6 +32,8 @@ from shared.stores.tables import (
     load_row,
     load_rows,
     save_row,
+    translated,
+    with_etag,
     written_at,
 )
 from shared.stores.unreadable import Unreadable, read, told_apart
@@ -79,6 +82,14 @@ class JobStore:
         first = key_of(f"{schedule_id}:")
         rows = await load_range(self._table, account_key, first, first + SEPARATOR)
         return KnownJobs(*told_apart(rows.values(), _job))
+
+    async def load_more_urgent(self, account_key: str, priority: int) -> list[Job]:
+        """The active jobs of a higher priority that can be read."""
+        asked = "PartitionKey eq @account and state eq 'active' and priority gt @priority"
+        with translated(f"read {self._table.table_name}"):
+            found = self._table.query_entities(asked, parameters={"account": account_key, "priority": priority})
+            rows = [with_etag(entity) async for entity in items_of(found)]
+        return list(told_apart(rows, _job)[0].values())
 
     async def load(self, account_key: str, job_id: str) -> Job | None:
         """A job, or None; `job_id` may be anything that a client sent. Raises UnreadableError."""

@@ -17,6 +17,7 @@ NOW = int(T0.timestamp()) // 60
 FACTS = JobFacts("render", T0 - timedelta(days=1), "active", T0 - timedelta(days=1))
 COUNTS = TaskCounts(active=50, preparing=1, running=9, completed=100, succeeded=100)
 EXACT = Verdict(T0, "delta", "exact", "Get Task Counts agrees.")
+BUSY = StoredInsight.of(Insight(completions=((NOW - 1, 30),)), b"origin")
 
 
 def outlook(
@@ -135,3 +136,19 @@ def test_there_is_no_outlook_without_an_insight() -> None:
     bare = Picture("g", T0, "delta", COUNTS, T0, T0, T0)
     assert outlook_of(Job(FACTS, bare), EXACT) is None
     assert outlook_of(Job(FACTS), EXACT) is None
+
+
+@pytest.mark.parametrize(("ahead", "told"), [(0, False), (59, False), (60, True), (900, True)])
+def test_there_is_no_end_where_as_many_tasks_of_a_higher_priority_wait_as_are_left(ahead: int, *, told: bool) -> None:
+    picture = Picture("g", T0, "delta", COUNTS, T0, T0, T0, insight=BUSY)
+    found = outlook_of(Job(FACTS, picture), EXACT, tasks_ahead=ahead)
+    assert found
+    assert (found.estimate.completion is None) == told
+    assert (found.estimate.reason or "").startswith(f"{ahead} tasks of jobs of a higher priority wait") == told
+
+
+def test_tasks_ahead_hold_up_no_job_whose_last_tasks_run() -> None:
+    picture = Picture("g", T0, "delta", replace(COUNTS, active=0), T0, T0, T0, insight=BUSY)
+    found = outlook_of(Job(FACTS, picture), EXACT, tasks_ahead=900)
+    assert found
+    assert found.estimate.completion

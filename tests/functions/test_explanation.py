@@ -120,6 +120,22 @@ async def test_a_line_of_tasks_is_told_at_each_look_though_slots_are_free_now_an
     assert free
 
 
+async def test_a_job_that_others_overtake_has_no_end_before_its_next_task_may_start(world: World) -> None:
+    """Its own tasks ended fast until then, and some still run."""
+    await add_pool(world.batch, nodes=10)
+    await add_job(world)
+    await add_tasks(world.batch, 600, command="sleep 6")
+    world.advance(180)
+    await add_job(world, "urgent", priority=100)
+    await add_tasks(world.batch, 900, job="urgent", command="sleep 20")
+    for _ in range(12):
+        told = await explained(world)
+        check_estimate((await world.jobs())["job"], told)
+        world.advance(10)
+    assert told["findings"][0]["code"] == "higherPriorityJobs"
+    assert "higher priority" in (await world.jobs())["job"]["insight"]["estimate"]["reason"]
+
+
 async def test_a_pool_that_is_resized_again_after_it_failed_tells_what_failed(world: World) -> None:
     await SITUATIONS["no quota"].stage(world)
     assert (await explained(world))["findings"][0]["code"] == "resizeFailed"

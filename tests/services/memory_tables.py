@@ -18,14 +18,17 @@ from shared.clock import SharedClock
 from shared.stores.tables import Row, Tables
 
 type Place = tuple[str, str]
-_FILTERS: Mapping[str, Callable[[Place, Mapping[str, str]], bool]] = {
-    "PartitionKey eq @partition": lambda place, wanted: place[0] == wanted["partition"],
-    "PartitionKey ge @low and PartitionKey lt @high": lambda place, wanted: wanted["low"] <= place[0] < wanted["high"],
-    "PartitionKey ge @low and PartitionKey lt @high and RowKey ge @first and RowKey lt @last": lambda place, wanted: (
-        wanted["low"] <= place[0] < wanted["high"] and wanted["first"] <= place[1] < wanted["last"]
+_FILTERS: Mapping[str, Callable[[Place, Row, Mapping[str, Any]], bool]] = {
+    "PartitionKey eq @partition": lambda place, _, by: place[0] == by["partition"],
+    "PartitionKey ge @low and PartitionKey lt @high": lambda place, _, by: by["low"] <= place[0] < by["high"],
+    "PartitionKey ge @low and PartitionKey lt @high and RowKey ge @first and RowKey lt @last": lambda place, _, by: (
+        by["low"] <= place[0] < by["high"] and by["first"] <= place[1] < by["last"]
     ),
-    "PartitionKey eq @partition and RowKey ge @first and RowKey le @last": lambda place, wanted: (
-        place[0] == wanted["partition"] and wanted["first"] <= place[1] <= wanted["last"]
+    "PartitionKey eq @partition and RowKey ge @first and RowKey le @last": lambda place, _, by: (
+        place[0] == by["partition"] and by["first"] <= place[1] <= by["last"]
+    ),
+    "PartitionKey eq @account and state eq 'active' and priority gt @priority": lambda place, row, by: (
+        place[0] == by["account"] and row.get("state") == "active" and row.get("priority", -1001) > by["priority"]
     ),
 }
 
@@ -143,7 +146,7 @@ class MemoryTable:
         self,
         query_filter: str,
         *,
-        parameters: Mapping[str, str],
+        parameters: Mapping[str, Any],
         select: Sequence[str] | None = None,
         results_per_page: int | None = None,  # noqa: ARG002 - all rows are one page here
     ) -> AsyncItemPaged[TableEntity]:
@@ -151,7 +154,11 @@ class MemoryTable:
 
         async def next_page(_marker: str | None) -> list[TableEntity]:
             return await self._connection.call(
-                lambda: [self._entity(place, select) for place in sorted(self._rows) if wanted(place, parameters)]
+                lambda: [
+                    self._entity(place, select)
+                    for place in sorted(self._rows)
+                    if wanted(place, self._rows[place][0], parameters)
+                ]
             )
 
         async def read(found: list[TableEntity]) -> tuple[None, AsyncIterator[TableEntity]]:

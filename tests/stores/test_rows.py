@@ -149,6 +149,18 @@ async def test_jobs_of_a_schedule_are_those_under_its_id_and_no_others(tables: T
     assert (await store.load_of_schedule(account, "missing")).jobs == {}
 
 
+async def test_more_urgent_jobs_are_the_active_ones_of_a_higher_priority(tables: Tables, account: str) -> None:
+    store = JobStore(tables)
+    for name, priority, state in [
+        ("low", -1, "active"), ("same", 0, "active"), ("high", 1, "active"), ("top", 1000, "active"),
+        ("done", 5, "completed"), ("unknown", None, "active"),
+    ]:  # fmt: skip
+        await store.save(account, Job(replace(BARE_FACTS, id=name, priority=priority, state=state)))
+    await store.save(f"{account}2", Job(replace(BARE_FACTS, id="elsewhere", priority=9)))
+    assert [job.facts.id for job in await store.load_more_urgent(account, 0)] == ["high", "top"]
+    assert [job.facts.id for job in await store.load_more_urgent(account, -1000)] == ["high", "low", "same", "top"]
+
+
 async def test_more_jobs_than_a_page_holds_are_all_loaded(tables: Tables, account: str) -> None:
     store = JobStore(tables)
     rows = [Job(replace(BARE_FACTS, id=f"job-{number}")) for number in range(1005)]

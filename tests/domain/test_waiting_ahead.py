@@ -1,0 +1,44 @@
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from shared.domain.job_rules import JobRules
+from shared.domain.jobs import Job, JobFacts
+from shared.domain.pictures import Picture
+from shared.domain.tasks import TaskCounts
+from shared.domain.waiting_ahead import tasks_ahead, waiting_tasks
+
+T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
+COUNTS = TaskCounts(active=50, preparing=1, running=3, completed=0)
+
+
+def job(name: str, priority: int | None = 0, *, pool: str | None = "Render", rules: JobRules | None = None) -> Job:
+    facts = JobFacts(name, T0, "active", T0, pool_id=pool, priority=priority, rules=rules)
+    return Job(facts, Picture("g", T0, "delta", COUNTS, T0, T0, T0))
+
+
+LATER = job("later")
+
+
+@pytest.mark.parametrize(("priority", "ahead"), [(1, 50), (0, 0), (-1, 0), (None, 0)])
+def test_tasks_of_a_higher_priority_are_ahead(priority: int | None, ahead: int) -> None:
+    assert tasks_ahead(LATER, waiting_tasks([LATER, job("other", priority)])) == ahead
+
+
+def test_those_of_all_such_jobs_on_the_pool_are_counted_whatever_the_case_of_its_id() -> None:
+    others = [job("a", 1), job("b", 2, pool="RENDER"), job("c", 3, pool="elsewhere"), job("d", 4, pool=None)]
+    assert tasks_ahead(LATER, waiting_tasks(others)) == 100
+    assert tasks_ahead(job("nowhere", pool=None), waiting_tasks(others)) == 0
+
+
+@pytest.mark.parametrize(("most", "ahead"), [(None, 50), (10, 6), (54, 50), (4, 0), (0, 0)])
+def test_of_a_job_with_a_bound_on_parallel_tasks_no_more_are_ahead_than_it_leaves(most: int | None, ahead: int) -> None:
+    assert tasks_ahead(LATER, waiting_tasks([job("bounded", 1, rules=JobRules(most))])) == ahead
+
+
+def test_jobs_that_start_nothing_are_not_ahead() -> None:
+    urgent = job("urgent", 1)
+    disabled = replace(urgent, facts=replace(urgent.facts, state="disabled"))
+    others = [disabled, replace(urgent, deleted_at=T0), replace(urgent, picture=None)]
+    assert tasks_ahead(LATER, waiting_tasks(others)) == 0
