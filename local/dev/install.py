@@ -96,6 +96,7 @@ def _packages(checkout: Checkout) -> Step:
         "install",
         "--no-input",
         "--disable-pip-version-check",
+        "--require-hashes",
         "-r",
         str(lock),
     )

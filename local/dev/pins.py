@@ -1,13 +1,14 @@
 """The pinned lock files: compiled from the short `.in` files, and whether they still are.
 
-A lock's first line tells the hash of what it was compiled from, so freshness is seen without a network. Locks name no
-index, no host and no address: where packages come from is each person's own configuration.
+A lock's first line holds the hash of its inputs, so freshness is seen without a network. Each package has the hashes of
+its files, which pip and npm compare before they install anything. Locks name no index, no host and no address: where
+packages come from is each person's own configuration.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from local.dev.checkout import Checkout
@@ -16,8 +17,8 @@ from local.dev.install import NPM_QUIET, run_npm
 from local.dev.shell import run_logged
 
 COMPILE = ("pip", "compile", "--quiet", "--universal", "--python-version", "3.13")
-BARE = ("--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-links")
-PIN = re.compile(r"^[a-z0-9][a-z0-9._-]*==[^\s=]+( ; .+)?$")
+BARE = ("--generate-hashes", "--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-links")
+PIN = re.compile(r"^[a-z0-9][a-z0-9._-]*==[^\s=;]+( ; [^\\]+)?( --hash=sha256:[0-9a-f]{64})+$")
 PYTHON_LOCKS = (("requirements.in",), ("requirements-dev.in", "requirements.txt"))
 """Each lock is named after its first input."""
 NPM_LOCK = ("--package-lock-only", "--omit-lockfile-registry-resolved", *NPM_QUIET)
@@ -68,9 +69,14 @@ def _python_faults(root: Path, inputs: tuple[str, ...]) -> Iterator[str]:
     first, *lines = (root / name).read_text(encoding="utf-8").splitlines()
     if first != _first_line(root, inputs):
         yield f"{name} was not compiled from {' and '.join(inputs)} as they are now; run `python3 dev.py lock`."
-    for line in lines:
+    for line in logical_lines(lines):
         if not PIN.match(line):
-            yield f"{name} holds a line that is not an exact pin: {line}"
+            yield f"{name} holds a line that is not an exact pin with hashes: {line[:80]}"
+
+
+def logical_lines(lines: Iterable[str]) -> list[str]:
+    """The requirements of a lock, each on one line, with the backslashes and indents between them gone."""
+    return re.sub(r" \\\n\s+", " ", "\n".join(lines)).splitlines()
 
 
 def _node_faults(root: Path, folder: str) -> Iterator[str]:
@@ -83,3 +89,5 @@ def _node_faults(root: Path, folder: str) -> Iterator[str]:
     for name, package in lock["packages"].items():
         if "://" in package.get("resolved", ""):
             yield f"{folder}/package-lock.json names the address of {name}; run `python3 dev.py lock`."
+        if name.startswith("node_modules/") and not package.get("link") and not package.get("integrity"):
+            yield f"{folder}/package-lock.json has no hash of {name}; run `python3 dev.py lock`."
