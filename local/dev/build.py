@@ -1,7 +1,7 @@
-"""`build`: the zip that is deployed, with nothing in it that the app does not need.
+"""`build`: the zip that is deployed: app, dashboard, and all dependencies for the machine that Azure runs it on.
 
-The same files give the same bytes: names are sorted and time stamps fixed. `.funcignore` counts here as it does for
-the platform's own tools.
+The same files give the same bytes, whatever the folder and the time: names are sorted and time stamps fixed, and
+dependencies are wheels by their hashes. `.funcignore` counts here as it does for the platform's own tools.
 
 Beside each Python file stands its bytecode, which Python takes without looking at the source (PEP 552, "unchecked"):
 Azure runs apps from a package that is mounted read-only, where Python can't store what it compiled, and packages don't
@@ -9,31 +9,48 @@ keep the time stamps by which it would know that bytecode is the source's.
 """
 
 import fnmatch
-import py_compile
+import hashlib
+import io
+import marshal
+import subprocess
 import sys
-import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePath
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
 
+from local.dev import compiling, wheels
 from local.dev.checkout import Checkout
 from local.dev.console import Failure, say, step
 from local.dev.install import prepare
 
+ARCHIVE = "dist/batchscope.zip"
 DEPLOYED = ("host.json", "function_app.py", "requirements.txt", "functions", "shared", "web/dist")
 EPOCH = (1980, 1, 1, 0, 0, 0)
 READABLE = 0o644 << 16
+UNIX = 3
+"""The system on which zips say they were made; Windows would say another."""
 
 
-def build(checkout: Checkout) -> int:
-    """Write `dist/batchscope.zip`."""
+def build(checkout: Checkout, *, remote: bool = False) -> int:
+    """Write the zip and tell its hash; `remote` leaves the dependencies to a build in Azure."""
     prepare(checkout)
-    archive = checkout.root / "dist/batchscope.zip"
-    with step("packing dist/batchscope.zip"):
-        files = list(deployed_files(checkout.root))
-        write_archive(archive, checkout.root, files)
-    say(f"{archive}: {len(files)} files, {archive.stat().st_size / 1024:.0f} KiB")
+    archive = checkout.root / ARCHIVE
+    dependencies = [] if remote else wheels.download(checkout)
+    with step(f"packing {ARCHIVE}"):
+        write_archive(archive, contents(checkout.root, dependencies))
+    with zipfile.ZipFile(archive) as written:
+        count = len(written.namelist())
+    say(f"{archive}: {count} files, {archive.stat().st_size / 1024 / 1024:.1f} MiB")
+    say(f"sha256 {hashlib.sha256(archive.read_bytes()).hexdigest()}")
     return 0
+
+
+def contents(root: Path, dependencies: list[Path]) -> Iterator[tuple[str, bytes]]:
+    """Name and content of every file to deploy: the app's, then those of the wheels it depends on."""
+    for path in deployed_files(root):
+        yield path.relative_to(root).as_posix(), path.read_bytes()
+    for name, content in wheels.files_of(dependencies):
+        yield f"{wheels.SITE_PACKAGES}/{name}", content
 
 
 def deployed_files(root: Path) -> Iterator[Path]:
@@ -72,43 +89,42 @@ def _matches(parts: Sequence[str], pattern: str) -> bool:
     return len(parts) >= len(wanted) and all(fnmatch.fnmatchcase(part, piece) for part, piece in pairs)
 
 
-def write_archive(archive: Path, root: Path, files: Sequence[Path]) -> None:
+def write_archive(archive: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write a zip of these names and contents, with the bytecode of each Python file at the end."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     fresh = archive.with_name(f"{archive.name}.new")
-    with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as target:
-        for path in files:
-            name = path.relative_to(root)
-            _add(target, name, path.read_bytes())
-            if path.suffix == ".py":
-                _add(target, bytecode_name(name), bytecode(path, name))
+    with zipfile.ZipFile(fresh, "w") as target:
+        sources = []
+        for name, content in files:
+            _add(target, name, content)
+            if name.endswith(".py"):
+                sources.append((name, content))
+        for name, compiled in zip((name for name, _ in sources), bytecode(sources), strict=True):
+            _add(target, bytecode_name(name), compiled)
     fresh.replace(archive)
 
 
-def _add(target: zipfile.ZipFile, name: PurePath, content: bytes) -> None:
-    entry = zipfile.ZipInfo(name.as_posix(), EPOCH)
+def _add(target: zipfile.ZipFile, name: str, content: bytes) -> None:
+    entry = zipfile.ZipInfo(name, EPOCH)
+    entry.create_system = UNIX
     entry.external_attr = READABLE
     entry.compress_type = zipfile.ZIP_DEFLATED
     target.writestr(entry, content)
 
 
-def bytecode_name(source: PurePath) -> PurePath:
+def bytecode_name(source: str) -> str:
     """Where this Python looks for the bytecode of a source."""
-    return source.parent / "__pycache__" / f"{source.stem}.{sys.implementation.cache_tag}.pyc"
+    path = PurePosixPath(source)
+    return str(path.parent / "__pycache__" / f"{path.stem}.{sys.implementation.cache_tag}.pyc")
 
 
-def bytecode(path: Path, name: PurePath) -> bytes:
-    """The unchecked bytecode of a source, which is called `name` in it. Raises a Failure where it doesn't compile."""
-    with tempfile.TemporaryDirectory() as folder:
-        compiled = Path(folder, "compiled.pyc")
-        try:
-            py_compile.compile(
-                str(path),
-                str(compiled),
-                name.as_posix(),
-                doraise=True,
-                optimize=0,
-                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
-            )
-        except py_compile.PyCompileError as error:
-            raise Failure(f"{name} doesn't compile: {error.exc_value}") from error
-        return compiled.read_bytes()
+def bytecode(sources: list[tuple[str, bytes]]) -> Iterator[bytes]:
+    """The bytecode of each source, which bears its name. Raises a Failure if one doesn't compile."""
+    command = (sys.executable, "-I", "-S", compiling.__file__)
+    done = subprocess.run(command, input=marshal.dumps(sources), stdout=subprocess.PIPE, check=True)
+    answers = io.BytesIO(done.stdout)
+    for _ in sources:
+        compiled = marshal.load(answers)  # noqa: S302 - of the program above
+        if isinstance(compiled, str):
+            raise Failure(compiled)
+        yield compiled

@@ -1,30 +1,36 @@
 """Proves that what `dev.py build` makes is all that Azure needs, and no more.
 
-The zip is unpacked into an empty folder beside a virtual environment made from its requirements.txt alone. There
-Microsoft's worker library loads it with exactly the settings that Bicep sets, and it answers as it should behind App
-Service authentication. Python compiles none of its files meanwhile: their bytecode is in the package.
+The zip is unpacked into an empty folder. There a Python that has nothing but its standard library starts it:
+Microsoft's worker library, which is in the package, loads it with exactly the settings that Bicep sets, and it answers
+as it should behind App Service authentication. Then each of the app's modules is imported. Meanwhile every connection to
+another machine is refused and counted, as is every program that is started (a compiler, say), and Python compiles none
+of the package's files, since their bytecode is in it.
 """
 
 import argparse
 import base64
 import json
 import os
+import platform
+import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
-from local.dev.build import DEPLOYED, build, bytecode_name
+from local.dev.build import ARCHIVE, DEPLOYED, build, bytecode_name
 from local.dev.checkout import HERE
 from local.dev.console import say, step
+from local.dev.wheels import SITE_PACKAGES
 from tests.infra.scenarios import Infrastructure
 
 MEASURED_PATHS = ("function_app.py", "functions", "shared", "requirements.txt", "host.json")
-MOST_BYTES = 15 * 1024 * 1024
-HOST_ONLY = "azure-storage-queue"  # what the local host needs beyond the app's requirements
+MAX_BYTES = 40 * 1024 * 1024
+HOST_ONLY = "azure/storage/queue"
+"""What the local host needs beyond the app's requirements; it is taken from this checkout's environment."""
 PLATFORM = {  # what the platform sets by itself
     "FUNCTIONS_EXTENSION_VERSION": "~4",
     "FUNCTIONS_WORKER_RUNTIME": "python",
@@ -41,15 +47,29 @@ WANTED = {
     ("/api/docs", READER): 200,
     ("/api/nowhere", READER): 404,
 }
+COUNTED = {
+    "files of the package that Python compiled": "compiled",
+    "connections to other machines": "connected",
+    "programs started": "started",
+}
 LOADED = """
-import asyncio, json, os, pathlib, sys
+import asyncio, importlib, json, os, pathlib, pkgutil, sys
 from local.functions_host.in_process import InProcessApp
 
-compiled = []
+compiled, connected, started = [], [], []
+LOCAL = ("127.0.0.1", "::1", "localhost")
 
-def heard(event, arguments):
+def heard(event, given):
     if event == "compile":
-        compiled.append(str(arguments[1]))
+        compiled.append(str(given[1]))
+    elif event in ("socket.connect", "socket.sendto", "socket.getaddrinfo", "socket.gethostbyname"):
+        where = given[1] if event in ("socket.connect", "socket.sendto") else given[0]
+        where = where[0] if isinstance(where, tuple) else where
+        if where not in LOCAL:
+            connected.append(str(where))
+            raise ConnectionRefusedError(where)
+    elif event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn"):
+        started.append(str(given[0]))
 
 async def main():
     sys.addaudithook(heard)
@@ -58,8 +78,13 @@ async def main():
         for path, principal in json.loads(sys.argv[1]):
             headers = {"x-ms-client-principal": principal} if principal else {}
             answers.append(int((await app.request("GET", path, headers=headers)).status))
-        own = [name for name in compiled if name.startswith(str(pathlib.Path.cwd()))]
-        print(json.dumps({"functions": sorted(app.functions), "answers": answers, "compiled": own}))
+    modules = [name for top in ("functions", "shared")
+               for _, name, _ in pkgutil.walk_packages(importlib.import_module(top).__path__, f"{top}.")]
+    for name in modules:
+        importlib.import_module(name)
+    own = [name for name in compiled if name.startswith(str(pathlib.Path.cwd()))]
+    print(json.dumps({"functions": sorted(app.functions), "answers": answers, "modules": modules, "compiled": own,
+                      "connected": connected, "started": started}))
 
 asyncio.run(main())
 """
@@ -67,70 +92,76 @@ asyncio.run(main())
 
 def main(arguments: Sequence[str]) -> int:
     argparse.ArgumentParser(prog="dev.py prove package", description=__doc__).parse_args(arguments)
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        raise SystemExit("The package is for Linux on x86_64: only such a machine can start it.")
     build(HERE)
-    archive = HERE.root / "dist/batchscope.zip"
-    faults = _faults_of(archive)
+    archive = HERE.root / ARCHIVE
     with tempfile.TemporaryDirectory() as folder:
-        app, python = _unpacked(archive, Path(folder))
         settings = {name: str(value) for name, value in Infrastructure(HERE.root).scenarios[0].settings.items()}
-        found = _loaded(app, python, Path(folder), settings)
+        with step("unpacking it beside nothing"):
+            app, host = _unpacked(archive, Path(folder))
+        with step("starting it"):
+            found = _loaded(app, host, settings)
+    faults = [*_faults_of(archive), *_faults_found(found)]
     say(f"{len(settings)} settings of Bicep; {len(found['functions'])} functions: {', '.join(found['functions'])}")
     for (path, principal), status in zip(WANTED, found["answers"], strict=True):
-        wanted = WANTED[path, principal]
         say(f"  {path} {'as a reader' if principal else 'as a stranger'}: {status}")
-        if status != wanted:
-            faults.append(f"{path} answered {status}, not {wanted}")
-    say(f"  Python compiled {len(found['compiled'])} of the package's files")
-    faults += [f"{name} was compiled, though its bytecode is in the package" for name in found["compiled"]]
+    say(f"  {len(found['modules'])} modules of the app were imported, with all that they import")
+    for title, key in COUNTED.items():
+        say(f"  {title}: {len(found[key])}")
     for fault in faults:
         say(f"WRONG: {fault}.")
     say("As it should be." if not faults else f"{len(faults)} faults.")
     return 1 if faults else 0
 
 
+def _faults_found(found: Mapping[str, list[Any]]) -> list[str]:
+    """What was wrong with how the app started and answered."""
+    faults = [
+        f"{path} answered {status}, not {WANTED[path, principal]}"
+        for (path, principal), status in zip(WANTED, found["answers"], strict=True)
+        if status != WANTED[path, principal]
+    ]
+    faults += [f"{name} was compiled, though its bytecode is in the package" for name in found["compiled"]]
+    faults += [f"the network was asked for {name}" for name in found["connected"]]
+    return [*faults, *(f"{name} was started" for name in found["started"])]
+
+
 def _faults_of(archive: Path) -> list[str]:
     """What is wrong with the contents of the package."""
     with zipfile.ZipFile(archive) as opened:
         names = opened.namelist()
-    say(f"{len(names)} files, {archive.stat().st_size / 1024:.0f} KiB (bar {MOST_BYTES // 1024:,} KiB)")
-    sources = [name for name in names if name.endswith(".py")]
-    compiled = {bytecode_name(PurePath(name)).as_posix() for name in sources}
-    strays = [name for name in names if not name.startswith(tuple(DEPLOYED)) and name not in compiled]
-    faults = [f"{name} has no business in the package" for name in strays]
+    say(f"{len(names)} files, {archive.stat().st_size / 1024:.0f} KiB (bar {MAX_BYTES // 1024:,} KiB)")
+    compiled = {bytecode_name(name) for name in names if name.endswith(".py")}
+    parts = (*DEPLOYED, SITE_PACKAGES)
+    faults = [
+        f"{name} has no business in the package"
+        for name in names
+        if not name.startswith(parts) and name not in compiled
+    ]
     faults += [f"{name} is missing" for name in sorted(compiled - set(names))]
-    if archive.stat().st_size > MOST_BYTES:
+    if archive.stat().st_size > MAX_BYTES:
         faults.append("the package is too large")
     return faults
 
 
 def _unpacked(archive: Path, folder: Path) -> tuple[Path, Path]:
-    """The app's folder, and the Python of an environment that has its requirements and nothing else."""
-    app, environment = folder / "app", folder / "environment"
+    """The app's folder, and one with the local host, which is all of this checkout that the app can reach."""
+    app, host = folder / "app", folder / "host"
     with zipfile.ZipFile(archive) as opened:
         opened.extractall(app)
-    python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    with step("installing the package's requirements.txt"):
-        _uv("venv", "--python", sys.executable, str(environment))
-        _uv("pip", "install", "--python", str(python), "-r", str(app / "requirements.txt"))
-        locked = (HERE.root / "requirements-dev.txt").read_text(encoding="utf-8").splitlines()
-        pin = next(line for line in locked if line.startswith(f"{HOST_ONLY}=="))
-        _uv("pip", "install", "--python", str(python), "--no-deps", "--target", str(folder / "host"), pin)
-    return app, python
+    shutil.copytree(HERE.packages / HOST_ONLY, host / HOST_ONLY)
+    (host / "local").symlink_to(HERE.root / "local")
+    return app, host
 
 
-def _uv(*arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "uv", "--quiet", *arguments], check=True)
-
-
-def _loaded(app: Path, python: Path, folder: Path, settings: Mapping[str, str]) -> dict[str, list[Any]]:
-    """The functions that the worker library finds, and how the app answers `WANTED`.
-
-    Nothing else is in its environment; of this checkout only the local host is within its reach.
-    """
-    (folder / "host" / "local").symlink_to(HERE.root / "local")
-    environment = {**PLATFORM, **settings, "PYTHONPATH": str(folder / "host"), "PATH": os.environ.get("PATH", "")}
-    program = [str(python), "-c", LOADED, json.dumps(list(WANTED))]
-    done = subprocess.run(program, cwd=app, env=environment, capture_output=True, text=True, check=False, timeout=120)
+def _loaded(app: Path, host: Path, settings: Mapping[str, str]) -> dict[str, list[Any]]:
+    """The functions that the worker library finds, how the app answers `WANTED`, and what happened meanwhile."""
+    path = os.pathsep.join((str(app / SITE_PACKAGES), str(host)))
+    environment = {**PLATFORM, **settings, "PYTHONPATH": path, "PATH": os.environ.get("PATH", "")}
+    bare = (sys.executable, "-S", "-s", "-B")
+    program = [*bare, "-c", LOADED, json.dumps(list(WANTED))]
+    done = subprocess.run(program, cwd=app, env=environment, capture_output=True, text=True, check=False, timeout=300)
     if done.returncode:
         raise SystemExit(f"The package doesn't load:\n{done.stderr[-3000:]}")
     found: dict[str, list[Any]] = json.loads(done.stdout.strip().splitlines()[-1])

@@ -1,7 +1,10 @@
 """What is deployed, and what is not."""
 
+import hashlib
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -9,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.build import DEPLOYED, deployed_files, ignore_patterns, is_ignored, write_archive
+from local.dev import wheels
+from local.dev.build import DEPLOYED, contents, deployed_files, ignore_patterns, is_ignored, write_archive
 from local.dev.checkout import HERE
 from local.dev.console import Failure
+from local.dev.pins import logical_lines
 
 COMPILED = """
 import json, os, sys
@@ -24,11 +29,23 @@ print(json.dumps({"compiled": own, "name": sys.modules["functions.api.jobs"].job
 MADE = """
 import sys
 from pathlib import Path
-from local.dev.build import deployed_files, write_archive
+from local.dev.build import contents, write_archive
 app = Path(sys.argv[1])
-write_archive(app / "dist/app.zip", app, list(deployed_files(app)))
-sys.stdout.buffer.write((app / "dist/app.zip").read_bytes())
+write_archive(app / "dist/app.zip", contents(app, sorted(app.glob("*.whl"))))
 """
+
+
+def built(app: Path, name: str = "app.zip") -> Path:
+    write_archive(app / "dist" / name, contents(app, sorted(app.glob("*.whl"))))
+    return app / "dist" / name
+
+
+def wheel(folder: Path, name: str, files: dict[str, str]) -> Path:
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, text in files.items():
+            archive.writestr(file, text)
+    return path
 
 
 @pytest.fixture
@@ -53,18 +70,65 @@ def test_only_what_the_app_needs_is_packed(app: Path) -> None:
     ]
 
 
-def test_the_same_files_give_the_same_bytes(app: Path) -> None:
-    archives = [app / "dist/first.zip", app / "dist/second.zip"]
-    for archive in archives:
-        write_archive(archive, app, list(deployed_files(app)))
-    assert archives[0].read_bytes() == archives[1].read_bytes()
-    assert zipfile.ZipFile(archives[0]).testzip() is None
+def test_dependencies_stand_where_azure_functions_looks_for_them(app: Path) -> None:
+    wheel(app, "lib", {"lib/__init__.py": "", "lib/__pycache__/a.pyc": "", "lib-1.0.dist-info/RECORD": "x"})
+    wheel(app, "native", {"native-1.0.data/platlib/native/a.so": "", "native-1.0.data/scripts/run": "#!python"})
+    with zipfile.ZipFile(built(app)) as archive:
+        names = [name for name in archive.namelist() if name.startswith(".python_packages")]
+    assert names == [
+        ".python_packages/lib/site-packages/lib/__init__.py",
+        ".python_packages/lib/site-packages/native/a.so",
+        ".python_packages/lib/site-packages/lib/__pycache__/__init__.cpython-313.pyc",
+    ]
+
+
+def test_two_wheels_that_disagree_about_a_file_are_named(app: Path) -> None:
+    wheel(app, "one", {"azure/__init__.py": "a = 1"})
+    assert built(app).exists()
+    wheel(app, "two", {"azure/__init__.py": "a = 2"})
+    with pytest.raises(Failure, match=r"two-1\.0.* and one-1\.0.* hold different files named azure/__init__\.py"):
+        built(app)
+
+
+def test_two_builds_in_other_folders_at_other_times_are_the_same_to_the_byte(tmp_path: Path) -> None:
+    """Of this app's own files, in processes whose hashes and whose other modules differ."""
+    hashes = set()
+    for place, (seed, other) in enumerate((("1", ""), ("2", "import asyncio, sqlite3, xml.dom"))):
+        folder = tmp_path / f"checkout-{place}"
+        for path in deployed_files(HERE.root):
+            copy = folder / path.relative_to(HERE.root)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+            os.utime(copy, (1e9 + place * 1e8, 1e9 + place * 1e8))
+            copy.chmod(0o600 + place * 0o044)
+        shutil.copy(HERE.root / ".funcignore", folder)
+        wheel(folder, "lib", {"lib/a.py": "STATES = 1 in {'a', 'b', 'c', 'd'}\n", "lib/b.so": "native"})
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC+{place}"}
+        command = [sys.executable, "-c", f"{other}\n{MADE}", str(folder)]
+        subprocess.run(command, cwd=HERE.root, env=environment, check=True)
+        hashes.add(hashlib.sha256((folder / "dist/app.zip").read_bytes()).hexdigest())
+    assert len(hashes) == 1
+    assert zipfile.ZipFile(folder / "dist/app.zip").testzip() is None
+
+
+def test_no_dependency_is_for_some_systems_only() -> None:
+    """pip answers such a condition for the machine that builds, not for the one that the app runs on."""
+    requirements = logical_lines((HERE.root / "requirements.txt").read_text().splitlines())
+    conditions = [line.split(" ; ")[1].split(" --hash")[0] for line in requirements if " ; " in line]
+    assert all(re.fullmatch(r"(platform_python_)?implementation.*", text) for text in conditions), conditions
+
+
+def test_only_wheels_are_taken_and_only_by_their_hashes() -> None:
+    assert {"--require-hashes", "--only-binary=:all:", "--no-deps"} <= {*wheels.DOWNLOAD}
+    pairs = list(zip(wheels.TARGET[::2], wheels.TARGET[1::2], strict=True))
+    assert ("--python-version", (HERE.root / ".python-version").read_text().strip()) in pairs
+    assert all(value.endswith("x86_64") for name, value in pairs if name == "--platform")
 
 
 def test_python_takes_the_bytecode_of_the_package_whatever_the_times_say(app: Path) -> None:
     (app / "function_app.py").write_text("import functions.api.jobs\n")
     (app / "functions/api/jobs.py").write_text("def job(): pass\n")
-    write_archive(app / "dist/app.zip", app, list(deployed_files(app)))
+    built(app)
     mounted = app / "mounted"
     with zipfile.ZipFile(app / "dist/app.zip") as archive:
         archive.extractall(mounted)
@@ -80,23 +144,7 @@ def test_python_takes_the_bytecode_of_the_package_whatever_the_times_say(app: Pa
 def test_a_source_that_does_not_compile_is_named(app: Path) -> None:
     (app / "functions/api/jobs.py").write_text("def job(:\n")
     with pytest.raises(Failure, match=r"functions/api/jobs\.py doesn't compile"):
-        write_archive(app / "dist/app.zip", app, list(deployed_files(app)))
-
-
-def test_the_bytecode_is_the_same_in_every_process(app: Path) -> None:
-    """Sets in the code are in the order of hashes, which differ from process to process."""
-    (app / "functions/api/jobs.py").write_text("STATES = 1 in {'a', 'b', 'c', 'd', 'e', 'f'}\n")
-    made = {
-        subprocess.run(
-            [sys.executable, "-c", MADE, str(app)],
-            cwd=HERE.root,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2", "3")
-    }
-    assert len(made) == 1
+        built(app)
 
 
 def test_a_missing_part_is_named(app: Path) -> None:

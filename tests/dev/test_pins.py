@@ -37,11 +37,13 @@ def test_a_requirement_added_without_compiling_is_noticed(root: Path) -> None:
     assert any("requirements.txt was not compiled from requirements.in" in said for said in stale_locks(root))
 
 
-@pytest.mark.parametrize("line", ["numpy", "numpy>=2", "--index-url ../packages", "a @ https://example.org/a.whl"])
+@pytest.mark.parametrize(
+    "line", ["numpy", "numpy>=2", "numpy==2.4.0", "--index-url ../packages", "a @ https://example.org/a.whl"]
+)
 def test_a_line_that_is_not_an_exact_pin_is_noticed(root: Path, line: str) -> None:
     with (root / "requirements-dev.txt").open("a") as file:
         file.write(f"{line}\n")
-    assert any(said.endswith(f"not an exact pin: {line}") for said in stale_locks(root))
+    assert any(said.endswith(f"not an exact pin with hashes: {line}") for said in stale_locks(root))
 
 
 def test_node_packages_added_without_compiling_are_noticed(root: Path) -> None:
@@ -56,3 +58,11 @@ def test_an_address_in_a_node_lock_is_noticed(root: Path) -> None:
     lock["packages"]["node_modules/azurite"]["resolved"] = "https://packages.example/azurite.tgz"
     path.write_text(json.dumps(lock))
     assert any("names the address of node_modules/azurite" in said for said in stale_locks(root))
+
+
+def test_a_node_package_without_a_hash_is_noticed(root: Path) -> None:
+    path = root / "local/node/package-lock.json"
+    lock = json.loads(path.read_text())
+    del lock["packages"]["node_modules/azurite"]["integrity"]
+    path.write_text(json.dumps(lock))
+    assert any("has no hash of node_modules/azurite" in said for said in stale_locks(root))

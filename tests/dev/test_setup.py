@@ -88,3 +88,15 @@ def test_a_lock_is_free_again_after_its_owner(tmp_path: Path) -> None:
         pytest.fail("two owners")
     with lock():
         pass
+
+
+def test_packages_are_installed_by_their_hashes_only(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path)
+    checkout.python.parent.mkdir(parents=True)
+    checkout.python.write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/asked\n')
+    checkout.python.chmod(0o755)
+    (tmp_path / "requirements-dev.txt").write_text("")
+    _, packages = plan(checkout, node=False)
+    packages.run()
+    assert "pip install" in (tmp_path / "asked").read_text()
+    assert "--require-hashes" in (tmp_path / "asked").read_text()
