@@ -1,6 +1,7 @@
 """The app registration with which people sign in: outside of what Bicep can deploy, so a script makes it once.
 
-`ensure` finds or makes it, with the roles Reader and Operator, and prints its client id. `connect`, once the app
+`ensure` finds or makes it, with the roles Reader and Operator, and prints its client id; with `--azd` it keeps that in
+the azd environment, so that azd goes on with a client id or not at all. `connect`, once the app
 exists, tells it the app's address and lets the app's managed identity sign for it, so that there is no secret.
 Both may run again and again. Whoever runs them needs the right to make app registrations in Microsoft Entra ID.
 """
@@ -12,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from infra.azure_cli import Az, CommandError, az
+from infra.azure_cli import Az, CommandError, az, azd
 
 ROLES = {
     "Reader": ("6f1d2c0a-5b0e-4f0e-9d55-3a6b1c5a1f01", "Reads accounts, jobs, tasks, metrics and the dashboard."),
@@ -103,6 +104,7 @@ def main(arguments: Sequence[str], call: Az = az) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     first = commands.add_parser("ensure", help="find or make the registration and print its client id")
     first.add_argument("--name", required=True, help="display name of the registration")
+    first.add_argument("--azd", action="store_true", help="keep it as AUTH_CLIENT_ID in the azd environment, too")
     second = commands.add_parser("connect", help="tell the registration of the deployed app")
     second.add_argument("--client-id", required=True, help="what `ensure` printed")
     second.add_argument("--url", required=True, help="address of the app: the output BATCHSCOPE_URL")
@@ -110,11 +112,15 @@ def main(arguments: Sequence[str], call: Az = az) -> int:
     options = parser.parse_args(arguments)
     try:
         if options.command == "ensure":
-            print(ensure(options.name, call))
+            client_id = ensure(options.name, call)
+            if options.azd:
+                azd("env", "set", "AUTH_CLIENT_ID", client_id)
+            print(client_id)
         else:
             connect(options.client_id, options.url, options.principal_id, call)
     except CommandError as error:
-        print(error, file=sys.stderr)
+        meaning = "Nothing was deployed." if options.command == "ensure" else "Nobody can sign in before this works."
+        print(f"No sign-in for Batchscope: {str(error).rstrip('.')}. {meaning}", file=sys.stderr)
         return 1
     return 0
 

@@ -1,13 +1,17 @@
-"""Calls the Azure CLI for the scripts beside this file, which run on a plain Python: `python3 -m infra.NAME`."""
+"""Calls the Azure CLI for the scripts beside this file, which need no packages: `python3 dev.py infra NAME`."""
 
 import json
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 type Az = Callable[..., Any]
 """Runs `az` with arguments and gives its JSON answer."""
+
+
+_NAMES = {"az": "the Azure CLI", "azd": "the Azure Developer CLI"}
 
 
 class CommandError(Exception):
@@ -16,15 +20,35 @@ class CommandError(Exception):
 
 def az(*arguments: str) -> Any:
     """What `az` answers, parsed; None when it answers nothing. Raises CommandError."""
-    program = shutil.which("az")
-    if program is None:
-        raise CommandError("The Azure CLI (az) is not installed, or not on the PATH.")
-    return parsed([program, *arguments, "--only-show-errors", "--output", "json"])
+    return parsed([_program("az"), *arguments, "--only-show-errors", "--output", "json"])
+
+
+def words_of(*arguments: str) -> str:
+    """What `az` prints where that is no JSON. Raises CommandError."""
+    return _output([_program("az"), *arguments])
+
+
+def azd(*arguments: str) -> str:
+    """What `azd` prints. Raises CommandError."""
+    return _output([_program("azd"), *arguments])
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise CommandError(f"{_NAMES[name]} ({name}) is not installed, or not on the PATH.")
+    return found
 
 
 def parsed(command: Sequence[str]) -> Any:
     """The JSON that a command prints. Raises CommandError with the command's own words."""
+    text = _output(command)
+    return json.loads(text) if text else None
+
+
+def _output(command: Sequence[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise CommandError(f"az {' '.join(command[1:4])} failed: {done.stderr.strip()}")
-    return json.loads(done.stdout) if done.stdout.strip() else None
+        words = " ".join(done.stderr.split()).removeprefix("ERROR: ")
+        raise CommandError(f"{Path(command[0]).stem} {' '.join(command[1:4])} failed: {words}")
+    return done.stdout.strip()

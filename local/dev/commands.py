@@ -17,14 +17,14 @@ from local.dev.console import Failure, StopRequested, complain, say
 from local.dev.guards import guards
 from local.dev.install import prepare
 from local.dev.pins import lock_all
-from local.dev.scripts import emulator, run_script, test
+from local.dev.scripts import emulator, infra, run_script, test
 from local.dev.stack import Options
 from local.dev.up import up
 
 type Command = Callable[[Checkout, argparse.Namespace], int]
 ACCOUNT = re.compile(r"https://[a-z0-9]+\.[a-z0-9]+\.batch\.azure\.com/?")
-OWN_ARGUMENTS = {"test": 1, "emulator": 1, "bench": 2, "prove": 2}
-OWN_HELP = frozenset({"emulator"})
+OWN_ARGUMENTS = {"test": 1, "emulator": 1, "deploy-check": 1, "bench": 2, "prove": 2, "infra": 2}
+OWN_HELP = frozenset({"emulator", "deploy-check"})
 INTERRUPTED = 130
 LAST_PORT = 65535
 
@@ -71,6 +71,11 @@ def parser() -> argparse.ArgumentParser:
     _add(checks, lambda checkout, options: check(checkout, strict=options.strict))
     for kind, text in (("bench", "measure something"), ("prove", "run a long proof")):
         _add_script(commands.add_parser(kind, help=f"{text}; without NAME lists what there is"), kind)
+    checked = commands.add_parser("deploy-check", help="name everything that a deployment to Azure would fail of")
+    _add(checked, lambda checkout, options: infra(checkout, "deploy-check", options.further))
+    scripts = commands.add_parser("infra", help="run a script of infra/; without NAME lists what there is")
+    _add_script(scripts, "infra")
+    _add(scripts, lambda checkout, options: infra(checkout, options.name, options.further))
     guarded = commands.add_parser("guards", help="name the test modules that guard a file, to run after changing it")
     guarded.add_argument("file", metavar="FILE")
     _add(guarded, lambda checkout, options: guards(checkout, options.file))

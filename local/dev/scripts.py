@@ -1,4 +1,4 @@
-"""`test`, `emulator`, `bench`, `prove`: hand over to a program in `.venv`, whose exit code and terminal become theirs.
+"""`test`, `emulator`, `bench`, `prove`, `infra`: hand over to a program, whose exit code and terminal become theirs.
 
 On POSIX the program takes this process's place, so Ctrl-C, debuggers and signals work as if it had been called.
 """
@@ -14,6 +14,8 @@ from local.dev.console import Failure, say
 from local.dev.install import prepare
 
 FOLDERS = {"bench": "bench", "prove": "local/prove"}
+INFRA = ("app-registration", "deploy-check", "event-subscriptions", "publish", "smoke-test")
+"""Scripts of `infra/` that people, hooks and pipelines start; they need the standard library only."""
 
 
 def test(checkout: Checkout, arguments: Sequence[str]) -> int:
@@ -52,6 +54,17 @@ def run_script(checkout: Checkout, kind: str, name: str | None, arguments: Seque
     return _hand_over(checkout, (module, *arguments), os.environ)
 
 
+def infra(checkout: Checkout, name: str | None, arguments: Sequence[str]) -> int:
+    """Run `infra/NAME.py` with this Python, installing nothing; without a name, list those there are."""
+    if name is None:
+        say(f"infra: {_listed(INFRA)}")
+        return 0
+    if name not in INFRA:
+        raise Failure(f'There is no infra "{name}"; there is: {_listed(INFRA)}.')
+    module = f"infra.{name.replace('-', '_')}"
+    return _hand_over(checkout, (module, *arguments), os.environ, python=sys.executable)
+
+
 def script_names(folder: Path) -> list[str]:
     return sorted(path.stem.replace("_", "-") for path in folder.glob("*.py") if not path.stem.startswith("_"))
 
@@ -60,9 +73,11 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) or "none so far"
 
 
-def _hand_over(checkout: Checkout, module: Sequence[str], environment: Mapping[str, str]) -> int:
+def _hand_over(
+    checkout: Checkout, module: Sequence[str], environment: Mapping[str, str], *, python: str | None = None
+) -> int:
     os.chdir(checkout.root)
-    command = [str(checkout.python), "-m", *module]
+    command = [python or str(checkout.python), "-m", *module]
     sys.stdout.flush()
     if os.name != "nt":
         os.execve(command[0], command, dict(environment))

@@ -2,9 +2,9 @@
 
 The zip is unpacked into an empty folder. There a Python that has nothing but its standard library starts it:
 Microsoft's worker library, which is in the package, loads it with exactly the settings that Bicep sets, and it answers
-as it should behind App Service authentication. Then each of the app's modules is imported. Meanwhile every connection to
-another machine is refused and counted, as is every program that is started (a compiler, say), and Python compiles none
-of the package's files, since their bytecode is in it.
+as it should behind App Service authentication. Then each of the app's modules is imported. Meanwhile every connection
+to another machine is refused and counted, as is every program that is started (a compiler, say), and Python compiles
+none of the package's files, since their bytecode is in it.
 """
 
 import argparse

@@ -4,6 +4,8 @@ from tests.infra.planting import Breakage
 
 _CI, _DEPLOY, _WHAT_IF = (f".github/workflows/{name}.yml" for name in ("ci", "deploy", "whatif"))
 _SMOKE, _EVENTS, _SIGN_IN = (f"infra/{name}.py" for name in ("smoke_test", "event_subscriptions", "app_registration"))
+_RELEASE, _CODEQL = (f".github/workflows/{name}.yml" for name in ("release", "codeql"))
+_PUBLISH, _RIGHTS, _PLACES = (f"infra/{name}.py" for name in ("publish", "deployment_rights", "deployment_places"))
 _HOST, _LINTER = "host.json", "infra/bicepconfig.json"
 
 PIPELINE_BREAKAGES = (
@@ -31,7 +33,9 @@ PIPELINE_BREAKAGES = (
         "client-id: ${{ secrets.AZURE_CLIENT_ID }}",
     ),
     Breakage("strangers' code runs with rights", _WHAT_IF, "pull_request:", "pull_request_target:"),
-    Breakage("the package isn't built remotely", _DEPLOY, " --build-remote true", ""),
+    Breakage("another package is deployed", _DEPLOY, "dist/batchscope.zip", "dist/other.zip"),
+    Breakage("nothing is checked first", _DEPLOY, "        run: python3 dev.py deploy-check\n", "        run: echo\n"),
+    Breakage("what is wrong doesn't matter", _DEPLOY, "dev.py deploy-check", "dev.py deploy-check || true"),
     Breakage("the smoke test can't fail", _DEPLOY, "--patience 600", "--patience 600 || true"),
     Breakage("an expression is misspelt", _DEPLOY, "steps.provision.outputs.app", "steps.provison.outputs.app"),
     Breakage(
@@ -59,7 +63,7 @@ PIPELINE_BREAKAGES = (
         '"no-unused-params": { "level": "error" }',
         '"no-unused-params": { "level": "off" }',
     ),
-    Breakage("a command is misspelt", _DEPLOY, "config-zip", "config-zipp"),
+    Breakage("a command is misspelt", _DEPLOY, "infra publish", "infra publishh"),
     Breakage("polls of before the deployment count", _DEPLOY, ' --polled-after "$DEPLOYED"', ""),
     Breakage("the smoke test takes anything", _DEPLOY, "--patience 600", "--patience 600 --max-age 999999"),
     Breakage("the linter can't fail", _CI, "lint --file infra/main.bicep", "lint --file infra/main.bicep || echo no"),
@@ -144,14 +148,14 @@ PIPELINE_BREAKAGES = (
     Breakage(
         "code is deployed before there is an app",
         "azure.yaml",
-        "hooks:\n  preprovision",
-        "workflows:\n  up:\n    steps:\n      - azd: deploy --all\n      - azd: provision\nhooks:\n  preprovision",
+        "      - azd: provision\n      - azd: deploy app --from-package dist/batchscope.zip\n",
+        "      - azd: deploy app --from-package dist/batchscope.zip\n      - azd: provision\n",
     ),
     Breakage(
         "code is deployed to another app",
         "azure.yaml",
-        "    remoteBuild: true\n",
-        "    remoteBuild: true\n    resourceName: other\n",
+        "    remoteBuild: false\n",
+        "    remoteBuild: false\n    resourceName: other\n",
     ),
     Breakage(
         "Bicep is for another cloud",
@@ -168,5 +172,35 @@ PIPELINE_BREAKAGES = (
     Breakage("a role is for programs only", _SIGN_IN, '["User", "Application"]', '["Application"]'),
     Breakage("another program is trusted", _SIGN_IN, "04b07795-8ddb", "1950a258-227b"),
     Breakage("another template is deployed for events", _EVENTS, '"events.bicep"', '"main.bicep"'),
+    Breakage("a hook goes on without Python", "azure.yaml", "$ErrorActionPreference = 'Stop';\n", "\n"),
+    Breakage("a hook goes on after a failure", "azure.yaml", "--azd; exit $LASTEXITCODE", "--azd"),
+    Breakage(
+        "the client id isn't kept", "azure.yaml", '"batchscope-$AZURE_ENV_NAME" --azd', '"batchscope-$AZURE_ENV_NAME"'
+    ),
+    Breakage("azd lets Azure build", "azure.yaml", "remoteBuild: false", "remoteBuild: true"),
+    Breakage("azd packs the folder", "azure.yaml", "            exit 1\n", "            exit 0\n"),
+    Breakage("azd deploys what was built before", "azure.yaml", "  predeploy:", "  postup:"),
+    Breakage("any tag is a release", _RELEASE, "v[0-9]+.[0-9]+.[0-9]+", "*"),
+    Breakage("what CI has not passed is released", _RELEASE, "    needs: ci\n", ""),
+    Breakage("the package is not attested", _RELEASE, "subject-path: dist/*", "subject-path: dist/SHA256SUMS"),
+    Breakage("a release tells nothing of what is in it", _RELEASE, "          python3 dev.py sbom\n", ""),
+    Breakage("a release needs no reviewer", _RELEASE, "    environment: release\n", ""),
+    Breakage("a tag that isn't there is released", _RELEASE, " --verify-tag", ""),
+    Breakage("Python is not analysed", _CODEQL, "actions,javascript-typescript,python", "actions"),
+    Breakage("the analysis is not pinned", _CODEQL, "analyze@8aad20d150bbac5944a9f9d289da16a4b0d87c1e", "analyze@v4"),
+    Breakage("the analysis may write code", _CODEQL, "contents: read", "contents: write"),
+    Breakage("Azure builds the package", _PUBLISH, "RemoteBuild=false", "RemoteBuild=true"),
+    Breakage("a failed deployment is fine", _PUBLISH, "_SUCCEEDED = 4", "_SUCCEEDED = 3"),
+    Breakage("a refused package is sent again", _PUBLISH, '"BlobUpload" in body', "True"),
+    Breakage("a new app fails at once", _PUBLISH, "HTTPStatus.FORBIDDEN, ", ""),
+    Breakage("a deployment that was never there is fine", _PUBLISH, "NOT_FOUND and seen", "NOT_FOUND"),
+    Breakage("rights that are taken back count", _RIGHTS, "and not _has(each", "and _has(each"),
+    Breakage("rights on accounts don't matter", _RIGHTS, "if not may(permissions, ASSIGN)", "if False"),
+    Breakage(
+        "what is wrong is fine", "infra/deploy_check.py", "        return 1\n    print", "        return 0\n    print"
+    ),
+    Breakage("every region will do", _PLACES, "if deployment.location not in regions", "if not regions"),
+    Breakage("taken names will do", _PLACES, 'if not answer["nameAvailable"]', "if not answer"),
+    Breakage("an old command line will do", "infra/deployment_tools.py", "MIN_AZ = (2, 76)", "MIN_AZ = (2, 60)"),
     Breakage("the smoke test takes any health", _SMOKE, 'status not in {"healthy", "degraded"}', "status is None"),
 )

@@ -46,8 +46,9 @@ _RUNS: Mapping[str, tuple[str, ...]] = {
     "deploy.yml": (
         "actions/checkout",
         "actions/setup-python",
-        "python3 dev.py build",
         "azure/login",
+        "python3 dev.py deploy-check",
+        "python3 dev.py build",
         _STRICT,
         _FILL_IN,
         (
@@ -67,13 +68,10 @@ _RUNS: Mapping[str, tuple[str, ...]] = {
         ),
         '} >> "$GITHUB_OUTPUT"',
         _STRICT,
-        (
-            'az functionapp deployment source config-zip --resource-group "$GROUP" --name "$APP"'
-            " --src dist/batchscope.zip --build-remote true"
-        ),
+        'python3 dev.py infra publish --resource-group "$GROUP" --app "$APP" --package dist/batchscope.zip',
         'echo "deployed=$(date --utc +%Y-%m-%dT%H:%M:%SZ)" >> "$GITHUB_OUTPUT"',
         "azure/login",
-        'python3 -m infra.event_subscriptions --resource-group "$GROUP" --app "$APP" --storage "$STORAGE"',
+        'python3 dev.py infra event-subscriptions --resource-group "$GROUP" --app "$APP" --storage "$STORAGE"',
         _STRICT,
         (
             'BATCHSCOPE_TOKEN="$(az account get-access-token --resource "api://$AUTH_CLIENT_ID"'
@@ -81,8 +79,23 @@ _RUNS: Mapping[str, tuple[str, ...]] = {
         ),
         'echo "::add-mask::$BATCHSCOPE_TOKEN"',
         "export BATCHSCOPE_TOKEN",
-        'python3 infra/smoke_test.py "$URL" --polled-after "$DEPLOYED" --patience 600',
+        'python3 dev.py infra smoke-test "$URL" --polled-after "$DEPLOYED" --patience 600',
     ),
+    "release.yml": (
+        "actions/checkout",
+        "actions/setup-python",
+        _STRICT,
+        "python3 dev.py build",
+        "python3 dev.py sbom",
+        "cd dist",
+        "sha256sum batchscope.zip batchscope-python.cdx.json batchscope-web.cdx.json > SHA256SUMS",
+        "actions/attest-build-provenance",
+        (
+            'gh release create "$TAG" --verify-tag --generate-notes dist/batchscope.zip'
+            " dist/batchscope-python.cdx.json dist/batchscope-web.cdx.json dist/SHA256SUMS"
+        ),
+    ),
+    "codeql.yml": ("actions/checkout", "github/codeql-action/init", "github/codeql-action/analyze"),
 }
 
 

@@ -13,9 +13,12 @@ from tests.infra.scenarios import Infrastructure
 type Steps = list[Mapping[str, Any]]
 
 PINNED = {
+    "actions/attest-build-provenance": ("a2bbfa25375fe432b6a289bc6b6cd05ecd0c4c32", "v4.1.0"),
     "actions/checkout": ("08c6903cd8c0fde910a37f88322edcfb5dd907a8", "v5.0.0"),
     "actions/setup-python": ("e797f83bcb11b83ae66e0230d6156d7c80228e7c", "v6.0.0"),
     "azure/login": ("a457da9ea143d694b1b9c7c869ebb04ebe844ef5", "v2.3.0"),
+    "github/codeql-action/analyze": ("8aad20d150bbac5944a9f9d289da16a4b0d87c1e", "v4.36.2"),
+    "github/codeql-action/init": ("8aad20d150bbac5944a9f9d289da16a4b0d87c1e", "v4.36.2"),
 }
 """Actions that were looked up, with the release that each commit is; a new one is entered here."""
 _PERMISSIONS = {
@@ -23,10 +26,14 @@ _PERMISSIONS = {
     ("ci.yml", "bicep"): {"contents": "read"},
     ("whatif.yml", "what-if"): {"contents": "read", "id-token": "write"},
     ("deploy.yml", "deploy"): {"contents": "read", "id-token": "write"},
+    ("release.yml", "build"): {"attestations": "write", "contents": "write", "id-token": "write"},
+    ("codeql.yml", "analyze"): {"contents": "read", "security-events": "write"},
 }
 _TRIGGERS = {
     "ci.yml": {"pull_request": None, "workflow_call": None},
     "whatif.yml": {"pull_request": {"paths": ["infra/**", ".github/workflows/whatif.yml"]}},
+    "release.yml": {"push": {"tags": ["v[0-9]+.[0-9]+.[0-9]+"]}},
+    "codeql.yml": {"pull_request": None, "push": {"branches": ["main"]}, "schedule": [{"cron": "23 4 * * 1"}]},
 }
 _CI = "./.github/workflows/ci.yml"
 _LOGIN = {
@@ -34,6 +41,19 @@ _LOGIN = {
     "tenant-id": "${{ vars.AZURE_TENANT_ID }}",
     "subscription-id": "${{ vars.AZURE_SUBSCRIPTION_ID }}",
 }
+_WITH: Mapping[str, Mapping[str, Any]] = {
+    "actions/checkout": {"persist-credentials": False},
+    "actions/setup-python": {"python-version-file": ".python-version"},
+    "actions/attest-build-provenance": {"subject-path": "dist/*"},
+    "azure/login": _LOGIN,
+    "github/codeql-action/init": {
+        "languages": "actions,javascript-typescript,python",
+        "build-mode": "none",
+        "queries": "security-extended",
+    },
+    "github/codeql-action/analyze": {},
+}
+"""What each action is given."""
 _LONGEST_MINUTES = 120
 _KEYS = {"name", "on", "permissions", "concurrency", "jobs"}
 _JOB_KEYS = {"name", "runs-on", "timeout-minutes", "permissions", "steps"}
@@ -51,6 +71,8 @@ _OWN_KEYS: Mapping[str, Mapping[str, Any]] = {
         },
         "needs": "ci",
     },
+    "build": {"environment": "release", "needs": "ci"},
+    "analyze": {},
 }
 """What a job says beyond what every job does; a condition or a default more, and its steps may not run as they read."""
 _STEP_KEYS = {"name", "id", "uses", "with", "env", "run"}
@@ -61,9 +83,26 @@ _CONCURRENCY = {
     },
     "whatif.yml": {"group": "what-if-${{ github.ref }}", "cancel-in-progress": True},
     "deploy.yml": {"group": "deploy-${{ inputs.environment || 'dev' }}", "cancel-in-progress": False},
+    "release.yml": {"group": "release-${{ github.ref }}", "cancel-in-progress": False},
+    "codeql.yml": {
+        "group": "codeql-${{ github.ref }}-${{ github.event_name }}",
+        "cancel-in-progress": "${{ github.event_name == 'pull_request' }}",
+    },
 }
 _GIVEN = {
-    "Deploy the code, built remotely": {
+    "Name everything that would fail": {
+        name: f"${{{{ vars.{name} }}}}"
+        for name in (
+            "ALERT_EMAIL",
+            "AUTH_CLIENT_ID",
+            "AZURE_ENV_NAME",
+            "AZURE_LOCATION",
+            "AZURE_SUBSCRIPTION_ID",
+            "BATCH_ACCOUNT_IDS",
+        )
+    },
+    "Publish the release": {"GH_TOKEN": "${{ github.token }}", "TAG": "${{ github.ref_name }}"},
+    "Deploy the package": {
         "APP": "${{ steps.provision.outputs.app }}",
         "GROUP": "${{ steps.provision.outputs.group }}",
     },
@@ -132,13 +171,9 @@ def careful_steps(infrastructure: Infrastructure) -> Iterator[str]:
     """Logging in is by OIDC with public ids; no step keeps a token on disk or repeats what a stranger wrote."""
     for name, _, job in _jobs(infrastructure):
         for step in job["steps"]:
-            given = step.get("with", {})
-            if "actions/checkout" in step.get("uses", "") and given != {"persist-credentials": False}:
-                yield f"{name}: the checkout keeps its token"
-            if "setup-python" in step.get("uses", "") and given != {"python-version-file": ".python-version"}:
-                yield f"{name}: Python is {given}"
-            if "azure/login" in step.get("uses", "") and given != _LOGIN:
-                yield f"{name}: the login is with {given}"
+            action = step.get("uses", "").partition("@")[0]
+            if action and step.get("with", {}) != _WITH.get(action):
+                yield f"{name}: {action} is given {step.get('with')}"
             if "${{" in step.get("run", ""):
                 yield f"{name}: an expression is spliced into a script"
             if unknown := step.keys() - _STEP_KEYS:
@@ -170,7 +205,7 @@ def without_secrets(infrastructure: Infrastructure) -> Iterator[str]:
 
 def right_triggers(infrastructure: Infrastructure) -> Iterator[str]:
     found = dict(_workflows(infrastructure))
-    if found.keys() != {"ci.yml", "whatif.yml", "deploy.yml"}:
+    if found.keys() != {"ci.yml", "whatif.yml", "deploy.yml", *_TRIGGERS}:
         yield f"the workflows are {sorted(found)}"
     for name, wanted in _TRIGGERS.items():
         if found[name]["on"] != wanted:
@@ -184,12 +219,13 @@ def right_triggers(infrastructure: Infrastructure) -> Iterator[str]:
 
 
 def deployed_after_checks(infrastructure: Infrastructure) -> Iterator[str]:
-    """Nothing is deployed that CI has not passed, of the very same commit."""
-    jobs = dict(_workflows(infrastructure))["deploy.yml"]["jobs"]
-    if jobs.get("ci") != {"name": "CI", "permissions": {"contents": "read"}, "uses": _CI}:
-        yield f"deploy.yml begins with {jobs.get('ci')}"
-    if jobs["deploy"].get("needs") != "ci" or "if" in jobs["deploy"]:
-        yield "deploy.yml deploys what CI has not passed"
+    """Nothing is deployed or released that CI has not passed, of the very same commit."""
+    for name, last in (("deploy.yml", "deploy"), ("release.yml", "build")):
+        jobs = dict(_workflows(infrastructure))[name]["jobs"]
+        if jobs.get("ci") != {"name": "CI", "permissions": {"contents": "read"}, "uses": _CI}:
+            yield f"{name} begins with {jobs.get('ci')}"
+        if jobs[last].get("needs") != "ci" or "if" in jobs[last]:
+            yield f"{name} takes what CI has not passed"
 
 
 def variables_given(infrastructure: Infrastructure) -> Iterator[str]:

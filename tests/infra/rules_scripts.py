@@ -11,7 +11,12 @@ from tests.infra.scenarios import Infrastructure
 
 SCRIPTS_FOLDER = "SCRIPTS_FOLDER"
 """Names the folder whose scripts test_smoke_test.py starts as programs, if not this checkout's."""
-_TESTS = ("tests/infra/test_scripts.py", "tests/infra/test_smoke_test.py")
+_TESTS = (
+    "tests/infra/test_scripts.py",
+    "tests/infra/test_publish.py",
+    "tests/infra/test_deploy_check.py",
+    "tests/infra/test_smoke_test.py",
+)
 
 
 def scripts_that_work(infrastructure: Infrastructure) -> Iterator[str]:

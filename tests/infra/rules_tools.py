@@ -13,34 +13,44 @@ import yaml
 from local.dev.checks import workflows
 from tests.infra.scenarios import Infrastructure
 
+_STOP = "$ErrorActionPreference = 'Stop';"
+_END = "; exit $LASTEXITCODE"
+"""In PowerShell a program that fails, or isn't there, ends a script only if the script says so."""
+_INSTEAD = "azd can't pack this app: use 'azd up', or 'azd deploy app --from-package dist/batchscope.zip'."
 _HOOKS: Mapping[str, tuple[str, str]] = {
     "preprovision": (
-        'azd env set AUTH_CLIENT_ID "$(python3 -m infra.app_registration ensure --name "batchscope-$AZURE_ENV_NAME")"',
-        'azd env set AUTH_CLIENT_ID (python -m infra.app_registration ensure --name "batchscope-$env:AZURE_ENV_NAME")',
+        'python3 dev.py infra app-registration ensure --name "batchscope-$AZURE_ENV_NAME" --azd',
+        f'{_STOP} python dev.py infra app-registration ensure --name "batchscope-$env:AZURE_ENV_NAME" --azd{_END}',
     ),
     "postprovision": (
         (
-            'python3 -m infra.app_registration connect --client-id "$AUTH_CLIENT_ID"'
+            'python3 dev.py infra app-registration connect --client-id "$AUTH_CLIENT_ID"'
             ' --url "$BATCHSCOPE_URL" --principal-id "$BATCHSCOPE_PRINCIPAL_ID"'
         ),
         (
-            "python -m infra.app_registration connect --client-id $env:AUTH_CLIENT_ID"
-            " --url $env:BATCHSCOPE_URL --principal-id $env:BATCHSCOPE_PRINCIPAL_ID"
+            f'{_STOP} python dev.py infra app-registration connect --client-id "$env:AUTH_CLIENT_ID"'
+            f' --url "$env:BATCHSCOPE_URL" --principal-id "$env:BATCHSCOPE_PRINCIPAL_ID"{_END}'
         ),
     ),
+    "predeploy": ("python3 dev.py build", f"{_STOP} python dev.py build{_END}"),
     "postdeploy": (
         (
-            'python3 -m infra.event_subscriptions --resource-group "$AZURE_RESOURCE_GROUP"'
+            'python3 dev.py infra event-subscriptions --resource-group "$AZURE_RESOURCE_GROUP"'
             ' --app "$AZURE_FUNCTION_APP_NAME" --storage "$BATCHSCOPE_TELEMETRY_STORAGE"'
         ),
         (
-            "python -m infra.event_subscriptions --resource-group $env:AZURE_RESOURCE_GROUP"
-            " --app $env:AZURE_FUNCTION_APP_NAME --storage $env:BATCHSCOPE_TELEMETRY_STORAGE"
+            f'{_STOP} python dev.py infra event-subscriptions --resource-group "$env:AZURE_RESOURCE_GROUP"'
+            f' --app "$env:AZURE_FUNCTION_APP_NAME" --storage "$env:BATCHSCOPE_TELEMETRY_STORAGE"{_END}'
         ),
     ),
-    "prepackage": ("python3 dev.py build", "python dev.py build"),
+    "prepackage": (
+        f'echo "{_INSTEAD}" >&2; exit 1',
+        f'[Console]::Error.WriteLine("{_INSTEAD}"); exit 1',
+    ),
 }
 """What each hook runs, on POSIX and on Windows."""
+_STEPS = ("provision", "deploy app --from-package dist/batchscope.zip")
+"""What `azd up` does, in this order."""
 _HOST: Mapping[str, Any] = {
     "version": "2.0",
     "telemetryMode": "OpenTelemetry",
@@ -96,14 +106,16 @@ _LINTED = {
 
 
 def hooks(infrastructure: Infrastructure) -> Iterator[str]:
-    """azd makes the registration before, builds the package, connects both afterwards; on every system alike."""
+    """azd makes the registration, then builds the package and deploys it as it is; on every system alike."""
     whole = yaml.safe_load(infrastructure.read("azure.yaml"))
     service = whole["services"]["app"]
-    wanted = {"project": ".", "language": "python", "host": "function", "remoteBuild": True}
+    wanted = {"project": ".", "language": "python", "host": "function", "remoteBuild": False}
     if {**service, "hooks": {}} != {**wanted, "hooks": {}} or whole["services"].keys() != {"app"}:
         yield f"azure.yaml: the services are {whole['services']}"
-    if whole.keys() != {"name", "metadata", "infra", "services", "hooks"}:
+    if whole.keys() != {"name", "metadata", "infra", "services", "workflows", "hooks"}:
         yield f"azure.yaml: nobody has looked up one of {sorted(whole)}"
+    if whole.get("workflows") != {"up": {"steps": [{"azd": step} for step in _STEPS]}}:
+        yield f"azure.yaml: `azd up` does {whole.get('workflows')}"
     if whole.get("infra") != {"provider": "bicep", "path": "infra", "module": "main"}:
         yield f"azure.yaml: the infrastructure is {whole.get('infra')}"
     for name, systems in _HOOKS.items():
@@ -115,9 +127,9 @@ def hooks(infrastructure: Infrastructure) -> Iterator[str]:
             yield f"azure.yaml: the hook {name} is {held.get(name)}"
     if service["hooks"].keys() | whole["hooks"].keys() != _HOOKS.keys():
         yield "azure.yaml: there are other hooks than those"
-    for module in re.findall(r"-m (infra[\w.]+)", infrastructure.read("azure.yaml")):
-        if not (infrastructure.root / f"{module.replace('.', '/')}.py").exists():
-            yield f"azure.yaml: there is no {module}"
+    for script in re.findall(r"dev\.py infra ([\w-]+)", infrastructure.read("azure.yaml")):
+        if not (infrastructure.root / f"infra/{script.replace('-', '_')}.py").exists():
+            yield f"azure.yaml: there is no {script}"
 
 
 _MILDER = {"use-recent-api-versions": "off", "use-secure-value-for-secure-inputs": "warning"}

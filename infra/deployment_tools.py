@@ -1,0 +1,115 @@
+"""Whether the tools, the login and the variables of a deployment are there."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+
+from infra.azure_cli import CommandError, azd, words_of
+from infra.deployment import ACCOUNT_ID, HERE, Deployment
+
+MIN_AZ = (2, 76)
+"""The first that knows `what-if --validation-level`."""
+MIN_AZD = (1, 20)
+MIN_BICEP = (0, 30)
+ROLES = {"Reader", "Operator"}
+LONGEST_NAME = 12
+OPTIONAL = {"ALERT_EMAIL"}
+
+
+def tools(deployment: Deployment) -> Iterator[str]:
+    """The Azure CLI and, where it deploys, azd. This Python is the right one, or this wouldn't run."""
+    try:
+        found = deployment.call("version")["azure-cli"]
+    except CommandError as error:
+        yield f"{_sentence(error)} Install it: see https://aka.ms/installazurecli."
+        return
+    if _numbers(found) < MIN_AZ:
+        yield f"The Azure CLI is {found}; {_dotted(MIN_AZ)} or newer is needed. Run `az upgrade`."
+    if not deployment.uses_azd:
+        return
+    found = json.loads(azd("version", "--output", "json"))["azd"]["version"]
+    if _numbers(found) < MIN_AZD:
+        yield f"azd is {found}; {_dotted(MIN_AZD)} or newer is needed. See https://aka.ms/azd/upgrade."
+
+
+def bicep(_: Deployment) -> Iterator[str]:
+    """The compiler, which the Azure CLI installs on first use if it may."""
+    try:
+        found = re.search(r"\d+\.\d+\.\d+", words_of("bicep", "version"))
+    except CommandError as error:
+        yield f"There is no Bicep compiler: {error} Run `az bicep install`."
+        return
+    if found and _numbers(found[0]) < MIN_BICEP:
+        yield f"Bicep is {found[0]}; {_dotted(MIN_BICEP)} or newer is needed. Run `az bicep upgrade`."
+
+
+def login(deployment: Deployment) -> Iterator[str]:
+    """Who is logged in, and to which subscription."""
+    if shutil.which("az") is None:
+        return
+    try:
+        account = deployment.account
+    except CommandError as error:
+        yield f"Nobody is logged in: {error} Run `az login`."
+        return
+    wanted = deployment.variables.get("AZURE_SUBSCRIPTION_ID")
+    if wanted and wanted.lower() != str(account["id"]).lower():
+        yield (
+            f"az is set to the subscription {account['id']}, and AZURE_SUBSCRIPTION_ID is {wanted}. "
+            f"Run `az account set --subscription {wanted}`."
+        )
+    if account.get("state", "Enabled") != "Enabled":
+        yield f"The subscription {account['id']} is {account['state']}, so nothing can be deployed to it."
+
+
+def variables(deployment: Deployment) -> Iterator[str]:
+    """All that the parameter file takes from the environment, and whether the app registration is as it should be."""
+    text = (HERE / "main.parameters.json").read_text(encoding="utf-8")
+    made_by_azd = {"AUTH_CLIENT_ID"} if deployment.uses_azd else set()
+    for name in dict.fromkeys(re.findall(r"\$\{(\w+)\}", text)):
+        if not deployment.variables.get(name) and name not in OPTIONAL | made_by_azd:
+            yield f"{name} isn't set. {_how(deployment, name)}"
+    environment = deployment.variables.get("AZURE_ENV_NAME", "")
+    if environment and not 1 < len(environment) <= LONGEST_NAME:
+        yield f"AZURE_ENV_NAME is {environment}; names of environments have 2 to {LONGEST_NAME} characters."
+    for account in deployment.account_ids:
+        if not ACCOUNT_ID.fullmatch(account):
+            yield (
+                f"BATCH_ACCOUNT_IDS holds {account}, which isn't the id of a Batch account. "
+                "`az batch account list --query '[].id'` lists them."
+            )
+    if deployment.variables.get("AUTH_CLIENT_ID"):
+        yield from _registration(deployment, deployment.variables["AUTH_CLIENT_ID"])
+
+
+def _registration(deployment: Deployment, client_id: str) -> Iterator[str]:
+    make = "`python3 dev.py infra app-registration ensure --name batchscope-ENV` makes one and prints its client id."
+    try:
+        found = deployment.call("ad", "app", "show", "--id", client_id)
+    except CommandError as error:
+        if "does not exist" not in str(error) and "ResourceNotFound" not in str(error):
+            raise
+        yield f"AUTH_CLIENT_ID is {client_id}, and there is no such app registration in this tenant. {make}"
+        return
+    missing = ROLES - {role["value"] for role in found.get("appRoles") or [] if role.get("isEnabled", True)}
+    if missing:
+        yield f"The app registration {client_id} lacks the app roles {', '.join(sorted(missing))}. {make}"
+
+
+def _how(deployment: Deployment, name: str) -> str:
+    if deployment.uses_azd:
+        return f"Run `azd env set {name} …`."
+    return "In a workflow it is a variable of the GitHub environment; here, export it."
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
+
+
+def _sentence(error: CommandError) -> str:
+    return f"{str(error)[0].upper()}{str(error)[1:]}"

@@ -1,0 +1,252 @@
+"""`deploy-check` names everything that a deployment would fail of, and changes nothing; with a made-up `az`."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra import deploy_check
+from infra.deployment_rights import DEFINE
+from local.dev.checkout import HERE
+from tests.infra.fake_az import write_programs
+
+SUBSCRIPTION = "11111111-0000-0000-0000-000000000000"
+CLIENT = "33333333-0000-0000-0000-000000000000"
+SCOPE = f"/subscriptions/{SUBSCRIPTION}"
+GROUP = f"{SCOPE}/resourceGroups/rg-batch"
+ACCOUNT = f"{GROUP}/providers/Microsoft.Batch/batchAccounts/render"
+APP_GROUP = f"{SCOPE}/resourceGroups/rg-batchscope-dev"
+VARIABLES = {
+    "AZURE_ENV_NAME": "dev",
+    "AZURE_LOCATION": "West Europe",
+    "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
+    "BATCH_ACCOUNT_IDS": ACCOUNT,
+    "AUTH_CLIENT_ID": CLIENT,
+}
+GET = "az rest --method get --url"
+PERMISSIONS = "/providers/Microsoft.Authorization/permissions"
+SETTINGS = f"{GET} {ACCOUNT}/providers/Microsoft.Insights/diagnosticSettings"
+ROOM = f"{GET} {SCOPE}/providers/Microsoft.Authorization/roleAssignmentsUsageMetrics"
+NAMES = f"az rest --method post --url {SCOPE}/providers/Microsoft.Web/checknameavailability"
+WHAT_IF = "az deployment sub what-if"
+OWNER = {"value": [{"actions": ["*"], "notActions": []}]}
+CONTRIBUTOR = {"value": [{"actions": ["*"], "notActions": ["Microsoft.Authorization/*/Write"]}]}
+READER = {"value": [{"actions": ["*/read"], "notActions": []}]}
+PROVIDERS = ("Web", "Storage", "Insights", "OperationalInsights", "ManagedIdentity", "EventGrid", "Batch", "Resources")
+CREATED = (
+    f"{APP_GROUP}/providers/Microsoft.Storage/storageAccounts/stbshostabc",
+    f"{APP_GROUP}/providers/Microsoft.Web/sites/func-batchscope-dev-abc",
+    f"{ACCOUNT}/providers/Microsoft.Authorization/roleAssignments/22222222-0000-0000-0000-000000000000",
+)
+READING = ("version", "show", "list", "show-usage", "check-name", "what-if", "get-values")
+
+
+def prediction(*created: str) -> dict[str, Any]:
+    return {"changes": [{"resourceId": each, "changeType": "Create"} for each in created]}
+
+
+def registered(*left_out: str) -> list[dict[str, str]]:
+    held = [f"Microsoft.{name}" for name in (*PROVIDERS, "Network", "App", "Dashboard", "KeyVault")]
+    return [
+        {"namespace": name, "registrationState": "NotRegistered" if name in left_out else "Registered"} for name in held
+    ]
+
+
+ALL_WELL: Mapping[str, Any] = {
+    "az version": {"azure-cli": "2.88.0"},
+    "az bicep version": "Bicep CLI version 0.49.2 (3deeb2c)",
+    "az account show": {"id": SUBSCRIPTION, "state": "Enabled"},
+    "az ad app show": {"appRoles": [{"value": "Reader"}, {"value": "Operator"}]},
+    f"{GET} {SCOPE}{PERMISSIONS}": OWNER,
+    f"{GET} {GROUP}{PERMISSIONS}": OWNER,
+    f"{GET} {ACCOUNT}{PERMISSIONS}": OWNER,
+    f"{GET} {ACCOUNT}?": {"location": "westeurope"},
+    SETTINGS: {"value": []},
+    ROOM: {"roleAssignmentsRemainingCount": 3000},
+    "az functionapp list-flexconsumption-locations": [{"name": "westeurope"}, {"name": "northeurope"}],
+    "az functionapp list-flexconsumption-runtimes": [{"version": "3.12"}, {"version": "3.13"}],
+    "az provider list": registered(),
+    WHAT_IF: prediction(*CREATED),
+    "az storage account check-name": {"nameAvailable": True},
+    "az storage account show-usage": {"currentValue": 10, "limit": 250},
+    NAMES: {"nameAvailable": True},
+}
+type Checked = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Checked:
+    """Runs the check where the tools answer as if all were well, but for `changed`, and the variables are so, too."""
+
+    def run(*arguments: str, changed: Mapping[str, Any] | None = None, **variables: str) -> tuple[int, str]:
+        write_programs(tmp_path, {**ALL_WELL, **(changed or {})})
+        for name in ("ALERT_EMAIL", *VARIABLES):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in {**VARIABLES, **variables}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        exit_code = deploy_check.main(arguments)
+        return exit_code, capsys.readouterr().out
+
+    return run
+
+
+def wrong(printed: str) -> list[str]:
+    return [line.removeprefix("WRONG: ") for line in printed.splitlines() if line.startswith("WRONG: ")]
+
+
+def test_where_all_is_well_nothing_is_wrong_and_nothing_is_changed(checked: Checked, tmp_path: Path) -> None:
+    exit_code, printed = checked()
+    assert exit_code == 0, printed
+    assert wrong(printed) == []
+    assert "NOT LOOKED AT" not in printed
+    assert "Nothing is wrong" in printed
+    for line in (tmp_path / "asked").read_text().splitlines():
+        words = line.split()
+        is_reading = any(word in READING or word.startswith("list-") for word in words[:5])
+        assert is_reading or line.startswith((GET, NAMES)), line
+
+
+def test_everything_that_is_wrong_is_named_at_once(checked: Checked) -> None:
+    exit_code, printed = checked(
+        changed={
+            "az version": {"azure-cli": "2.60.0"},
+            f"{GET} {SCOPE}{PERMISSIONS}": READER,
+            f"{GET} {ACCOUNT}{PERMISSIONS}": CONTRIBUTOR,
+            "az functionapp list-flexconsumption-locations": [{"name": "northeurope"}],
+            "az provider list": registered("Microsoft.EventGrid"),
+            "az storage account check-name": {"nameAvailable": False, "message": "It is taken."},
+            "az storage account show-usage": {"currentValue": 250, "limit": 250},
+        },
+        AUTH_CLIENT_ID="",
+    )
+    assert exit_code == 1
+    assert len(wrong(printed)) == 13, printed
+    for said in (
+        "2.60.0",
+        "AUTH_CLIENT_ID isn't set",
+        "westeurope, where",
+        "EventGrid",
+        "taken",
+        "250 storage accounts",
+    ):
+        assert any(said in line for line in wrong(printed)), said
+
+
+LOCKED_OUT = {"fails": "ERROR: Please run 'az login' to setup account."}
+FIVE = {"value": [{"name": f"other-{number}"} for number in range(5)]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"az version": {"azure-cli": "2.75.1"}}, "The Azure CLI is 2.75.1; 2.76 or newer is needed"),
+        ({"az bicep version": {"fails": "ERROR: Bicep CLI not found."}}, "Run `az bicep install`"),
+        ({"az bicep version": "Bicep CLI version 0.20.4"}, "Bicep is 0.20.4; 0.30 or newer"),
+        ({"az account show": LOCKED_OUT}, "Run `az login`"),
+        ({"az account show": {"id": "other", "state": "Enabled"}}, f"`az account set --subscription {SUBSCRIPTION}`"),
+        ({"az account show": {"id": SUBSCRIPTION, "state": "Disabled"}}, "is Disabled"),
+        ({"az ad app show": {"fails": f"Resource '{CLIENT}' does not exist"}}, "no such app registration"),
+        ({"az ad app show": {"appRoles": [{"value": "Reader"}]}}, "lacks the app roles Operator"),
+        ({f"{GET} {SCOPE}{PERMISSIONS}": CONTRIBUTOR}, "You may not give the app its roles"),
+        ({f"{GET} {GROUP}{PERMISSIONS}": READER}, "You may not deploy what belongs to the account"),
+        ({f"{GET} {ACCOUNT}{PERMISSIONS}": CONTRIBUTOR}, "You may not give the app a role on the account"),
+        ({f"{GET} {ACCOUNT}?": {"fails": "ERROR: ResourceNotFound"}}, "isn't there, or you may not read it"),
+        ({f"{GET} {ACCOUNT}?": {"location": "eastus"}}, "Azure keeps its logs in its own region only"),
+        ({SETTINGS: FIVE}, "has 5 diagnostic settings"),
+        ({"az functionapp list-flexconsumption-runtimes": [{"version": "3.12"}]}, "but not 3.13"),
+        ({WHAT_IF: {"fails": "ERROR: RequestDisallowedByPolicy"}}, "Azure would refuse the deployment"),
+        ({WHAT_IF: {"error": {"message": "No such SKU."}}}, "refuses the templates: No such SKU."),
+        ({NAMES: {"nameAvailable": False, "reason": "AlreadyExists"}}, "func-batchscope-dev-abc"),
+        ({ROOM: {"roleAssignmentsRemainingCount": 0}}, "has room for 0 role assignments; 1 are"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_one_thing_that_is_wrong_is_named(checked: Checked, changed: Mapping[str, Any], said: str) -> None:
+    exit_code, printed = checked(changed=changed)
+    assert exit_code == 1, printed
+    assert len(wrong(printed)) == 1, printed
+    assert said in wrong(printed)[0]
+
+
+@pytest.mark.parametrize("name", ["AZURE_ENV_NAME", "AZURE_LOCATION", "BATCH_ACCOUNT_IDS", "AUTH_CLIENT_ID"])
+def test_a_variable_that_is_not_set_is_named(checked: Checked, name: str) -> None:
+    exit_code, printed = checked(**{name: ""})
+    assert exit_code == 1
+    assert [line for line in wrong(printed) if line.startswith(f"{name} isn't set.")], printed
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("AZURE_ENV_NAME", "a-name-too-long", "2 to 12 characters"),
+        ("BATCH_ACCOUNT_IDS", "render", "holds render, which isn't the id of a Batch account"),
+    ],
+)
+def test_a_variable_that_makes_no_sense_is_named(checked: Checked, name: str, value: str, said: str) -> None:
+    exit_code, printed = checked(**{name: value})
+    assert exit_code == 1
+    assert any(said in line for line in wrong(printed))
+
+
+def test_what_cannot_be_looked_at_is_named_and_not_held_against_the_deployment(checked: Checked) -> None:
+    exit_code, printed = checked(changed={"az ad app show": {"fails": "ERROR: Insufficient privileges"}})
+    assert exit_code == 0
+    assert "NOT LOOKED AT: Variables couldn't be looked at: az ad app show failed: Insufficient privileges" in printed
+
+
+def test_private_networking_needs_the_provider_that_no_deployment_registers(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = {"az provider list": registered("Microsoft.App", "Microsoft.EventGrid")}
+    assert checked(changed=changed)[0] == 0
+    monkeypatch.setattr("infra.deployment.Deployment.parameters", {"privateNetworking": True})
+    exit_code, printed = checked(changed=changed)
+    assert exit_code == 1
+    assert "`az provider register --namespace Microsoft.App`" in wrong(printed)[0]
+
+
+def test_a_custom_role_needs_the_right_to_define_it(checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = "/subscriptions/22222222-0000-0000-0000-000000000000"
+    account = ACCOUNT.replace(SCOPE, elsewhere)
+    monkeypatch.setattr("infra.deployment.Deployment.parameters", {"leastPrivilegeBatchRole": True})
+    group = account.partition("/providers/")[0]
+    changed = {f"{GET} {each}{PERMISSIONS}": OWNER for each in (account, group)}
+    changed |= {f"{GET} {account}?": {"location": "westeurope"}, SETTINGS.replace(SCOPE, elsewhere): {"value": []}}
+    _, printed = checked(changed={**changed, f"{GET} {elsewhere}{PERMISSIONS}": CONTRIBUTOR}, BATCH_ACCOUNT_IDS=account)
+    (only,) = wrong(printed)
+    assert only.startswith(f"You may not define the custom role of leastPrivilegeBatchRole ({DEFINE}) on {elsewhere}.")
+
+
+def test_azd_brings_the_values_that_the_environment_lacks(checked: Checked) -> None:
+    values = "\n".join(f'{name}="{value}"' for name, value in VARIABLES.items() if name != "AUTH_CLIENT_ID")
+    changed = {"azd env get-values": values, "azd version": {"azd": {"version": "1.27.0"}}}
+    exit_code, printed = checked("--azd", changed=changed, AUTH_CLIENT_ID="")
+    assert exit_code == 0, printed
+    exit_code, printed = checked("--azd", changed={**changed, "azd version": {"azd": {"version": "1.9.0"}}})
+    assert (exit_code, len(wrong(printed))) == (1, 1)
+    assert "azd is 1.9.0" in printed
+
+
+def test_without_the_azure_cli_one_sentence_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {**VARIABLES, "PATH": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    assert deploy_check.main([]) == 1
+    (only,) = wrong(capsys.readouterr().out)
+    assert only.startswith("The Azure CLI (az) is not installed, or not on the PATH. Install it")
+
+
+def test_dev_py_starts_it_and_shows_its_help(tmp_path: Path) -> None:
+    environment = {**os.environ, "PATH": str(tmp_path)}
+    command = [sys.executable, str(HERE.root / "dev.py"), "deploy-check"]
+    shown = subprocess.run([*command, "--help"], env=environment, capture_output=True, text=True, check=True).stdout
+    assert "usage: dev.py deploy-check" in shown
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "WRONG: " in done.stdout
