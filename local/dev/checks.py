@@ -8,6 +8,7 @@ from local.dev.checkout import Checkout
 from local.dev.console import Failure, say, step
 from local.dev.figures import old_figures
 from local.dev.install import prepare
+from local.dev.licences import licence_faults
 from local.dev.pins import stale_locks
 from local.dev.shell import run_shown
 
@@ -51,10 +52,15 @@ def checks(checkout: Checkout) -> Iterator[Check]:
     yield _tool(checkout, "import contracts", "lint-imports", "--no-cache")
     if (checkout.root / ".github/workflows").exists():
         yield _tool(checkout, "actionlint", "actionlint", *workflows(checkout.root))
-        yield _tool(checkout, "zizmor", "zizmor", "--offline", "--quiet", "--no-progress", ".github/workflows")
+        yield _tool(checkout, "zizmor", "zizmor", "--offline", "--quiet", "--no-progress", ".github")
         yield _tool(checkout, "yamllint", "yamllint", "--strict", ".github", "azure.yaml", ".yamllint.yaml")
+        workflow_schema = ("check-jsonschema", "--builtin-schema", "vendor.github-workflows")
+        yield _tool(checkout, "check-jsonschema workflows", *workflow_schema, *workflows(checkout.root))
+        dependabot = ("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
+        yield _tool(checkout, "check-jsonschema Dependabot", *dependabot)
     yield Check("lock files", lambda: "\n".join(stale_locks(checkout.root)))
     if (checkout.web / "package.json").exists():
+        yield Check("licences", lambda: "\n".join(licence_faults(checkout)))
         compiler = (str(checkout.node), "node_modules/typescript/bin/tsc", "--noEmit")
         yield Check("tsc --noEmit in web", lambda: _complaints(checkout, compiler, folder="web"))
 

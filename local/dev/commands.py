@@ -16,7 +16,9 @@ from local.dev.clean import clean
 from local.dev.console import Failure, StopRequested, complain, say
 from local.dev.guards import guards
 from local.dev.install import prepare
+from local.dev.licences import write_licences
 from local.dev.pins import lock_all
+from local.dev.sbom import sbom
 from local.dev.scripts import emulator, infra, run_script, test
 from local.dev.stack import Options
 from local.dev.up import up
@@ -82,6 +84,7 @@ def parser() -> argparse.ArgumentParser:
     built = commands.add_parser("build", help="make dist/batchscope.zip, which is deployed, with all dependencies")
     built.add_argument("--remote", action="store_true", help="without dependencies, for a remote build in Azure")
     _add(built, lambda checkout, options: build(checkout, remote=options.remote))
+    _add(commands.add_parser("sbom", help="list what is in the package, as CycloneDX documents"), lambda c, _: sbom(c))
     _add(commands.add_parser("clean", help="remove everything that was made here"), lambda c, _: clean(c))
     locks = commands.add_parser("lock", help="compile the lock files from their .in files and package.json")
     locks.add_argument("--upgrade", action="store_true", help="take the newest versions instead of keeping them")
@@ -136,6 +139,8 @@ def _up(checkout: Checkout, options: argparse.Namespace) -> int:
 def _lock(checkout: Checkout, options: argparse.Namespace) -> int:
     prepare(checkout, node=False)
     lock_all(checkout, upgrade=options.upgrade)
+    prepare(checkout, node=False)
+    write_licences(checkout)
     return 0
 
 
