@@ -215,7 +215,7 @@ def test_a_custom_role_needs_the_right_to_define_it(checked: Checked, monkeypatc
     account = ACCOUNT.replace(SCOPE, elsewhere)
     monkeypatch.setattr("infra.deployment.Deployment.parameters", {"leastPrivilegeBatchRole": True})
     group = account.partition("/providers/")[0]
-    changed = {f"{GET} {each}{PERMISSIONS}": OWNER for each in (account, group)}
+    changed: dict[str, Any] = {f"{GET} {each}{PERMISSIONS}": OWNER for each in (account, group)}
     changed |= {f"{GET} {account}?": {"location": "westeurope"}, SETTINGS.replace(SCOPE, elsewhere): {"value": []}}
     _, printed = checked(changed={**changed, f"{GET} {elsewhere}{PERMISSIONS}": CONTRIBUTOR}, BATCH_ACCOUNT_IDS=account)
     (only,) = wrong(printed)
