@@ -189,6 +189,8 @@ PIPELINE_BREAKAGES = (
     Breakage("Python is not analysed", _CODEQL, "actions,javascript-typescript,python", "actions"),
     Breakage("the analysis is not pinned", _CODEQL, "analyze@8aad20d150bbac5944a9f9d289da16a4b0d87c1e", "analyze@v4"),
     Breakage("the analysis may write code", _CODEQL, "contents: read", "contents: write"),
+    Breakage("a lock file is never updated", ".github/dependabot.yml", "[/web, /local/node]", "[/web]"),
+    Breakage("what came out today is proposed", ".github/dependabot.yml", "default-days: 7", "default-days: 0"),
     Breakage("Azure builds the package", _PUBLISH, "RemoteBuild=false", "RemoteBuild=true"),
     Breakage("a failed deployment is fine", _PUBLISH, "_SUCCEEDED = 4", "_SUCCEEDED = 3"),
     Breakage("a refused package is sent again", _PUBLISH, '"BlobUpload" in body', "True"),

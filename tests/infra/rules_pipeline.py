@@ -228,6 +228,21 @@ def deployed_after_checks(infrastructure: Infrastructure) -> Iterator[str]:
             yield f"{name} takes what CI has not passed"
 
 
+def proposed_updates(infrastructure: Infrastructure) -> Iterator[str]:
+    """Dependabot looks after every lock file and every action, and waits a week before it proposes what is new."""
+    updates = yaml.safe_load(infrastructure.read(".github/dependabot.yml"))["updates"]
+    found = {
+        (update["package-ecosystem"], folder)
+        for update in updates
+        for folder in update.get("directories", [update.get("directory")])
+    }
+    if found != {("pip", "/"), ("npm", "/web"), ("npm", "/local/node"), ("github-actions", "/")}:
+        yield f"Dependabot looks after {sorted(found)}"
+    for update in updates:
+        if update["schedule"] != {"interval": "weekly"} or update.get("cooldown") != {"default-days": 7}:
+            yield f"Dependabot proposes updates of {update['package-ecosystem']} at other times"
+
+
 def variables_given(infrastructure: Infrastructure) -> Iterator[str]:
     """Where the parameter file is filled in, each placeholder's variable is there, of the same name."""
     wanted = set(re.findall(r"\$\{(\w+)\}", infrastructure.read("infra/main.parameters.json")))
@@ -270,6 +285,7 @@ RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     without_secrets,
     right_triggers,
     deployed_after_checks,
+    proposed_updates,
     variables_given,
     steps_understand_each_other,
 )

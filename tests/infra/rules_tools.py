@@ -180,7 +180,7 @@ def linted(infrastructure: Infrastructure) -> Iterator[str]:
     programs = Path(sys.executable).parent
     commands = (
         ("actionlint", *workflows(infrastructure.root)),
-        ("zizmor", "--offline", "--quiet", "--no-progress", ".github/workflows"),
+        ("zizmor", "--offline", "--quiet", "--no-progress", ".github"),
         ("yamllint", "--strict", ".github", "azure.yaml"),
     )
     for command in commands:

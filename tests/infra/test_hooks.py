@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from local.dev.checkout import HERE
+from local.dev.scripts import INFRA
 from tests.infra.fake_az import write_programs
 
 VERSIONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
@@ -106,6 +107,13 @@ def test_azd_does_not_pack_the_folder(tmp_path: Path) -> None:
     done = run_hook("prepackage", tmp_path, {})
     assert done.returncode == 1
     assert done.stderr.startswith("azd can't pack this app: use 'azd up'")
+
+
+@pytest.mark.parametrize("name", INFRA)
+def test_every_script_is_there_and_shows_its_help(name: str) -> None:
+    command = [sys.executable, str(HERE.root / "dev.py"), "infra", name, "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("usage: ")
 
 
 @pytest.mark.parametrize("version", ["3.6", "3.8", "3.12"])
