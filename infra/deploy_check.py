@@ -1,4 +1,4 @@
-"""Names everything that a deployment to Azure would fail of, all at once, before anything is changed.
+"""Names everything that would make a deployment to Azure fail, all at once, before anything is changed.
 
 It looks at tools, the login, variables, rights, the region, quotas, resource providers and names, and asks Azure what
 the templates would do. It only reads. The exit code is 0 when nothing is wrong; what couldn't be looked at is named,

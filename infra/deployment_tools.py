@@ -47,7 +47,7 @@ def bicep(_: Deployment) -> Iterator[str]:
 def login(deployment: Deployment) -> Iterator[str]:
     """Who is logged in, and to which subscription."""
     if shutil.which("az") is None:
-        return
+        raise CommandError("the Azure CLI is missing.")
     try:
         account = deployment.account
     except CommandError as error:

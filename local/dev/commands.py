@@ -73,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
     _add(checks, lambda checkout, options: check(checkout, strict=options.strict))
     for kind, text in (("bench", "measure something"), ("prove", "run a long proof")):
         _add_script(commands.add_parser(kind, help=f"{text}; without NAME lists what there is"), kind)
-    checked = commands.add_parser("deploy-check", help="name everything that a deployment to Azure would fail of")
+    checked = commands.add_parser("deploy-check", help="name everything that would make a deployment to Azure fail")
     _add(checked, lambda checkout, options: infra(checkout, "deploy-check", options.further))
     scripts = commands.add_parser("infra", help="run a script of infra/; without NAME lists what there is")
     _add_script(scripts, "infra")

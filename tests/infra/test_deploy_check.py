@@ -1,4 +1,4 @@
-"""`deploy-check` names everything that a deployment would fail of, and changes nothing; with a made-up `az`."""
+"""`deploy-check` names everything that would make a deployment fail, and changes nothing; with a made-up `az`."""
 
 import os
 import subprocess
