@@ -6,13 +6,22 @@ share the name; storage always uses `name.region`, so that adding the second acc
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from shared.domain.keys import key_of
 
-SUFFIXES = ("batch.azure.com",)  # other clouds want other token scopes and authorities
+TOKEN_SCOPES: Mapping[str, str] = {
+    "batch.azure.com": "https://batch.core.windows.net//.default",
+    "batch.usgovcloudapi.net": "https://batch.core.usgovcloudapi.net//.default",
+    "batch.chinacloudapi.cn": "https://batch.chinacloudapi.cn//.default",
+}
+"""Suffixes of Batch accounts' addresses in each cloud, with the scope of tokens for them.
+
+Source: `az cloud list`, endpoints.batchResourceId; it ends in a slash, which the audience of a token must have.
+"""
+_PUBLIC = "batch.azure.com"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _NAME = re.compile(r"[a-z0-9]{3,24}")
 _EXAMPLE = "https://NAME.REGION.batch.azure.com"
@@ -31,6 +40,12 @@ class Account:
     @property
     def is_local(self) -> bool:
         return is_loopback(self.endpoint)
+
+    @property
+    def token_scope(self) -> str:
+        """The scope of a token for the account's cloud; the public cloud's for an account on this machine."""
+        suffix = (urlsplit(self.endpoint).hostname or "").split(".", 2)[-1]
+        return TOKEN_SCOPES.get(suffix, TOKEN_SCOPES[_PUBLIC])
 
 
 def is_loopback(url: str) -> bool:
@@ -93,8 +108,8 @@ def _parse(entry: str) -> Account:
         raise ValueError("is not https; tokens are sent over https only")
     name, _, rest = host.partition(".")
     region, _, suffix = rest.partition(".")
-    if suffix not in SUFFIXES or not region or not _NAME.fullmatch(name):
-        raise ValueError(f"is not a Batch account's address (it should end in {' or '.join(SUFFIXES)})")
+    if suffix not in TOKEN_SCOPES or not region or not _NAME.fullmatch(name):
+        raise ValueError(f"is not a Batch account's address (it should end in {' or '.join(TOKEN_SCOPES)})")
     if separator and given_name.lower() != name:
         raise ValueError(f"gives the name '{given_name}' to the account '{name}'; leave the name out")
     return Account(name, key_of(f"{name}.{region}"), name, region, endpoint)

@@ -95,6 +95,7 @@ class BatchAccount:
         client = BatchClient(
             account.endpoint,
             secret,
+            credential_scopes=[account.token_scope],
             retry_total=1,
             retry_status=0,
             retry_on_status_codes=[],

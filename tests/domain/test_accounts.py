@@ -68,8 +68,29 @@ MALFORMED = {
     "https://westeurope.batch.azure.com": "not a Batch account's address",
     "https://a.westeurope.batch.azure.com": "not a Batch account's address",
     "https://contoso.westeurope.evilbatch.azure.com": "not a Batch account's address",
+    "https://contoso.usgovvirginia.batch.azure.us": "not a Batch account's address",
+    "https://contoso.chinaeast2.batch.chinacloudapi.cn.example.org": "not a Batch account's address",
+    "http://contoso.usgovvirginia.batch.usgovcloudapi.net": "not https",
     f"fabrikam={AZURE}": "gives the name 'fabrikam'",
 }
+
+
+@pytest.mark.parametrize(
+    ("address", "scope"),
+    [
+        (AZURE, "https://batch.core.windows.net//.default"),
+        (
+            "https://contoso.usgovvirginia.batch.usgovcloudapi.net",
+            "https://batch.core.usgovcloudapi.net//.default",
+        ),
+        ("https://contoso.chinaeast2.batch.chinacloudapi.cn", "https://batch.chinacloudapi.cn//.default"),
+        ("demo=http://127.0.0.1:1", "https://batch.core.windows.net//.default"),
+    ],
+)
+def test_an_account_of_each_cloud_gets_tokens_of_its_own_cloud(address: str, scope: str) -> None:
+    accounts, problems = parse_accounts(address)
+    assert not problems
+    assert [account.token_scope for account in accounts] == [scope]
 
 
 @pytest.mark.parametrize("entry", MALFORMED)
