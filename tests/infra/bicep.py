@@ -180,6 +180,7 @@ class File(Expressions):
             body["scope"].id if "scope" in body else self.scope.id,
             child(item.node, "existing") is not None,
             body,
+            self.scope.cloud,
         )
         self.everything.append(made)
         self.own.setdefault(item.name, []).append(made)
@@ -216,7 +217,7 @@ class File(Expressions):
             raise BicepError(f"{self.path.name}: the module {item.name} has no name")
         scope = body.get("scope", self.scope)
         if isinstance(scope, Resource):
-            scope = Scope(self.scope.subscription, scope.name)
+            scope = Scope(self.scope.subscription, scope.name, self.scope.cloud)
         file = File(path, scope, body.get("params", {})).deploy()
         made = Module(item.name, body["name"], scope, file)
         self.modules.append(made)

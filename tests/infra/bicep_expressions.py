@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.infra.bicep_functions import FUNCTIONS
+from tests.infra.bicep_functions import FUNCTIONS, environment_of
 from tests.infra.bicep_resources import Module, Property, Resource, Scope
 from tests.infra.bicep_syntax import BicepError, Declaration, Node, named, swallowed_ternary, text
 
@@ -121,6 +121,7 @@ class Expressions(ABC):
             ">": lambda: one > other,
             "<": lambda: one < other,
             "??": lambda: other if one is None else one,
+            "+": lambda: one + other,
         }
         if operator.type not in known:
             raise BicepError(f"{self.path.name}: {operator.type} is beyond this evaluator")
@@ -180,6 +181,7 @@ class Expressions(ABC):
     def _functions_here(self) -> dict[str, Callable[..., Any]]:
         return {
             "loadJsonContent": lambda name: json.loads((self.path.parent / name).read_text(encoding="utf-8")),
+            "environment": lambda: environment_of(self.scope.cloud),
             "resourceGroup": self._resource_group,
             "subscription": lambda: {
                 "id": f"/subscriptions/{self.scope.subscription}",
@@ -193,5 +195,5 @@ class Expressions(ABC):
     def _resource_group(self, *names: str) -> Any:
         if names:
             subscription, group = names if len(names) > 1 else (self.scope.subscription, names[0])
-            return Scope(subscription, group)
-        return {"id": self.scope.id, "location": "the group's region"}
+            return Scope(subscription, group, self.scope.cloud)
+        return {"id": self.scope.id, "location": "the group's region", "tags": {"of": "the group"}}

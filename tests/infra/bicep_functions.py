@@ -13,6 +13,19 @@ SECRET = "<<secret>>"
 TENANT = "77777777-0000-0000-0000-000000000000"
 
 
+def environment_of(cloud: str) -> dict[str, Any]:
+    """What `environment()` gives in a cloud, as far as infra/ asks."""
+    login, storage = _CLOUDS[cloud]
+    return {"name": cloud, "authentication": {"loginEndpoint": login}, "suffixes": {"storage": storage}}
+
+
+_CLOUDS = {
+    "AzureCloud": ("https://login.microsoftonline.com/", "core.windows.net"),
+    "AzureUSGovernment": ("https://login.microsoftonline.us/", "core.usgovcloudapi.net"),
+    "AzureChinaCloud": ("https://login.chinacloudapi.cn/", "core.chinacloudapi.cn"),
+}
+
+
 def _union(*values: Any) -> Any:
     if all(isinstance(value, dict) for value in values):
         return {key: entry for value in values for key, entry in value.items()}
@@ -34,12 +47,11 @@ def _list_keys(resource_id: str, api_version: str) -> dict[str, Any]:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cidrSubnet": _subnet,
+    "concat": lambda *parts: [entry for part in parts for entry in part],
     "contains": lambda whole, part: part in whole,
     "empty": lambda value: not value,
-    "environment": lambda: {
-        "authentication": {"loginEndpoint": "https://login.microsoftonline.com/"},
-        "suffixes": {"storage": "core.windows.net"},
-    },
+    "endsWith": lambda whole, part: whole.endswith(part),
+    "first": lambda values: values[0],
     "guid": lambda *parts: str(uuid.uuid5(uuid.NAMESPACE_URL, "|".join(parts))),
     "join": lambda parts, glue: glue.join(parts),
     "last": lambda values: values[-1],

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tests.infra.bicep_functions import environment_of
 from tests.infra.bicep_syntax import BicepError
 
 if TYPE_CHECKING:
@@ -14,10 +15,11 @@ SUBSCRIPTION = "11111111-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where a file is deployed: a subscription, or a resource group in one."""
+    """Where a file is deployed: a subscription, or a resource group in one, of a cloud."""
 
     subscription: str
     group: str | None = None
+    cloud: str = "AzureCloud"
 
     @property
     def id(self) -> str:
@@ -38,6 +40,7 @@ class Resource:
     scope: str
     existing: bool
     body: Mapping[str, Any]
+    cloud: str = "AzureCloud"
 
     def get(self, path: str, default: Any = None) -> Any:
         """A property by its dotted path."""
@@ -59,17 +62,26 @@ class Module:
     file: "File"
 
 
+_BATCH = {
+    "AzureCloud": "westeurope.batch.azure.com",
+    "AzureUSGovernment": "usgovvirginia.batch.usgovcloudapi.net",
+    "AzureChinaCloud": "chinaeast2.batch.chinacloudapi.cn",
+}
+
+
+def _storage_endpoint(service: str) -> Callable[[Resource], str]:
+    return lambda r: f"https://{r.name}.{service}.{environment_of(r.cloud)['suffixes']['storage']}/"
+
+
 _SAMPLES: dict[tuple[str, str], Callable[[Resource], Any]] = {
-    ("Microsoft.Batch/batchAccounts", "properties.accountEndpoint"): lambda r: f"{r.name}.westeurope.batch.azure.com",
+    ("Microsoft.Batch/batchAccounts", "properties.accountEndpoint"): lambda r: f"{r.name}.{_BATCH[r.cloud]}",
     ("Microsoft.Insights/components", "properties.ConnectionString"): lambda r: f"address of {r.id}",
     ("Microsoft.ManagedIdentity/userAssignedIdentities", "properties.clientId"): lambda r: f"client of {r.id}",
     ("Microsoft.ManagedIdentity/userAssignedIdentities", "properties.principalId"): lambda r: f"principal of {r.id}",
-    ("Microsoft.Storage/storageAccounts", "properties.primaryEndpoints.blob"): lambda r: (
-        f"https://{r.name}.blob.core.windows.net/"
-    ),
-    ("Microsoft.Storage/storageAccounts", "properties.primaryEndpoints.queue"): lambda r: (
-        f"https://{r.name}.queue.core.windows.net/"
-    ),
+    **{
+        ("Microsoft.Storage/storageAccounts", f"properties.primaryEndpoints.{service}"): _storage_endpoint(service)
+        for service in ("blob", "queue", "table")
+    },
     ("Microsoft.Web/sites", "properties.defaultHostName"): lambda r: f"{r.name}.azurewebsites.net",
 }
 
