@@ -10,6 +10,9 @@ param storageAccountName string
 @description('Region of the storage account.')
 param location string = resourceGroup().location
 
+@description('Tags of the system topic; by default those of the resource group.')
+param tags object = resourceGroup().tags
+
 @description('Name of a system topic that the storage account already has in this resource group, as it can have only one; empty to make one.')
 param existingTopicName string = ''
 
@@ -34,6 +37,7 @@ resource storageAccount 'Microsoft.Storage/storageAccounts@2025-06-01' existing 
 resource newTopic 'Microsoft.EventGrid/systemTopics@2025-02-15' = if (empty(existingTopicName)) {
   name: topicName
   location: location
+  tags: tags
   properties: {
     source: storageAccount.id
     topicType: 'Microsoft.Storage.StorageAccounts'

@@ -22,8 +22,17 @@ param loggedBatchAccountIds string = batchAccountIds
 @maxLength(36)
 param authClientId string
 
+@description('Address of a Key Vault secret with which the app signs people in; empty to sign in by its identity.')
+param authCredentialUri string = ''
+
+@description('Whether to set WEBSITE_AUTH_ENABLED; the smoke test says where the platform does not.')
+param authEnabledSetting bool = false
+
 @description('Whether to give the app a custom role with the least rights on Batch accounts, instead of the built-in Azure Batch Account Reader.')
 param leastPrivilegeBatchRole bool = false
+
+@description('Tags of everything that is deployed, beside azd-env-name.')
+param tags object = {}
 
 @description('Whether storage is reached through private endpoints only.')
 param privateNetworking bool = false
@@ -31,11 +40,49 @@ param privateNetworking bool = false
 @description('Address space of the virtual network when networking is private; a /24 or larger.')
 param virtualNetworkAddressPrefix string = '10.64.0.0/24'
 
+@description('Id of an existing subnet for the app when networking is private, delegated to Microsoft.App/environments; give both subnets or none.')
+param appSubnetId string = ''
+
+@description('Id of an existing subnet for private endpoints when networking is private, in reach of the one for the app.')
+param endpointSubnetId string = ''
+
+@description('Id of the resource group with central private DNS zones; "none" where a policy makes the records, empty to make zones here.')
+param dnsZoneGroupId string = ''
+
+@description('Those of batchAccountIds that are reached by private endpoints when networking is private, separated by commas.')
+param privateBatchAccountIds string = ''
+
+@description('Whether the app answers private endpoints only; needs privateNetworking for the endpoint.')
+param privateInboundAccess bool = false
+
+@description('Ranges of addresses that reach the app over the web, such as 203.0.113.0/24; empty for all.')
+param allowedIpRanges string[] = []
+
 @description('Ids of the subnets whose Batch pools write telemetry when networking is private; each needs the service endpoint Microsoft.Storage.')
 param poolSubnetIds string[] = []
 
-@description('Object ids of the managed identities of Batch pools that write telemetry.')
-param telemetryWriterPrincipalIds string[] = []
+@description('Managed identities of Batch pools that write telemetry, each with the folders that are its own.')
+param telemetryWriters {
+  @description('Object id of the identity.')
+  principalId: string
+  @description('Folders of the container telemetry, such as accounts/NAME/pools/POOL.')
+  prefix: string
+}[] = []
+
+@description('Copies of stored data: LRS in one place, ZRS in three zones, GRS and GZRS in a second region as well.')
+@allowed([
+  'LRS'
+  'ZRS'
+  'GRS'
+  'GZRS'
+])
+param storageRedundancy string = 'LRS'
+
+@description('Address of a Key Vault key that encrypts storage, without a version; empty for keys of Microsoft.')
+param encryptionKeyUri string = ''
+
+@description('Id of the user-assigned identity that may use the key of encryptionKeyUri.')
+param encryptionIdentityId string = ''
 
 @description('Days after which telemetry of nodes is deleted.')
 @minValue(1)
@@ -66,7 +113,7 @@ param alertEmail string = ''
 param instanceMemoryMB int = 2048
 
 @description('Most instances of the app that may run at once.')
-@minValue(40)
+@minValue(1)
 @maxValue(1000)
 param maximumInstanceCount int = 40
 
@@ -155,6 +202,8 @@ param housekeepingSchedule string = '0 17 * * * *'
 param maxBatchCallsPerMinute int = 3000
 
 var roles = loadJsonContent('roles.json')
+var clouds = loadJsonContent('clouds.json')
+var cloud = clouds[environment().name]
 var letters = map(range(0, length(environmentName)), i => toLower(substring(environmentName, i, 1)))
 var environmentLabel = join(map(letters, letter => contains('abcdefghijklmnopqrstuvwxyz0123456789', letter) ? letter : '-'), '')
 var suffix = uniqueString(subscription().id, environmentName, location)
@@ -173,9 +222,9 @@ var names = {
 var packageContainer = 'app-package'
 var telemetryContainer = 'telemetry'
 var resourceLogContainer = 'insights-logs-servicelog'
-var tags = {
+var allTags = union(tags, {
   'azd-env-name': environmentName
-}
+})
 
 var accountIds = filter(split(replace(batchAccountIds, ' ', ''), ','), id => !empty(id))
 var loggedIds = split(toLower(replace(loggedBatchAccountIds, ' ', '')), ',')
@@ -183,6 +232,15 @@ var accountSubscriptionIds = map(accountIds, id => toLower(split(id, '/')[2]))
 // A role's definition must be assignable where it stands.
 var ownSubscriptionId = toLower(subscription().subscriptionId)
 var batchRoleId = guid(subscription().id, 'batchscope', environmentName)
+var writerRoleId = guid(subscription().id, 'batchscope-telemetry', environmentName)
+var ownNetwork = privateNetworking && (empty(appSubnetId) || empty(endpointSubnetId))
+var groupId = '${subscription().id}/resourceGroups/${names.resourceGroup}'
+var zonesId = '${empty(dnsZoneGroupId) ? groupId : dnsZoneGroupId}/providers/Microsoft.Network/privateDnsZones'
+var zonesByPolicy = dnsZoneGroupId == 'none'
+var batchZone = 'privatelink.${cloud.batch}'
+var webZone = 'privatelink.${cloud.web}'
+var storageZones = map([ 'blob', 'queue', 'table' ], service => 'privatelink.${service}.${environment().suffixes.storage}')
+var privateBatchIds = filter(split(replace(privateBatchAccountIds, ' ', ''), ','), id => !empty(id))
 var privateEndpoints = [
   { storage: names.hostStorage, service: 'blob' }
   { storage: names.hostStorage, service: 'queue' }
@@ -194,7 +252,7 @@ var privateEndpoints = [
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
   name: names.resourceGroup
   location: location
-  tags: tags
+  tags: allTags
 }
 
 module identity 'modules/identity.bicep' = {
@@ -203,7 +261,7 @@ module identity 'modules/identity.bicep' = {
   params: {
     name: names.identity
     location: location
-    tags: tags
+    tags: allTags
   }
 }
 
@@ -213,13 +271,16 @@ module hostStorage 'modules/storage.bicep' = {
   params: {
     name: names.hostStorage
     location: location
-    tags: tags
+    tags: allTags
     containerNames: [
       packageContainer
     ]
     lifecycleRules: []
     privateNetworking: privateNetworking
     allowedSubnetIds: []
+    redundancy: storageRedundancy
+    encryptionKeyUri: encryptionKeyUri
+    encryptionIdentityId: encryptionIdentityId
   }
 }
 
@@ -243,7 +304,7 @@ module telemetryStorage 'modules/storage.bicep' = {
   params: {
     name: names.telemetryStorage
     location: location
-    tags: tags
+    tags: allTags
     containerNames: [
       telemetryContainer
       resourceLogContainer
@@ -266,6 +327,9 @@ module telemetryStorage 'modules/storage.bicep' = {
     ]
     privateNetworking: privateNetworking
     allowedSubnetIds: poolSubnetIds
+    redundancy: storageRedundancy
+    encryptionKeyUri: encryptionKeyUri
+    encryptionIdentityId: encryptionIdentityId
   }
 }
 
@@ -282,13 +346,22 @@ module telemetryStorageRoles 'modules/storage-roles.bicep' = {
   }
 }
 
-module telemetryWriters 'modules/container-writers.bicep' = {
+module telemetryWriterRole 'modules/telemetry-writer-role.bicep' = if (!empty(telemetryWriters)) {
+  name: 'telemetry-writer-role-${environmentLabel}'
+  params: {
+    roleId: writerRoleId
+    environmentName: environmentName
+  }
+}
+
+module telemetryWriterRights 'modules/container-writers.bicep' = if (!empty(telemetryWriters)) {
   name: 'telemetry-writers'
   scope: group
   params: {
     storageAccountName: telemetryStorage.outputs.name
     containerName: telemetryContainer
-    principalIds: telemetryWriterPrincipalIds
+    roleId: telemetryWriterRole!.outputs.roleId
+    writers: telemetryWriters
   }
 }
 
@@ -299,7 +372,7 @@ module monitoring 'modules/monitoring.bicep' = {
     workspaceName: names.workspace
     applicationInsightsName: names.applicationInsights
     location: location
-    tags: tags
+    tags: allTags
     dailyQuotaGb: logDailyQuotaGb
     retentionDays: logRetentionDays
     publisherPrincipalId: identity.outputs.principalId
@@ -312,7 +385,7 @@ module alerts 'modules/alerts.bicep' = if (!empty(alertEmail)) {
   params: {
     namePrefix: 'batchscope-${environmentLabel}'
     location: location
-    tags: tags
+    tags: allTags
     workspaceId: monitoring.outputs.workspaceId
     email: alertEmail
   }
@@ -339,14 +412,25 @@ module batchAccounts 'modules/batch-account.bicep' = [for (id, i) in accountIds:
   }
 }]
 
-module network 'modules/network.bicep' = if (privateNetworking) {
+module network 'modules/network.bicep' = if (ownNetwork) {
   name: 'network'
   scope: group
   params: {
     name: names.network
     location: location
-    tags: tags
+    tags: allTags
     addressPrefix: virtualNetworkAddressPrefix
+  }
+}
+
+module dnsZones 'modules/dns-zones.bicep' = if (privateNetworking && empty(dnsZoneGroupId)) {
+  name: 'dns-zones'
+  scope: group
+  params: {
+    zoneNames: union(storageZones, empty(privateBatchIds) ? [] : [ batchZone ], privateInboundAccess ? [ webZone ] : [])
+    tags: allTags
+    networkId: empty(appSubnetId) ? network!.outputs.id : first(split(appSubnetId, '/subnets/'))
+    linkName: names.network
   }
 }
 
@@ -354,17 +438,51 @@ module endpoints 'modules/private-endpoint.bicep' = [for endpoint in privateEndp
   name: 'endpoint-${endpoint.storage}-${endpoint.service}'
   scope: group
   params: {
+    name: 'pe-${endpoint.storage}-${endpoint.service}'
     location: location
-    tags: tags
-    subnetId: network!.outputs.endpointSubnetId
-    storageAccountName: endpoint.storage
+    tags: allTags
+    subnetId: empty(endpointSubnetId) ? network!.outputs.endpointSubnetId : endpointSubnetId
+    resourceId: '${groupId}/providers/Microsoft.Storage/storageAccounts/${endpoint.storage}'
     service: endpoint.service
+    zoneId: zonesByPolicy ? '' : '${zonesId}/privatelink.${endpoint.service}.${environment().suffixes.storage}'
   }
   dependsOn: [
+    dnsZones
     hostStorage
     telemetryStorage
   ]
 }]
+
+module batchEndpoints 'modules/private-endpoint.bicep' = [for id in privateBatchIds: if (privateNetworking) {
+  name: 'endpoint-batch-${uniqueString(toLower(id))}'
+  scope: group
+  params: {
+    name: 'pe-${last(split(id, '/'))}-${uniqueString(toLower(id))}'
+    location: location
+    tags: allTags
+    subnetId: empty(endpointSubnetId) ? network!.outputs.endpointSubnetId : endpointSubnetId
+    resourceId: id
+    service: 'batchAccount'
+    zoneId: zonesByPolicy ? '' : '${zonesId}/${batchZone}'
+  }
+  dependsOn: [
+    dnsZones
+  ]
+}]
+
+module appEndpoint 'modules/private-endpoint.bicep' = if (privateNetworking && privateInboundAccess) {
+  name: 'endpoint-app'
+  scope: group
+  params: {
+    name: 'pe-${names.app}'
+    location: location
+    tags: allTags
+    subnetId: empty(endpointSubnetId) ? network!.outputs.endpointSubnetId : endpointSubnetId
+    resourceId: app.outputs.id
+    service: 'sites'
+    zoneId: zonesByPolicy ? '' : '${zonesId}/${webZone}'
+  }
+}
 
 module app 'modules/app.bicep' = {
   name: 'app'
@@ -373,7 +491,7 @@ module app 'modules/app.bicep' = {
     name: names.app
     planName: names.plan
     location: location
-    tags: tags
+    tags: allTags
     identityName: identity.outputs.name
     hostStorageName: hostStorage.outputs.name
     telemetryStorageName: telemetryStorage.outputs.name
@@ -383,7 +501,11 @@ module app 'modules/app.bicep' = {
     instanceMemoryMB: instanceMemoryMB
     maximumInstanceCount: maximumInstanceCount
     httpConcurrency: httpConcurrency
-    subnetId: privateNetworking ? network!.outputs.appSubnetId : ''
+    subnetId: !privateNetworking ? '' : (empty(appSubnetId) ? network!.outputs.appSubnetId : appSubnetId)
+    privateInboundAccess: privateInboundAccess
+    allowedIpRanges: allowedIpRanges
+    authCredentialUri: authCredentialUri
+    authEnabledSetting: authEnabledSetting
     batchAccountEndpoints: [for (id, i) in accountIds: batchAccounts[i].outputs.endpoint]
     settings: {
       DELETED_JOB_DAYS: string(deletedJobDays)
@@ -408,6 +530,7 @@ module app 'modules/app.bicep' = {
     }
   }
   dependsOn: [
+    batchEndpoints
     endpoints
     hostStorageRoles
     telemetryStorageRoles

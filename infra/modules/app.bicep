@@ -1,4 +1,5 @@
-// The app on a Flex Consumption plan, its settings and its sign-in. It bears one identity and knows no secret.
+// The app on a Flex Consumption plan, its settings and its sign-in. It bears one identity; where sign-in needs a secret,
+// the platform reads it from a Key Vault with that identity.
 
 @description('Name of the app.')
 param name string
@@ -42,11 +43,41 @@ param httpConcurrency int
 @description('Id of the subnet through which the app reaches private endpoints; empty for none.')
 param subnetId string
 
+@description('Whether the app answers private endpoints only.')
+param privateInboundAccess bool
+
+@description('Ranges of addresses that reach the app, in CIDR notation; empty for all.')
+param allowedIpRanges string[]
+
+@description('Address of the Key Vault secret with which the app signs people in; empty to sign in by its identity.')
+param authCredentialUri string
+
+@description('Whether to set WEBSITE_AUTH_ENABLED, where the platform does not.')
+param authEnabledSetting bool
+
 @description('Addresses of the Batch accounts to watch.')
 param batchAccountEndpoints string[]
 
 @description('Settings of the app by name, as the README lists them; those that tell where things are come from this module.')
 param settings object
+
+var signInSetting = empty(authCredentialUri) ? 'OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID' : 'MICROSOFT_PROVIDER_AUTHENTICATION_SECRET'
+var ipRules = [for (addresses, i) in allowedIpRanges: {
+  name: 'allowed-${i}'
+  action: 'Allow'
+  priority: 200 + i
+  ipAddress: addresses
+}]
+// Event Grid tells of new blobs over the web, with a key.
+var eventGridRules = [
+  {
+    name: 'event-grid'
+    action: 'Allow'
+    priority: 100
+    tag: 'ServiceTag'
+    ipAddress: 'AzureEventGrid'
+  }
+]
 
 resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' existing = {
   name: identityName
@@ -62,6 +93,15 @@ resource telemetryStorage 'Microsoft.Storage/storageAccounts@2025-06-01' existin
 
 resource applicationInsights 'Microsoft.Insights/components@2020-02-02' existing = {
   name: applicationInsightsName
+}
+
+// The functions host makes addresses of its storage from a name in the public cloud only.
+var storageSettings = environment().name == 'AzureCloud' ? {
+  AzureWebJobsStorage__accountName: hostStorage.name
+} : {
+  AzureWebJobsStorage__blobServiceUri: hostStorage.properties.primaryEndpoints.blob
+  AzureWebJobsStorage__queueServiceUri: hostStorage.properties.primaryEndpoints.queue
+  AzureWebJobsStorage__tableServiceUri: hostStorage.properties.primaryEndpoints.table
 }
 
 resource plan 'Microsoft.Web/serverfarms@2025-03-01' = {
@@ -92,7 +132,8 @@ resource app 'Microsoft.Web/sites@2025-03-01' = {
   properties: {
     serverFarmId: plan.id
     httpsOnly: true
-    publicNetworkAccess: 'Enabled'
+    publicNetworkAccess: privateInboundAccess ? 'Disabled' : 'Enabled'
+    keyVaultReferenceIdentity: empty(authCredentialUri) ? null : identity.id
     virtualNetworkSubnetId: empty(subnetId) ? null : subnetId
     functionAppConfig: {
       deployment: {
@@ -121,6 +162,8 @@ resource app 'Microsoft.Web/sites@2025-03-01' = {
     }
     siteConfig: {
       http20Enabled: true
+      ipSecurityRestrictions: empty(allowedIpRanges) ? null : concat(eventGridRules, ipRules)
+      ipSecurityRestrictionsDefaultAction: empty(allowedIpRanges) ? null : 'Deny'
       minTlsVersion: '1.2'
       remoteDebuggingEnabled: false
       scmMinTlsVersion: '1.2'
@@ -147,16 +190,15 @@ resource scmPasswords 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@20
 resource appSettings 'Microsoft.Web/sites/config@2025-03-01' = {
   parent: app
   name: 'appsettings'
-  properties: union(settings, {
+  properties: union(settings, storageSettings, authEnabledSetting ? { WEBSITE_AUTH_ENABLED: 'true' } : {}, {
     APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identity.properties.clientId};Authorization=AAD'
     APPLICATIONINSIGHTS_CONNECTION_STRING: applicationInsights.properties.ConnectionString
     AZURE_CLIENT_ID: identity.properties.clientId
     AzureWebJobsDisableHomepage: 'true'
-    AzureWebJobsStorage__accountName: hostStorage.name
     AzureWebJobsStorage__clientId: identity.properties.clientId
     AzureWebJobsStorage__credential: 'managedidentity'
     BATCH_ACCOUNTS: join(batchAccountEndpoints, ',')
-    OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID: identity.properties.clientId
+    '${signInSetting}': empty(authCredentialUri) ? identity.properties.clientId : '@Microsoft.KeyVault(SecretUri=${authCredentialUri})'
     TELEMETRY_STORAGE__blobServiceUri: telemetryStorage.properties.primaryEndpoints.blob
     TELEMETRY_STORAGE__clientId: identity.properties.clientId
     TELEMETRY_STORAGE__credential: 'managedidentity'
@@ -188,7 +230,7 @@ resource signIn 'Microsoft.Web/sites/config@2025-03-01' = {
         enabled: true
         registration: {
           clientId: authClientId
-          clientSecretSettingName: 'OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID'
+          clientSecretSettingName: signInSetting
           openIdIssuer: '${environment().authentication.loginEndpoint}${tenant().tenantId}/v2.0'
         }
         validation: {
@@ -209,6 +251,9 @@ resource signIn 'Microsoft.Web/sites/config@2025-03-01' = {
     appSettings
   ]
 }
+
+@description('Resource id of the app.')
+output id string = app.id
 
 @description('Name of the app, to which the code is deployed.')
 output name string = app.name

@@ -1,4 +1,4 @@
-// The virtual network of a private deployment: a subnet for the app, one for private endpoints, and the DNS zones of storage.
+// The virtual network of a private deployment that has none of its own: a subnet for the app, one for private endpoints.
 
 @description('Name of the virtual network.')
 param name string
@@ -6,17 +6,11 @@ param name string
 @description('Region of the virtual network.')
 param location string
 
-@description('Tags of the network and its zones.')
+@description('Tags of the virtual network.')
 param tags object
 
 @description('Address space of the network; a /24 or larger.')
 param addressPrefix string
-
-var services = [
-  'blob'
-  'queue'
-  'table'
-]
 
 resource network 'Microsoft.Network/virtualNetworks@2025-05-01' = {
   name: name
@@ -61,24 +55,8 @@ resource network 'Microsoft.Network/virtualNetworks@2025-05-01' = {
   }
 }
 
-resource zones 'Microsoft.Network/privateDnsZones@2024-06-01' = [for service in services: {
-  name: 'privatelink.${service}.${environment().suffixes.storage}'
-  location: 'global'
-  tags: tags
-}]
-
-resource links 'Microsoft.Network/privateDnsZones/virtualNetworkLinks@2024-06-01' = [for (service, i) in services: {
-  parent: zones[i]
-  name: name
-  location: 'global'
-  tags: tags
-  properties: {
-    registrationEnabled: false
-    virtualNetwork: {
-      id: network.id
-    }
-  }
-}]
+@description('Id of the virtual network.')
+output id string = network.id
 
 @description('Id of the subnet through which the app reaches the network.')
 output appSubnetId string = network::appSubnet.id

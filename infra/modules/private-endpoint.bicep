@@ -1,6 +1,9 @@
-// A private endpoint to one service of a storage account, with its record in the private DNS zone.
+// A private endpoint to one service of a resource, with its record in a private DNS zone.
 
-@description('Region of the private endpoint.')
+@description('Name of the private endpoint.')
+param name string
+
+@description('Region of the private endpoint, which is that of its subnet.')
 param location string
 
 @description('Tags of the private endpoint.')
@@ -9,27 +12,17 @@ param tags object
 @description('Id of the subnet that the endpoint takes its address from.')
 param subnetId string
 
-@description('Name of the storage account, in this resource group.')
-param storageAccountName string
+@description('Id of the resource that the endpoint leads to, in any region and subscription.')
+param resourceId string
 
-@description('Service of the storage account.')
-@allowed([
-  'blob'
-  'queue'
-  'table'
-])
+@description('Service of the resource, such as blob, batchAccount or sites.')
 param service string
 
-resource account 'Microsoft.Storage/storageAccounts@2025-06-01' existing = {
-  name: storageAccountName
-}
-
-resource zone 'Microsoft.Network/privateDnsZones@2024-06-01' existing = {
-  name: 'privatelink.${service}.${environment().suffixes.storage}'
-}
+@description('Id of the zone that gets the record; empty where a policy makes it.')
+param zoneId string
 
 resource endpoint 'Microsoft.Network/privateEndpoints@2025-05-01' = {
-  name: 'pe-${storageAccountName}-${service}'
+  name: name
   location: location
   tags: tags
   properties: {
@@ -40,7 +33,7 @@ resource endpoint 'Microsoft.Network/privateEndpoints@2025-05-01' = {
       {
         name: service
         properties: {
-          privateLinkServiceId: account.id
+          privateLinkServiceId: resourceId
           groupIds: [
             service
           ]
@@ -50,7 +43,7 @@ resource endpoint 'Microsoft.Network/privateEndpoints@2025-05-01' = {
   }
 }
 
-resource zoneGroup 'Microsoft.Network/privateEndpoints/privateDnsZoneGroups@2025-05-01' = {
+resource zoneGroup 'Microsoft.Network/privateEndpoints/privateDnsZoneGroups@2025-05-01' = if (!empty(zoneId)) {
   parent: endpoint
   name: 'default'
   properties: {
@@ -58,7 +51,7 @@ resource zoneGroup 'Microsoft.Network/privateEndpoints/privateDnsZoneGroups@2025
       {
         name: service
         properties: {
-          privateDnsZoneId: zone.id
+          privateDnsZoneId: zoneId
         }
       }
     ]

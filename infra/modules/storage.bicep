@@ -23,20 +23,63 @@ param privateNetworking bool
 @description('Ids of subnets that reach the account through service endpoints when networking is private.')
 param allowedSubnetIds string[]
 
+@description('Copies that Azure keeps: LRS in one place, ZRS in zones, GRS and GZRS in another region as well.')
+param redundancy string
+
+@description('Address of the Key Vault key that encrypts the account, without a version; empty for keys of Microsoft.')
+param encryptionKeyUri string
+
+@description('Id of the user-assigned identity that may use that key.')
+param encryptionIdentityId string
+
+// With keys of one's own, queues and tables are encrypted by them only if the account was made so.
+var encryption = {
+  identity: {
+    userAssignedIdentity: encryptionIdentityId
+  }
+  keySource: 'Microsoft.Keyvault'
+  keyvaultproperties: {
+    keyname: last(split(encryptionKeyUri, '/keys/'))
+    keyvaulturi: first(split(encryptionKeyUri, '/keys/'))
+  }
+  services: {
+    blob: {
+      enabled: true
+      keyType: 'Account'
+    }
+    queue: {
+      enabled: true
+      keyType: 'Account'
+    }
+    table: {
+      enabled: true
+      keyType: 'Account'
+    }
+  }
+}
+var encryptionIdentity = {
+  type: 'UserAssigned'
+  userAssignedIdentities: {
+    '${encryptionIdentityId}': {}
+  }
+}
+
 resource account 'Microsoft.Storage/storageAccounts@2025-06-01' = {
   name: name
   location: location
   tags: tags
   kind: 'StorageV2'
   sku: {
-    name: 'Standard_LRS'
+    name: 'Standard_${redundancy}'
   }
+  identity: empty(encryptionKeyUri) ? null : encryptionIdentity
   properties: {
     accessTier: 'Hot'
     allowBlobPublicAccess: false
     allowCrossTenantReplication: false
     allowSharedKeyAccess: false
     defaultToOAuthAuthentication: true
+    encryption: empty(encryptionKeyUri) ? null : encryption
     minimumTlsVersion: 'TLS1_2'
     networkAcls: {
       bypass: 'AzureServices'

@@ -5,7 +5,9 @@ They are of many kinds on purpose, and the rules are written for kinds of resour
 
 from tests.infra.breakages_by_addition import ADDITIONS
 from tests.infra.breakages_of_names import TWO_OF_EACH
+from tests.infra.breakages_of_networks import NETWORK_BREAKAGES
 from tests.infra.breakages_of_pipelines import PIPELINE_BREAKAGES
+from tests.infra.breakages_of_rights import RIGHTS_BREAKAGES
 from tests.infra.planting import Breakage
 
 _APP, _STORAGE, _MAIN = "infra/modules/app.bicep", "infra/modules/storage.bicep", "infra/main.bicep"
@@ -18,7 +20,7 @@ BREAKAGES = (
         "a role of another name is assigned",
         _MAIN,
         "roles.storageTableDataContributor",
-        "roles.storageBlobDataContributor",
+        "roles.storageBlobDataOwner",
     ),
     Breakage("a role is not assigned", _MAIN, "      roles.storageQueueDataContributor\n", ""),
     Breakage("a role is assigned to the whole group", _BATCH, "  scope: batchAccount\n", ""),
@@ -94,7 +96,7 @@ BREAKAGES = (
     Breakage("a password is taken over ftp", _APP, "  name: 'ftp'\n", "  name: 'scm'\n"),
     Breakage("a password is taken over scm", _APP, "    allow: false\n", "    allow: true\n"),
     Breakage("private storage stays open", _STORAGE, "privateNetworking ? 'Deny' : 'Allow'", "'Allow'"),
-    Breakage("a private DNS zone is missing", "infra/modules/network.bicep", "  'queue'\n", ""),
+    Breakage("a private DNS zone is missing", _MAIN, "[ 'blob', 'queue', 'table' ]", "[ 'blob', 'table' ]"),
     Breakage(
         "the app's subnet is not delegated",
         "infra/modules/network.bicep",
@@ -104,7 +106,7 @@ BREAKAGES = (
     Breakage(
         "the app is not in the network",
         _MAIN,
-        "subnetId: privateNetworking ? network!.outputs.appSubnetId : ''",
+        "subnetId: !privateNetworking ? '' : (empty(appSubnetId) ? network!.outputs.appSubnetId : appSubnetId)",
         "subnetId: ''",
     ),
     Breakage(
@@ -173,7 +175,7 @@ BREAKAGES = (
     Breakage(
         "a setting holds a key",
         _APP,
-        "    AzureWebJobsStorage__accountName: hostStorage.name\n",
+        "    AzureWebJobsStorage__credential: 'managedidentity'\n",
         "    AzureWebJobsStorage: 'AccountName=x;AccountKey=${hostStorage.listKeys().keys[0].value}'\n",
     ),
     Breakage(
@@ -259,5 +261,7 @@ BREAKAGES = (
     Breakage("events of other containers come as well", _EVENTS, "containers/${trigger.containerName}/", "containers/"),
     *ADDITIONS,
     *TWO_OF_EACH,
+    *NETWORK_BREAKAGES,
+    *RIGHTS_BREAKAGES,
     *PIPELINE_BREAKAGES,
 )

@@ -136,7 +136,7 @@ ADDITIONS = (
     _added("the network costs thousands", _NETWORK, "    subnets: [\n", "enableDdosProtection: true"),
     _added("only some blobs are announced", _EVENTS, "      subjectBeginsWith:", "subjectEndsWith: '.json'"),
     _added("events end some day", _EVENTS, "    retryPolicy: {\n", "expirationTimeUtc: '2027-01-01T00:00:00Z'"),
-    Breakage("names are of one cloud", _NETWORK, "${environment().suffixes.storage}", "core.windows.net"),
+    Breakage("names are of one cloud", _MAIN, "${environment().suffixes.storage}", "core.windows.net"),
     Breakage(
         "sign-in is at one cloud's",
         _APP,

@@ -5,7 +5,7 @@ from tests.infra.planting import Breakage
 _BATCH, _WRITERS = (f"infra/modules/{name}.bicep" for name in ("batch-account", "container-writers"))
 _MAIN, _SMOKE = "infra/main.bicep", "infra/smoke_test.py"
 _READER = "guid(batchAccount.id, principalId, roleId)"
-_WRITER = "guid(container.id, principalId, roles.storageBlobDataContributor)"
+_WRITER = "guid(container.id, writer.principalId, roleId)"
 
 TWO_OF_EACH = (
     Breakage(
@@ -19,7 +19,10 @@ TWO_OF_EACH = (
     ),
     Breakage("another role takes the place of the first", _BATCH, _READER, "guid(batchAccount.id, principalId)"),
     Breakage(
-        "two writers of telemetry have one role assignment", _WRITERS, _WRITER, _WRITER.replace(" principalId,", "")
+        "two writers of telemetry have one role assignment",
+        _WRITERS,
+        _WRITER,
+        _WRITER.replace(" writer.principalId,", ""),
     ),
     Breakage(
         "a writer has one role assignment in two environments", _WRITERS, _WRITER, _WRITER.replace("container.id, ", "")

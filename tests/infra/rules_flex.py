@@ -22,11 +22,19 @@ REFUSED_SITE_PROPERTIES = {
     "windowsFxVersion",
 }
 """Of `siteConfig`; FTP is off by the publishing policy `ftp`, runtime and scale are told in `functionAppConfig`."""
-TAKEN_SITE_PROPERTIES = {"http20Enabled", "minTlsVersion", "remoteDebuggingEnabled", "scmMinTlsVersion"}
+TAKEN_SITE_PROPERTIES = {
+    "http20Enabled",
+    "ipSecurityRestrictions",
+    "ipSecurityRestrictionsDefaultAction",
+    "minTlsVersion",
+    "remoteDebuggingEnabled",
+    "scmMinTlsVersion",
+}
 """Of `siteConfig`, and no others: what is entered here was looked up."""
 TAKEN_APP_PROPERTIES = {
     "functionAppConfig",
     "httpsOnly",
+    "keyVaultReferenceIdentity",
     "publicNetworkAccess",
     "serverFarmId",
     "siteConfig",

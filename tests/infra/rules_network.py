@@ -1,8 +1,9 @@
-"""By which way storage is reached: by everybody with a token, or through private endpoints only."""
+"""By which way storage, Batch and the app are reached: by everybody with a token, or through private endpoints only."""
 
 import ipaddress
 from collections.abc import Callable, Iterator
 
+from tests.infra.bicep_functions import environment_of
 from tests.infra.bicep_resources import Resource
 from tests.infra.scenarios import Scenario
 
@@ -27,41 +28,133 @@ def open_or_private(scenario: Scenario) -> Iterator[str]:
             yield "the app is in a subnet"
 
 
+type Endpoint = tuple[str, str, str, str]
+"""What a private endpoint leads to, its service, its subnet, and the zone with its record, empty for none."""
+
+
 def private_ways(scenario: Scenario) -> Iterator[str]:
-    """The app reaches each service of storage that it uses by a private endpoint that its network can look up."""
+    """The app reaches storage and the chosen Batch accounts by private endpoints that its network can look up."""
     if not scenario.parameter("privateNetworking"):
         return
-    network = scenario.one("Microsoft.Network/virtualNetworks")
-    if scenario.app.get("properties.virtualNetworkSubnetId") != f"{network.id}/subnets/app":
+    if scenario.app.get("properties.virtualNetworkSubnetId") != _subnet(scenario, "app"):
         yield "the app is in another subnet than its own"
-    yield from _subnets(scenario, network)
-    found = {_reach(endpoint) for endpoint in scenario.of("Microsoft.Network/privateEndpoints")}
-    subnet = f"{network.id}/subnets/endpoints"
+    found = [_reach(endpoint, scenario) for endpoint in scenario.of("Microsoft.Network/privateEndpoints")]
+    wanted = list(_wanted_endpoints(scenario))
+    if sorted(found) != sorted(wanted):
+        yield f"private endpoints are {sorted(found)}, not {sorted(wanted)}"
+    yield from _early_endpoints(scenario)
+
+
+def _subnet(scenario: Scenario, name: str) -> str:
+    """The id of the subnet `app` or `endpoints`: the one that is given, or that of the network which is made."""
+    given: str = scenario.parameter({"app": "appSubnetId", "endpoints": "endpointSubnetId"}[name])
+    return given or f"{scenario.one('Microsoft.Network/virtualNetworks').id}/subnets/{name}"
+
+
+def _wanted_endpoints(scenario: Scenario) -> Iterator[Endpoint]:
+    suffix = environment_of(scenario.cloud)["suffixes"]["storage"]
     host, telemetry = scenario.host_storage.id, scenario.telemetry_storage.id
-    wanted = {(host, "blob"), (host, "queue"), (host, "table"), (telemetry, "blob"), (telemetry, "queue")}
-    if found != {(account, service, subnet) for account, service in wanted}:
-        yield f"private endpoints are {sorted(found)}"
-    zones = {zone.id: zone for zone in scenario.of("Microsoft.Network/privateDnsZones")}
-    linked = {
-        link.id.rpartition("/virtualNetworkLinks/")[0]
-        for link in scenario.of("Microsoft.Network/privateDnsZones/virtualNetworkLinks")
-        if link.get("properties.virtualNetwork.id") == network.id
-    }
-    if linked != zones.keys():
-        yield "a private DNS zone is not linked with the network"
-    groups = {
-        group.id.rpartition("/privateDnsZoneGroups/")[0]: group
+    batch, web = _ZONES[scenario.cloud]
+    ways = [(host, "blob"), (host, "queue"), (host, "table"), (telemetry, "blob"), (telemetry, "queue")]
+    zoned = [
+        *((account, service, f"privatelink.{service}.{suffix}") for account, service in ways),
+        *((account, "batchAccount", batch) for account in scenario.private_accounts),
+        *([(scenario.app.id, "sites", web)] if scenario.parameter("privateInboundAccess") else []),
+    ]
+    for target, service, zone in zoned:
+        yield target, service, _subnet(scenario, "endpoints"), _zone_id(scenario, zone)
+
+
+def _zone_id(scenario: Scenario, zone: str) -> str:
+    central = scenario.parameter("dnsZoneGroupId")
+    group = central or scenario.one("Microsoft.Resources/resourceGroups").id
+    return "" if central == "none" else f"{group}/providers/Microsoft.Network/privateDnsZones/{zone}"
+
+
+_ZONES = {
+    "AzureCloud": ("privatelink.batch.azure.com", "privatelink.azurewebsites.net"),
+    "AzureUSGovernment": ("privatelink.batch.usgovcloudapi.net", "privatelink.azurewebsites.us"),
+    "AzureChinaCloud": ("privatelink.batch.chinacloudapi.cn", "privatelink.chinacloudsites.cn"),
+}
+"""Zones of Batch accounts and of apps in each cloud."""
+
+
+def _reach(endpoint: Resource, scenario: Scenario) -> Endpoint:
+    (connection,) = endpoint.get("properties.privateLinkServiceConnections")
+    (service,) = connection["properties"]["groupIds"]
+    zones = [
+        config["properties"]["privateDnsZoneId"]
         for group in scenario.of("Microsoft.Network/privateEndpoints/privateDnsZoneGroups")
+        if group.id.startswith(f"{endpoint.id}/")
+        for config in group.get("properties.privateDnsZoneConfigs")
+    ]
+    target = connection["properties"]["privateLinkServiceId"]
+    return target, service, endpoint.get("properties.subnet.id"), ", ".join(zones)
+
+
+def _early_endpoints(scenario: Scenario) -> Iterator[str]:
+    """An endpoint is made after what it leads to and the zone of its record, where the deployment makes these."""
+    makers = {
+        found.id: module.symbol
+        for module in scenario.file.modules
+        for found in module.file.everything
+        if not found.existing
     }
-    for endpoint in scenario.of("Microsoft.Network/privateEndpoints"):
-        zone = f"privatelink.{_reach(endpoint)[1]}.core.windows.net"
-        configs = groups[endpoint.id].get("properties.privateDnsZoneConfigs") if endpoint.id in groups else []
-        if [
-            zones[c["properties"]["privateDnsZoneId"]].name
-            for c in configs
-            if c["properties"]["privateDnsZoneId"] in zones
-        ] != [zone]:
-            yield f"{endpoint.name} has no record in {zone}"
+    for module in scenario.file.modules:
+        waits = scenario.file.depends_on(module.symbol)
+        for endpoint in (one for one in module.file.everything if one.type == "Microsoft.Network/privateEndpoints"):
+            target, _, _, zone = _reach(endpoint, scenario)
+            if needed := {makers[place] for place in (target, zone) if place in makers} - waits:
+                yield f"{module.symbol} starts without waiting for {sorted(needed)}"
+
+
+def own_network(scenario: Scenario) -> Iterator[str]:
+    """A network is made where no subnets are given; zones, linked with the app's network, where there are no others."""
+    networks = scenario.of("Microsoft.Network/virtualNetworks")
+    if len(networks) != int(scenario.makes_network):
+        yield f"{len(networks)} networks are made"
+    for network in networks:
+        yield from _subnets(scenario, network)
+    zones = {zone.id for zone in scenario.of("Microsoft.Network/privateDnsZones")}
+    own = scenario.parameter("privateNetworking") and not scenario.parameter("dnsZoneGroupId")
+    wanted = {zone for _, _, _, zone in _wanted_endpoints(scenario)} if own else set()
+    if own and zones != wanted:
+        yield f"the zones are {sorted(zones)}, not {sorted(wanted)}"
+    if not own and zones:
+        yield f"the zones {sorted(zones)} are of no use"
+    links = scenario.of("Microsoft.Network/privateDnsZones/virtualNetworkLinks")
+    linked = [link.id.rpartition("/virtualNetworkLinks/")[0] for link in links]
+    if sorted(linked) != sorted(zones):
+        yield f"the zones {sorted(linked)} are linked, not {sorted(zones)}"
+    for link in links:
+        if link.get("properties.virtualNetwork.id") != _subnet(scenario, "app").partition("/subnets/")[0]:
+            yield f"{link.id} links with {link.get('properties.virtualNetwork.id')}, where the app isn't"
+
+
+def way_in(scenario: Scenario) -> Iterator[str]:
+    """The app answers the web, some addresses and Event Grid, or private endpoints only, as its parameters say."""
+    site, ranges = scenario.app, scenario.parameter("allowedIpRanges")
+    access = "Disabled" if scenario.parameter("privateInboundAccess") else "Enabled"
+    if site.get("properties.publicNetworkAccess") != access:
+        yield f"the app's public access is {site.get('properties.publicNetworkAccess')}"
+    config = "properties.siteConfig.ipSecurityRestrictions"
+    rules = site.get(config)
+    if not ranges:
+        if (rules, site.get(f"{config}DefaultAction")) != (None, None):
+            yield f"the app refuses addresses by {rules}"
+        return
+    if site.get(f"{config}DefaultAction") != "Deny":
+        yield "the app answers every address"
+    told = {(rule["ipAddress"], rule.get("tag")) for rule in rules if rule["action"] == "Allow"}
+    if told != {("AzureEventGrid", "ServiceTag"), *((addresses, None) for addresses in ranges)}:
+        yield f"the app answers {sorted(map(str, told))}"
+    priorities = [rule["priority"] for rule in rules]
+    if (
+        len(rules) != len(told)
+        or len(set(priorities)) != len(rules)
+        or len({rule["name"] for rule in rules}) != len(rules)
+    ):
+        yield f"the rules on addresses are {rules}"
 
 
 def _subnets(scenario: Scenario, network: Resource) -> Iterator[str]:
@@ -80,13 +173,9 @@ def _subnets(scenario: Scenario, network: Resource) -> Iterator[str]:
         yield f"the app's subnet is delegated to {delegated}"
 
 
-def _reach(endpoint: Resource) -> tuple[str, str, str]:
-    (connection,) = endpoint.get("properties.privateLinkServiceConnections")
-    (service,) = connection["properties"]["groupIds"]
-    return connection["properties"]["privateLinkServiceId"], service, endpoint.get("properties.subnet.id")
-
-
 SCENARIO_RULES: tuple[Callable[[Scenario], Iterator[str]], ...] = (
     open_or_private,
+    own_network,
     private_ways,
+    way_in,
 )

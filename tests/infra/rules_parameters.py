@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from shared.domain.accounts import TOKEN_SCOPES
 from tests.infra.bicep import File
 from tests.infra.bicep_syntax import BicepError, Node, declarations, descendants, named, parse, text
 from tests.infra.rules_resources import leaves
-from tests.infra.scenarios import CLIENT_ID, EVERYTHING, Infrastructure
+from tests.infra.scenarios import CLIENT_ID, EVERYTHING, OWN_NETWORK, Infrastructure
 
 _FEWEST_WORDS = 3
 _SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentParameters.json#"
@@ -42,7 +43,7 @@ def parameter_file(infrastructure: Infrastructure) -> Iterator[str]:
     for name, found in declared.items():
         if found.value is None and name not in given:
             yield f"main.parameters.json lacks {name}"
-    if (texts := {name: value for name, value in given.items() if isinstance(value, str)}) != _PLACEHOLDERS:
+    if (texts := {name: value for name, value in given.items() if "$" in str(value)}) != _PLACEHOLDERS:
         yield f"main.parameters.json has the texts {texts}, which are for each environment to say"
     bare = infrastructure.main({name: infrastructure.scenarios[0].given[name] for name in _PLACEHOLDERS})
     for name in given.keys() - _PLACEHOLDERS.keys():
@@ -58,16 +59,23 @@ def every_value_counts(infrastructure: Infrastructure) -> Iterator[str]:
     numbers = [value for value in EVERYTHING.values() if type(value) is int]
     if len(numbers) != len(set(numbers)):
         yield "two parameters of the tests' scenario have one value, so one could pass for the other"
-    base = _picture(infrastructure.main(EVERYTHING))
+    bases = {name: _picture(infrastructure.main(given)) for name, given in _BASES.items()}
     for name in declared.keys() & EVERYTHING.keys():
-        parameters = {key: value for key, value in EVERYTHING.items() if key != name or declared[name].value is None}
+        kind = "own network" if name in _OF_OWN_NETWORK else "everything"
+        given = _BASES[kind]
+        parameters = {key: value for key, value in given.items() if key != name or declared[name].value is None}
         if declared[name].value is None:
-            parameters[name] = _other(name, EVERYTHING[name])
+            parameters[name] = _other(name, given[name])
         try:
-            if _picture(infrastructure.main(parameters)) == base:
+            if _picture(infrastructure.main(parameters)) == bases[kind]:
                 yield f"the parameter {name} changes nothing"
         except BicepError as error:
             yield f"without {name}: {error}"
+
+
+_BASES = {"everything": EVERYTHING, "own network": OWN_NETWORK}
+_OF_OWN_NETWORK = {"virtualNetworkAddressPrefix"}
+"""Parameters of a network that is only made where none is given."""
 
 
 def _other(name: str, value: Any) -> Any:
@@ -84,7 +92,7 @@ def _main(infrastructure: Infrastructure) -> Node:
 
 
 _LIMITS: Mapping[str, tuple[int, int | None]] = {
-    "maximumInstanceCount": (40, 1000),
+    "maximumInstanceCount": (1, 1000),
     "httpConcurrency": (1, 1000),
     "telemetryRetentionDays": (1, None),
     "resourceLogRetentionDays": (1, None),
@@ -112,11 +120,14 @@ _WRONG: Mapping[str, Sequence[Any]] = {
     "batchAccountIds": ["", "demo", "https://demo.westeurope.batch.azure.com"],
     "authClientId": ["", CLIENT_ID[1:], CLIENT_ID + "0"],
     "instanceMemoryMB": [0, 1024, 8192],
+    "storageRedundancy": ["", "lrs", "RAGRS", "Standard_LRS"],
+    "telemetryWriters": [[{"principalId": "x"}], [{"prefix": "x"}]],
 }
 _RIGHT: Mapping[str, Sequence[Any]] = {
     "environmentName": ["ab", "twelve-chars"],
     "location": ["uksouth"],
     "instanceMemoryMB": [512, 2048, 4096],
+    "storageRedundancy": ["LRS", "ZRS", "GRS", "GZRS"],
 }
 
 
@@ -229,8 +240,26 @@ def one_source_of_names(infrastructure: Infrastructure) -> Iterator[str]:
             yield f"{path.name} holds the host {found}"
 
 
+def known_clouds(infrastructure: Infrastructure) -> Iterator[str]:
+    """The clouds that Bicep knows are those whose tokens the app asks for, each with the zones of its own."""
+    clouds = json.loads(infrastructure.read("infra/clouds.json"))
+    if [cloud["batch"] for cloud in clouds.values()] != list(TOKEN_SCOPES):
+        yield f"clouds.json has other suffixes of Batch accounts than {list(TOKEN_SCOPES)}"
+    if clouds != _CLOUDS:
+        yield f"clouds.json holds {clouds}"
+
+
+_CLOUDS = {
+    "AzureCloud": {"batch": "batch.azure.com", "web": "azurewebsites.net"},
+    "AzureUSGovernment": {"batch": "batch.usgovcloudapi.net", "web": "azurewebsites.us"},
+    "AzureChinaCloud": {"batch": "batch.chinacloudapi.cn", "web": "chinacloudsites.cn"},
+}
+"""Source: "Azure Private Endpoint private DNS zone values", for each cloud."""
+
+
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     parameter_file,
+    known_clouds,
     limits_hold,
     documented,
     outputs,

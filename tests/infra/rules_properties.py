@@ -15,9 +15,15 @@ from tests.infra.scenarios import Infrastructure
 _EVERYWHERE = {"location", "name", "parent", "scope", "tags"}
 _SUBNET = "properties.subnets[].properties"
 _PROVIDER = "properties.identityProviders.azureActiveDirectory"
+_RESTRICTION = ("action", "ipAddress", "name", "priority", "tag")
 _APP_CONFIG = "properties.functionAppConfig"
 _TAKEN: Mapping[str, set[str]] = {
-    "Microsoft.Authorization/roleAssignments": {"properties.principalId", "properties.roleDefinitionId"},
+    "Microsoft.Authorization/roleAssignments": {
+        "properties.condition",
+        "properties.conditionVersion",
+        "properties.principalId",
+        "properties.roleDefinitionId",
+    },
     "Microsoft.Authorization/roleDefinitions": {
         "properties.assignableScopes[]",
         "properties.description",
@@ -65,6 +71,19 @@ _TAKEN: Mapping[str, set[str]] = {
         f"{_SUBNET}.delegations[].properties.serviceName",
     },
     "Microsoft.Storage/storageAccounts": {
+        "identity",
+        "identity.type",
+        "properties.encryption",
+        "properties.encryption.identity.userAssignedIdentity",
+        "properties.encryption.keySource",
+        "properties.encryption.keyvaultproperties.keyname",
+        "properties.encryption.keyvaultproperties.keyvaulturi",
+        *(
+            f"properties.encryption.services.{service}.{name}"
+            for service in ("blob", "queue", "table")
+            for name in ("enabled", "keyType")
+        ),
+        "sku.name",
         "properties.networkAcls.defaultAction",
         "properties.networkAcls.virtualNetworkRules[].action",
         "properties.networkAcls.virtualNetworkRules[].id",
@@ -85,7 +104,12 @@ _TAKEN: Mapping[str, set[str]] = {
         f"{_APP_CONFIG}.scaleAndConcurrency.instanceMemoryMB",
         f"{_APP_CONFIG}.scaleAndConcurrency.maximumInstanceCount",
         f"{_APP_CONFIG}.scaleAndConcurrency.triggers.http.perInstanceConcurrency",
+        "properties.keyVaultReferenceIdentity",
+        "properties.publicNetworkAccess",
         "properties.serverFarmId",
+        "properties.siteConfig.ipSecurityRestrictions",
+        *(f"properties.siteConfig.ipSecurityRestrictions[].{name}" for name in _RESTRICTION),
+        "properties.siteConfig.ipSecurityRestrictionsDefaultAction",
         "properties.virtualNetworkSubnetId",
     },
     "Microsoft.Web/sites/config": {

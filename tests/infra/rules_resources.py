@@ -109,7 +109,6 @@ _SAFE: Mapping[str, Mapping[str, Test]] = {
     "Microsoft.Resources/resourceGroups": {},
     "Microsoft.Storage/storageAccounts": {
         "kind": _is("StorageV2"),
-        "sku.name": _is("Standard_LRS", "Standard_ZRS", "Standard_GRS", "Standard_GZRS"),
         "properties.allowBlobPublicAccess": _is(False),
         "properties.allowCrossTenantReplication": _is(False),
         "properties.allowSharedKeyAccess": _is(False),
@@ -139,7 +138,6 @@ _SAFE: Mapping[str, Mapping[str, Test]] = {
         "kind": _is("functionapp,linux"),
         "identity.type": _is("UserAssigned"),
         "properties.httpsOnly": _is(True),
-        "properties.publicNetworkAccess": _is("Enabled"),
         "properties.clientAffinityEnabled": _is(None, False),
         "properties.functionAppConfig.runtime.name": _is("python"),
         "properties.functionAppConfig.deployment.storage.type": _is("blobContainer"),
@@ -185,8 +183,10 @@ _SECRET_FREE = {
     "clientSecretSettingName",
     "APPLICATIONINSIGHTS_CONNECTION_STRING",
     "allowSharedKeyAccess",
+    "keyname",
 }
-"""Properties that sound like secrets and are none: the name of a setting, an address, a switch."""
+"""Properties that sound like secrets and are none: the name of a setting or a key, an address, a switch."""
+_IN_A_VAULT = re.compile(r"@Microsoft\.KeyVault\(SecretUri=https://[\w.-]+/secrets/[\w-]+\)")
 
 
 def judged(found: Resource, tests: Mapping[str, Test]) -> Iterator[str]:
@@ -234,8 +234,11 @@ def one_region(infrastructure: Infrastructure) -> Iterator[str]:
                 continue
             if found.get("location") != wanted:
                 yield f"{found.file}: {found.name} stands in {found.get('location')!r}, not in {wanted!r}"
-            if found.get("tags.azd-env-name") != scenario.parameter("environmentName"):
-                yield f"{found.file}: {found.name} isn't tagged with its environment"
+            tags = {**scenario.parameter("tags"), "azd-env-name": scenario.parameter("environmentName")}
+            if found.type == "Microsoft.Web/sites":
+                tags["azd-service-name"] = "app"
+            if found.get("tags") != tags:
+                yield f"{found.file}: {found.name} has the tags {found.get('tags')}, not {tags}"
 
 
 def no_secrets(infrastructure: Infrastructure) -> Iterator[str]:
@@ -263,7 +266,7 @@ def _secret_outputs(file: File) -> Iterator[str]:
 def _given_away(found: Resource, path: str, value: Any) -> Iterator[str]:
     name = path.rpartition(".")[2]
     sounds = bool(_SECRET_NAME.search(name.replace("_", " "))) and name not in _SECRET_FREE
-    if _is_secret(value) or (sounds and isinstance(value, str)):
+    if _is_secret(value) or (sounds and isinstance(value, str) and not _IN_A_VAULT.fullmatch(value)):
         yield f"{found.file}: {found.name}: {path} holds a secret"
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.settings import read_settings
+from tests.infra.rules_access import storage_address
 from tests.infra.scenarios import Scenario
 
 LOCAL_SETTINGS = {"AzureWebJobsStorage", "BATCH_ACCOUNT_KEYS", "CLOCK_URL", "TELEMETRY_STORAGE"}
@@ -22,8 +23,12 @@ FOR_THE_PLATFORM = {
     "AZURE_CLIENT_ID",
     "AzureWebJobsDisableHomepage",
     "AzureWebJobsStorage__accountName",
+    "AzureWebJobsStorage__blobServiceUri",
     "AzureWebJobsStorage__clientId",
     "AzureWebJobsStorage__credential",
+    "AzureWebJobsStorage__queueServiceUri",
+    "AzureWebJobsStorage__tableServiceUri",
+    "MICROSOFT_PROVIDER_AUTHENTICATION_SECRET",
     "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID",
     "TELEMETRY_STORAGE__blobServiceUri",
     "TELEMETRY_STORAGE__clientId",
@@ -67,10 +72,14 @@ def settings_agree(scenario: Scenario) -> Iterator[str]:
     """Bicep sets what the code reads, nothing that nobody reads, and the code finds all of it in order."""
     named = named_in_bindings(scenario.file.path.parent.parent)
     others = named - {"AzureWebJobsStorage"}
-    platform = FOR_THE_PLATFORM | {name for name in scenario.settings if name.partition("__")[0] in others}
+    platform = (
+        FOR_THE_PLATFORM | PLATFORM_SETTINGS | {name for name in scenario.settings if name.partition("__")[0] in others}
+    )
     for name in sorted(named - {name.partition("__")[0] for name in scenario.settings}):
         yield f"a binding names the setting {name}, which Bicep doesn't set"
     expected = settings_read() - LOCAL_SETTINGS - OTHER_WAYS - PLATFORM_SETTINGS
+    if scenario.cloud != "AzureCloud":
+        expected.remove("AzureWebJobsStorage__accountName")
     for name in sorted(expected - scenario.settings.keys()):
         yield f"the code reads {name}, which Bicep doesn't set"
     for name in sorted(scenario.settings.keys() - expected - platform):
@@ -83,17 +92,16 @@ def settings_agree(scenario: Scenario) -> Iterator[str]:
     watched = [account.rpartition("/")[2] for account in scenario.watched]
     if [account.name for account in read.accounts] != watched:
         yield f"the app watches {[account.name for account in read.accounts]}, not {watched}"
-    if read.table_endpoint != f"https://{scenario.host_storage.name}.table.core.windows.net":
+    if f"{(read.table_endpoint or '').rstrip('/')}/" != storage_address(scenario, scenario.host_storage, "table"):
         yield f"tables are at {read.table_endpoint}"
-    if (read.telemetry_endpoint or "").rstrip(
-        "/"
-    ) != f"https://{scenario.telemetry_storage.name}.blob.core.windows.net":
+    if read.telemetry_endpoint != storage_address(scenario, scenario.telemetry_storage, "blob"):
         yield f"logs are looked for at {read.telemetry_endpoint}"
 
 
 def settings_of_their_parameters(scenario: Scenario) -> Iterator[str]:
     """POLL_SECONDS is what pollSeconds says, and so on: two that have one default could be each other's."""
-    for name in sorted(settings_read() & scenario.settings.keys() - FOR_THE_PLATFORM - {"BATCH_ACCOUNTS"}):
+    others = FOR_THE_PLATFORM | PLATFORM_SETTINGS | {"BATCH_ACCOUNTS"}
+    for name in sorted(settings_read() & scenario.settings.keys() - others):
         first, *words = name.lower().split("_")
         value = scenario.parameter(first + "".join(map(str.capitalize, words)))
         if scenario.settings[name] != str(value):
@@ -102,9 +110,11 @@ def settings_of_their_parameters(scenario: Scenario) -> Iterator[str]:
 
 def settings_default(scenario: Scenario) -> Iterator[str]:
     """What the parameter file leaves open is as it would be without the setting."""
+    if scenario.name != "the parameter file":
+        return
     places = ("BATCH_ACCOUNTS", "AzureWebJobsStorage__accountName", "TELEMETRY_STORAGE__blobServiceUri")
     accounts = {name: scenario.settings[name] for name in places}
-    if scenario.name == "the parameter file" and read_settings(scenario.settings) != read_settings(accounts):
+    if read_settings(scenario.settings) != read_settings(accounts):
         yield "Bicep has other defaults than the code"
 
 

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests.infra.bicep import File
 from tests.infra.bicep_functions import SECRET
 from tests.infra.bicep_resources import Resource
+from tests.infra.rules_access import storage_address
 from tests.infra.scenarios import BLOB_TRIGGERS, WRITERS, Infrastructure, Scenario
 
 
@@ -14,7 +15,7 @@ def app_on_its_plan(scenario: Scenario) -> Iterator[str]:
     site, plan = scenario.app, scenario.one("Microsoft.Web/serverfarms")
     package = site.get("properties.functionAppConfig.deployment.storage.value")
     containers = {
-        f"https://{found.id.split('/')[8]}.blob.core.windows.net/{found.name}"
+        f"{storage_address(scenario, scenario.host_storage, 'blob')}{found.name}"
         for found in scenario.of("Microsoft.Storage/storageAccounts/blobServices/containers")
         if found.id.startswith(f"{scenario.host_storage.id}/")
     }
@@ -148,16 +149,23 @@ def waits_for_what_it_needs(scenario: Scenario) -> Iterator[str]:
     yield from _early(scenario.file)
     app = next(module.symbol for module in scenario.file.modules if scenario.app in module.file.everything)
     waits = scenario.file.depends_on(app)
-    needed = {module.symbol for module in scenario.file.modules if any(map(_app_needs, module.file.everything))}
+    outside = {scenario.app.id, *(writer["principalId"] for writer in WRITERS)}
+    needed = {
+        module.symbol
+        for module in scenario.file.modules
+        if any(_app_needs(found, outside) for found in module.file.everything)
+    }
     if needed - waits:
         yield f"the app starts without waiting for {sorted(needed - waits)}"
 
 
-def _app_needs(found: Resource) -> bool:
+def _app_needs(found: Resource, outside: set[str]) -> bool:
+    """Its rights on storage and its ways out; not the way in to itself, nor the rights of writers."""
+    if found.type == "Microsoft.Network/privateEndpoints":
+        (connection,) = found.get("properties.privateLinkServiceConnections")
+        return connection["properties"]["privateLinkServiceId"] not in outside
     is_role = found.type == "Microsoft.Authorization/roleAssignments" and "/storageAccounts/" in found.scope
-    return found.type == "Microsoft.Network/privateEndpoints" or (
-        is_role and found.get("properties.principalId") not in WRITERS
-    )
+    return is_role and found.get("properties.principalId") not in outside
 
 
 def _early(file: File) -> Iterator[str]:
@@ -182,6 +190,8 @@ def blob_events(infrastructure: Infrastructure) -> Iterator[str]:
             not str(topic.get("properties.source")).endswith("/store") for topic in topics
         ):
             yield "the storage account should have one system topic, and keep one that it has"
+        if any(topic.get("tags") != {"of": "the group"} for topic in topics):
+            yield "the system topic has other tags than its resource group"
         found = [one for one in made if one.type.endswith("/eventSubscriptions")]
         if [one.name for one in found] != [trigger["functionName"] for trigger in BLOB_TRIGGERS]:
             yield "there should be one event subscription a function"
@@ -208,11 +218,32 @@ def _announced(subscription: Resource, trigger: Mapping[str, str]) -> Iterator[s
         yield f"events are filtered by {begins}"
 
 
+def storage_as_asked(scenario: Scenario) -> Iterator[str]:
+    """Both accounts are kept in as many copies as asked, and a key that is given encrypts all of their services."""
+    key, user = scenario.parameter("encryptionKeyUri"), scenario.parameter("encryptionIdentityId")
+    service = {"enabled": True, "keyType": "Account"}
+    wanted = {
+        "identity": {"userAssignedIdentity": user},
+        "keySource": "Microsoft.Keyvault",
+        "keyvaultproperties": {"keyname": key.rpartition("/")[2], "keyvaulturi": key.partition("/keys/")[0]},
+        "services": {"blob": service, "queue": service, "table": service},
+    }
+    bearer = {"type": "UserAssigned", "userAssignedIdentities": {user: {}}}
+    for account in (scenario.host_storage, scenario.telemetry_storage):
+        if account.get("sku.name") != f"Standard_{scenario.parameter('storageRedundancy')}":
+            yield f"{account.name} is kept as {account.get('sku.name')}"
+        if account.get("properties.encryption") != (wanted if key else None):
+            yield f"{account.name} is encrypted by {account.get('properties.encryption')}"
+        if account.get("identity") != (bearer if key else None):
+            yield f"{account.name} bears {account.get('identity')}"
+
+
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (blob_events, sensible_alerts)
 SCENARIO_RULES: tuple[Callable[[Scenario], Iterator[str]], ...] = (
     alerts_on_demand,
     app_on_its_plan,
     blobs_expire,
     logs_kept,
+    storage_as_asked,
     waits_for_what_it_needs,
 )

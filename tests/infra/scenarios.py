@@ -1,7 +1,8 @@
 """The deployments that the rules judge.
 
-They are main.bicep as its parameter file has it, with everything turned on, with odd but lawful values and with two of
-everything that there can be two of, and events.bicep for two made-up functions.
+They are main.bicep as its parameter file has it, with everything turned on, in a network that others run and in one of
+its own, with odd but lawful values, with two of everything that there can be two of, and in other clouds; and
+events.bicep for two made-up functions.
 """
 
 import json
@@ -21,11 +22,21 @@ ACCOUNT_IDS = (
     f"/subscriptions/{OTHER_SUBSCRIPTION}/resourceGroups/rg-Beta/providers/Microsoft.Batch/batchAccounts/beta",
 )
 CLIENT_ID = "33333333-0000-0000-0000-000000000000"
-WRITER = "44444444-0000-0000-0000-000000000000"
-WRITERS = (WRITER, "55555555-0000-0000-0000-000000000000")
+WRITERS = (
+    {"principalId": "44444444-0000-0000-0000-000000000000", "prefix": "accounts/alpha/pools/p1"},
+    {"principalId": "55555555-0000-0000-0000-000000000000", "prefix": "accounts/alpha/pools/p10/"},
+)
 POOL_SUBNET = (
     f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-pools/providers/Microsoft.Network/virtualNetworks/v/subnets/p"
 )
+HUB = f"/subscriptions/{OTHER_SUBSCRIPTION}/resourceGroups/rg-hub/providers/Microsoft.Network/virtualNetworks"
+CENTRAL_ZONES = f"/subscriptions/{OTHER_SUBSCRIPTION}/resourceGroups/rg-dns"
+KEY = "https://vault.vault.azure.net/keys/storage"
+KEY_USER = (
+    f"/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-keys"
+    "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-keys"
+)
+CREDENTIAL = "https://vault.vault.azure.net/secrets/sign-in"
 PIPELINE_VARIABLES = {
     "ALERT_EMAIL": "",
     "AUTH_CLIENT_ID": CLIENT_ID,
@@ -43,15 +54,27 @@ EVERYTHING: Mapping[str, Any] = {
     "leastPrivilegeBatchRole": True,
     "privateNetworking": True,
     "virtualNetworkAddressPrefix": "10.9.0.0/24",
+    "appSubnetId": f"{HUB}/vnet-apps/subnets/batchscope",
+    "endpointSubnetId": f"{HUB}/vnet-hub/subnets/endpoints",
+    "dnsZoneGroupId": CENTRAL_ZONES,
+    "privateBatchAccountIds": ACCOUNT_IDS[1],
+    "privateInboundAccess": True,
+    "allowedIpRanges": ["203.0.113.0/24"],
+    "tags": {"costCenter": "42", "azd-env-name": "another"},
+    "storageRedundancy": "GZRS",
+    "encryptionKeyUri": KEY,
+    "encryptionIdentityId": KEY_USER,
+    "authCredentialUri": CREDENTIAL,
+    "authEnabledSetting": True,
     "poolSubnetIds": [POOL_SUBNET],
-    "telemetryWriterPrincipalIds": [WRITER],
+    "telemetryWriters": [WRITERS[0]],
     "telemetryRetentionDays": 3,
     "resourceLogRetentionDays": 400,
     "logDailyQuotaGb": 7,
     "logRetentionDays": 60,
     "alertEmail": "operators@example.com",
     "instanceMemoryMB": 512,
-    "maximumInstanceCount": 41,
+    "maximumInstanceCount": 1,
     "httpConcurrency": 5,
     "tickSchedule": "30 * * * * *",
     "pollSeconds": 61,
@@ -79,8 +102,12 @@ ODD: Mapping[str, Any] = {
     "loggedBatchAccountIds": "none",
     "authClientId": CLIENT_ID,
     "leastPrivilegeBatchRole": True,
+    "privateNetworking": True,
+    "dnsZoneGroupId": "none",
+    "privateBatchAccountIds": f", {ACCOUNT_IDS[1]}",
 }
-"""A name that no resource may bear as it is, a comma too many, and no account in the deployment's own subscription."""
+"""A name that no resource may bear as it is, a comma too many, no account in the deployment's own subscription, and
+records that a policy makes."""
 SECOND_ID = ACCOUNT_IDS[0].replace("batchAccounts/alpha", "batchAccounts/gamma")
 SEVERAL: Mapping[str, Any] = {
     "environmentName": "several",
@@ -89,10 +116,32 @@ SEVERAL: Mapping[str, Any] = {
     "loggedBatchAccountIds": f"{ACCOUNT_IDS[0]},{SECOND_ID}",
     "authClientId": CLIENT_ID,
     "privateNetworking": True,
+    "privateBatchAccountIds": f"{ACCOUNT_IDS[0]},{SECOND_ID}",
     "poolSubnetIds": [POOL_SUBNET, f"{POOL_SUBNET}2"],
-    "telemetryWriterPrincipalIds": list(WRITERS),
+    "allowedIpRanges": ["203.0.113.0/24", "198.51.100.7/32"],
+    "tags": {"costCenter": "42", "owner": "operators"},
+    "telemetryWriters": list(WRITERS),
 }
-"""Two accounts in one resource group, two subnets of pools, two writers of telemetry, all with the built-in role."""
+"""Two accounts in one resource group, two subnets of pools, two writers of telemetry, two ranges, all with the built-in
+role."""
+OWN_NETWORK: Mapping[str, Any] = {
+    name: value
+    for name, value in EVERYTHING.items()
+    if name not in {"appSubnetId", "endpointSubnetId", "dnsZoneGroupId", "poolSubnetIds"}
+}
+"""Everything, in a network and with zones that the deployment makes."""
+THEIR_SUBNETS: Mapping[str, Any] = {name: value for name, value in EVERYTHING.items() if name != "dnsZoneGroupId"}
+"""Everything, in subnets that others run, with zones that the deployment makes."""
+PRIVATE: Mapping[str, Any] = {
+    "environmentName": "private",
+    "location": "westeurope",
+    "batchAccountIds": ACCOUNT_IDS[0],
+    "authClientId": CLIENT_ID,
+    "privateNetworking": True,
+}
+"""Private storage, and nothing else that anybody asked for."""
+GOVERNMENT: Mapping[str, Any] = {**OWN_NETWORK, "location": "usgovvirginia", "authCredentialUri": ""}
+OPEN_CHINA: Mapping[str, Any] = {**SEVERAL, "location": "chinaeast2", "privateNetworking": False}
 BLOB_TRIGGERS = (
     {"functionName": "node_telemetry", "containerName": "telemetry"},
     {"functionName": "batch_events", "containerName": "insights-logs-servicelog"},
@@ -106,6 +155,7 @@ class Scenario:
     name: str
     given: Mapping[str, Any]
     file: File
+    cloud: str = "AzureCloud"
 
     @property
     def all(self) -> list[Resource]:
@@ -131,6 +181,15 @@ class Scenario:
     @property
     def logged(self) -> set[str]:
         return {part.strip().lower() for part in self.parameter("loggedBatchAccountIds").split(",")}
+
+    @property
+    def private_accounts(self) -> list[str]:
+        return [part.strip() for part in self.parameter("privateBatchAccountIds").split(",") if part.strip()]
+
+    @property
+    def makes_network(self) -> bool:
+        given = self.parameter("appSubnetId") and self.parameter("endpointSubnetId")
+        return self.parameter("privateNetworking") and not given
 
     @property
     def app(self) -> Resource:
@@ -172,8 +231,10 @@ class Infrastructure:
         parameters: dict[str, Any] = json.loads(self.read("infra/main.parameters.json"))["parameters"]
         return {name: entry["value"] for name, entry in parameters.items()}
 
-    def main(self, parameters: Mapping[str, Any], subscription: str = SUBSCRIPTION) -> File:
-        return File(self.folder / "main.bicep", Scope(subscription), parameters).deploy()
+    def main(
+        self, parameters: Mapping[str, Any], subscription: str = SUBSCRIPTION, *, cloud: str = "AzureCloud"
+    ) -> File:
+        return File(self.folder / "main.bicep", Scope(subscription, cloud=cloud), parameters).deploy()
 
     @property
     def everything_on(self) -> Scenario:
@@ -187,8 +248,15 @@ class Infrastructure:
             ("everything on", EVERYTHING),
             ("odd values", ODD),
             ("two of each", SEVERAL),
+            ("a network of its own", OWN_NETWORK),
+            ("subnets of others", THEIR_SUBNETS),
+            ("private storage", PRIVATE),
         )
-        return tuple(Scenario(name, given, self.main(given)) for name, given in pairs)
+        clouds = (("AzureUSGovernment", GOVERNMENT), ("AzureChinaCloud", OPEN_CHINA))
+        return (
+            *(Scenario(name, given, self.main(given)) for name, given in pairs),
+            *(Scenario(cloud, given, self.main(given, cloud=cloud), cloud) for cloud, given in clouds),
+        )
 
     def events(self, **parameters: Any) -> File:
         given = {"appName": "func", "storageAccountName": "store", "triggers": list(BLOB_TRIGGERS), **parameters}
