@@ -1,9 +1,10 @@
 """Says whether a deployed Batchscope works, from outside and over HTTP only; the exit code is 0 if it does.
 
-It asks for health, the API's description, the accounts and the dashboard, and that strangers are turned away. At least
-one account must have been polled in its own time, with success, and since a moment that may be given: what the app did
-before an upgrade says nothing of it after. What fails is said in a sentence. Only the standard library is needed; the
-token comes from the environment, because arguments can be seen by other users of a machine.
+It asks for health, the API's description, the accounts and the dashboard, that strangers are turned away, and that the
+app knows of the platform's sign-in. At least one account must have been polled in its own time, with success, and since
+a moment that may be given: what the app did before an upgrade says nothing of it after. What fails is said in a
+sentence. Only the standard library is needed; the token comes from the environment, because arguments can be seen by
+other users of a machine.
 """
 
 import argparse
@@ -27,8 +28,15 @@ TOKEN_VARIABLE = "BATCHSCOPE_TOKEN"  # noqa: S105 - the name of a variable
 _TIMEOUT_SECONDS = 30
 _LATE = timedelta(minutes=2)
 _MOST_BYTES = 16 * 1024 * 1024
-_SIGN_IN_HOSTS = {"login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn"}
+_SIGN_IN_HOSTS = {
+    "login.microsoftonline.com",
+    "login.microsoftonline.us",
+    "login.chinacloudapi.cn",
+    "login.partner.microsoftonline.cn",
+}
 _SIGN_IN_PATH = "/.auth/login/"
+CLOSED = "closed until authentication is set up"
+"""What the app says to everybody while WEBSITE_AUTH_ENABLED isn't true."""
 _PATHS = ("/api/accounts", "/api/health", "/api/accounts/{account}/jobs")
 
 
@@ -47,6 +55,10 @@ class Answer:
     @property
     def kind(self) -> str:
         return self.headers.get_content_type()
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
 
     def json(self, what: str) -> dict[str, Any]:
         """The body as a JSON object. Raises SmokeError."""
@@ -126,6 +138,26 @@ def check_strangers(site: Site) -> str:
     return "Strangers are turned away."
 
 
+def check_platform(site: Site) -> str:
+    """The platform has told the app that sign-in is in force, by WEBSITE_AUTH_ENABLED."""
+    if site.token is None:
+        return "Nobody has to sign in here, so no platform has to say that they did."
+    answer = site.get("api/accounts")
+    if answer.status == HTTPStatus.OK:
+        return "The app knows that the platform signs people in."
+    if CLOSED not in answer.text:
+        raise SmokeError(f"Whether the app knows of sign-in can't be seen: /api/accounts answered {answer.status}.")
+    if CLOSED in site.get("api/accounts", signed_in=False).text:
+        raise SmokeError(
+            "App Service authentication is off, so the app is closed: deploy the template again, and look at"
+            " `az webapp auth show`. Don't set WEBSITE_AUTH_ENABLED: identities could then be forged."
+        )
+    raise SmokeError(
+        "App Service authentication is in force, but the platform doesn't set WEBSITE_AUTH_ENABLED, so the app is"
+        " closed: set the parameter authEnabledSetting to true in infra/main.parameters.json and deploy again."
+    )
+
+
 def check_description(site: Site) -> str:
     """The API's description is OpenAPI 3.1 and has the routes that matter most."""
     document = site.get("api/openapi.json").json("The API's description")
@@ -197,6 +229,7 @@ def check_dashboard(site: Site) -> str:
 CHECKS: tuple[Callable[[Site], str], ...] = (
     check_health,
     check_strangers,
+    check_platform,
     check_description,
     check_accounts,
     check_dashboard,

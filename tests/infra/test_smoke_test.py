@@ -14,11 +14,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import azure.functions as func
 import pytest
 
-from infra.smoke_test import TOKEN_VARIABLE, Site, SmokeError, check_accounts, smoke_test
+from functions.identity import UnauthenticatedError, require
+from infra.smoke_test import CLOSED, TOKEN_VARIABLE, Site, SmokeError, check_accounts, smoke_test
 from local.azurite import StorageAddresses
 from local.dev.checkout import HERE
+from shared.settings import read_settings
 from tests.e2e.stack import running_stack
 from tests.infra.rules_scripts import SCRIPTS_FOLDER
 
@@ -159,6 +162,7 @@ def test_a_sound_deployment_passes(deployment: Deployment, capsys: pytest.Captur
     assert exit_code_for(deployment) == 0, capsys.readouterr().out
 
 
+SHUT = as_json({"error": {"code": "unauthenticated", "message": f"This API is {CLOSED}: turn on …"}}, 401)
 BROKEN: Mapping[str, tuple[Deployment, str]] = {
     "settings are wrong": (
         Deployment().but("/api/health", as_json({"status": "unhealthy", "problems": []}, 503)),
@@ -185,6 +189,14 @@ BROKEN: Mapping[str, tuple[Deployment, str]] = {
     "strangers are sent elsewhere": (
         Deployment(stranger=Reply(b"", 302, location="https://example.com/")),
         "/api/accounts answered 302 to a stranger",
+    ),
+    "the platform doesn't say that sign-in is on": (
+        Deployment().but("/api/accounts", SHUT),
+        "set the parameter authEnabledSetting to true",
+    ),
+    "sign-in is off, so the app is closed": (
+        Deployment(stranger=SHUT).but("/api/accounts", SHUT),
+        "App Service authentication is off, so the app is closed",
     ),
     "there are no accounts": (
         Deployment().but("/api/accounts", as_json({"value": []})),
@@ -217,6 +229,12 @@ def test_a_broken_deployment_fails_with_a_reason(
 ) -> None:
     assert exit_code_for(deployment) == 1
     assert any(said in line for line in capsys.readouterr().out.splitlines() if line.startswith("FAIL"))
+
+
+def test_the_app_says_what_the_smoke_test_looks_for() -> None:
+    settings = read_settings({"WEBSITE_SITE_NAME": "x"})
+    with pytest.raises(UnauthenticatedError, match=CLOSED):
+        require(settings, func.HttpRequest("GET", "/api/accounts", body=b""), "Reader")
 
 
 @pytest.mark.parametrize(
