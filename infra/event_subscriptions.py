@@ -3,6 +3,7 @@
 Which functions there are is asked of the app itself, so this needs no change when the code gets another. An app
 without blob triggers needs no event subscription, and has no webhook key to subscribe with: then nothing is deployed.
 An app without any function is one whose new code hasn't been taken up yet: that is waited for, and an error in the end.
+Event Grid can't reach an app that answers private endpoints only: nothing is subscribed then, and ticks look for blobs.
 """
 
 import argparse
@@ -58,6 +59,14 @@ def functions_of(group: str, app: str, call: Az, *, pause_seconds: float) -> lis
     raise CommandError(f"{app} has no functions: its code isn't deployed, or doesn't load. Look at its log.")
 
 
+def is_private(group: str, app: str, call: Az) -> bool:
+    """Whether an app answers private endpoints only."""
+    shown = call("functionapp", "show", "--resource-group", group, "--name", app) or {}
+    # Newer Azure CLIs show an app's properties in a level of their own.
+    access = shown.get("publicNetworkAccess") or (shown.get("properties") or {}).get("publicNetworkAccess")
+    return str(access).lower() == "disabled"
+
+
 def subscribe(
     group: str, app: str, storage: str, call: Az, *, pause_seconds: float = _PAUSE_SECONDS
 ) -> list[dict[str, str]]:
@@ -82,6 +91,11 @@ def main(arguments: Sequence[str], call: Az = az, *, pause_seconds: float = _PAU
     parser.add_argument("--storage", required=True, help="the output BATCHSCOPE_TELEMETRY_STORAGE")
     options = parser.parse_args(arguments)
     try:
+        if is_private(options.resource_group, options.app, call):
+            print(
+                "The app answers private endpoints only, which Event Grid can't reach: each tick looks for new blobs."
+            )
+            return 0
         subscribed = subscribe(options.resource_group, options.app, options.storage, call, pause_seconds=pause_seconds)
     except CommandError as error:
         print(error, file=sys.stderr)
