@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from infra.azure_cli import Az, CommandError, az, azd
 
@@ -31,6 +32,8 @@ _SCOPE = {
     "userConsentDisplayName": "Use Batchscope",
     "userConsentDescription": "Lets a program use Batchscope in your name.",
 }
+_EXCHANGES = {"AzureUSGovernment": "USGov", "AzureChinaCloud": "China"}
+"""How the audience of an exchanged token ends in clouds other than the public one."""
 _AZURE_CLI = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 
 
@@ -47,6 +50,12 @@ def app_roles() -> list[dict[str, object]]:
         }
         for value, (role_id, description) in ROLES.items()
     ]
+
+
+def cloud(call: Az) -> dict[str, Any]:
+    """The cloud that the Azure CLI is signed in to: its name and its endpoints."""
+    shown: dict[str, Any] = call("cloud", "show")
+    return shown
 
 
 def ensure(display_name: str, call: Az) -> str:
@@ -76,10 +85,11 @@ def _create(display_name: str, call: Az) -> str:
 
 def _expose(client_id: str, call: Az) -> None:
     """Tokens of version 2, whose issuer the app's sign-in expects; the Azure CLI may ask for them, for scripts."""
+    graph = cloud(call)["endpoints"]["microsoftGraphResourceId"].rstrip("/")
     exposed = {"requestedAccessTokenVersion": 2, "oauth2PermissionScopes": [_SCOPE]}
     trusted = [{"appId": _AZURE_CLI, "delegatedPermissionIds": [_SCOPE["id"]]}]
     for api in (exposed, {"preAuthorizedApplications": trusted}):
-        address = f"https://graph.microsoft.com/v1.0/applications(appId='{client_id}')"
+        address = f"{graph}/v1.0/applications(appId='{client_id}')"
         call("rest", "--method", "PATCH", "--uri", address, "--body", json.dumps({"api": api}))
 
 
@@ -90,11 +100,13 @@ def connect(client_id: str, url: str, principal_id: str, call: Az) -> None:
     held = call("ad", "app", "federated-credential", "list", "--id", client_id)
     if any(credential["subject"] == principal_id for credential in held):
         return
+    here = cloud(call)
+    login = here["endpoints"]["activeDirectory"].rstrip("/")
     wanted = {
         "name": f"{_CREDENTIAL}-{principal_id[:8]}",
-        "issuer": f"https://login.microsoftonline.com/{call('account', 'show')['tenantId']}/v2.0",
+        "issuer": f"{login}/{call('account', 'show')['tenantId']}/v2.0",
         "subject": principal_id,
-        "audiences": ["api://AzureADTokenExchange"],
+        "audiences": [f"api://AzureADTokenExchange{_EXCHANGES.get(here['name'], '')}"],
     }
     call("ad", "app", "federated-credential", "create", "--id", client_id, "--parameters", json.dumps(wanted))
 

@@ -164,7 +164,7 @@ PIPELINE_BREAKAGES = (
         '  "cloud": { "currentProfile": "AzureUSGovernment" },\n  "analyzers"',
     ),
     Breakage("people of every tenant may sign in", _SIGN_IN, "AzureADMyOrg", "AzureADMultipleOrgs"),
-    Breakage("the identity's word is not taken", _SIGN_IN, '"api://AzureADTokenExchange"', '"api://AzureAD"'),
+    Breakage("the identity's word is not taken", _SIGN_IN, '"api://AzureADTokenExchange{', '"api://AzureAD{'),
     Breakage("two roles have one id", _SIGN_IN, '1f01", "Reads acc', '1f02", "Reads acc'),
     Breakage("programs may ask for nothing", _SIGN_IN, '"value": "user_impersonation"', '"value": "access"'),
     Breakage("answers are tables", "infra/azure_cli.py", ', "--output", "json"', ""),

@@ -259,6 +259,36 @@ RIGHTS_BREAKAGES = (
         "{ WEBSITE_AUTH_ENABLED: 'false' }",
     ),
     Breakage(
+        "the smoke test overlooks an app that doesn't know of sign-in",
+        "infra/smoke_test.py",
+        "    check_platform,\n",
+        "",
+    ),
+    Breakage(
+        "the smoke test takes sign-in that is off for one that is unknown",
+        "infra/smoke_test.py",
+        'if CLOSED in site.get("api/accounts", signed_in=False).text:',
+        "if False:",
+    ),
+    Breakage(
+        "another cloud's identity is spoken for by the public one",
+        "infra/app_registration.py",
+        '"AzureUSGovernment": "USGov"',
+        '"AzureUSGovernment": ""',
+    ),
+    Breakage(
+        "another cloud's registration is exposed in the public one",
+        "infra/app_registration.py",
+        'cloud(call)["endpoints"]["microsoftGraphResourceId"].rstrip("/")',
+        '"https://graph.microsoft.com"',
+    ),
+    Breakage(
+        "events of a private app are subscribed",
+        "infra/event_subscriptions.py",
+        'return str(access).lower() == "disabled"',
+        "return False",
+    ),
+    Breakage(
         "the host looks for storage in the public cloud",
         _APP,
         "var storageSettings = environment().name == 'AzureCloud' ?",

@@ -14,11 +14,29 @@ CLIENT = "33333333-0000-0000-0000-000000000000"
 STORAGE_ID = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/store"
 
 
+PUBLIC = {
+    "name": "AzureCloud",
+    "endpoints": {
+        "activeDirectory": "https://login.microsoftonline.com",
+        "microsoftGraphResourceId": "https://graph.microsoft.com/",
+    },
+}
+GOVERNMENT = {
+    "name": "AzureUSGovernment",
+    "endpoints": {
+        "activeDirectory": "https://login.microsoftonline.us",
+        "microsoftGraphResourceId": "https://graph.microsoft.us/",
+    },
+}
+"""What `az cloud show` says."""
+
+
 class Az:
     """Answers by the beginning of a command, and remembers what was asked."""
 
     def __init__(self, **answers: Any) -> None:
-        self.answers = {name.replace("_", " "): answer for name, answer in answers.items()}
+        given = {"cloud_show": PUBLIC, **answers}
+        self.answers = {name.replace("_", " "): answer for name, answer in given.items()}
         self.calls: list[str] = []
         self.files: list[Any] = []
 
@@ -74,6 +92,17 @@ def test_without_blob_functions_nothing_is_deployed(capsys: pytest.CaptureFixtur
     assert "nothing to subscribe" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "shown", [{"publicNetworkAccess": "Disabled"}, {"properties": {"publicNetworkAccess": "Disabled"}}]
+)
+def test_a_private_app_is_not_subscribed(shown: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    az = subscribing(blob_function("a", "telemetry/{name}"))
+    az.answers["functionapp show"] = shown
+    assert event_subscriptions.main(SUBSCRIBE, az) == 0
+    assert az.called("deployment") == []
+    assert "each tick looks for new blobs" in capsys.readouterr().out
+
+
 def test_an_app_that_has_no_functions_yet_is_waited_for() -> None:
     answers = iter([None, [], [blob_function("a", "telemetry/{name}")]])
     az = subscribing()
@@ -117,7 +146,7 @@ def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixtu
     assert "--sign-in-audience AzureADMyOrg --enable-id-token-issuance true" in created
     assert az.called(f"ad app update --id {CLIENT} --identifier-uris api://{CLIENT}")
     assert az.called(f"ad sp create --id {CLIENT}")
-    version, trusted = az.called("rest --method PATCH")
+    version, trusted = az.called("rest --method PATCH --uri https://graph.microsoft.com/v1.0/applications(")
     exposed = json.loads(version.partition("--body ")[2])["api"]
     assert exposed["requestedAccessTokenVersion"] == 2
     (scope,) = exposed["oauth2PermissionScopes"]
@@ -149,6 +178,21 @@ def test_connecting_twice_leaves_one_federated_credential() -> None:
     again = Az(**{"ad_app_federated-credential_list": [{"subject": "p-1"}]})
     assert app_registration.main(command, again) == 0
     assert again.called("ad app federated-credential create") == []
+
+
+def test_a_registration_of_another_cloud_is_connected_there() -> None:
+    command = ["connect", "--client-id", CLIENT, "--url", "https://app.example/", "--principal-id", "p-1"]
+    az = Az(account_show={"tenantId": "t-1"}, cloud_show=GOVERNMENT, **{"ad_app_federated-credential_list": []})
+    assert app_registration.main(command, az) == 0
+    (created,) = az.called("ad app federated-credential create")
+    given = json.loads(created.partition("--parameters ")[2])
+    assert given["issuer"] == "https://login.microsoftonline.us/t-1/v2.0"
+    assert given["audiences"] == ["api://AzureADTokenExchangeUSGov"]
+    made = Az(ad_app_list=[{"appId": CLIENT}], ad_sp_list=[{}], cloud_show=GOVERNMENT)
+    assert app_registration.main(["ensure", "--name", "batchscope-dev"], made) == 0
+    asked = made.called("rest --method PATCH")
+    assert len(asked) == 2
+    assert all("--uri https://graph.microsoft.us/v1.0/applications(" in call for call in asked)
 
 
 def test_a_failing_command_is_told_in_its_own_words() -> None:
