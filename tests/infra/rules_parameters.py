@@ -156,7 +156,10 @@ def _refused(infrastructure: Infrastructure, name: str, value: Any) -> str:
 def documented(infrastructure: Infrastructure) -> Iterator[str]:
     """The operators' page has every parameter with its default, as the template has them."""
     page = infrastructure.read("docs/operations.md").partition("\n## Parameters\n")[2].partition("\n## ")[0]
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|", page, re.MULTILINE))
+    found_rows = re.findall(r"^\| `(\w+)` \| (.+?) \|", page, re.MULTILINE)
+    rows = dict(found_rows)
+    if len(rows) != len(found_rows):
+        yield "docs/operations.md names a parameter twice"
     declared = {found.name: found for found in declarations(_main(infrastructure)) if found.kind == "parameter"}
     for name, found in declared.items():
         default = text(found.value).strip("'") if found.value else "required"

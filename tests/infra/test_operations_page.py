@@ -69,12 +69,16 @@ def test_what_if_gets_the_rights_to_ask_and_none_to_write(tmp_path: Path) -> Non
 def test_what_is_left_behind_is_deleted_by_the_names_that_a_deployment_gives(tmp_path: Path) -> None:
     whole = "\n".join(script for script in SCRIPTS if " delete " in script)
     calls = [" ".join(command) for command in commands_of(whole, tmp_path)]
-    role = (HERE.root / "infra/modules/batch-role.bicep").read_text(encoding="utf-8")
-    (name,) = re.findall(r"roleName: '([^']+)'", role)
+    roles = [
+        _filled_in(name)
+        for module in ("batch-role", "telemetry-writer-role")
+        for name in re.findall(r"roleName: '([^']+)'", (HERE.root / f"infra/modules/{module}.bicep").read_text("utf-8"))
+    ]
+    assert len(roles) == 2
     for wanted in (
         "role assignment delete --scope BATCH_ACCOUNT_ID",
         "monitor diagnostic-settings delete --resource BATCH_ACCOUNT_ID --name batchscope-ENV-SUBSCRIPTION_ID",
-        f"role definition delete --name {_filled_in(name)}",
+        *(f"role definition delete --name {name}" for name in roles),
         "group delete --name rg-batchscope-ENV",
     ):
         assert any(call.startswith(wanted) for call in calls), wanted
@@ -82,6 +86,49 @@ def test_what_is_left_behind_is_deleted_by_the_names_that_a_deployment_gives(tmp
 
 def _filled_in(name: str) -> str:
     return name.replace("${environmentName}", "ENV").replace("${subscription().subscriptionId}", "SUBSCRIPTION_ID")
+
+
+def test_the_page_says_how_to_take_the_old_role_of_writers_away(tmp_path: Path) -> None:
+    (script,) = (script for script in SCRIPTS if "Storage Blob Data Contributor" in script)
+    *_, command = commands_of(script, tmp_path)
+    assert option(command, "--scope").endswith("/blobServices/default/containers/telemetry")
+    assert "--assignee" not in command
+
+
+def test_a_writer_tries_its_own_folder_and_those_of_others(tmp_path: Path) -> None:
+    (script,) = (script for script in SCRIPTS if "try upload" in script)
+    tried = commands_of(script, tmp_path)
+    assert [(command[2], "--overwrite" in command, option(command, "--name").split("/")[3]) for command in tried] == [
+        ("upload", False, "POOL_1"),
+        ("upload", True, "POOL_1"),
+        ("upload", False, "POOL_2"),
+        ("delete", False, "POOL_1"),
+    ]
+    assert {option(command, "--auth-mode") for command in tried} == {"login"}
+
+
+def test_a_secret_for_sign_in_goes_to_the_vault_without_being_an_argument(tmp_path: Path) -> None:
+    (script,) = (script for script in SCRIPTS if "credential reset" in script)
+    reset, stored, *_, assigned = commands_of(script, tmp_path)
+    assert "--append" in reset
+    assert option(stored, "--file") == "/dev/stdin"
+    assert "--value" not in stored
+    assert option(assigned, "--role") == "Key Vault Secrets User"
+    assert option(assigned, "--scope").endswith(f"/secrets/{option(stored, '--name')}")
+
+
+def test_the_key_of_storage_may_be_used_by_an_identity_of_its_own(tmp_path: Path) -> None:
+    (script,) = (script for script in SCRIPTS if "Crypto Service Encryption User" in script)
+    made, *_, assigned = commands_of(script, tmp_path)
+    assert made[:2] == ["identity", "create"]
+    assert option(assigned, "--scope").endswith("/keys/KEY")
+
+
+def test_what_no_test_can_show_is_said_with_what_would_show_it() -> None:
+    table = PAGE.partition("## What no test here can show")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 10
+    assert all(len(row) == 3 and all(cell.strip() for cell in row) for row in rows)
 
 
 def test_metrics_that_the_page_names_are_rendered() -> None:
