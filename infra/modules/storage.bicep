@@ -136,6 +136,11 @@ resource lifecycle 'Microsoft.Storage/storageAccounts/managementPolicies@2025-06
                 daysAfterModificationGreaterThan: rule.days
               }
             }
+            snapshot: {
+              delete: {
+                daysAfterCreationGreaterThan: rule.days
+              }
+            }
           }
         }
       }]

@@ -289,6 +289,16 @@ RIGHTS_BREAKAGES = (
         "return False",
     ),
     Breakage(
+        "a writer's snapshots never end",
+        _STORAGE,
+        "            snapshot: {\n"
+        "              delete: {\n"
+        "                daysAfterCreationGreaterThan: rule.days\n"
+        "              }\n"
+        "            }\n",
+        "",
+    ),
+    Breakage(
         "the host looks for storage in the public cloud",
         _APP,
         "var storageSettings = environment().name == 'AzureCloud' ?",

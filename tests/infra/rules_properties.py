@@ -91,6 +91,7 @@ _TAKEN: Mapping[str, set[str]] = {
     },
     "Microsoft.Storage/storageAccounts/managementPolicies": {
         "properties.policy.rules[].definition.actions.baseBlob.delete.daysAfterModificationGreaterThan",
+        "properties.policy.rules[].definition.actions.snapshot.delete.daysAfterCreationGreaterThan",
         "properties.policy.rules[].definition.filters.blobTypes[]",
         "properties.policy.rules[].definition.filters.prefixMatch[]",
         "properties.policy.rules[].enabled",

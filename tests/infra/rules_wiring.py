@@ -140,7 +140,11 @@ def _ends(rule: Mapping[str, Any], container: str, days: int) -> bool:
         bool(rule.get("enabled"))
         and rule.get("type") == "Lifecycle"
         and definition["filters"] == {"blobTypes": ["appendBlob", "blockBlob"], "prefixMatch": [container]}
-        and definition["actions"] == {"baseBlob": {"delete": {"daysAfterModificationGreaterThan": days}}}
+        and definition["actions"]
+        == {
+            "baseBlob": {"delete": {"daysAfterModificationGreaterThan": days}},
+            "snapshot": {"delete": {"daysAfterCreationGreaterThan": days}},
+        }
     )
 
 
