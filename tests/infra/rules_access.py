@@ -132,8 +132,8 @@ def _tried(own: str) -> Iterator[tuple[BlobRequest, bool]]:
             yield BlobRequest(action, path=path), False
     for prefix in (f"{own}/", f"{own}/nodes/"):
         yield BlobRequest(READ, prefix=prefix), True
-    for prefix in (*beside, None):
-        yield BlobRequest(READ, prefix=prefix), False
+    for asked in (*beside, None):
+        yield BlobRequest(READ, prefix=asked), False
 
 
 def no_right_to_overwrite(scenario: Scenario) -> Iterator[str]:
