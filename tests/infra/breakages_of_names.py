@@ -25,7 +25,10 @@ TWO_OF_EACH = (
         _WRITER.replace(" writer.principalId,", ""),
     ),
     Breakage(
-        "a writer has one role assignment in two environments", _WRITERS, _WRITER, _WRITER.replace("container.id, ", "")
+        "a writer keeps its old folder when it gets another",
+        _WRITERS,
+        _WRITER,
+        _WRITER.replace("roleId)", "roleId, writer.prefix)"),
     ),
     Breakage(
         "two environments have one diagnostic setting on an account",

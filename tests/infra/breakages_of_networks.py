@@ -182,6 +182,12 @@ NETWORK_BREAKAGES = (
         "resourceId: '${subscription().id}/providers",
     ),
     Breakage("the private app answers the web", _APP, "privateInboundAccess ? 'Disabled' : 'Enabled'", "'Enabled'"),
+    Breakage(
+        "the app answers the web where it has no other way in",
+        _MAIN,
+        "privateInboundAccess: privateInboundAccess",
+        "privateInboundAccess: privateNetworking && privateInboundAccess",
+    ),
     Breakage("the app is closed to everybody", _APP, "privateInboundAccess ? 'Disabled' : 'Enabled'", "'Disabled'"),
     Breakage(
         "the private app has no way in",

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.infra.bicep import File
 from tests.infra.bicep_resources import Resource
-from tests.infra.scenarios import EVERYTHING, OTHER_SUBSCRIPTION, SEVERAL, Infrastructure
+from tests.infra.scenarios import EVERYTHING, OTHER_SUBSCRIPTION, SEVERAL, WRITERS, Infrastructure
 
 
 def names_of_their_own(infrastructure: Infrastructure) -> Iterator[str]:
@@ -101,6 +101,20 @@ def assignments_that_change_get_another_name(infrastructure: Infrastructure) -> 
             yield f"{found.file}: {found.name} gets another role or principal, which Azure refuses"
 
 
+def one_folder_an_identity(infrastructure: Infrastructure) -> Iterator[str]:
+    """Another prefix changes the condition of a writer's assignment: one more would leave it both folders."""
+    moved = [{**writer, "prefix": f"{writer['prefix'].rstrip('/')}/moved"} for writer in WRITERS]
+    before, after = (
+        infrastructure.main({**SEVERAL, "telemetryWriters": writers}) for writers in (list(WRITERS), moved)
+    )
+    held, wanted = (
+        {found.id for found in file.everything if found.type == _ASSIGNMENT and found.get("properties.condition")}
+        for file in (before, after)
+    )
+    if held != wanted:
+        yield f"writers that get other folders keep the assignments {sorted(held - wanted)}"
+
+
 def _assigned(assignment: Resource) -> tuple[str, str]:
     return assignment.get("properties.roleDefinitionId"), assignment.get("properties.principalId")
 
@@ -121,4 +135,5 @@ RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     names_that_azure_takes,
     deployments_that_share_nothing,
     assignments_that_change_get_another_name,
+    one_folder_an_identity,
 )
