@@ -17,15 +17,17 @@ import azure.functions as func
 import msgspec
 
 from functions.answers import Answer, ErrorDetail, UnreadableAnswer, error_response, failure
-from functions.identity import Role, require
+from functions.identity import Caller, identified, identify, require_settings
 from functions.parameters import read_body, read_query
 from functions.rate_limit import RateLimit
 from functions.recent_answers import RecentAnswers
 from functions.rendering import Rendered, rendered, response_of
 from functions.route import Route
+from shared.domain.account_roles import Role
 from shared.errors import BatchscopeError
 from shared.log import logger
 from shared.runtime import Runtime, Services
+from shared.services.registry import found
 from shared.settings import Settings
 from shared.stores.patience import waiting_for_storage
 
@@ -76,16 +78,26 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Call[Q, B]:
-    """One request: `path` parameters, the checked `query` and `body`, the services, `send` for the route's queue."""
+    """One request: `path` parameters, the checked `query` and `body`, the services, `send` for the route's queue.
+
+    `caller` is None for a stranger, whom only a route without a role lets in.
+    """
 
     runtime: Runtime
     request: func.HttpRequest
+    caller: Caller | None
     path: dict[str, str]
     query: Q
     body: B
     send: Callable[[str], None]
 
+    @property
+    def readable(self) -> frozenset[str]:
+        """The ids of the accounts that the caller may read."""
+        return self.caller.reads if self.caller else frozenset()
+
     async def services(self) -> Services:
+        require_settings(self.runtime.settings, self.caller)
         return await self.runtime.services(patience=STORAGE_PATIENCE)
 
     def link(self, path: str) -> str:
@@ -131,7 +143,7 @@ class Routes:
     ) -> Callable[[Handler], Handler]:
         """Serves a handler at `/api/{path}`; its docstring's first line becomes the summary.
 
-        Whatever isn't a GET needs the role Operator.
+        Whatever isn't a GET needs the role Operator. A route of an account is there for those who may read it.
         """
         role: Role | None = None if anonymous else "Reader" if method == "GET" else "Operator"
 
@@ -190,20 +202,19 @@ async def _responded(
     send: Callable[[str], None],
 ) -> func.HttpResponse:
     try:
-        if route.role:
-            require(runtime.settings, request, route.role)
+        caller = _let_in(runtime.settings, route, request)
         if route.method != "GET":
             limit.take(asyncio.get_running_loop().time())
         query = read_query(request, route.query)
         body = read_body(request, route.body) if route.body else None
-        call = Call(runtime, request, dict(request.route_params), query, body, send)
+        call = Call(runtime, request, caller, dict(request.route_params), query, body, send)
 
         async def made() -> Rendered:
             return _rendered(route, await handler(call))
 
         if route.repeats and runtime.settings.clock_url is None:  # a second of stepped time is another second
             version = (await call.services()).table_writes(route.made_of)
-            return await response_of(request, await recent.get(request.url, version, made))
+            return await response_of(request, await recent.get((request.url, call.readable), version, made))
         return await response_of(request, await made())
     except BatchscopeError as error:
         return error_response(request, error)
@@ -211,6 +222,21 @@ async def _responded(
         _LOG.exception("The function %s failed", route.name)
         detail = ErrorDetail(code="InternalError", message=f"{type(error).__name__}; see the log.", target=None)
         return failure(request, 500, detail)
+
+
+def _let_in(settings: Settings, route: Route, request: func.HttpRequest) -> Caller | None:
+    """The caller of a route. An account that the caller may not read is, to all appearances, not there.
+
+    Raises UnauthenticatedError, ForbiddenError, NotFoundError, SettingsError.
+    """
+    if route.role is None:
+        return identified(settings, request)
+    caller = identify(settings, request)
+    if "account" in request.route_params:
+        require_settings(settings, caller)
+        readable = {name: name for name in caller.reads}
+        caller.require(route.role, found(readable, request.route_params["account"]))
+    return caller
 
 
 def _rendered(route: Route, answer: Any) -> Rendered:

@@ -1,27 +1,39 @@
-"""Who calls, and what they may do: the app roles of Microsoft Entra ID, as App Service authentication passes them on.
+"""Who calls, and what they may do: app roles and groups of Microsoft Entra ID, as App Service authentication passes on.
 
 `X-MS-CLIENT-PRINCIPAL` is worth something only behind App Service authentication (Easy Auth), which removes forged
 ones. Without it the API is closed, wherever the app runs; it is open only where the host says that it is one for
 development on a person's own machine (`AZURE_FUNCTIONS_ENVIRONMENT`), as only that machine reaches it.
 
-Source: "Work with user identities in Azure App Service authentication" (the header is base64 of JSON with `role_typ`
-and `claims`, each of `typ` and `val`).
+Sources: "Work with user identities in Azure App Service authentication" (the header is base64 of JSON with `role_typ`
+and `claims`, each of `typ` and `val`); "Access tokens in the Microsoft identity platform" (the groups overage claim:
+somebody in more than 200 groups has no `groups` claim, but `_claim_names` or `hasgroups`).
 """
 
 import base64
 import binascii
-from typing import Literal
+from dataclasses import dataclass
 
 import azure.functions as func
 import msgspec
 
-from shared.errors import BatchscopeError
+from shared.domain.account_roles import OTHERS, Role, is_group
+from shared.errors import BatchscopeError, SettingsError
 from shared.settings import Settings
-
-type Role = Literal["Reader", "Operator"]
 
 _HEADER = "x-ms-client-principal"
 _ROLES = "roles"
+_GROUPS = frozenset({"groups", "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups"})
+_OVERAGE = frozenset({"_claim_names", "hasgroups"})
+_NO_ROLE = "This needs the app role '{role}' of Batchscope, which its administrators assign in Microsoft Entra ID."
+_TOO_MANY_GROUPS = (
+    " Your sign-in names no groups, as you are in too many: an app role works, or a registration that names only groups"
+    " assigned to it."
+)
+HIDDEN = (
+    "The app's settings or its storage keep it from working. Its log says why, and so does /api/health to callers who"
+    " may read every account."
+)
+"""Stands for sentences that may name accounts which the caller may not see."""
 
 
 class UnauthenticatedError(BatchscopeError):
@@ -42,39 +54,74 @@ class _Principal(msgspec.Struct):
     role_typ: str = _ROLES
 
 
-def require(settings: Settings, request: func.HttpRequest, role: Role) -> None:
-    """Lets a caller with the role pass; an Operator may all that a Reader may.
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The ids of the watched accounts that somebody may read, and operate; `reads_all` where none is hidden."""
 
-    Raises UnauthenticatedError, ForbiddenError.
-    """
+    reads: frozenset[str]
+    operates: frozenset[str]
+    reads_all: bool
+
+    def require(self, role: Role, account: str) -> None:
+        """Raises ForbiddenError where the caller may read this account and lacks the role."""
+        if role == "Operator" and account not in self.operates:
+            raise ForbiddenError(_NO_ROLE.format(role=role))
+
+
+def identify(settings: Settings, request: func.HttpRequest) -> Caller:
+    """Who calls. Raises UnauthenticatedError, and ForbiddenError where the caller has no role of this app."""
+    names = frozenset(account.id for account in settings.accounts)
     if settings.is_local:
-        return
+        return Caller(names, names, reads_all=True)
     if not settings.behind_easy_auth:
         raise UnauthenticatedError(
             "This API is closed until authentication is set up: turn on App Service authentication (Easy Auth)."
         )
-    roles = _roles(request)
-    if roles.isdisjoint({role, "Operator"}):
-        raise ForbiddenError(
-            f"This needs the app role '{role}' of Batchscope, which its administrators assign in Microsoft Entra ID."
-        )
+    principal = _principal(request)
+    held, roles = _held(principal), settings.account_roles
+    if not roles.knows(held):
+        hint = _TOO_MANY_GROUPS if _has_too_many_groups(principal) else ""
+        raise ForbiddenError(_NO_ROLE.format(role="Reader") + hint)
+    every = {*names, OTHERS} if settings.problems else names  # problems may name accounts that aren't among these
+    return Caller(
+        roles.allowed("Reader", held, names),
+        roles.allowed("Operator", held, names),
+        reads_all=roles.reads_all(held, every),
+    )
 
 
-def may(settings: Settings, request: func.HttpRequest, role: Role) -> bool:
-    """Whether `require` would let the caller pass."""
+def identified(settings: Settings, request: func.HttpRequest) -> Caller | None:
+    """The same; None for a stranger."""
     try:
-        require(settings, request, role)
+        return identify(settings, request)
     except (UnauthenticatedError, ForbiddenError):
-        return False
-    return True
+        return None
 
 
-def _roles(request: func.HttpRequest) -> set[str]:
+def require_settings(settings: Settings, caller: Caller | None) -> None:
+    """Raises SettingsError where the settings are wrong, with their problems for those who may see every account."""
+    if settings.problems:
+        raise SettingsError(settings.problems if caller and caller.reads_all else (HIDDEN,))
+
+
+def _principal(request: func.HttpRequest) -> _Principal:
     header = request.headers.get(_HEADER)
     if not header:
         raise UnauthenticatedError("Sign in, or send a token of Microsoft Entra ID.")
     try:
-        principal = msgspec.json.decode(base64.b64decode(header, validate=True), type=_Principal)
+        return msgspec.json.decode(base64.b64decode(header, validate=True), type=_Principal)
     except (binascii.Error, ValueError, msgspec.DecodeError) as error:
         raise UnauthenticatedError("The principal that App Service authentication passed on makes no sense.") from error
-    return {claim.val for claim in principal.claims if claim.typ in (principal.role_typ, _ROLES)}
+
+
+def _held(principal: _Principal) -> frozenset[str]:
+    """App roles, and object ids of groups; no groups at all where the principal doesn't name every one."""
+    kinds = (principal.role_typ, _ROLES)
+    roles = {claim.val for claim in principal.claims if claim.typ in kinds and not is_group(claim.val)}
+    if _has_too_many_groups(principal):
+        return frozenset(roles)
+    return frozenset(roles | {c.val.lower() for c in principal.claims if c.typ in _GROUPS and is_group(c.val)})
+
+
+def _has_too_many_groups(principal: _Principal) -> bool:
+    return any(claim.typ in _OVERAGE for claim in principal.claims)

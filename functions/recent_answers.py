@@ -1,11 +1,12 @@
 """Answers of the last second, given again: many people look at the same page, and a page asks many times.
 
 An answer is given again only while this process wrote nothing to the tables that it is made of: what is asked after a
-poll ended here is never of before it. Whoever asks while the answer is being made waits for that one.
+poll ended here is never of before it. Whoever asks while the answer is being made waits for that one. A question is an
+address together with the accounts that the caller may read: nobody is given an answer made for somebody else's rights.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +26,9 @@ class RecentAnswers[T]:
     """Some dozens at most, by what was asked. Failures aren't kept."""
 
     def __init__(self) -> None:
-        self._made: dict[str, _Made[T]] = {}
+        self._made: dict[Hashable, _Made[T]] = {}
 
-    async def get(self, question: str, version: int, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def get(self, question: Hashable, version: int, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """The answer, from memory where storage is still at `version`. Raises what `make` raises."""
         made = self._made.get(question)
         if made is None or made.version != version:
@@ -35,7 +36,7 @@ class RecentAnswers[T]:
             self._keep(question, made)
         return await asyncio.shield(made.answer)  # who gives up waiting leaves it to the others
 
-    def _keep(self, question: str, made: _Made[T]) -> None:
+    def _keep(self, question: Hashable, made: _Made[T]) -> None:
         while len(self._made) >= _MOST:
             del self._made[next(iter(self._made))]
         self._made[question] = made

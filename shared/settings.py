@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from shared.domain.account_roles import AccountRoles
 from shared.domain.accounts import Account
 from shared.domain.samples import HistoryRetention
 from shared.errors import SettingsError
@@ -26,6 +27,7 @@ class Settings:
     """
 
     accounts: tuple[Account, ...]
+    account_roles: AccountRoles
     keys: Mapping[str, str]
     connection_string: str | None
     table_endpoint: str | None
@@ -86,6 +88,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     storage, telemetry = read.storage(), read.telemetry_storage()
     return Settings(
         accounts=accounts,
+        account_roles=read.account_roles(accounts),
         keys=keys,
         connection_string=storage.connection_string,
         table_endpoint=storage.endpoint,

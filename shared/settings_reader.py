@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from shared.domain.account_roles import AccountRoles, parse_account_roles
 from shared.domain.accounts import Account, is_account_name, is_loopback, parse_accounts
 from shared.domain.samples import HistoryRetention
 from shared.domain.storage_texts import account_of_address, account_of_string, is_base64, is_connection_string, is_https
@@ -90,6 +91,11 @@ class SettingsReader:
                 f"BATCH_ACCOUNTS: '{text}' names no account; write https://NAME.REGION.batch.azure.com"
             )
         return accounts
+
+    def account_roles(self, accounts: tuple[Account, ...]) -> AccountRoles:
+        roles, problems = parse_account_roles(self.text("ACCOUNT_ROLES"), [account.id for account in accounts])
+        self.problems.extend(problems)
+        return roles
 
     def keys(self, accounts: tuple[Account, ...]) -> dict[str, str]:
         """Keys by account name. No problem repeats what may be a key."""

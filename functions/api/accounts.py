@@ -8,9 +8,9 @@ from functions.rendering import LOOKS
 def add_accounts(routes: Routes) -> None:
     @routes.route("GET", "accounts", returns=Page[AccountAnswer], repeats=True, looks=LOOKS)
     async def list_accounts(call: Call[Query, None]) -> Page[AccountAnswer]:
-        """Every watched account with its jobs and tasks by state, and the sums of its pools."""
+        """Every watched account that the caller may read: its jobs and tasks by state, and the sums of its pools."""
         services = await call.services()
-        accounts = [account_answer(report) for report in await services.queries.accounts()]
+        accounts = [account_answer(report) for report in await services.queries.accounts(call.readable)]
         return Page(value=accounts, count=len(accounts))
 
     @routes.route("GET", "accounts/{account}", returns=AccountAnswer, repeats=True, looks=LOOKS)

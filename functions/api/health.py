@@ -1,11 +1,13 @@
 """GET health: is the app configured, does it reach its storage, and how old is the last good poll? Anonymous.
 
-Strangers get the status and the age; the problems in words go to whoever may read the rest of the API. However often
-it is asked, storage is asked only every few seconds, and so it is while storage fails.
+Strangers get the status and the age; the problems in words go to whoever may read the rest of the API. Callers who may
+read some accounts only get the verdict on these. However often it is asked, storage is asked only every few seconds,
+and so it is while storage fails.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Literal
@@ -14,7 +16,7 @@ from msgspec.structs import replace
 
 from functions.answers import Answer
 from functions.http import Call, Query, Reply, Routes
-from functions.identity import may
+from functions.identity import HIDDEN
 from shared.domain.pool_rounds import PoolRound
 from shared.domain.reports import AccountReport
 from shared.domain.schedule_rounds import ScheduleRound
@@ -47,48 +49,72 @@ def add_health(routes: Routes) -> None:
         return _reply(call, await kept.health(call))
 
 
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What is stored of every watched account."""
+
+    reports: list[AccountReport]
+    pools: Mapping[str, PoolRound | None]
+    schedules: Mapping[str, ScheduleRound | None]
+    ingestion: list[IngestionReport]
+    unread: LaneSweep | None
+    now: datetime
+
+    def health(self) -> HealthAnswer:
+        """The verdict on all accounts."""
+        return health_of(
+            self.reports, self.pools, self.now, schedules=self.schedules, ingestion=self.ingestion, unread=self.unread
+        )
+
+    def health_for(self, readable: Collection[str]) -> HealthAnswer:
+        """That on some accounts, without telemetry that may be of others."""
+        reports = [report for report in self.reports if report.account.id in readable]
+        return health_of(reports, self.pools, self.now, schedules=self.schedules, ingestion=self.ingestion)
+
+
 class _Kept:
     """The last answer, for some seconds of real time; callers who come meanwhile wait for the one that is asking."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
-        self._last: tuple[float, HealthAnswer] | None = None
+        self._last: tuple[float, _Stored | HealthAnswer] | None = None
 
-    async def health(self, call: Call[Query, None]) -> HealthAnswer:
+    async def health(self, call: Call[Query, None]) -> _Stored | HealthAnswer:
         async with self._turn:
             time = asyncio.get_running_loop().time
             # Where time is stepped, real seconds say nothing of it.
             if self._last is None or time() >= self._last[0] + _KEPT_SECONDS or call.runtime.settings.clock_url:
-                health = _warned(await _asked(call), call.runtime.settings.warnings)
-                self._last = time(), health
+                found = await _asked(call)
+                self._last = time(), found
             return self._last[1]
 
 
-async def _asked(call: Call[Query, None]) -> HealthAnswer:
-    """What settings and storage say now."""
-    problems = call.runtime.settings.problems
-    if problems:
-        return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=list(problems))
+async def _asked(call: Call[Query, None]) -> _Stored | HealthAnswer:
+    """What storage says now; an answer where settings or storage keep the app from working."""
+    settings = call.runtime.settings
+    if settings.problems:
+        return _unhealthy(*settings.problems)
+    names = [account.id for account in settings.accounts]
     try:
         async with answered_within(_PATIENCE):
             services = await call.runtime.services()
             reports, pools, schedules, ingestion, unread, now = await asyncio.gather(
-                services.queries.accounts(),
-                services.pools.last_rounds(),
-                services.schedules.last_rounds(),
-                services.events.all_ingestion(),
+                services.queries.accounts(names),
+                services.pools.last_rounds(names),
+                services.schedules.last_rounds(names),
+                services.events.all_ingestion(names),
                 services.events.unread_telemetry(),
                 services.clock.now(),
             )
-        return health_of(reports, pools, now, schedules=schedules, ingestion=ingestion, unread=unread)
+        return _Stored(reports, pools, schedules, ingestion, unread, now)
     except TimeoutError as error:
-        return HealthAnswer(
-            status="unhealthy",
-            last_poll_age_seconds=None,
-            problems=[f"Table Storage, or the sign-in to it, didn't answer all that health asks: {error}."],
-        )
+        return _unhealthy(f"Table Storage, or the sign-in to it, didn't answer all that health asks: {error}.")
     except BatchscopeError as error:
-        return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=[str(error)])
+        return _unhealthy(str(error))
+
+
+def _unhealthy(*problems: str) -> HealthAnswer:
+    return HealthAnswer(status="unhealthy", last_poll_age_seconds=None, problems=list(problems))
 
 
 def _warned(health: HealthAnswer, warnings: Sequence[str]) -> HealthAnswer:
@@ -144,6 +170,16 @@ def _problem(report: AccountReport, now: datetime) -> str | None:
     return None
 
 
-def _reply(call: Call[Query, None], health: HealthAnswer) -> Reply:
-    shown = health if may(call.runtime.settings, call.request, "Reader") else replace(health, problems=[])
-    return Reply(shown, status=503 if health.status == "unhealthy" else 200)
+def _reply(call: Call[Query, None], found: _Stored | HealthAnswer) -> Reply:
+    shown = _shown(call, found)
+    return Reply(shown, status=503 if shown.status == "unhealthy" else 200)
+
+
+def _shown(call: Call[Query, None], found: _Stored | HealthAnswer) -> HealthAnswer:
+    """What a caller may know: strangers nothing in words, those who may read some accounts nothing of others."""
+    is_restricted = call.caller is not None and not call.caller.reads_all
+    if is_restricted:
+        return found.health_for(call.readable) if isinstance(found, _Stored) else _unhealthy(HIDDEN)
+    health = found.health() if isinstance(found, _Stored) else found
+    health = _warned(health, call.runtime.settings.warnings)
+    return health if call.caller else replace(health, problems=[])

@@ -67,18 +67,18 @@ class _Families(Collector):
 def add_metrics(routes: Routes) -> None:
     @routes.route("GET", "metrics", returns=str, media=CONTENT_TYPE_PLAIN_0_0_4, repeats=True, looks=_LOOKS)
     async def get_metrics(call: Call[Query, None]) -> str:
-        """All series in the Prometheus text format."""
+        """All series of the accounts that the caller may read, in the Prometheus text format."""
         services = await call.services()
-        accounts = await services.queries.accounts()
+        accounts = await services.queries.accounts(call.readable)
         found = [await services.schedules.with_jobs(report.account.id) for report in accounts]
         jobs = [job for own, _ in found for job in own]
         schedules = [schedule for _, own in found for schedule in own]
         pools = [pool for report in accounts for pool in await services.pools.pools(report.account.id)]
-        rounds = await services.pools.last_rounds()
+        rounds = await services.pools.last_rounds(call.readable)
         over_pools = [SeenPoolRound(account, last) for account, last in rounds.items() if last]
-        looks = await services.schedules.last_rounds()
+        looks = await services.schedules.last_rounds(call.readable)
         over_schedules = [SeenScheduleRound(account, last) for account, last in looks.items() if last]
-        taken_in = await services.events.all_ingestion()
+        taken_in = await services.events.all_ingestion(call.readable)
         now = await services.clock.now()
         # A second for 3,000 jobs: others shan't wait.
         return await asyncio.to_thread(

@@ -141,9 +141,9 @@ class EventQueries:
         totals = await self._totals.load(account.key)
         return IngestionReport(account.id, self._container, logs, head.totals, telemetry, totals)
 
-    async def all_ingestion(self) -> list[IngestionReport]:
-        """Of every account that is watched, by id; none where nothing is configured. Raises StorageError."""
-        return [await self.ingestion(name) for name in sorted(self._accounts)] if self._container else []
+    async def all_ingestion(self, accounts: Collection[str]) -> list[IngestionReport]:
+        """Of these watched accounts, by id; none where nothing is configured. Raises NotFoundError, StorageError."""
+        return [await self.ingestion(name) for name in sorted(accounts)] if self._container else []
 
     async def unread_telemetry(self) -> LaneSweep | None:
         """Telemetry that isn't read, as nobody knows whose it is, as of the last news. Raises StorageError."""

@@ -1,7 +1,7 @@
 """Answers about pools and nodes from what is stored, without a call to Batch."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -43,9 +43,9 @@ class PoolQueries:
         self._clock = clock
         self._interval = interval
 
-    async def last_rounds(self) -> dict[str, PoolRound | None]:
-        """The last round over the pools of every watched account, by its id; None before the first."""
-        names = sorted(self._accounts)
+    async def last_rounds(self, accounts: Collection[str]) -> dict[str, PoolRound | None]:
+        """The last round over the pools of each of these watched accounts, by its id; None before the first."""
+        names = sorted(accounts)
         found = await asyncio.gather(*(self._pools.load_round(self._accounts[name].key) for name in names))
         return dict(zip(names, found, strict=True))
 

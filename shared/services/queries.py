@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -57,9 +57,9 @@ class Queries:
         self._clock = clock
         self._interval = interval
 
-    async def accounts(self) -> list[AccountReport]:
-        """Every watched account, by id."""
-        return list(await asyncio.gather(*(self.account(name) for name in sorted(self._accounts))))
+    async def accounts(self, names: Collection[str]) -> list[AccountReport]:
+        """The watched accounts with these ids, by id."""
+        return list(await asyncio.gather(*(self.account(name) for name in sorted(names))))
 
     async def account(self, account_id: str) -> AccountReport:
         """Raises NotFoundError."""

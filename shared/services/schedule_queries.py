@@ -1,7 +1,7 @@
 """Answers about job schedules from what is stored of them and of their jobs, without a call to Batch."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 
 from shared.clock import Clock
@@ -42,9 +42,9 @@ class ScheduleQueries:
         self._interval = interval
         self._idle = idle
 
-    async def last_rounds(self) -> dict[str, ScheduleRound | None]:
-        """The last look at the schedules of every watched account, by its id; None before the first."""
-        names = sorted(self._accounts)
+    async def last_rounds(self, accounts: Collection[str]) -> dict[str, ScheduleRound | None]:
+        """The last look at the schedules of each of these watched accounts, by its id; None before the first."""
+        names = sorted(accounts)
         rounds = await asyncio.gather(*(self._schedules.load_round(self._accounts[name].key) for name in names))
         return dict(zip(names, rounds, strict=True))
 

@@ -81,6 +81,7 @@ WRONG = {
     "TELEMETRY_STORAGE": "nonsense",
     "TABLE_PREFIX": "7/seven",
     "CLOCK_URL": "http://example.org/clock",
+    "ACCOUNT_ROLES": "demo=Reader",
 }
 
 
@@ -98,6 +99,27 @@ def test_each_wrong_setting_is_named_with_what_it_says(name: str) -> None:
     problems = problems_of(**{name: WRONG[name]})
     assert problems
     assert all(problem.startswith((name, "BATCH_ACCOUNT")) for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("demo", "is not of the form ACCOUNT=ROLE:WHO"),
+        ("demo=Reader", "is not of the form ACCOUNT=ROLE:WHO"),
+        ("demo=Reader:", "is not of the form ACCOUNT=ROLE:WHO"),
+        ("demo=Reader:<script>", "is not of the form ACCOUNT=ROLE:WHO"),
+        ("other=Reader:Team", "names no watched account; these are demo, and *"),
+        ("demo=Writer:Team", "has a role that is neither Reader nor Operator"),
+    ],
+)
+def test_an_entry_of_account_roles_that_makes_no_sense_is_named_and_nobody_reads_everything(
+    entry: str, words: str
+) -> None:
+    settings = read_settings(ENOUGH | {"ACCOUNT_ROLES": f"demo=Operator:Everything {entry}"})
+    (problem,) = settings.problems
+    assert problem.startswith(f"ACCOUNT_ROLES: '{entry}' {words}")
+    assert not settings.account_roles.reads_all({"Everything", "Reader", "Operator"}, ["demo", "*"])
+    assert read_settings(ENOUGH | {"ACCOUNT_ROLES": "Demo=reader:Team, *=OPERATOR:Team"}).problems == ()
 
 
 def test_minutes_of_history_are_not_kept_longer_than_its_quarter_hours() -> None:

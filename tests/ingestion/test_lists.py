@@ -82,7 +82,7 @@ async def test_a_kind_is_found_behind_any_number_of_others_and_only_within_the_t
 async def test_of_an_account_that_is_not_watched_nothing_is_told(rig: Rig) -> None:
     with pytest.raises(NotFoundError):
         await queries(rig).events("other", EventFilter(), after=None, most=10)
-    (report,) = await queries(rig).all_ingestion()
+    (report,) = await queries(rig).all_ingestion(["demo"])
     assert (report.sweep, report.totals.units) == (None, 0)
 
 

@@ -159,7 +159,7 @@ def health(world: World) -> None:
         world.wait(61)
         world.poll(who)
     for process in world.processes:
-        reports = world.run(process.queries.accounts())
+        reports = world.run(process.queries.accounts(["demo"]))
         told = health_of(reports, {}, world.run(process.clock.now()))
         assert told.last_poll_age_seconds is not None
         assert told.last_poll_age_seconds <= 1

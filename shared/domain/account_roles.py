@@ -1,0 +1,101 @@
+"""Who may read and operate each watched account: app roles and groups of Microsoft Entra ID, by the setting.
+
+An account without an entry is for everybody with the app role Reader or Operator. One with entries is for those that
+they name and for nobody else, so that a forgotten entry shuts somebody out and lets nobody in.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Self, get_args
+
+type Role = Literal["Reader", "Operator"]
+
+OTHERS = "*"
+"""Stands for every account without an entry of its own."""
+_ROLES: tuple[Role, ...] = get_args(Role.__value__)
+_GROUP = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_ENTRY = re.compile(r"(?P<account>[^=:]+)=(?P<role>[^=:]+):(?P<holder>[\w.\-]{1,120})", re.ASCII)
+_EXAMPLE = "demo=Reader:Demo.Reader or demo=Operator:OBJECT-ID-OF-A-GROUP"
+
+
+def is_group(holder: str) -> bool:
+    """True for a group's object id. Anything else is an app role: names of groups can be chosen by their owners."""
+    return bool(_GROUP.fullmatch(holder))
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The app roles and groups that may read an account, and those that may operate it, too."""
+
+    readers: frozenset[str] = frozenset()
+    operators: frozenset[str] = frozenset()
+
+    def allows(self, role: Role, held: Collection[str]) -> bool:
+        """Whether somebody who holds these app roles and groups has the role; operators are readers."""
+        allowed = self.operators if role == "Operator" else self.readers | self.operators
+        return not allowed.isdisjoint(held)
+
+    def with_holder(self, role: Role, holder: str) -> Self:
+        if role == "Operator":
+            return type(self)(self.readers, self.operators | {holder})
+        return type(self)(self.readers | {holder}, self.operators)
+
+
+EVERYBODY = Grant(frozenset({"Reader"}), frozenset({"Operator"}))
+"""The grant of accounts that the setting doesn't name."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountRoles:
+    """`own` are the grants of accounts that have entries, by id; `others` is that of all other accounts."""
+
+    others: Grant = EVERYBODY
+    own: Mapping[str, Grant] = field(default_factory=dict)
+
+    def allowed(self, role: Role, held: Collection[str], accounts: Iterable[str]) -> frozenset[str]:
+        """The ids among `accounts` in which somebody with these app roles and groups has a role."""
+        return frozenset(name for name in accounts if self.own.get(name, self.others).allows(role, held))
+
+    def knows(self, held: Collection[str]) -> bool:
+        """Whether any of these app roles and groups is one of this app's."""
+        grants = (EVERYBODY, self.others, *self.own.values())
+        return any(grant.allows("Reader", held) for grant in grants)
+
+    def reads_all(self, held: Collection[str], accounts: Iterable[str]) -> bool:
+        """Whether none of `accounts` and none that has an entry is hidden from somebody with these roles and groups."""
+        grants = [self.own.get(name, self.others) for name in accounts] + list(self.own.values())
+        return all(grant.allows("Reader", held) for grant in grants)
+
+
+def parse_account_roles(text: str, accounts: Collection[str]) -> tuple[AccountRoles, tuple[str, ...]]:
+    """The setting ACCOUNT_ROLES for these ids of accounts, and every problem in it, each as a sentence.
+
+    An entry that makes no sense stands for an account that nobody reads, so that nobody reads every account.
+    """
+    own: dict[str, Grant] = {}
+    problems: list[str] = []
+    for entry in text.replace(",", " ").split():
+        try:
+            account, role, holder = _parse(entry)
+        except ValueError as error:
+            own[entry] = Grant()
+            problems.append(f"ACCOUNT_ROLES: '{entry}' {error}")
+            continue
+        own[account] = own.get(account, Grant()).with_holder(role, holder)
+        if account not in (OTHERS, *accounts):
+            known = ", ".join(sorted(accounts)) or "none"
+            problems.append(f"ACCOUNT_ROLES: '{entry}' names no watched account; these are {known}, and {OTHERS}")
+    return AccountRoles(own.pop(OTHERS, EVERYBODY), own), tuple(problems)
+
+
+def _parse(entry: str) -> tuple[str, Role, str]:
+    """Account, role, and who has it. Raises ValueError with the end of a sentence."""
+    parts = _ENTRY.fullmatch(entry)
+    if parts is None:
+        raise ValueError(f"is not of the form ACCOUNT=ROLE:WHO; write it like {_EXAMPLE}")
+    role = next((role for role in _ROLES if role.lower() == parts["role"].lower()), None)
+    if role is None:
+        raise ValueError(f"has a role that is neither {' nor '.join(_ROLES)}")
+    holder = parts["holder"]
+    return parts["account"].lower(), role, holder.lower() if is_group(holder) else holder
