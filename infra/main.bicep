@@ -122,6 +122,9 @@ param maximumInstanceCount int = 40
 @maxValue(1000)
 param httpConcurrency int = 16
 
+@description('Who may read and operate single accounts: entries ACCOUNT=ROLE:WHO with commas between them, WHO being an app role or the object id of a group; empty for every Reader and Operator.')
+param accountRoles string = ''
+
 @description('When to look for accounts that are due: six fields of NCRONTAB.')
 param tickSchedule string = '0 * * * * *'
 
@@ -508,6 +511,7 @@ module app 'modules/app.bicep' = {
     authEnabledSetting: authEnabledSetting
     batchAccountEndpoints: [for (id, i) in accountIds: batchAccounts[i].outputs.endpoint]
     settings: {
+      ACCOUNT_ROLES: accountRoles
       DELETED_JOB_DAYS: string(deletedJobDays)
       EVENT_DAYS: string(eventDays)
       FULL_LIST_MINUTES: string(fullListMinutes)

@@ -23,6 +23,7 @@ _OUTPUTS = {
 }
 _PLACEHOLDERS = {
     "alertEmail": "${ALERT_EMAIL}",
+    "accountRoles": "${ACCOUNT_ROLES}",
     "authClientId": "${AUTH_CLIENT_ID}",
     "batchAccountIds": "${BATCH_ACCOUNT_IDS}",
     "environmentName": "${AZURE_ENV_NAME}",

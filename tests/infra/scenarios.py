@@ -38,6 +38,7 @@ KEY_USER = (
 )
 CREDENTIAL = "https://vault.vault.azure.net/secrets/sign-in"
 PIPELINE_VARIABLES = {
+    "ACCOUNT_ROLES": "",
     "ALERT_EMAIL": "",
     "AUTH_CLIENT_ID": CLIENT_ID,
     "AZURE_ENV_NAME": "dev",
@@ -76,6 +77,7 @@ EVERYTHING: Mapping[str, Any] = {
     "instanceMemoryMB": 512,
     "maximumInstanceCount": 1,
     "httpConcurrency": 5,
+    "accountRoles": "alpha=Reader:Alpha.Reader, beta=Operator:66666666-0000-0000-0000-000000000000",
     "tickSchedule": "30 * * * * *",
     "pollSeconds": 61,
     "tickBudgetSeconds": 46,
