@@ -1,0 +1,261 @@
+"""The app's side of `bench cost` in a process of its own: what minutes of one shape take, counted request by request.
+
+`python -m bench._cost_app JSON` prints its counts as a line of JSON. CPU is this process's, all threads, and only while
+a tick, a run of housekeeping or a scrape goes on; the emulator and Azurite run elsewhere.
+"""
+
+import asyncio
+import gzip
+import json
+import logging
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, override
+from urllib.parse import urlsplit
+
+from aiohttp import ClientSession
+from azure.batch.aio import BatchClient
+from azure.core.pipeline.transport import AioHttpTransport
+from azure.data.tables.aio import TableServiceClient
+from azure.storage.blob.aio import BlobServiceClient, ContainerClient
+
+from bench import _telemetry
+from functions.api.metrics import render
+from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.prove._raw_writes import post
+from local.workload.target import open_client
+from shared.composition import open_services
+from shared.runtime import Services
+from shared.settings import read_settings
+
+_WARM_UP, _TICKS, _TICK_SECONDS = 3, 15, 60
+_TASKS, _SLOTS, _FLUSH_TICKS = 20, 4, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Addresses, and how much there is in all: `changing` jobs get a task each tick, `telemetry` nodes write."""
+
+    emulator: str
+    storage: str
+    accounts: int = 1
+    jobs: int = 0
+    changing: int = 0
+    pools: int = 0
+    nodes: int = 0
+    telemetry: int = 0
+
+
+@dataclass(slots=True)
+class Counts:
+    """Requests by service and kind, and what logs weigh, while `running`."""
+
+    storage: Mapping[str, str]
+    running: bool = False
+    found: Counter[str] = field(default_factory=Counter)
+
+    def add(self, request: Any) -> None:
+        if self.running:
+            self.found[_kind(request.method, request.url, self.storage)] += 1
+
+
+class _Weighed(logging.Handler):
+    """Bytes of the app's own log lines."""
+
+    def __init__(self, counts: Counts) -> None:
+        super().__init__(logging.INFO)
+        self._counts = counts
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._counts.running and record.name.partition(".")[0] in ("functions", "shared"):
+            self._counts.found["logBytes"] += len(record.getMessage().encode())
+
+
+def _kind(method: str, url: str, storage: Mapping[str, str]) -> str:
+    """By the port, which Azurite has one of for each service. A transaction of a table is one operation."""
+    parts = urlsplit(url)
+    service = storage.get(parts.netloc, "batch")
+    return _blob_kind(method, parts.query) if service == "blob" else service
+
+
+def ports_of(storage: str) -> dict[str, str]:
+    """The services of a connection string by host and port."""
+    given = dict(part.split("=", 1) for part in storage.strip(";").split(";"))
+    return {urlsplit(given[f"{name.title()}Endpoint"]).netloc: name for name in ("blob", "queue", "table")}
+
+
+def _blob_kind(method: str, query: str) -> str:
+    if "comp=list" in query:
+        return "blobList"
+    return "blobRead" if method in ("GET", "HEAD") else "blobWrite"
+
+
+class App:
+    def __init__(self, asked: Asked, counts: Counts) -> None:
+        self.asked, self.counts = asked, counts
+        self.names = [f"account{number}" for number in range(asked.accounts)]
+        self.minute = 0
+
+    async def open(self, stack: AsyncExitStack) -> None:
+        settings = read_settings(
+            {
+                "BATCH_ACCOUNTS": " ".join(f"{name}={self.asked.emulator}" for name in self.names),
+                "BATCH_ACCOUNT_KEYS": " ".join(f"{name}={DEVELOPMENT_KEY}" for name in self.names),
+                "AzureWebJobsStorage": self.asked.storage,
+                "TELEMETRY_STORAGE": self.asked.storage,
+                "CLOCK_URL": f"{self.asked.emulator}/_emulator/clock",
+                "AZURE_FUNCTIONS_ENVIRONMENT": "Development",
+            }
+        )
+        self.services: Services = await open_services(settings)
+        self.session = await stack.enter_async_context(ClientSession())
+        self.clients = [open_client(self.asked.emulator, name, DEVELOPMENT_KEY) for name in self.names]
+        for client in self.clients:
+            stack.push_async_callback(client.close)
+        blobs = await stack.enter_async_context(BlobServiceClient.from_connection_string(self.asked.storage))
+        self.container: ContainerClient = blobs.get_container_client("telemetry")
+        await self.container.create_container()
+        await self._stage(self.clients[0])
+
+    async def _stage(self, client: BatchClient) -> None:
+        """All in the first account; jobs have a pool of their own size, whose nodes have room for their tasks."""
+        share, rest = divmod(self.asked.nodes, max(self.asked.pools, 1))
+        for number in range(self.asked.pools):
+            nodes = share + (number < rest)
+            pool = {"id": f"pool-{number}", "vmSize": "standard_d4s_v5", "taskSlotsPerNode": _SLOTS}
+            await post(client, "/pools", pool | {"targetDedicatedNodes": nodes})
+        for number in range(self.asked.jobs):
+            where = {"poolId": f"pool-{number % self.asked.pools}"}
+            await post(client, "/jobs", {"id": f"job-{number:04}", "poolInfo": where})
+            tasks = [{"id": f"task-{place:03}", "commandLine": "sleep 1"} for place in range(_TASKS)]
+            await post(client, f"/jobs/job-{number:04}/addtaskcollection", {"value": tasks})
+        await self._advance(600)
+
+    async def minute_goes_by(self) -> None:
+        self.minute += 1
+        for number in range(self.asked.changing):
+            task = {"id": f"later-{self.minute:04}", "commandLine": "sleep 90"}
+            await post(self.clients[0], f"/jobs/job-{number:04}/tasks", task)
+        await self._advance(_TICK_SECONDS)
+        if self.asked.telemetry:
+            await self._write_telemetry()
+
+    async def _write_telemetry(self) -> None:
+        """Every node flushes once in two minutes, as agents of TES do, half of them in each."""
+        now = int(datetime.timestamp(await self.services.clock.now()) * 1000)
+        frame = next(_telemetry.frames(1 << 30, cpus=_SLOTS, begin=now - 125_000, aggregates=True))
+        for number in range(self.minute % _FLUSH_TICKS, self.asked.telemetry, _FLUSH_TICKS):
+            name = f"accounts/account0/pools/pool-0/nodes/node-{number:04}/metrics.zst"
+            blob = self.container.get_blob_client(name)
+            if self.minute <= _FLUSH_TICKS:
+                await blob.create_append_blob()
+            await blob.append_block(frame)
+
+    async def _advance(self, seconds: float) -> None:
+        body = {"advanceSeconds": seconds}
+        async with self.session.post(f"{self.asked.emulator}/_emulator/clock", json=body) as answer:
+            answer.raise_for_status()
+
+    async def tick(self) -> None:
+        """As the timer's function does."""
+        sweep = asyncio.create_task(self.services.ingestion.sweep())
+        await self.services.polling.tick()
+        await sweep
+        self.counts.found["queueWrites"] += len(self.services.polling.take_messages())
+
+    async def scrape(self) -> int:
+        """What a scrape of the metrics weighs, encoded."""
+        services, names = self.services, self.names
+        accounts = await services.queries.accounts(names)
+        found = [await services.schedules.with_jobs(name) for name in names]
+        pools = [pool for name in names for pool in await services.pools.pools(name)]
+        jobs, now = [job for own, _ in found for job in own], await services.clock.now()
+        return len(gzip.compress(render(accounts, jobs, now, pools=pools).encode(), 6))
+
+    async def stored(self) -> dict[str, int]:
+        """Bytes of rows as Azure reckons them, and of blobs."""
+        rows = 0
+        async with TableServiceClient.from_connection_string(self.asked.storage) as service:
+            async for table in service.list_tables():
+                async for entity in service.get_table_client(table.name).list_entities():
+                    rows += _weight(entity)
+        blobs = [blob.size async for blob in self.container.list_blobs()]
+        return {"rowBytes": rows, "blobBytes": sum(blobs)}
+
+
+def _weight(entity: dict[str, Any]) -> int:
+    """Azure's formula: 4 bytes, keys x 2, and for each property 8, its name x 2 and its value.
+
+    Source: "Understanding Windows Azure Storage Billing".
+    """
+    keys = len(entity["PartitionKey"]) + len(entity["RowKey"])
+    values = {name: value for name, value in entity.items() if name not in ("PartitionKey", "RowKey")}
+    return 4 + keys * 2 + sum(8 + len(name) * 2 + _size(value) for name, value in values.items())
+
+
+def _size(value: Any) -> int:
+    return len(value) * 2 + 4 if isinstance(value, str) else len(value) + 4 if isinstance(value, bytes) else 8
+
+
+async def measure(asked: Asked) -> dict[str, Any]:
+    counts = Counts(ports_of(asked.storage))
+    _watch(counts)
+    app = App(asked, counts)
+    async with AsyncExitStack() as stack:
+        await app.open(stack)
+        for _ in range(_WARM_UP):
+            await app.minute_goes_by()
+            await app.tick()
+        before = await app.stored()
+        ticks = await _averaged(app, counts)
+        after = await app.stored()
+        growth = {name: (after[name] - before[name]) / _TICKS for name in after}
+        hourly = await _counted(counts, app.services.housekeeping.run)
+        weight = 0
+
+        async def scrape() -> None:
+            nonlocal weight
+            weight = await app.scrape()
+
+        scraped = await _counted(counts, scrape)
+    return {"tick": ticks | growth, "hour": hourly, "scrape": scraped | {"egressBytes": weight}, "stored": after}
+
+
+async def _averaged(app: App, counts: Counts) -> dict[str, float]:
+    found: Counter[str] = Counter()
+    for _ in range(_TICKS):
+        await app.minute_goes_by()
+        found.update(await _counted(counts, app.tick))
+    return {name: value / _TICKS for name, value in found.items()}
+
+
+async def _counted(counts: Counts, run: Callable[[], Awaitable[None]]) -> dict[str, float]:
+    counts.found.clear()
+    counts.running, began, cpu = True, time.perf_counter(), time.process_time()
+    await run()
+    told = {"cpuSeconds": time.process_time() - cpu, "wallSeconds": time.perf_counter() - began}
+    counts.running = False
+    return {**counts.found, **told}
+
+
+def _watch(counts: Counts) -> None:
+    """Every request of every SDK client of this process, and every line of the app's log."""
+    send = AioHttpTransport.send
+
+    async def counted(self: AioHttpTransport, request: Any, **options: Any) -> Any:
+        counts.add(request)
+        return await send(self, request, **options)
+
+    AioHttpTransport.send = counted
+    logging.getLogger().addHandler(_Weighed(counts))
+    logging.getLogger().setLevel(logging.INFO)
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(measure(Asked(**json.loads(sys.argv[1]))))))

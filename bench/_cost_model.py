@@ -1,0 +1,178 @@
+"""A month's bill from counts and prices: counts of measured shapes become rates of one thing each, those any case's.
+
+Everything grows in proportion to how many accounts, jobs, changing jobs, pools, nodes and writing nodes there are; what
+else is assumed is named in the prices' file. Free grants and discounts aren't counted.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any
+
+_GIGA = 1e9
+_MINUTES_A_DAY, _HOURS = 1440, 730
+_TEN_THOUSAND, _MILLION = 10_000, 1_000_000
+_BLOBS_A_PAGE = 1_000  # of a list, as shared/stores/blobs.py asks for; shapes that are measured have fewer
+_TELEMETRY = -1  # the last of a case's numbers
+
+type Rates = Mapping[str, Mapping[str, Sequence[float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """How much there is in all; `changing` jobs are given a task each minute, `telemetry` nodes write."""
+
+    accounts: int = 1
+    jobs: int = 0
+    changing: int = 0
+    pools: int = 0
+    nodes: int = 0
+    telemetry: int = 0
+
+    @property
+    def amounts(self) -> tuple[int, ...]:
+        """What counts are in proportion to: a tick itself is the first."""
+        return 1, *astuple(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Part of a bill: `amount` in a `unit` costs so many dollars a month; `basis` says how the amount is known."""
+
+    what: str
+    amount: float
+    unit: str
+    cost: float
+    basis: str
+
+
+def rates_of(shapes: Sequence[Mapping[str, Any]]) -> Rates:
+    """What one of each thing takes, by section and measure: as many shapes as things, each with another thing more."""
+    cases = [Case(**shape["case"]).amounts for shape in shapes]
+    sections = [name for name in shapes[0] if name != "case"]
+    found: dict[str, dict[str, Sequence[float]]] = {}
+    for section in sections:
+        measures = sorted({measure for shape in shapes for measure in shape[section]})
+        found[section] = {
+            measure: _solved(cases, [shape[section].get(measure, 0.0) for shape in shapes]) for measure in measures
+        }
+    return found
+
+
+def _solved(cases: Sequence[Sequence[int]], told: Sequence[float]) -> list[float]:
+    """Gauss and Jordan: the rates whose sums over each case are what was told; none is below nought."""
+    rows = [[*map(float, case), value] for case, value in zip(cases, told, strict=True)]
+    for place in range(len(rows)):
+        pivot = max(range(place, len(rows)), key=lambda number: abs(rows[number][place]))
+        rows[place], rows[pivot] = rows[pivot], rows[place]
+        head = [value / rows[place][place] for value in rows[place]]
+        rows = [
+            head if number == place else [value - row[place] * top for value, top in zip(row, head, strict=True)]
+            for number, row in enumerate(rows)
+        ]
+    return [max(row[-1], 0.0) for row in rows]
+
+
+class Month:
+    """The counts of a case in a month, by `values`: prices and what is assumed, by name."""
+
+    def __init__(self, case: Case, rates: Rates, values: Mapping[str, float]) -> None:
+        self._case, self._rates, self._values = case, rates, values
+        self._times = {
+            "tick": values["ticksAMonth"],
+            "hour": float(_HOURS),
+            "scrape": values["scrapesAMonth"],
+        }
+
+    def of(self, section: str, measure: str) -> float:
+        """What one tick, run of housekeeping or scrape takes."""
+        return sum(self._parts(section, measure))
+
+    def _parts(self, section: str, measure: str) -> list[float]:
+        rates = self._rates[section].get(measure, ())
+        return [rate * amount for rate, amount in zip(rates, self._case.amounts, strict=False)]
+
+    def total(self, measure: str) -> float:
+        """In a month, without what people ask for."""
+        return sum(self.of(section, measure) * times for section, times in self._times.items())
+
+    def seconds(self, section: str) -> float:
+        """How long it takes: its CPU, and storage and Batch waited for; the platform counts a second at least."""
+        kinds = ("table", "blobRead", "blobList", "blobWrite", "queueWrites")
+        operations = sum(self.of(section, kind) for kind in kinds)
+        waits = operations * self._values["storageSeconds"] + self.of(section, "batch") * self._values["batchSeconds"]
+        return max(1.0, self.of(section, "cpuSeconds") + waits / self._values["requestsAtOnce"])
+
+    @property
+    def busy_seconds(self) -> float:
+        """Seconds in which functions run, those for people included."""
+        own = sum(self.seconds(section) * times for section, times in self._times.items())
+        return own + self._values["dashboardRequestsAMonth"]
+
+    @property
+    def executions(self) -> float:
+        return sum(self._times.values()) + self._values["dashboardRequestsAMonth"]
+
+    @property
+    def row_gigabytes(self) -> float:
+        """What is there from the start, and what each tick adds for as long as it is kept."""
+        *others, telemetry = self._parts("tick", "rowBytes")
+        days = self._values["historyMinuteDays"] + self._values["historyQuarterHourDays"] / 15
+        telemetry_days = self._values["telemetryMinuteDays"] + self._values["telemetryHourDays"] / 60
+        added = sum(others) * days + telemetry * telemetry_days
+        return (sum(self._parts("stored", "rowBytes")[:_TELEMETRY]) + added * _MINUTES_A_DAY) / _GIGA
+
+    @property
+    def blob_gigabytes(self) -> float:
+        days = self._values["telemetryBlobDays"]
+        return self.of("tick", "blobBytes") * days * _MINUTES_A_DAY / _GIGA
+
+
+def bill(case: Case, rates: Rates, values: Mapping[str, float]) -> list[Line]:
+    """Every line of a month, in the order in which the page has them."""
+    month = Month(case, rates, values)
+    return [
+        *_compute(month, values),
+        *_operations(month, case, values),
+        *_capacity(month, values),
+        *_others(month, values),
+    ]
+
+
+def _compute(month: Month, values: Mapping[str, float]) -> Iterator[Line]:
+    amount = month.busy_seconds * values["instanceGigabytes"]
+    yield Line("compute", amount, "GB-s", amount * values["gigabyteSecond"], "CPU measured, waits assumed")
+    runs = month.executions
+    yield Line("executions", runs, "", runs * values["millionExecutions"] / _MILLION, "assumed")
+
+
+def _operations(month: Month, case: Case, values: Mapping[str, float]) -> Iterator[Line]:
+    def line(what: str, amount: float, price: str, basis: str) -> Line:
+        return Line(what, amount, "", amount * values[price] / _TEN_THOUSAND, basis)
+
+    people = values["dashboardRequestsAMonth"] * values["tableOperationsARequest"]
+    ticks = values["ticksAMonth"]
+    yield line("table operations", month.total("table") + people, "tableOperations", "measured")
+    further = case.telemetry // _BLOBS_A_PAGE * ticks  # with a blob a node
+    yield line("lists of blobs", month.total("blobList") + further, "blobWrites", "measured")
+    yield line("reads of blobs", month.total("blobRead"), "blobReads", "measured")
+    appends = case.telemetry * values["flushesAMinute"] * ticks
+    yield line("appends of nodes' telemetry", appends, "blobWrites", "assumed")
+    yield line("the host's leases and timers", ticks * values["hostBlobWritesATick"], "blobWrites", "assumed")
+    queues = ticks * values["queueOperationsAMinute"] + month.total("queueWrites")
+    yield line("queue operations", queues, "queueOperations", "assumed")
+
+
+def _capacity(month: Month, values: Mapping[str, float]) -> Iterator[Line]:
+    rows, blobs = month.row_gigabytes, month.blob_gigabytes
+    yield Line("tables", rows, "GB", rows * values["tableGigabyte"], "growth measured")
+    yield Line("telemetry blobs", blobs, "GB", blobs * values["blobGigabyte"], "growth measured")
+
+
+def _others(month: Month, values: Mapping[str, float]) -> Iterator[Line]:
+    people = values["dashboardRequestsAMonth"]
+    sent = (month.total("egressBytes") + people * values["bytesARequest"]) / _GIGA
+    yield Line("egress", sent, "GB", sent * values["egressGigabyte"], "scrapes measured")
+    logged = (month.total("logBytes") + month.executions * values["hostLogBytesAnExecution"]) / _GIGA
+    yield Line("logs", logged, "GB", logged * values["logGigabyte"], "own lines measured")
+    rules = values["alertRules"]
+    yield Line("alert rules", rules, "", rules * values["alertRule"], "assumed")

@@ -1,0 +1,169 @@
+"""What Batchscope itself costs a month, from measured counts and list prices: a table of two cases, or of one of yours.
+
+Counts are kept in bench/cost_counts.json and come from `--measure`: the app's own ticks, housekeeping and scrapes
+against Azurite and the Batch emulator, of shapes that differ in one thing each. Prices and what is assumed are in
+bench/cost_prices.json, each with where it is from; `--set NAME=VALUE` overrides any of them. `--write` puts the table
+of the two cases into docs/operations.md.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench._cost_model import Case, Line, Month, bill, rates_of
+from bench._rows import answer, row
+from local.azurite import StorageAddresses, azurite_program
+from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.dev.checkout import HERE
+from local.dev.children import Children
+from local.dev.figures import code_version, markdown, replaced
+
+MEASURED_PATHS = ("functions", "shared")
+COUNTS, PRICES = HERE.root / "bench/cost_counts.json", HERE.root / "bench/cost_prices.json"
+PAGE = HERE.root / "docs/operations.md"
+SMALL = Case(accounts=1, jobs=20, changing=5, pools=1, nodes=20)
+LARGE = Case(accounts=12, jobs=2_000, changing=400, pools=60, nodes=5_000, telemetry=5_000)
+SHAPES = (
+    Case(),
+    Case(accounts=2),
+    Case(pools=20, nodes=200),
+    Case(pools=10, nodes=200),
+    Case(jobs=50, pools=10, nodes=200),
+    Case(jobs=50, changing=50, pools=10, nodes=200),
+    Case(pools=10, nodes=200, telemetry=200),
+)
+"""What is measured: each has one thing more than another."""
+_LITTLE = 10  # below which decimals are shown
+
+
+def measured(case: Case) -> dict[str, Any]:
+    """The counts of a shape."""
+    print(f"measuring {case}", file=sys.stderr, flush=True)
+    with _stage(case) as stage:
+        command = (sys.executable, "-m", "bench._cost_app", json.dumps(asdict(case) | stage))
+        done = subprocess.run(command, cwd=HERE.root, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@contextmanager
+def _stage(case: Case) -> Iterator[dict[str, str]]:
+    """Azurite in memory and a stepped emulator, both gone afterwards."""
+    with tempfile.TemporaryDirectory() as logs, Children() as children:
+        program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
+        addresses = StorageAddresses.announced(children.start(program))
+        accounts = [part for n in range(case.accounts) for part in ("--account", f"account{n}={DEVELOPMENT_KEY}")]
+        command = (sys.executable, "-m", "local.batch_emulator", "--stepped", "--port", "0", *accounts)
+        with subprocess.Popen(command, cwd=HERE.root, stdout=subprocess.PIPE, text=True) as emulator:
+            try:
+                url = (emulator.stdout.readline() if emulator.stdout else "").split()[-1]
+                yield {"emulator": url, "storage": addresses.connection_string}
+            finally:
+                emulator.terminate()
+
+
+def measure() -> None:
+    """Writes the counts of all shapes to their file."""
+    shapes = [{"case": asdict(case), **measured(case)} for case in SHAPES]
+    write_counts(shapes)
+
+
+def write_counts(shapes: Sequence[Mapping[str, Any]]) -> None:
+    told = {"code": code_version(HERE.root), "date": f"{datetime.now(UTC):%Y-%m-%d}", "shapes": shapes}
+    COUNTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def values_of(overrides: Sequence[str] = ()) -> dict[str, float]:
+    """Prices and what is assumed, by name, with `NAME=VALUE` in place of some. Raises ValueError."""
+    stored = json.loads(PRICES.read_text(encoding="utf-8"))
+    values = {name: float(one["value"]) for part in ("prices", "assumptions") for name, one in stored[part].items()}
+    for override in overrides:
+        name, _, text = override.partition("=")
+        if name not in values:
+            raise ValueError(f"There is no '{name}'; there are {', '.join(sorted(values))}.")
+        values[name] = float(text)
+    return values
+
+
+def section(values: Mapping[str, float], cases: Mapping[str, Case]) -> str:
+    """The table of some cases, with when its counts and prices are from."""
+    stored = json.loads(COUNTS.read_text(encoding="utf-8"))
+    told = json.loads(PRICES.read_text(encoding="utf-8"))
+    rates = rates_of(stored["shapes"])
+    bills = [bill(case, rates, values) for case in cases.values()]
+    header = ["a month", *(cell for name in cases for cell in (name, told["currency"])), "amount is"]
+    rows = [
+        [lines[0].what, *(cell for line in lines for cell in (_amount(line), f"{line.cost:,.2f}")), lines[0].basis]
+        for lines in zip(*bills, strict=True)
+    ]
+    sums = [cell for lines in bills for cell in ("", f"**{sum(line.cost for line in lines):,.2f}**")]
+    rows.append(["**all**", *sums, ""])
+    months = [Month(case, rates, values) for case in cases.values()]
+    ticks = ", ".join(f"{month.seconds('tick'):,.0f} s ({name})" for name, month in zip(cases, months, strict=True))
+    origin = f"Counts: {stored['date']}, {stored['code']}. Prices: list prices of {told['region']},"
+    return (
+        f"{markdown(header, rows)}\n\nA tick takes {ticks}.\n{origin} without discounts and free grants"
+        " (`bench/cost_prices.json`)."
+    )
+
+
+def _amount(line: Line) -> str:
+    shown = f"{line.amount:,.2f}" if line.amount < _LITTLE else f"{line.amount:,.0f}"
+    return f"{shown} {line.unit}".strip()
+
+
+def page_with(text: str) -> str:
+    """docs/operations.md with this table in the place of the one that it has."""
+    return replaced(PAGE.read_text(encoding="utf-8"), "cost", text)
+
+
+TWO_CASES = {"1 account, 20 jobs": SMALL, "12 accounts, 2,000 jobs, 5,000 nodes": LARGE}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dev.py bench cost", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for field in fields(Case):
+        parser.add_argument(f"--{field.name}", type=int, metavar="N", help="of a case of your own")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="another price or assumption")
+    parser.add_argument("--measure", action="store_true", help="count anew first, which takes a quarter of an hour")
+    parser.add_argument("--write", action="store_true", help="put the table of the two cases into docs/operations.md")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the sums there")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    given = {field.name: value for field in fields(Case) if (value := getattr(options, field.name)) is not None}
+    cases = {"yours": Case(**given)} if given else TWO_CASES
+    if options.measure:
+        measure()
+    try:
+        values = values_of(options.set)
+    except ValueError as error:
+        parser.error(str(error))
+    print(section(values, cases))
+    if options.write:
+        PAGE.write_text(page_with(section(values_of(), TWO_CASES)), encoding="utf-8")
+    if options.json:
+        rates = rates_of(json.loads(COUNTS.read_text(encoding="utf-8"))["shapes"])
+        sums = {name: sum(line.cost for line in bill(case, rates, values)) for name, case in cases.items()}
+        options.json.write_text(
+            answer("cost", [row(name, cost, "USD") for name, cost in sums.items()]), encoding="utf-8"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

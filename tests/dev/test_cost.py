@@ -1,0 +1,63 @@
+"""What Batchscope costs: the table in the docs is what the script makes of the counts and prices that are kept."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bench._cost_model import Case, Month, bill, rates_of
+from bench.cost import COUNTS, LARGE, PAGE, PRICES, SHAPES, SMALL, TWO_CASES, main, page_with, section, values_of
+
+STORED = json.loads(COUNTS.read_text(encoding="utf-8"))
+TOLD = json.loads(PRICES.read_text(encoding="utf-8"))
+RATES = rates_of(STORED["shapes"])
+NAMES = [*TOLD["prices"], *TOLD["assumptions"]]
+
+
+def total(case: Case, *overrides: str) -> float:
+    return sum(line.cost for line in bill(case, RATES, values_of(overrides)))
+
+
+def test_the_page_has_the_table_that_the_script_makes() -> None:
+    assert page_with(section(values_of(), TWO_CASES)) == PAGE.read_text(encoding="utf-8"), (
+        "python3 dev.py bench cost --write"
+    )
+
+
+def test_what_was_counted_is_what_is_to_be_counted() -> None:
+    assert [Case(**shape["case"]) for shape in STORED["shapes"]] == list(SHAPES)
+
+
+def test_a_shape_that_was_measured_comes_out_as_it_was_measured() -> None:
+    for shape in STORED["shapes"]:
+        month = Month(Case(**shape["case"]), RATES, values_of())
+        for measure in ("table", "batch", "blobRead", "blobList"):
+            told = shape["tick"].get(measure, 0)
+            assert month.of("tick", measure) == pytest.approx(told, rel=0.05, abs=1), (shape["case"], measure)
+
+
+def test_a_large_deployment_costs_more_in_every_line_but_those_of_people_and_rules() -> None:
+    for small, large in zip(*(bill(case, RATES, values_of()) for case in (SMALL, LARGE)), strict=True):
+        assert large.what == small.what
+        assert large.amount >= small.amount, large.what
+    assert total(replace(LARGE, telemetry=0)) < total(LARGE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_price_and_assumption_says_where_it_is_from_and_counts(name: str) -> None:
+    part: dict[str, Any] = TOLD["prices"].get(name) or TOLD["assumptions"][name]
+    assert part["source"]
+    assert part["unit"]
+    assert "date" in part or name in TOLD["assumptions"]
+    assert total(LARGE, f"{name}={part['value'] * 2}") != pytest.approx(total(LARGE), rel=1e-9)
+
+
+def test_a_case_of_ones_own_is_shown_and_an_unknown_price_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--accounts", "3", "--jobs", "100", "--set", "tableOperations=1"]) == 0
+    shown = capsys.readouterr().out
+    assert "| yours |" in shown
+    assert f"**{total(Case(accounts=3, jobs=100), 'tableOperations=1'):,.2f}**" in shown
+    with pytest.raises(SystemExit):
+        main(["--set", "tabelOperations=1"])
+    assert "There is no 'tabelOperations'; there are" in capsys.readouterr().err
