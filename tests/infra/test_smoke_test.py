@@ -17,7 +17,7 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from functions.identity import UnauthenticatedError, require
+from functions.identity import UnauthenticatedError, identify
 from infra.smoke_test import CLOSED, TOKEN_VARIABLE, Site, SmokeError, check_accounts, smoke_test
 from local.azurite import StorageAddresses
 from local.dev.checkout import HERE
@@ -234,7 +234,7 @@ def test_a_broken_deployment_fails_with_a_reason(
 def test_the_app_says_what_the_smoke_test_looks_for() -> None:
     settings = read_settings({"WEBSITE_SITE_NAME": "x"})
     with pytest.raises(UnauthenticatedError, match=CLOSED):
-        require(settings, func.HttpRequest("GET", "/api/accounts", body=b""), "Reader")
+        identify(settings, func.HttpRequest("GET", "/api/accounts", body=b""))
 
 
 @pytest.mark.parametrize(
