@@ -19,14 +19,16 @@ from local.dev.install import prepare
 from local.dev.licences import write_licences
 from local.dev.pins import lock_all
 from local.dev.sbom import sbom
-from local.dev.scripts import emulator, infra, run_script, test
+from local.dev.scripts import backup, emulator, infra, run_script, test
 from local.dev.stack import Options
 from local.dev.up import up
 
 type Command = Callable[[Checkout, argparse.Namespace], int]
 ACCOUNT = re.compile(r"https://[a-z0-9]+\.[a-z0-9]+\.batch\.azure\.com/?")
-OWN_ARGUMENTS = {"test": 1, "emulator": 1, "deploy-check": 1, "bench": 2, "prove": 2, "infra": 2}
-OWN_HELP = frozenset({"emulator", "deploy-check"})
+OWN_ARGUMENTS = {
+    "test": 1, "emulator": 1, "backup": 1, "restore": 1, "deploy-check": 1, "bench": 2, "prove": 2, "infra": 2
+}  # fmt: skip
+OWN_HELP = frozenset({"emulator", "backup", "restore", "deploy-check"})
 INTERRUPTED = 130
 LAST_PORT = 65535
 
@@ -81,6 +83,8 @@ def parser() -> argparse.ArgumentParser:
     guarded = commands.add_parser("guards", help="name the test modules that guard a file, to run after changing it")
     guarded.add_argument("file", metavar="FILE")
     _add(guarded, lambda checkout, options: guards(checkout, options.file))
+    for name, text in (("backup", "copy all tables to blobs"), ("restore", "copy a backup into empty tables")):
+        _add_backup(commands.add_parser(name, help=f"{text}; --help lists its options"), name)
     built = commands.add_parser("build", help="make dist/batchscope.zip, which is deployed, with all dependencies")
     built.add_argument("--remote", action="store_true", help="without dependencies, for a remote build in Azure")
     _add(built, lambda checkout, options: build(checkout, remote=options.remote))
@@ -102,6 +106,10 @@ def _add_script(command: argparse.ArgumentParser, kind: str) -> None:
     command.usage = f"dev.py {kind} [-h] [NAME [ARGUMENT ...]]"
     command.epilog = "Arguments after NAME go to the script, for example --json FILE."
     _add(command, lambda checkout, options: run_script(checkout, kind, options.name, options.further))
+
+
+def _add_backup(command: argparse.ArgumentParser, name: str) -> None:
+    _add(command, lambda checkout, options: backup(checkout, name, options.further))
 
 
 def _add_up(command: argparse.ArgumentParser) -> None:

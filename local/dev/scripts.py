@@ -1,4 +1,4 @@
-"""`test`, `emulator`, `bench`, `prove`, `infra`: hand over to a program, whose exit code and terminal become theirs.
+"""Commands that hand over to a program, whose exit code and terminal become theirs: `test`, `backup`, `bench` and more.
 
 On POSIX the program takes this process's place, so Ctrl-C, debuggers and signals work as if it had been called.
 """
@@ -39,6 +39,12 @@ def emulator(checkout: Checkout, arguments: Sequence[str]) -> int:
     """Serve the Batch emulator alone, until Ctrl-C; the arguments are its own."""
     prepare(checkout, node=False)
     return _hand_over(checkout, ("local.batch_emulator", *arguments), {**os.environ, "PYTHONUNBUFFERED": "1"})
+
+
+def backup(checkout: Checkout, command: str, arguments: Sequence[str]) -> int:
+    """Run `backup` or `restore`; the arguments are its own."""
+    prepare(checkout, node=False)
+    return _hand_over(checkout, ("local.backup", command, *arguments), os.environ)
 
 
 def run_script(checkout: Checkout, kind: str, name: str | None, arguments: Sequence[str]) -> int:

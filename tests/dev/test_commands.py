@@ -10,7 +10,7 @@ from local.dev.checkout import HERE
 from local.dev.commands import split
 from local.dev.scripts import script_names, spread
 
-COMMANDS = ("up", "emulator", "test", "check", "bench", "prove", "build", "clean", "lock")
+COMMANDS = ("up", "emulator", "backup", "restore", "test", "check", "bench", "prove", "build", "clean", "lock")
 
 
 def dev(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,135 @@
+"""`python3 dev.py backup` and `python3 dev.py restore`."""
+
+import argparse
+import asyncio
+import os
+import re
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from azure.core.exceptions import AzureError
+from azure.storage.blob.aio import ContainerClient
+
+from local.backup.backup import Backup, total
+from local.backup.manifest import Manifest
+from local.backup.restore import Restore, check
+from local.backup.storage import StorageAccount
+from local.dev.checkout import HERE
+from local.dev.console import Failure, complain, say
+
+_EPILOG = """A storage account is a connection string or https://NAME.table.core.windows.net with your own credential
+(`az login`, or the identity of the machine). So that no key stands in a command line, the environment may name them:
+BATCHSCOPE_STORAGE for --storage, BATCHSCOPE_BACKUPS for --backups."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+type Command = Callable[[argparse.Namespace], Coroutine[Any, Any, Manifest]]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit code 0 when the tables are copied, or checked; else 1 and one sentence."""
+    options = _parser().parse_args(arguments)
+    command: Command = options.command
+    try:
+        begun = time.monotonic()
+        manifest = asyncio.run(command(options))
+    except Failure as failure:
+        complain(str(failure))
+    except AzureError as error:
+        complain(f"Storage didn't do what was asked: {_first_line(error)} {_advice(options)}")
+    except KeyboardInterrupt:
+        complain(f"Stopped. {_advice(options)}")
+    else:
+        sums = total(manifest)
+        say(
+            f"'{options.name}': {sums['rows']:,} rows in {sums['blobs']} blobs of {sums['bytes'] / 1e6:.1f} MB,"
+            f" {time.monotonic() - begun:.0f} s."
+        )
+        return 0
+    return 1
+
+
+async def _backup(options: argparse.Namespace) -> Manifest:
+    async with StorageAccount(_place(options, "storage")) as source, StorageAccount(_place(options, "backups")) as to:
+        options.name = options.name or f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}"
+        say(f"Backing up to '{options.name}' in the container '{options.container}'.")
+        backup = Backup(source.tables(), _container(to, options), options.name, options.prefix, _version())
+        manifest = await backup.run()
+        say(f"{source.transport.requests:,} requests to tables, {to.transport.requests:,} to blobs.")
+        return manifest
+
+
+async def _restore(options: argparse.Namespace) -> Manifest:
+    async with StorageAccount(_place(options, "backups")) as source:
+        container = _container(source, options)
+        if options.check:
+            say(f"Reading all of the backup '{options.name}' and checking its hashes.")
+            return await check(container, options.name)
+        async with StorageAccount(_place(options, "storage")) as target:
+            restore = Restore(container, options.name, target.tables(), options.prefix, options.replace)
+            manifest = await restore.run()
+            say(f"{target.transport.requests:,} requests to tables, {source.transport.requests:,} to blobs.")
+            return manifest
+
+
+def _container(account: StorageAccount, options: argparse.Namespace) -> ContainerClient:
+    return account.blobs().get_container_client(options.container)
+
+
+def _place(options: argparse.Namespace, name: str) -> str:
+    variable = f"BATCHSCOPE_{name.upper()}"
+    place: str | None = getattr(options, name) or os.environ.get(variable)
+    if not place and name == "backups":
+        return _place(options, "storage")
+    if not place:
+        raise Failure(f"Which storage account? Give --{name}, or set {variable} in the environment.")
+    return place
+
+
+def _parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="dev.py", description=__doc__)
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    backup = commands.add_parser("backup", help="copy all tables to blobs, while the app runs", epilog=_EPILOG)
+    _add_places(backup, "whose tables are backed up", "whose blobs the backup becomes")
+    text = "folder of the backup (default: the time); one that isn't complete is gone on with"
+    backup.add_argument("--name", type=_name, help=text)
+    backup.set_defaults(command=_backup)
+    restore = commands.add_parser("restore", help="copy a backup into the tables of a stopped app", epilog=_EPILOG)
+    _add_places(restore, "whose tables are written", "whose blobs hold the backup")
+    restore.add_argument("--name", type=_name, required=True, help="folder of the backup")
+    restore.add_argument("--replace", action="store_true", help="delete all rows of the target first, if it has any")
+    restore.add_argument("--check", action="store_true", help="only read the backup and check its hashes")
+    restore.set_defaults(command=_restore)
+    return top
+
+
+def _add_places(command: argparse.ArgumentParser, storage: str, backups: str) -> None:
+    command.add_argument("--storage", metavar="ACCOUNT", help=f"storage account {storage}")
+    command.add_argument("--backups", metavar="ACCOUNT", help=f"storage account {backups} (default: the same one)")
+    text = "container of backups (default: %(default)s)"
+    command.add_argument("--container", default="batchscope-backups", help=text)
+    command.add_argument("--prefix", default="", help="TABLE_PREFIX of the app (default: none)")
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"'{text}' isn't up to 100 letters, digits, dots, dashes and underscores")
+    return text
+
+
+def _version() -> str:
+    return str(tomllib.loads((HERE.root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
+
+
+def _advice(options: argparse.Namespace) -> str:
+    return f"The same command with --name {options.name} goes on where this one ended." if options.name else ""
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,114 @@
+"""The manifest of a backup: what each of its blobs holds, by counts and hashes, and how far it is.
+
+It is written after each blob that it names, under its ETag: what a killed backup left is known, and of two that write
+to one name one gives way.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from azure.core import MatchConditions
+from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
+from azure.storage.blob.aio import ContainerClient
+
+from local.dev.console import Failure
+
+FORMAT = 1
+NAME = "manifest.json"
+type Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One blob: `rows` lines of a table up to the key `through`; `whole` where a resume can go on behind that."""
+
+    blob: str
+    rows: int
+    bytes: int
+    sha256: str
+    hash: str
+    through: Key
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableCopy:
+    """A table as far as it is copied; `unsettled` counts partitions that changed too often to be as of one moment."""
+
+    name: str
+    begun: datetime
+    finished: datetime | None = None
+    segments: tuple[Segment, ...] = ()
+    unsettled: int = 0
+
+    @property
+    def rows(self) -> int:
+        return sum(segment.rows for segment in self.segments)
+
+    @property
+    def whole(self) -> "TableCopy":
+        """Without the blobs of a partition that wasn't finished, which is copied anew."""
+        segments = list(self.segments)
+        while segments and not segments[-1].whole:
+            segments.pop()
+        return replace(self, segments=tuple(segments))
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """`version` is that of the app whose `dev.py` made it, `prefix` the TABLE_PREFIX of the tables."""
+
+    format: int
+    version: str
+    prefix: str
+    begun: datetime
+    finished: datetime | None = None
+    tables: dict[str, TableCopy] = field(default_factory=dict)
+
+    def with_table(self, copy: TableCopy) -> "Manifest":
+        return replace(self, tables={**self.tables, copy.name: copy})
+
+    def without(self, *names: str) -> "Manifest":
+        return replace(self, tables={name: copy for name, copy in self.tables.items() if name not in names})
+
+
+class ManifestBlob:
+    """The manifest of one backup in a container."""
+
+    def __init__(self, container: ContainerClient, backup: str) -> None:
+        self._container = container
+        self._backup = backup
+        self._etag: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self._backup}/{NAME}"
+
+    async def load(self) -> Manifest | None:
+        """None where there is none. Raises Failure where it makes no sense or is of a newer format."""
+        try:
+            download = await self._container.download_blob(self.name)
+            body = await download.readall()
+        except ResourceNotFoundError:
+            return None
+        self._etag = download.properties.etag
+        try:
+            if (known := msgspec.json.decode(body)["format"]) != FORMAT:
+                raise Failure(f"The backup '{self._backup}' has format {known}; this version of dev.py reads {FORMAT}.")
+            return msgspec.json.decode(body, type=Manifest)
+        except (msgspec.MsgspecError, KeyError, TypeError) as error:
+            raise Failure(f"The manifest of the backup '{self._backup}' is damaged: {error}") from error
+
+    async def save(self, manifest: Manifest) -> None:
+        """Raises Failure where another process writes the same backup."""
+        condition: dict[str, Any] = {"overwrite": False}
+        if self._etag:
+            condition = {"overwrite": True, "etag": self._etag, "match_condition": MatchConditions.IfNotModified}
+        body = msgspec.json.format(msgspec.json.encode(manifest))
+        try:
+            answer = await self._container.get_blob_client(self.name).upload_blob(body, **condition)
+        except (ResourceExistsError, ResourceModifiedError) as error:
+            raise Failure(f"Another process writes the backup '{self._backup}'; this one stops.") from error
+        self._etag = answer["etag"]

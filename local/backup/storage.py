@@ -1,0 +1,83 @@
+"""Opens the storage accounts that a backup goes from and to, and counts the requests that are sent to them."""
+
+import re
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self, override
+
+from azure.core.pipeline.transport import AioHttpTransport
+from azure.data.tables.aio import TableServiceClient
+from azure.identity.aio import DefaultAzureCredential
+from azure.storage.blob.aio import BlobServiceClient
+
+from local.dev.console import Failure
+
+_URL = re.compile(r"https://(?P<account>[a-z0-9]{3,24})\.(?:blob|table)\.(?P<suffix>[a-z0-9.-]+?)/?")
+_CONNECTION = re.compile(r"(?i)(?:^|;)\s*(?:AccountName|BlobEndpoint|TableEndpoint|SharedAccessSignature)=")
+_DEVELOPMENT = "usedevelopmentstorage=true"
+_CONNECT_SECONDS, _READ_SECONDS = 10, 60
+
+
+class CountingTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
+    """Sends requests and counts them, repeated ones too."""
+
+    def __init__(self) -> None:
+        super().__init__(connection_timeout=_CONNECT_SECONDS, read_timeout=_READ_SECONDS)
+        self.requests = 0
+
+    @override
+    async def send(self, request: Any, **options: Any) -> Any:
+        self.requests += 1
+        return await super().send(request, **options)
+
+
+@dataclass(slots=True)
+class StorageAccount:
+    """A storage account by connection string, or by URL with this machine's own credential."""
+
+    place: str
+    transport: CountingTransport = field(default_factory=CountingTransport)
+    _opened: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not (_is_connection_string(self.place) or _URL.fullmatch(self.place)):
+            raise Failure(
+                "A storage account is named by its connection string or by its URL,"
+                " https://NAME.table.core.windows.net; this is neither."
+            )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        while self._opened:
+            await self._opened.pop().close()
+
+    def tables(self) -> TableServiceClient:
+        options: Any = {"transport": self.transport}
+        if found := _URL.fullmatch(self.place):
+            return self._kept(TableServiceClient(_address(found, "table"), credential=self._credential(), **options))
+        return self._kept(TableServiceClient.from_connection_string(self.place, **options))
+
+    def blobs(self) -> BlobServiceClient:
+        options: Any = {"transport": self.transport}
+        if found := _URL.fullmatch(self.place):
+            return self._kept(BlobServiceClient(_address(found, "blob"), credential=self._credential(), **options))
+        return self._kept(BlobServiceClient.from_connection_string(self.place, **options))
+
+    def _credential(self) -> DefaultAzureCredential:
+        return self._kept(DefaultAzureCredential())
+
+    def _kept[T](self, opened: T) -> T:
+        self._opened.append(opened)
+        return opened
+
+
+def _is_connection_string(place: str) -> bool:
+    return bool(_CONNECTION.search(place)) or place.rstrip("; ").lower() == _DEVELOPMENT
+
+
+def _address(found: re.Match[str], service: str) -> str:
+    return f"https://{found['account']}.{service}.{found['suffix']}"

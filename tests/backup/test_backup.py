@@ -1,0 +1,309 @@
+"""Backups on real storage: to the bit, killed at any moment, damaged, into what isn't empty."""
+
+import asyncio
+import math
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, override
+from uuid import UUID
+
+import pytest
+from azure.data.tables import EdmType, EntityProperty
+
+from local.azurite import StorageAddresses
+from local.backup import packing
+from local.backup.__main__ import main
+from local.backup.manifest import ManifestBlob
+from local.backup.plan import PLANS
+from local.backup.restore import check
+from local.backup.storage import CountingTransport, StorageAccount
+from local.dev.console import Failure
+from shared.stores.tables import NAMES
+from tests.backup.conftest import Bench, Store
+
+ODD: dict[str, Any] = {
+    "empty": "",
+    "text": 'ä"\\\n\u2028😀',
+    "yes": True,
+    "no": False,
+    "small": -(1 << 31),
+    "one64": EntityProperty(1, EdmType.INT64),
+    "big64": EntityProperty(-(1 << 63), EdmType.INT64),
+    "half": 0.5,
+    "whole": 3.0,
+    "minus": -0.0,
+    "tiny": 5e-324,
+    "nan": math.nan,
+    "inf": -math.inf,
+    "bytes": bytes(range(256)),
+    "nothing": b"",
+    "guid": UUID("c9da6455-213d-42c9-9a79-3e9149a57833"),
+    "digits": EntityProperty("2026-11-24T09:02:04.1234567Z", EdmType.DATETIME),
+    "ancient": datetime(1601, 1, 1, tzinfo=UTC),
+}
+
+
+async def filled(store: Store, *, rows: int = 7) -> None:
+    """Some rows of each table, in two partitions, as each of them has them."""
+    for plan in PLANS:
+        for partition in ("demo.europe", "demo.europe~x"):
+            made: list[dict[str, Any]] = [
+                {
+                    "PartitionKey": partition,
+                    "RowKey": f"r{number:03}",
+                    "n": number,
+                    "body": bytes([number]) * 300,
+                    "blob": "x",
+                }
+                for number in range(rows)
+            ]
+            if plan.name == "events":
+                made = [{**row, "RowKey": f"c00000000~a-1~{row['n']:013x}~0"} for row in made] + [
+                    {"PartitionKey": partition, "RowKey": "oa-1", "offset": rows}
+                ]
+            await store.put(plan.name, made)
+
+
+def test_all_tables_of_the_app_are_copied() -> None:
+    assert sorted(plan.name for plan in PLANS) == sorted(NAMES)
+
+
+async def test_rows_come_back_to_the_bit(bench: Bench) -> None:
+    store = await bench.store()
+    await store.put("accounts", [{"PartitionKey": "it's", "RowKey": "ä b", **ODD}])
+    _, target = await bench.copied(store)
+    before, after = await store.rows("accounts"), await target.rows("accounts")
+    assert before == after
+    assert before[0]["digits"] == "2026-11-24T09:02:04.1234567Z"
+    assert {name for name in before[0] if name.endswith("@odata.type")} >= {"one64@odata.type", "guid@odata.type"}
+
+
+async def test_all_tables_come_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "SEGMENT_BYTES", 20000)
+    store = await bench.store()
+    await filled(store, rows=105)
+    manifest, target = await bench.copied(store)
+    assert await target.all_rows() == await store.all_rows()
+    assert len(manifest.tables["rejects"].segments) > 2
+
+
+async def test_empty_tables_make_a_backup_too(bench: Bench) -> None:
+    store = await bench.store()
+    manifest, target = await bench.copied(store)
+    assert all(copy.rows == 0 for copy in manifest.tables.values())
+    assert not any((await target.all_rows()).values())
+
+
+class Killed(BaseException):
+    """As a kill ends a process: no handler of errors sees it."""
+
+
+class Killer(CountingTransport):
+    """Ends everything at a request, before it is sent or as soon as it is answered."""
+
+    def __init__(self, at: int, *, after: bool) -> None:
+        super().__init__()
+        self._at, self._after = at, after
+
+    @override
+    async def send(self, request: Any, **options: Any) -> Any:
+        if self.requests == self._at and not self._after:
+            raise Killed
+        answer = await super().send(request, **options)
+        if self.requests == self._at:
+            raise Killed
+        return answer
+
+
+def killers() -> Iterator[Killer]:
+    """At more and more requests, before and after each."""
+    at, after = 1, False
+    while True:
+        yield Killer(at, after=after)
+        at, after = at + 5, not after
+
+
+async def ended(run: Any) -> bool:
+    """Whether it came to its end."""
+    try:
+        await run
+    except (Killed, BaseExceptionGroup):
+        return False
+    return True
+
+
+async def test_a_backup_that_is_killed_again_and_again_comes_to_its_end(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing, "SEGMENT_BYTES", 1500)
+    store, target = await bench.store(), bench.target()
+    await filled(store)
+    kills = 0
+    for killer in killers():
+        backup = bench.backup(store)
+        blobs = StorageAccount(bench.connection_string, killer)
+        bench.accounts.append(blobs)
+        backup.container = blobs.blobs().get_container_client(bench.container)
+        if await ended(backup.run()):
+            break
+        kills += 1
+    assert kills > 5
+    await bench.restore(target).run()
+    rows = await store.all_rows()
+    assert await target.all_rows() == rows
+    manifest = await check(bench.restore(target).container, "b")
+    assert {name: copy.rows for name, copy in manifest.tables.items()} == {
+        name: len(some) for name, some in rows.items()
+    }
+
+
+async def test_a_restore_that_is_killed_again_and_again_comes_to_its_end(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing, "SEGMENT_BYTES", 1500)
+    store, target = await bench.store(), bench.target()
+    await filled(store)
+    await bench.backup(store).run()
+    kills = 0
+    for killer in killers():
+        restore = bench.restore(target)
+        account = StorageAccount(bench.connection_string, killer)
+        bench.accounts.append(account)
+        restore.target = account.tables()
+        if await ended(restore.run()):
+            break
+        kills += 1
+    assert kills > 5
+    assert await target.all_rows() == await store.all_rows()
+
+
+async def test_a_resume_leaves_finished_tables_alone(bench: Bench) -> None:
+    store = await bench.store()
+    await filled(store)
+    before = await bench.backup(store).run()
+    blob = ManifestBlob(bench.backup(store).container, "b")
+    await blob.load()
+    await blob.save(replace(before.without("rejects"), finished=None))
+    await store.put("accounts", [{"PartitionKey": "p", "RowKey": "later"}])
+    after = await bench.backup(store).run()
+    assert after.tables["accounts"] == before.tables["accounts"]
+    assert after.tables["rejects"].segments == before.tables["rejects"].segments
+
+
+@pytest.mark.parametrize("damage", ["changed", "missing", "cut"])
+async def test_a_damaged_backup_is_found_before_anything_is_written(bench: Bench, damage: str) -> None:
+    store, target = await bench.store(), await bench.store()
+    await filled(store)
+    await filled(target, rows=3)
+    manifest = await bench.backup(store).run()
+    before = await target.all_rows()
+    container = bench.backup(store).container
+    blob = f"b/{manifest.tables['rejects'].segments[0].blob}"
+    body = bytearray(await (await container.download_blob(blob)).readall())
+    if damage == "missing":
+        await container.delete_blob(blob)
+    else:
+        body[len(body) // 2] ^= 1
+        await container.upload_blob(blob, bytes(body if damage == "changed" else body[:-9]), overwrite=True)
+    with pytest.raises(Failure, match=f"The blob {blob} is"):
+        await bench.restore(target, replace=True).run()
+    assert await target.all_rows() == before
+
+
+async def test_what_is_not_empty_is_left_alone_unless_replaced(bench: Bench) -> None:
+    store, target = await bench.store(), await bench.store()
+    await filled(store)
+    await target.put("events", [{"PartitionKey": "p", "RowKey": f"r{number}"} for number in range(250)])
+    await bench.backup(store).run()
+    with pytest.raises(Failure, match="The target isn't empty: there are rows in events"):
+        await bench.restore(target).run()
+    assert len(await target.rows("events")) == 250
+    await bench.restore(target, replace=True).run()
+    assert await target.all_rows() == await store.all_rows()
+
+
+async def test_what_somebody_else_writes_meanwhile_is_noticed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, target = await bench.store(), bench.target()
+    await filled(store)
+    await bench.backup(store).run()
+    restore = bench.restore(target)
+
+    async def interfere(manifest: Any, done: int) -> None:
+        await written(manifest, done)
+        await target.put("jobs", [{"PartitionKey": "p", "RowKey": "stranger"}])
+
+    written = restore._written
+    monkeypatch.setattr(type(restore), "_written", staticmethod(interfere))
+    with pytest.raises(Failure, match="The table 'jobs' holds 15 rows that aren't the 14 of the backup"):
+        await restore.run()
+
+
+async def test_a_backup_that_is_not_complete_is_not_restored(bench: Bench) -> None:
+    store, target = await bench.store(), bench.target()
+    backup = bench.backup(store)
+    await backup.container.create_container()
+    await backup._begun(ManifestBlob(backup.container, "b"))
+    with pytest.raises(Failure, match="isn't complete"):
+        await bench.restore(target).run()
+    with pytest.raises(Failure, match="There is no backup 'c'"):
+        await bench.restore(target, "c").run()
+
+
+async def test_of_two_processes_that_write_one_backup_one_gives_way(bench: Bench) -> None:
+    store = await bench.store()
+    backup = bench.backup(store)
+    await backup.container.create_container()
+    first, second = ManifestBlob(backup.container, "b"), ManifestBlob(backup.container, "b")
+    manifest = await backup._begun(first)
+    await second.load()
+    await first.save(manifest)
+    with pytest.raises(Failure, match="Another process writes the backup 'b'"):
+        await second.save(manifest)
+
+
+async def test_a_complete_backup_is_never_written_over(bench: Bench) -> None:
+    store = await bench.store()
+    await bench.backup(store).run()
+    with pytest.raises(Failure, match="is there already and complete"):
+        await bench.backup(store).run()
+
+
+def test_the_command_says_in_one_sentence_what_it_lacks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("BATCHSCOPE_STORAGE", raising=False)
+    monkeypatch.delenv("BATCHSCOPE_BACKUPS", raising=False)
+    assert main(["backup"]) == 1
+    assert main(["backup", "--storage", "ftp://x"]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "Which storage account? Give --storage, or set BATCHSCOPE_STORAGE in the environment."
+    assert said[1].startswith("A storage account is named by its connection string or by its URL")
+
+
+def test_the_commands_copy_a_deployment(
+    azurite: StorageAddresses, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BATCHSCOPE_STORAGE", azurite.connection_string)
+    common = ["--container", f"backups-{secrets.token_hex(6)}", "--name", "weekly"]
+    assert main(["backup", *common, "--prefix", "nothinghere"]) == 1
+    assert "There is no table 'nothinghereaccounts' in the storage account" in capsys.readouterr().err
+    store = asyncio.run(prepared(azurite.connection_string))
+    assert main(["backup", *common, "--prefix", store]) == 0
+    assert main(["restore", *common, "--check"]) == 0
+    assert main(["restore", *common, "--prefix", f"{store}2"]) == 0
+    assert main(["restore", *common, "--prefix", f"{store}2"]) == 1
+    told = capsys.readouterr()
+    assert "'weekly': 184 rows in 13 blobs" in told.out
+    assert "The target isn't empty" in told.err
+
+
+async def prepared(connection_string: str) -> str:
+    """The prefix of a store that is filled, which a loop of its own does."""
+    async with StorageAccount(connection_string) as account:
+        store = Store(account, f"t{secrets.token_hex(6)}")
+        await store.create()
+        await filled(store)
+        await store.table("rejects").delete_table()  # as of a version before there were any
+        return store.prefix
