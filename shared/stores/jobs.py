@@ -22,6 +22,7 @@ from shared.domain.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import UnreadableError
 from shared.stores.heads import ORIGIN_BYTES
 from shared.stores.pages import items_of
+from shared.stores.schemas import schema_of
 from shared.stores.tables import (
     Row,
     Tables,
@@ -122,6 +123,7 @@ def _row(account_key: str, job: Job) -> Row:
     row: Row = {
         "PartitionKey": account_key,
         "RowKey": job.key,
+        **schema_of("job"),
         **{name: getattr(job.facts, field) for field, name in _FACTS.items()},
         **(_rules_row(job.facts.rules) if job.facts.rules else {}),
         "building": job.building,
@@ -180,13 +182,13 @@ def anew(row: Unreadable, facts: JobFacts, at: datetime) -> Job:
     names = (row.row.get(name) for name in ("generation", "building"))
     retired = [Retired(name, at) for name in names if isinstance(name, str)]
     with suppress(UnreadableError):
-        retired += read(row.row, "job", lambda stored: msgspec.convert(_retired(stored), list[Retired]))
+        retired += read(row.row, "job", lambda stored: msgspec.convert(_retired(stored), list[Retired]), kind="job")
     return Job(facts, retired=tuple(retired), etag=row.etag)
 
 
 def _job(row: Row) -> Job:
     """Raises UnreadableError."""
-    return read(row, "job", lambda row: msgspec.convert(_plain(row), Job))
+    return read(row, "job", lambda row: msgspec.convert(_plain(row), Job), kind="job")
 
 
 def _plain(row: Row) -> dict[str, Any]:

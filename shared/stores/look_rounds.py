@@ -11,6 +11,7 @@ from typing import Protocol, Self
 import msgspec
 
 from shared.errors import CacheConflictError, UnreadableError
+from shared.stores.schemas import schema_of
 from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, save_row
 from shared.stores.unreadable import read
 
@@ -64,6 +65,7 @@ class LookRounds[L: Look]:
         return {
             "PartitionKey": account_key,
             "RowKey": self._name,
+            **schema_of("look"),
             "startedAt": done.started_at,
             **json_columns("round", msgspec.to_builtins(_under(done, None))),
         }
@@ -71,7 +73,7 @@ class LookRounds[L: Look]:
     def _look(self, row: Row) -> L:
         what = f"round over the {self._what} of {row['PartitionKey']}, row"
         try:
-            look = read(row, what, lambda row: msgspec.convert(json_of(row, "round"), self._kind))
+            look = read(row, what, lambda row: msgspec.convert(json_of(row, "round"), self._kind), kind="look")
         except UnreadableError as error:
             look = msgspec.convert({"started_at": _LONG_AGO, "reason": str(error)}, self._kind)
         return _under(look, row["etag"])

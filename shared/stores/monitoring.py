@@ -9,6 +9,7 @@ from shared.domain.rounds import Round
 from shared.errors import UnreadableError
 from shared.log import logger
 from shared.stores.rounds import ROUND_ROW, round_of
+from shared.stores.schemas import schema_of
 from shared.stores.tables import Row, Tables, load_row, load_rows, save_row
 from shared.stores.unreadable import read
 
@@ -40,6 +41,7 @@ def _row(account_key: str, monitoring: Monitoring) -> Row:
     row: Row = {
         "PartitionKey": account_key,
         "RowKey": _ROW,
+        **schema_of("monitoring"),
         "enabled": monitoring.enabled,
         "pollSeconds": monitoring.poll_seconds,
         "changedAt": monitoring.changed_at,
@@ -51,7 +53,7 @@ def _row(account_key: str, monitoring: Monitoring) -> Row:
 def _monitoring(row: Row) -> Monitoring:
     """What a row holds; where it can't be read what an account begins with, and the next change is written over it."""
     try:
-        return read(row, f"row of {row['PartitionKey']},", _parsed)
+        return read(row, f"row of {row['PartitionKey']},", _parsed, kind="monitoring")
     except UnreadableError as error:
         _LOG.warning("The account is watched at the usual rate: %s", error)
         return Monitoring(etag=row["etag"])

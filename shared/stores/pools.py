@@ -14,6 +14,7 @@ from shared.domain.pool_rounds import PoolRound
 from shared.domain.pools import Pool
 from shared.errors import CacheConflictError
 from shared.stores.look_rounds import LookRounds
+from shared.stores.schemas import schema_of
 from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows
 from shared.stores.unit_writes import write_units, written
 from shared.stores.unreadable import Unreadable, read, told_apart
@@ -104,9 +105,12 @@ def _confirmed(pool: Pool, last: PoolRound | None) -> Pool:
 
 def _row(account_key: str, pool: Pool) -> Row:
     whole = json_columns("pool", msgspec.to_builtins(replace(pool, etag=None)))
-    return {"PartitionKey": account_key, "RowKey": pool.key, "id": pool.facts.id, **whole}
+    keys = {"PartitionKey": account_key, "RowKey": pool.key}
+    return {**keys, **schema_of("pool"), "id": pool.facts.id, **whole}
 
 
 def _pool(row: Row) -> Pool:
     """Raises UnreadableError."""
-    return replace(read(row, "pool", lambda row: msgspec.convert(json_of(row, "pool"), Pool)), etag=row["etag"])
+    return replace(
+        read(row, "pool", lambda row: msgspec.convert(json_of(row, "pool"), Pool), kind="pool"), etag=row["etag"]
+    )

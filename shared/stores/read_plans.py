@@ -7,6 +7,7 @@ from shared.domain.id_ranges import IdRange
 from shared.domain.read_plans import ReadPlan
 from shared.errors import UnreadableError
 from shared.log import logger
+from shared.stores.schemas import schema_of
 from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, save_row
 from shared.stores.unreadable import read
 
@@ -49,6 +50,7 @@ def _row(partition: str, plan: ReadPlan) -> Row:
     row: Row = {
         "PartitionKey": partition,
         "RowKey": PLAN_ROW,
+        **schema_of("read plan"),
         "generation": plan.generation,
         "begunAt": plan.begun_at,
         "asOf": plan.as_of,
@@ -62,7 +64,7 @@ def _row(partition: str, plan: ReadPlan) -> Row:
 
 
 def _read(partition: str, row: Row) -> ReadPlan:
-    return read(row, f"plan in {partition}, row", _plan)
+    return read(row, f"plan in {partition}, row", _plan, kind="read plan")
 
 
 def _plan(row: Row) -> ReadPlan:

@@ -10,6 +10,7 @@ from shared.domain.pictures import Agreement, Confirmation, TaskRead
 from shared.domain.rounds import Mark, Round
 from shared.domain.tasks import TaskCounts
 from shared.errors import CacheConflictError, UnreadableError
+from shared.stores.schemas import schema_of
 from shared.stores.tables import Row, Tables, json_columns, json_of, load_row, save_row
 from shared.stores.unreadable import read
 
@@ -60,6 +61,7 @@ def _row(account_key: str, latest: Round) -> Row:
     row: Row = {
         "PartitionKey": account_key,
         "RowKey": ROUND_ROW,
+        **schema_of("round"),
         "startedAt": latest.started_at,
         "finishedAt": latest.finished_at,
         "wholeRoundAt": latest.whole_round_at,
@@ -83,7 +85,7 @@ def _row(account_key: str, latest: Round) -> Row:
 def round_of(row: Row) -> Round:
     """The round that a row holds; of one that can't be read a failed one, which the next is written over."""
     try:
-        return read(row, f"row of {row['PartitionKey']},", _round)
+        return read(row, f"row of {row['PartitionKey']},", _round, kind="round")
     except UnreadableError as error:
         return Round(started_at=_LONG_AGO, finished_at=_LONG_AGO, reason=str(error), etag=row["etag"])
 

@@ -14,6 +14,7 @@ from shared.domain.schedule_rounds import ScheduleRound
 from shared.domain.schedules import Schedule
 from shared.errors import CacheConflictError
 from shared.stores.look_rounds import LookRounds
+from shared.stores.schemas import schema_of
 from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows
 from shared.stores.unit_writes import write_units, written
 from shared.stores.unreadable import Unreadable, read, told_apart
@@ -93,10 +94,13 @@ class ScheduleStore:
 
 def _row(account_key: str, schedule: Schedule) -> Row:
     whole = json_columns("schedule", msgspec.to_builtins(replace(schedule, etag=None)))
-    return {"PartitionKey": account_key, "RowKey": schedule.key, "id": schedule.facts.id, **whole}
+    keys = {"PartitionKey": account_key, "RowKey": schedule.key}
+    return {**keys, **schema_of("job schedule"), "id": schedule.facts.id, **whole}
 
 
 def _schedule(row: Row) -> Schedule:
     """Raises UnreadableError."""
-    parsed = read(row, "job schedule", lambda row: msgspec.convert(json_of(row, "schedule"), Schedule))
+    parsed = read(
+        row, "job schedule", lambda row: msgspec.convert(json_of(row, "schedule"), Schedule), kind="job schedule"
+    )
     return replace(parsed, etag=row["etag"])

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from shared.domain.reports import UnreadableRow
 from shared.errors import StorageError, UnreadableError
 from shared.log import logger
+from shared.stores.schemas import refuse_newer
 from shared.stores.tables import Row
 
 _LOG = logger(__name__)
@@ -64,9 +65,10 @@ def warn_of(account_key: str, unreadable: Iterable[Unreadable]) -> None:
         _LOG.warning("In %s: %s", account_key, row.why)
 
 
-def read[T](row: Row, what: str, parse: Callable[[Row], T]) -> T:
-    """A row as it is `parse`d; `what` it is about is named in the error. Raises UnreadableError."""
+def read[T](row: Row, what: str, parse: Callable[[Row], T], *, kind: str) -> T:
+    """A row of a `kind` as it is `parse`d; `what` it is about is named in the error. Raises UnreadableError."""
     try:
+        refuse_newer(row, kind)
         return parse(row)
     except NONSENSE as error:
         why = str(error) or type(error).__name__
