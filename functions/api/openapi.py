@@ -14,6 +14,7 @@ from functions.csv_table import MEDIA
 from functions.http import COUNT, UNREADABLE, Call, Page, Query, Reply, Routes
 from functions.rendering import AS_OF
 from functions.route import Route
+from shared.version import VERSION
 
 _REFERENCE = "#/components/schemas/{name}"
 _SCHEME = "entra"
@@ -47,7 +48,7 @@ def document(routes: list[Route]) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "Batchscope",
-            "version": "0.1.0",
+            "version": VERSION,
             "summary": "Monitoring for Azure Batch.",
             "description": _CONVENTIONS,
             "license": {"name": "MIT", "identifier": "MIT"},

@@ -1,0 +1,101 @@
+"""Hosts of this version and of an earlier one, whose source git has, on the same tables."""
+
+import http.client
+import io
+import json
+import subprocess
+import tarfile
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from local.dev.checkout import HERE
+from local.dev.children import Children, Program
+from local.dev.console import Failure
+from local.dev.stack import LISTENING, LOOPBACK, base_environment
+from local.prove.counts import Stack
+
+EARLIER = "3deeb2c56ba9b6e90caf38075bf38f72d7ac9464"
+"""The commit of version 0.1.0."""
+_PARTS = ("function_app.py", "host.json", "functions", "shared")
+_NEVER = "0 0 0 1 1 *"
+_TIMERS = ("TICK_SCHEDULE", "HOUSEKEEPING_SCHEDULE")
+_SECONDS = 60
+
+
+def source_of(commit: str, folder: Path) -> Path:
+    """The app as a commit has it, in a folder. Raises Failure where git doesn't have the commit."""
+    command = ["git", "-C", str(HERE.root), "archive", commit, *_PARTS]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        raise Failure(f"git doesn't have commit {commit[:7]} here; `git fetch --unshallow` gets all of history.")
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as packed:
+        packed.extractall(folder, filter="data")
+    return _with_host(folder)
+
+
+def present_source(folder: Path) -> Path:
+    """The app as it is in this checkout."""
+    folder.mkdir()
+    for part in _PARTS:
+        (folder / part).symlink_to(HERE.root / part)
+    return _with_host(folder)
+
+
+def _with_host(folder: Path) -> Path:
+    """With the local host beside the app, as a host's folder is where its app's modules are found."""
+    (folder / "local").symlink_to(HERE.root / "local")
+    (folder / "web/dist").mkdir(parents=True)
+    (folder / "web/dist/index.html").write_text("<!doctype html>")
+    return folder
+
+
+@dataclass(slots=True)
+class Hosts:
+    """Starts hosts one after another, each with its own log in `logs`; they share `settings`, and so their tables."""
+
+    children: Children
+    settings: Mapping[str, str]
+    logs: Path
+    emulator: str
+    account: str
+    _started: list[str] = field(default_factory=list)
+
+    def start(self, source: Path, *, polls: bool) -> Stack:
+        """A host of a version in place of the one before; without `polls` its timers never fire. Raises Failure."""
+        self.stop()
+        name = f"host-{len(self._started) + 1}-{source.name}"
+        timers = {} if polls else dict.fromkeys(_TIMERS, _NEVER)
+        program = Program(
+            name=name,
+            command=(
+                *(str(HERE.python), "-m", "local.functions_host", str(source)),
+                *("--address", LOOPBACK, "--port", "0"),
+            ),
+            log=self.logs / f"{name}.log",
+            cwd=source,
+            environment={**base_environment(), **self.settings, **timers},
+            announces=(LISTENING,),
+        )
+        address = self.children.start(program)["address"].rstrip("/")
+        self._started.append(name)
+        return Stack(f"{address}/api", self.emulator, self.account)
+
+    def stop(self) -> None:
+        """Kills the host that runs, if any."""
+        if self._started and self._started[-1] in self.children.pids:
+            self.children.kill(self._started[-1])
+
+
+def asked(api: str, path: str) -> Any:
+    """An answer as JSON; one that isn't 200 as its status, as answers are compared."""
+    try:
+        with urllib.request.urlopen(f"{api}{path}", timeout=_SECONDS) as answer:  # noqa: S310  # our own host
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        return {"status": error.code, "error": error.read().decode(errors="replace")[:300]}
+    except (OSError, http.client.HTTPException) as error:
+        return {"status": 0, "error": str(error)}
