@@ -1,0 +1,60 @@
+"""The tables that 0.1.0 wrote, kept as a backup beside the tests, with the answers that it gave from them."""
+
+import gzip
+import json
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from azure.core.exceptions import ResourceExistsError
+from azure.storage.blob.aio import ContainerClient
+
+from local.backup.backup import Backup
+from local.backup.restore import Restore
+from local.backup.storage import StorageAccount
+from local.dev.checkout import HERE
+from local.prove.upgrading.answers import Answers
+
+FOLDER = HERE.root / "tests/data/tables-0.1.0"
+_ANSWERS = "answers.json.gz"
+_NAME = "kept"
+
+
+async def keep(connection_string: str, answers: Answers, until: datetime) -> None:
+    """Writes the tables of a storage account, and answers, into the folder."""
+    async with StorageAccount(connection_string) as account:
+        container = account.blobs().get_container_client(_NAME)
+        await Backup(account.tables(), container, _NAME, "", "0.1.0").run()
+        async for blob in container.list_blob_names():
+            path = FOLDER / blob.removeprefix(f"{_NAME}/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(await (await container.download_blob(blob)).readall())
+    told = json.dumps({"until": until.isoformat(), "answers": answers}, indent=1, sort_keys=True).encode()
+    (FOLDER / _ANSWERS).write_bytes(gzip.compress(told, mtime=0))
+
+
+async def put_back(connection_string: str, prefix: str = "") -> None:
+    """Restores the folder's tables into a storage account. Raises Failure where they are damaged."""
+    async with StorageAccount(connection_string) as account:
+        container = account.blobs().get_container_client(f"{_NAME}{prefix.lower()}")
+        await _upload(container)
+        await Restore(container, _NAME, account.tables(), prefix, replace=False).run()
+
+
+def kept_answers() -> tuple[Answers, datetime]:
+    """What 0.1.0 answered from these tables, and when histories end in that."""
+    told = json.loads(gzip.decompress((FOLDER / _ANSWERS).read_bytes()))
+    return told["answers"], datetime.fromisoformat(told["until"])
+
+
+async def _upload(container: ContainerClient) -> None:
+    with suppress(ResourceExistsError):
+        await container.create_container()
+    for path in _files(FOLDER):
+        blob = f"{_NAME}/{path.relative_to(FOLDER).as_posix()}"
+        await container.upload_blob(blob, path.read_bytes(), overwrite=True)
+
+
+def _files(folder: Path) -> list[Path]:
+    found = [*folder.glob("manifest.json"), *folder.glob("*/*.jsonl.gz")]
+    return sorted(found)
