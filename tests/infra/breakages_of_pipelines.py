@@ -2,7 +2,7 @@
 
 from tests.infra.planting import Breakage
 
-_CI, _DEPLOY, _WHAT_IF = (f".github/workflows/{name}.yml" for name in ("ci", "deploy", "whatif"))
+_CI, _DEPLOY, _WHAT_IF, _BACKUP = (f".github/workflows/{name}.yml" for name in ("ci", "deploy", "whatif", "backup"))
 _SMOKE, _EVENTS, _SIGN_IN = (f"infra/{name}.py" for name in ("smoke_test", "event_subscriptions", "app_registration"))
 _RELEASE, _CODEQL = (f".github/workflows/{name}.yml" for name in ("release", "codeql"))
 _PUBLISH, _RIGHTS, _PLACES = (f"infra/{name}.py" for name in ("publish", "deployment_rights", "deployment_places"))
@@ -205,4 +205,17 @@ PIPELINE_BREAKAGES = (
     Breakage("taken names will do", _PLACES, 'if not answer["nameAvailable"]', "if not answer"),
     Breakage("an old command line will do", "infra/deployment_tools.py", "MIN_AZ = (2, 76)", "MIN_AZ = (2, 60)"),
     Breakage("the smoke test takes any health", _SMOKE, 'status not in {"healthy", "degraded"}', "status is None"),
+    Breakage("a backup isn't checked", _BACKUP, "restore --check", "restore"),
+    Breakage("backups overwrite each other", _BACKUP, 'backup --name "run-$RUN"', 'backup --name "weekly"'),
+    Breakage("a backup can't be gone on with", _BACKUP, 'backup --name "run-$RUN"', "backup"),
+    Breakage("there are no weekly backups", _BACKUP, '  schedule:\n    - cron: "17 3 * * 0"\n', ""),
+    Breakage("two backups run at once", _BACKUP, "cancel-in-progress: false", "cancel-in-progress: true"),
+    Breakage("a backup logs in with a secret", _BACKUP, "vars.AZURE_CLIENT_ID", "secrets.AZURE_CLIENT_ID"),
+    Breakage("a backup may write to the repository", _BACKUP, "contents: read", "contents: write"),
+    Breakage(
+        "a backup is of no storage", _BACKUP, "          BATCHSCOPE_STORAGE: ${{ vars.BATCHSCOPE_STORAGE }}\n", ""
+    ),
+    Breakage(
+        "a backup runs without an environment", _BACKUP, "    environment: ${{ inputs.environment || 'dev' }}\n", ""
+    ),
 )

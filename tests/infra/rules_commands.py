@@ -96,6 +96,13 @@ _RUNS: Mapping[str, tuple[str, ...]] = {
         ),
     ),
     "codeql.yml": ("actions/checkout", "github/codeql-action/init", "github/codeql-action/analyze"),
+    "backup.yml": (
+        "actions/checkout",
+        "actions/setup-python",
+        "azure/login",
+        'python3 dev.py backup --name "run-$RUN"',
+        'python3 dev.py restore --check --name "run-$RUN"',
+    ),
 }
 
 

@@ -28,6 +28,7 @@ _PERMISSIONS = {
     ("deploy.yml", "deploy"): {"contents": "read", "id-token": "write"},
     ("release.yml", "build"): {"attestations": "write", "contents": "write", "id-token": "write"},
     ("codeql.yml", "analyze"): {"contents": "read", "security-events": "write"},
+    ("backup.yml", "backup"): {"contents": "read", "id-token": "write"},
 }
 _TRIGGERS = {
     "ci.yml": {"pull_request": None, "workflow_call": None},
@@ -73,6 +74,7 @@ _OWN_KEYS: Mapping[str, Mapping[str, Any]] = {
     },
     "build": {"environment": "release", "needs": "ci"},
     "analyze": {},
+    "backup": {"environment": "${{ inputs.environment || 'dev' }}"},
 }
 """What a job says beyond what every job does; a condition or a default more, and its steps may not run as they read."""
 _STEP_KEYS = {"name", "id", "uses", "with", "env", "run"}
@@ -88,8 +90,16 @@ _CONCURRENCY = {
         "group": "codeql-${{ github.ref }}-${{ github.event_name }}",
         "cancel-in-progress": "${{ github.event_name == 'pull_request' }}",
     },
+    "backup.yml": {"group": "backup-${{ inputs.environment || 'dev' }}", "cancel-in-progress": False},
+}
+_BACKUP = {
+    "BATCHSCOPE_BACKUPS": "${{ vars.BATCHSCOPE_BACKUPS }}",
+    "BATCHSCOPE_STORAGE": "${{ vars.BATCHSCOPE_STORAGE }}",
+    "RUN": "${{ github.run_id }}",
 }
 _GIVEN = {
+    "Back up the tables": _BACKUP,
+    "Check the backup": _BACKUP,
     "Name everything that would fail": {
         name: f"${{{{ vars.{name} }}}}"
         for name in (
@@ -205,7 +215,7 @@ def without_secrets(infrastructure: Infrastructure) -> Iterator[str]:
 
 def right_triggers(infrastructure: Infrastructure) -> Iterator[str]:
     found = dict(_workflows(infrastructure))
-    if found.keys() != {"ci.yml", "whatif.yml", "deploy.yml", *_TRIGGERS}:
+    if found.keys() != {"ci.yml", "whatif.yml", "deploy.yml", "backup.yml", *_TRIGGERS}:
         yield f"the workflows are {sorted(found)}"
     for name, wanted in _TRIGGERS.items():
         if found[name]["on"] != wanted:
@@ -213,9 +223,13 @@ def right_triggers(infrastructure: Infrastructure) -> Iterator[str]:
     deploying = found["deploy.yml"]["on"]
     if deploying.get("push") != {"branches": ["main"]} or deploying.keys() != {"push", "workflow_dispatch"}:
         yield f"deploy.yml runs on {deploying}"
-    chosen = (deploying.get("workflow_dispatch") or {}).get("inputs", {}).get("environment", {})
-    if not chosen.get("required") or chosen.get("type") != "environment":
-        yield f"deploy.yml asks for {chosen}"
+    backing_up = found["backup.yml"]["on"]
+    if backing_up.get("schedule") != [{"cron": "17 3 * * 0"}] or backing_up.keys() != {"schedule", "workflow_dispatch"}:
+        yield f"backup.yml runs on {backing_up}"
+    for name, triggers in (("deploy.yml", deploying), ("backup.yml", backing_up)):
+        chosen = (triggers.get("workflow_dispatch") or {}).get("inputs", {}).get("environment", {})
+        if not chosen.get("required") or chosen.get("type") != "environment":
+            yield f"{name} asks for {chosen}"
 
 
 def deployed_after_checks(infrastructure: Infrastructure) -> Iterator[str]:
