@@ -1,0 +1,92 @@
+"""What two hosts say of one store: the one that was backed up, and the one that came back."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from local.prove.counts import FIELDS, Stack, call
+from local.prove.upgrading.answers import Answers, by_field, differences
+
+_OF_A_POLL = frozenset({"asOf", "checkedAt", "requests", "seconds", "pages", "startedAt", "finishedAt", "lastRound"})
+"""Fields that every poll sets, whether it finds anything new or not."""
+
+
+@dataclass(slots=True)
+class Judged:
+    """`lines` of the report, and what is `wrong`."""
+
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Seen:
+    """Counts of jobs by id and as-of, as the first host gave them."""
+
+    counts: dict[str, dict[str, tuple[int, ...]]] = field(default_factory=dict)
+
+    def look(self, stack: Stack) -> None:
+        for job in stack.jobs().values():
+            if job["taskCounts"]:
+                told = tuple(job["taskCounts"][name] for name in FIELDS)
+                self.counts.setdefault(job["id"], {})[job["verdict"]["asOf"]] = told
+
+
+@contextmanager
+def looking(stack: Stack, seen: Seen) -> Iterator[None]:
+    """Notes what the host says, all the time."""
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(0.2):
+            seen.look(stack)
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def judge_answers(before: Answers, after: Answers, restored: Answers, judged: Judged) -> None:
+    """Answers that the first host gave alike before and after the backup are those that the second one gives, too."""
+    moved = {one.path for one in differences(before, after) if one.field not in _OF_A_POLL}
+    resting = {path: answer for path, answer in before.items() if path not in moved}
+    found = [one for one in differences(resting, restored) if one.field not in _OF_A_POLL]
+    judged.lines.append((f"{len(resting)} answers at rest", f"{len(found)} fields differ {by_field(found)}".strip()))
+    judged.lines.append(("answers that moved meanwhile", str(len(moved))))
+    judged.wrong += [str(one) for one in found]
+
+
+def judge_events(first: Stack, second: Stack, judged: Judged) -> None:
+    """All events of the second host are the latest of the first one up to some moment, and all before them."""
+    restored, all_events = list(_events(second)), list(_events(first))
+    begin = all_events.index(restored[0]) if restored and restored[0] in all_events else 0
+    judged.lines.append(("events compared", f"{len(restored):,}, and {begin} that came later"))
+    if not restored or restored != all_events[begin:]:
+        judged.wrong.append(f"{len(restored)} events were restored that aren't the last {len(all_events) - begin}")
+
+
+def _events(stack: Stack) -> Iterator[Any]:
+    url: str | None = f"{stack.api}/accounts/{stack.account}/events?maxpagesize=1000"
+    while url:
+        page = call("GET", url)
+        yield from page["value"]
+        url = page.get("nextLink")
+
+
+def judge_counts(seen: Seen, second: Stack, judged: Judged) -> None:
+    compared = 0
+    for job, answer in second.jobs().items():
+        told = seen.counts.get(job, {}).get(answer["verdict"]["asOf"])
+        counts = tuple(answer["taskCounts"][name] for name in FIELDS)
+        compared += told is not None
+        if told is not None and told != counts:
+            judged.wrong.append(f"{job} as of {answer['verdict']['asOf']}: {counts}, and was {told}")
+    judged.lines.append(("counts compared by as-of", f"{compared} jobs of {len(seen.counts)}"))
+    if compared < len(seen.counts) / 2:
+        judged.wrong.append(f"only {compared} of {len(seen.counts)} jobs could be compared by as-of")

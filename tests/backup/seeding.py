@@ -1,0 +1,72 @@
+"""Rows as the app itself writes them, put into its tables at once: months of history and very many events."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from itertools import batched
+
+from shared.domain.batch_events import BatchEvent
+from shared.domain.blobs import Place
+from shared.domain.keys import key_of
+from shared.domain.samples import MINUTES, QUARTERS, Columns, Grain, Sample
+from shared.domain.stamps import to_milliseconds
+from shared.domain.sweeps import Totals
+from shared.domain.tasks import TaskCounts
+from shared.stores.events import EventStore, chunk_rows, head_row, place_key
+from shared.stores.history import HistoryStore
+from shared.stores.places import PlaceStore
+from shared.stores.tables import Tables
+
+_A_MINUTE = 20  # events
+_MINUTES_A_STEP = 80
+_WEEK = timedelta(days=7)
+
+
+async def seed(
+    connection_string: str, account: str, jobs: Sequence[str], *, days: int, events: int, now: datetime
+) -> None:
+    """So many days of the history of jobs, each quarter-hour and in the last week each minute, and so many events."""
+    tables = Tables.connect(connection_string=connection_string, endpoint=None, credential=None, prefix="")
+    try:
+        await tables.create()
+        for job in jobs:
+            history = _history(now - timedelta(days=days), now, QUARTERS) | _history(now - _WEEK, now, MINUTES)
+            await HistoryStore(tables).save(account, key_of(job), history)
+        await _seed_events(tables, account, jobs, span=timedelta(days=days), number=events, now=now)
+    finally:
+        await tables.close()
+
+
+def _history(begin: datetime, end: datetime, grain: Grain) -> dict[str, Columns]:
+    rows: dict[str, Columns] = {}
+    first, last = (grain.slot(to_milliseconds(moment)) for moment in (begin, end))
+    for slot in range(first, last):
+        at = slot * grain.length + 1
+        done = slot - first
+        counts = TaskCounts(active=last - slot, completed=done, succeeded=done)
+        rows.setdefault(grain.row(slot), {})[grain.column(slot)] = Sample(at, at + 30_000, at + 30_000, counts).text()
+    return rows
+
+
+async def _seed_events(
+    tables: Tables, account: str, jobs: Sequence[str], *, span: timedelta, number: int, now: datetime
+) -> None:
+    """In bursts of twenty a minute all over the time, as steps of one blob take them in."""
+    store, places = EventStore(tables), PlaceStore(tables)
+    key, offset = place_key(account, "seed-1"), 0
+    minutes = -(-number // _A_MINUTE)
+    for step in batched(range(minutes), _MINUTES_A_STEP, strict=False):
+        begins = [now - span * (1 - minute / minutes) for minute in step]
+        events = [_event(jobs[number % len(jobs)], number, begin) for begin in begins for number in range(_A_MINUTE)]
+        head, place = await store.load_head(account), await places.load(key)
+        sums = Totals(head.totals.units + len(events), head.totals.stored + len(events), latest=max(begins))
+        rows = chunk_rows(account, f"seed-1~{offset:013x}", events)
+        offset += len(events) * 500
+        await places.advance(key, place, Place(offset=offset), [head_row(account, head, sums), *rows])
+
+
+def _event(job: str, number: int, begin: datetime) -> BatchEvent:
+    at = begin.astimezone(UTC) + timedelta(milliseconds=number * 100)
+    identity = blake2b(f"{job}{at}".encode(), digest_size=12).digest()
+    told = {"jobId": job, "id": f"t{number}", "taskInfo": {"retryCount": 0}}
+    return BatchEvent(at, "TaskStartEvent", job, f"t{number}", "pool", None, told, identity)
