@@ -1,10 +1,10 @@
 """Proves that this version goes on with tables of version 0.1.0, and shows what that one does with this one's tables.
 
-First the tables that 0.1.0 wrote, kept in tests/data/tables-0.1.0, are restored into empty storage: all answers of this
-version must be those that 0.1.0 gave. Then, where git has the source of 0.1.0, both run in turn on the same tables,
-while jobs, tasks, pools, nodes and schedules change on the emulator: 0.1.0, this version (the upgrade), 0.1.0 again
-(the rollback), this version once more. At each turn the emulator is paused and all counts are held against its truth.
-Before the first poll of a version its answers are held against those of the version before.
+First the tables that 0.1.0 wrote, kept in tests/data/tables-0.1.0, are restored into empty storage: all answers of
+this version must be those that 0.1.0 gave. Then 0.1.0, whose source is kept there, too, and this version run in turn
+on the same tables, while jobs, tasks, pools, nodes and schedules change on the emulator: 0.1.0, this version (the
+upgrade), 0.1.0 again (the rollback), this version once more. At each turn the emulator is paused and all counts are
+held against its truth. Before the first poll of a version its answers are held against those of the version before.
 """
 
 import argparse
@@ -30,8 +30,8 @@ from local.prove._proofs_page import write_section
 from local.prove.counts import Stack, compare
 from local.prove.exactness.driver import Driver
 from local.prove.upgrading.answers import Answers, Difference, by_field, differences, is_on_purpose, recorded
-from local.prove.upgrading.kept_tables import FOLDER, keep, kept_answers, put_back
-from local.prove.upgrading.versions import EARLIER, Hosts, asked, present_source, source_of
+from local.prove.upgrading.kept_tables import FOLDER, answers_of_this_version, keep, kept_answers, put_back
+from local.prove.upgrading.versions import EARLIER, Hosts, asked, earlier_source, present_source
 
 MEASURED_PATHS = ("functions", "shared")
 _LOGS = HERE.logs / "upgrade"
@@ -94,14 +94,10 @@ def _prove_kept(findings: Findings) -> None:
     with ExitStack() as stack:
         children = stack.enter_context(Children())
         storage = _storage(children)
-        source = present_source(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "present")
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         asyncio.run(put_back(storage.connection_string))
-        account = Emulated()
-        settings = app_settings(Options(), storage.connection_string, account, "http://127.0.0.1:9")
-        hosts = Hosts(children, settings, _LOGS, "", account.name)
-        api = hosts.start(source, polls=False).api
-        before, until = kept_answers()
-        after = recorded(partial(asked, api), account.name, until)
+        before, _ = kept_answers()
+        after = answers_of_this_version(children, storage, "", folder)
         findings.compared(f"{len(before)} answers kept from 0.1.0, by this version", differences(before, after))
 
 
@@ -111,7 +107,7 @@ def _prove_live(findings: Findings, options: argparse.Namespace) -> None:
         children = stack.enter_context(Children())
         storage = _storage(children)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        earlier, present = source_of(EARLIER, folder / "earlier"), present_source(folder / "present")
+        earlier, present = earlier_source(folder / "earlier"), present_source(folder / "present")
         account, choice = Emulated(), Options(port=0, scenario="none", speed=options.speed, seed=options.seed)
         emulator = children.start(emulator_program(HERE, choice, account, storage.connection_string))["address"]
         settings = app_settings(choice, storage.connection_string, account, emulator.rstrip("/"))
@@ -179,7 +175,7 @@ def _options() -> argparse.Namespace:
     add("--seconds", type=float, default=30.0, help=f"how long each version polls {default}")
     add("--speed", type=float, default=20.0, help=f"of the emulator {default}")
     add("--seed", type=int, default=1, help=f"of what changes on the emulator {default}")
-    add("--kept-only", action="store_true", help="only the kept tables, which takes no git history")
+    add("--kept-only", action="store_true", help="only the kept tables, which takes some seconds")
     add("--keep", action="store_true", help="write the tables that 0.1.0 leaves to tests/data, and end")
     add("--write", action="store_true", help="write the section 'upgrade' of docs/proofs.md")
     return parser.parse_args()

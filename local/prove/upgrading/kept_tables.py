@@ -3,17 +3,23 @@
 import gzip
 import json
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from azure.core.exceptions import ResourceExistsError
 from azure.storage.blob.aio import ContainerClient
 
+from local.azurite import StorageAddresses
 from local.backup.backup import Backup
 from local.backup.restore import Restore
 from local.backup.storage import StorageAccount
 from local.dev.checkout import HERE
-from local.prove.upgrading.answers import Answers
+from local.dev.children import Children
+from local.dev.stack import Emulated, Options, app_settings, emulator_program
+from local.prove.upgrading.answers import Answers, recorded
+from local.prove.upgrading.versions import Hosts, asked, present_source
 
 FOLDER = HERE.root / "tests/data/tables-0.1.0"
 _ANSWERS = "answers.json.gz"
@@ -45,6 +51,23 @@ def kept_answers() -> tuple[Answers, datetime]:
     """What 0.1.0 answered from these tables, and when histories end in that."""
     told = json.loads(gzip.decompress((FOLDER / _ANSWERS).read_bytes()))
     return told["answers"], datetime.fromisoformat(told["until"])
+
+
+def answers_of_this_version(children: Children, storage: StorageAddresses, prefix: str, folder: Path) -> Answers:
+    """What this version answers from the tables that were put back, at the time at which 0.1.0 did, without polls.
+
+    `folder` takes the app and its log. The time is that of an emulator that stands still. Raises Failure.
+    """
+    account, (_, until) = Emulated(), kept_answers()
+    program = emulator_program(HERE, Options(), account)
+    stepped = ("--stepped", "--start", until.isoformat())
+    still = replace(program, command=(*program.command, *stepped), log=folder / "emulator.log")
+    emulator = children.start(still)["address"].rstrip("/")
+    settings = app_settings(Options(), storage.connection_string, account, emulator)
+    own = {"TABLE_PREFIX": prefix, "CLOCK_URL": f"{emulator}/_emulator/clock"}
+    hosts = Hosts(children, settings | own, folder, emulator, account.name)
+    stack = hosts.start(present_source(folder / "present"), polls=False)
+    return recorded(partial(asked, stack.api), account.name, until)
 
 
 async def _upload(container: ContainerClient) -> None:

@@ -1,9 +1,7 @@
-"""Hosts of this version and of an earlier one, whose source git has, on the same tables."""
+"""Hosts of this version and of an earlier one, whose source is kept beside the tests, on the same tables."""
 
 import http.client
-import io
 import json
-import subprocess
 import tarfile
 import urllib.error
 import urllib.request
@@ -14,7 +12,6 @@ from typing import Any
 
 from local.dev.checkout import HERE
 from local.dev.children import Children, Program
-from local.dev.console import Failure
 from local.dev.stack import LISTENING, LOOPBACK, base_environment
 from local.prove.counts import Stack
 
@@ -26,13 +23,9 @@ _TIMERS = ("TICK_SCHEDULE", "HOUSEKEEPING_SCHEDULE")
 _SECONDS = 60
 
 
-def source_of(commit: str, folder: Path) -> Path:
-    """The app as a commit has it, in a folder. Raises Failure where git doesn't have the commit."""
-    command = ["git", "-C", str(HERE.root), "archive", commit, *_PARTS]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode:
-        raise Failure(f"git doesn't have commit {commit[:7]} here; `git fetch --unshallow` gets all of history.")
-    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as packed:
+def earlier_source(folder: Path) -> Path:
+    """The app of version 0.1.0, in a folder."""
+    with tarfile.open(HERE.root / "tests/data/tables-0.1.0/source.tar.xz") as packed:
         packed.extractall(folder, filter="data")
     return _with_host(folder)
 
