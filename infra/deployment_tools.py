@@ -14,7 +14,7 @@ MIN_AZD = (1, 20)
 MIN_BICEP = (0, 30)
 ROLES = {"Reader", "Operator"}
 LONGEST_NAME = 12
-OPTIONAL = {"ALERT_EMAIL"}
+OPTIONAL = {"ACCOUNT_ROLES", "ALERT_EMAIL"}
 
 
 def tools(deployment: Deployment) -> Iterator[str]:

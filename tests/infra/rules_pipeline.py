@@ -103,6 +103,7 @@ _GIVEN = {
     "Name everything that would fail": {
         name: f"${{{{ vars.{name} }}}}"
         for name in (
+            "ACCOUNT_ROLES",
             "ALERT_EMAIL",
             "AUTH_CLIENT_ID",
             "AZURE_ENV_NAME",

@@ -84,7 +84,7 @@ def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
     def run(*arguments: str, changed: Mapping[str, Any] | None = None, **variables: str) -> tuple[int, str]:
         write_programs(tmp_path, {**ALL_WELL, **(changed or {})})
-        for name in ("ALERT_EMAIL", *VARIABLES):
+        for name in ("ACCOUNT_ROLES", "ALERT_EMAIL", *VARIABLES):
             monkeypatch.delenv(name, raising=False)
         for name, value in {**VARIABLES, **variables}.items():
             monkeypatch.setenv(name, value)

@@ -13,6 +13,7 @@ import yaml
 from local.dev.checkout import HERE
 from local.dev.scripts import INFRA
 from tests.infra.fake_az import write_programs
+from tests.infra.test_scripts import PUBLIC
 
 VERSIONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
 CLIENT = "33333333-0000-0000-0000-000000000000"
@@ -26,6 +27,7 @@ OUTPUTS = {
     "BATCHSCOPE_URL": "https://app.example",
 }
 REGISTERED: Mapping[str, Any] = {
+    "az cloud show": PUBLIC,
     "az ad app list": [{"appId": CLIENT}],
     "az ad app update": "",
     "az rest --method PATCH": "",
