@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import secrets
+import subprocess
+import sys
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -12,6 +14,7 @@ from azure.data.tables import TableEntity
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import BlobServiceClient
 
+from local.dev.checkout import HERE
 from shared.garbage import collect_rarely
 from shared.stores.blobs import BlobContainer
 from shared.stores.history import has_rows
@@ -104,3 +107,32 @@ def test_what_was_in_use_when_the_collector_came_by_does_not_pile_up_behind_it()
     in_use.clear()
     gc.collect()
     assert most < 125_000
+
+
+FRAGMENTED = """
+import gc, resource
+from local.dev.checkout import HERE
+from shared.garbage import collect_rarely
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 1e6
+
+collect_rarely()
+kept, passing = [], []
+for number in range(2_000):
+    passing.append(bytes(64_000))
+    kept.append(bytes(2_000))
+held = resident()
+passing.clear()
+freed = resident()
+gc.collect()
+print(held, freed, resident())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc returns free memory on demand")
+def test_free_memory_between_live_blocks_returns_to_the_system_with_a_full_collection() -> None:
+    run = subprocess.run([sys.executable, "-c", FRAGMENTED], cwd=HERE.root, capture_output=True, text=True, check=True)
+    held, freed, after = map(float, run.stdout.split())
+    assert held - freed < 40  # of the 128 MB that are free
+    assert held - after > 80
