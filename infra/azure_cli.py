@@ -3,7 +3,7 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,12 @@ def words_of(*arguments: str) -> str:
 def azd(*arguments: str) -> str:
     """What `azd` prints. Raises CommandError."""
     return _output([_program("azd"), *arguments])
+
+
+def flat(resource: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A resource as older Azure CLIs show it; newer ones show its properties in a level of their own."""
+    shown = resource or {}
+    return {**shown, **(shown.get("properties") or {})}
 
 
 def _program(name: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from infra.azure_cli import Az, CommandError, az
+from infra.azure_cli import Az, CommandError, az, flat
 
 _TRIES = 10
 _PAUSE_SECONDS = 30.0
@@ -27,7 +27,7 @@ def triggers(functions: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
         {"functionName": name, "containerName": _container(name, binding)}
         for function in functions
         for name in [str(function["name"]).rpartition("/")[2]]
-        for binding in (function.get("config") or {}).get("bindings", [])
+        for binding in (flat(function).get("config") or {}).get("bindings", [])
         if binding.get("type") == "blobTrigger"
     ]
 
@@ -43,7 +43,7 @@ def _container(name: str, binding: Mapping[str, Any]) -> str:
 
 def existing_topic(topics: Iterable[Mapping[str, Any]], storage_id: str) -> str:
     """Name of the system topic that the storage account has already, or an empty text; it can have only one."""
-    names = [str(topic["name"]) for topic in topics if str(topic["source"]).lower() == storage_id.lower()]
+    names = [str(topic["name"]) for topic in topics if str(flat(topic)["source"]).lower() == storage_id.lower()]
     return names[0] if names else ""
 
 
@@ -61,10 +61,8 @@ def functions_of(group: str, app: str, call: Az, *, pause_seconds: float) -> lis
 
 def is_private(group: str, app: str, call: Az) -> bool:
     """Whether an app answers private endpoints only."""
-    shown = call("functionapp", "show", "--resource-group", group, "--name", app) or {}
-    # Newer Azure CLIs show an app's properties in a level of their own.
-    access = shown.get("publicNetworkAccess") or (shown.get("properties") or {}).get("publicNetworkAccess")
-    return str(access).lower() == "disabled"
+    shown = flat(call("functionapp", "show", "--resource-group", group, "--name", app))
+    return str(shown.get("publicNetworkAccess")).lower() == "disabled"
 
 
 def subscribe(

@@ -17,7 +17,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from infra.azure_cli import Az, CommandError, az
+from infra.azure_cli import Az, CommandError, az, flat
 
 _TRIES = 10
 _PAUSE_SECONDS = 30.0
@@ -31,7 +31,8 @@ _NOT_YET = {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.BAD_GATEWAY, 
 
 def deployment_site(group: str, app: str, call: Az) -> str:
     """Host name of the site that takes packages for an app. Raises CommandError."""
-    names = (call("functionapp", "show", "--resource-group", group, "--name", app) or {}).get("hostNameSslStates") or []
+    shown = flat(call("functionapp", "show", "--resource-group", group, "--name", app))
+    names = shown.get("hostNameSslStates") or []
     found = [str(name["name"]) for name in names if str(name.get("hostType")) == "Repository"]
     if not found:
         raise CommandError(f"{app} has no deployment site; is it a function app in {group}?")

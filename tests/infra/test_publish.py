@@ -66,9 +66,8 @@ def az_of(site: Site) -> Callable[..., Any]:
         if arguments[:2] == ("functionapp", "show"):
             assert arguments[2:] == ("--resource-group", "rg", "--name", "func")
             host = site.address.removeprefix("http://")
-            return {
-                "hostNameSslStates": [{"hostType": "Standard", "name": "x"}, {"hostType": "Repository", "name": host}]
-            }
+            names = [{"hostType": "Standard", "name": "x"}, {"hostType": "Repository", "name": host}]
+            return {"name": "func", "properties": {"hostNameSslStates": names}}
         return {"accessToken": "a-token"} if arguments[:2] == ("account", "get-access-token") else None
 
     return call
@@ -123,6 +122,12 @@ def test_a_package_that_is_refused_is_not_sent_again(site: Site) -> None:
     with pytest.raises(CommandError, match=r"refused the package with status 400: .*InvalidPackage"):
         publish.publish(site.address, "t", PACKAGE, pause_seconds=0)
     assert len(site.sent) == 1
+
+
+@pytest.mark.parametrize("nest", [lambda shown: shown, lambda shown: {"properties": shown}])
+def test_the_deployment_site_is_found_however_the_cli_shows_the_app(nest: Callable[[Any], Any]) -> None:
+    shown = nest({"hostNameSslStates": [{"hostType": "Repository", "name": "func.scm.example"}]})
+    assert publish.deployment_site("rg", "func", lambda *_: shown) == "func.scm.example"
 
 
 def test_an_app_that_is_not_there_is_named() -> None:

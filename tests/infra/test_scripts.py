@@ -92,6 +92,16 @@ def test_without_blob_functions_nothing_is_deployed(capsys: pytest.CaptureFixtur
     assert "nothing to subscribe" in capsys.readouterr().out
 
 
+def test_functions_and_topics_are_read_however_the_cli_shows_them() -> None:
+    function = blob_function("a", "telemetry/{name}")
+    nested = {"name": function["name"], "properties": {"name": "a", "config": function["config"]}}
+    az = subscribing(nested, topics=[{"name": "own", "properties": {"source": STORAGE_ID}}])
+    assert event_subscriptions.main(SUBSCRIBE, az) == 0
+    (deployed,) = az.called("deployment")
+    assert "existingTopicName=own" in deployed
+    assert "\"containerName\": \"telemetry\"" in str(deployed)
+
+
 @pytest.mark.parametrize(
     "shown", [{"publicNetworkAccess": "Disabled"}, {"properties": {"publicNetworkAccess": "Disabled"}}]
 )
