@@ -1,6 +1,6 @@
 """Names everything that would make a deployment to Azure fail, all at once, before anything is changed.
 
-It looks at tools, the login, variables, rights, the region, quotas, resource providers and names, and asks Azure what
+It looks at tools, the login, variables, parameters, rights, the region, quotas, resource providers and names, and asks Azure what
 the templates would do. It only reads. The exit code is 0 when nothing is wrong; what couldn't be looked at is named,
 but isn't held against the deployment.
 
@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from infra.azure_cli import CommandError, az, azd
 from infra.deployment import Deployment, read_variables
+from infra.deployment_parameters import parameters
 from infra.deployment_places import names, providers, quotas, region
 from infra.deployment_rights import account_rights, subscription_rights
 from infra.deployment_tools import bicep, login, tools, variables
 
 type Check = Callable[[Deployment], Iterable[str]]
-FIRST: Mapping[str, Check] = {"tools": tools, "login": login, "variables": variables}
+FIRST: Mapping[str, Check] = {"tools": tools, "login": login, "variables": variables, "parameters": parameters}
 THEN: Mapping[str, Check] = {
     "Bicep": bicep,
     "rights on the subscription": subscription_rights,

@@ -22,8 +22,22 @@ ON_SUBSCRIPTION = {
     "Microsoft.Web/sites/write": "make the app",
     ASSIGN: "give the app its roles",
 }
+JOIN = "Microsoft.Network/virtualNetworks/subnets/join/action"
+RECORD = "Microsoft.Network/privateDnsZones/join/action"
+ON_NETWORK = (
+    ("appSubnetId", JOIN, "put the app into the subnet"),
+    ("endpointSubnetId", JOIN, "put private endpoints into the subnet"),
+    ("dnsZoneGroupId", RECORD, "write records into the zones"),
+)
+"""Parameters that name what is there already, with the right that a deployment needs on it, and what for."""
 CONTRIBUTE = "Contributor"
-ADMINISTER = "Role Based Access Control Administrator"
+ROLES = {
+    ASSIGN: "Role Based Access Control Administrator",
+    DEFINE: "Owner or User Access Administrator",
+    JOIN: "Network Contributor",
+    RECORD: "Private DNS Zone Contributor",
+}
+"""Roles that hold an action which CONTRIBUTE lacks, or that hold little else."""
 MAX_SETTINGS = 5
 """How many diagnostic settings a resource can have."""
 
@@ -52,6 +66,8 @@ def subscription_rights(deployment: Deployment) -> Iterator[str]:
     for action, purpose in ON_SUBSCRIPTION.items():
         if not may(permissions, action):
             yield _lacking(deployment.scope, action, purpose)
+    if deployment.parameters.get("telemetryWriters") and not may(permissions, DEFINE):
+        yield _lacking(deployment.scope, DEFINE, "define the custom role of telemetryWriters")
 
 
 def account_rights(deployment: Deployment) -> Iterator[str]:
@@ -75,6 +91,17 @@ def account_rights(deployment: Deployment) -> Iterator[str]:
         for scope in sorted({deployment.scope, *("/".join(each.split("/")[:3]) for each in valid)}):
             if not may(granted(deployment, scope), DEFINE):
                 yield _lacking(scope, DEFINE, "define the custom role of leastPrivilegeBatchRole")
+    yield from _network_rights(deployment)
+
+
+def _network_rights(deployment: Deployment) -> Iterator[str]:
+    """What a deployment does to networks and zones that are there already."""
+    if not deployment.parameters.get("privateNetworking"):
+        return
+    for name, action, purpose in ON_NETWORK:
+        scope = str(deployment.parameters.get(name) or "")
+        if scope not in ("", "none") and not may(granted(deployment, scope), action):
+            yield _lacking(scope, action, purpose)
 
 
 def _logging(
@@ -98,5 +125,4 @@ def _logging(
 
 
 def _lacking(scope: str, action: str, purpose: str) -> str:
-    role = ADMINISTER if action == ASSIGN else "Owner or User Access Administrator" if action == DEFINE else CONTRIBUTE
-    return f"You may not {purpose} ({action}) on {scope}. Ask its owner for the role {role} there."
+    return f"You may not {purpose} ({action}) on {scope}. Ask its owner for the role {ROLES.get(action, CONTRIBUTE)} there."

@@ -222,6 +222,83 @@ def test_a_custom_role_needs_the_right_to_define_it(checked: Checked, monkeypatc
     assert only.startswith(f"You may not define the custom role of leastPrivilegeBatchRole ({DEFINE}) on {elsewhere}.")
 
 
+WRITER = {"principalId": "id-1", "prefix": "accounts/render/pools/a"}
+SUBNET, ZONES = f"{SCOPE}/resourceGroups/rg-net/subnets/app", f"{SCOPE}/resourceGroups/rg-dns"
+
+
+def test_writers_of_telemetry_need_the_right_to_define_their_role(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_assign = {"value": [{"actions": ["*"], "notActions": ["Microsoft.Authorization/roleDefinitions/*"]}]}
+    changed = {f"{GET} {SCOPE}{PERMISSIONS}": may_assign}
+    assert checked(changed=changed)[0] == 0
+    monkeypatch.setattr("infra.deployment.Deployment.parameters", {"telemetryWriters": [WRITER]})
+    (only,) = wrong(checked(changed=changed)[1])
+    assert only.startswith(f"You may not define the custom role of telemetryWriters ({DEFINE}) on {SCOPE}.")
+
+
+def test_subnets_and_zones_that_are_there_need_rights_of_their_own(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"privateNetworking": True, "appSubnetId": SUBNET, "endpointSubnetId": SUBNET, "dnsZoneGroupId": ZONES}
+    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
+    changed = {f"{GET} {each}{PERMISSIONS}": OWNER for each in (SUBNET, ZONES)}
+    assert checked(changed=changed)[0] == 0
+    _, printed = checked(changed={f"{GET} {each}{PERMISSIONS}": READER for each in (SUBNET, ZONES)})
+    assert [line.rpartition("the role ")[2] for line in wrong(printed)] == [
+        "Network Contributor there.",
+        "Network Contributor there.",
+        "Private DNS Zone Contributor there.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"privateNetworking": True, "appSubnetId": SUBNET}, "appSubnetId and endpointSubnetId only one is given"),
+        ({"encryptionKeyUri": "https://v.vault.azure.net/keys/k"}, "encryptionIdentityId only one is given"),
+        (
+            {"encryptionKeyUri": "https://v.vault.azure.net/keys/k/0123", "encryptionIdentityId": "id"},
+            "names a version of the key",
+        ),
+        ({"privateInboundAccess": True}, "privateInboundAccess needs privateNetworking"),
+        ({"privateNetworking": True, "privateBatchAccountIds": f"{ACCOUNT}2"}, "render2, which isn't in BATCH_ACCOUNT"),
+        ({"telemetryWriters": [WRITER, {**WRITER, "prefix": "accounts/b"}]}, "names the identity id-1 2 times"),
+        ({"telemetryWriters": [{**WRITER, "prefix": "/"}]}, "the prefix '/'. Name a folder"),
+        ({"telemetryWriters": [{**WRITER, "prefix": "/accounts/a"}]}, "the prefix '/accounts/a'"),
+    ],
+)
+def test_parameters_that_do_not_fit_together_are_named(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], said: str
+) -> None:
+    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
+    changed = {f"{GET} {SUBNET}{PERMISSIONS}": OWNER}
+    (only,) = wrong(checked(changed=changed)[1])
+    assert said in only
+
+
+@pytest.mark.parametrize("text", ["render=Reader:Render.Reader", "render=Operator:Ops, *=Reader:Reader", ""])
+def test_rights_of_watched_accounts_are_in_order(checked: Checked, text: str) -> None:
+    assert checked(ACCOUNT_ROLES=text)[0] == 0
+
+
+@pytest.mark.parametrize("text", ["rander=Reader:A", "render=Writer:A", "render:Reader", "render.westeurope=Reader:A"])
+def test_a_mistake_in_rights_of_accounts_is_named_before_it_closes_the_app(checked: Checked, text: str) -> None:
+    (only,) = wrong(checked(ACCOUNT_ROLES=text)[1])
+    assert only.startswith(f"ACCOUNT_ROLES: '{text}'")
+
+
+def test_accounts_that_share_a_name_have_rights_by_name_and_region(checked: Checked) -> None:
+    other = ACCOUNT.replace("rg-batch", "rg-east")
+    group = other.partition("/providers/")[0]
+    changed: dict[str, Any] = {f"{GET} {each}{PERMISSIONS}": OWNER for each in (other, group)}
+    changed |= {f"{GET} {other}?": {"location": "westeurope"}, SETTINGS.replace("rg-batch", "rg-east"): {"value": []}}
+    both = {"BATCH_ACCOUNT_IDS": f"{ACCOUNT},{other}"}
+    assert checked(changed=changed, ACCOUNT_ROLES="render.eastus=Reader:A", **both)[0] == 0
+    (only,) = wrong(checked(changed=changed, ACCOUNT_ROLES="render=Reader:A", **both)[1])
+    assert "names no watched account" in only
+
+
 def test_azd_brings_the_values_that_the_environment_lacks(checked: Checked) -> None:
     values = "\n".join(f'{name}="{value}"' for name, value in VARIABLES.items() if name != "AUTH_CLIENT_ID")
     changed = {"azd env get-values": values, "azd version": {"azd": {"version": "1.27.0"}}}
