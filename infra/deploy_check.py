@@ -1,8 +1,8 @@
 """Names everything that would make a deployment to Azure fail, all at once, before anything is changed.
 
-It looks at tools, the login, variables, parameters, rights, the region, quotas, resource providers and names, and asks Azure what
-the templates would do. It only reads. The exit code is 0 when nothing is wrong; what couldn't be looked at is named,
-but isn't held against the deployment.
+It looks at tools, the login, variables, parameters, rights, the region, quotas, resource providers and names, and asks
+Azure what the templates would do. It only reads. The exit code is 0 when nothing is wrong; what couldn't be looked at
+is named, but isn't held against the deployment.
 
 Values come from the environment, under the names that infra/main.parameters.json has; with --azd, from the azd
 environment as well. A right that a role gives under a condition counts as given, as Azure doesn't say what that is.

@@ -125,4 +125,5 @@ def _logging(
 
 
 def _lacking(scope: str, action: str, purpose: str) -> str:
-    return f"You may not {purpose} ({action}) on {scope}. Ask its owner for the role {ROLES.get(action, CONTRIBUTE)} there."
+    role = ROLES.get(action, CONTRIBUTE)
+    return f"You may not {purpose} ({action}) on {scope}. Ask its owner for the role {role} there."

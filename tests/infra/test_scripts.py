@@ -99,7 +99,7 @@ def test_functions_and_topics_are_read_however_the_cli_shows_them() -> None:
     assert event_subscriptions.main(SUBSCRIBE, az) == 0
     (deployed,) = az.called("deployment")
     assert "existingTopicName=own" in deployed
-    assert "\"containerName\": \"telemetry\"" in str(deployed)
+    assert '"containerName": "telemetry"' in str(deployed)
 
 
 @pytest.mark.parametrize(
