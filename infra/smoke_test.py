@@ -174,7 +174,10 @@ def check_accounts(site: Site) -> str:
     """At least one account that is switched on was polled with success, or none was due."""
     accounts = site.get("api/accounts").json("The list of accounts").get("value")
     if not isinstance(accounts, list) or not accounts:
-        raise SmokeError("The list of accounts is empty: the setting BATCH_ACCOUNTS names none.")
+        raise SmokeError(
+            "The list of accounts is empty: the setting BATCH_ACCOUNTS names none, or ACCOUNT_ROLES shows this identity"
+            " none. Give it an app role for every account that it is to see."
+        )
     now = datetime.now(UTC)
     faults = {str(account.get("id")): _fault(account, site, now) for account in accounts if account.get("enabled")}
     if not faults:
@@ -282,7 +285,10 @@ def main(arguments: Sequence[str], token: str) -> int:
 
 
 def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a time like 2026-11-21T13:00:00Z") from None
     if moment.tzinfo is None:
         raise argparse.ArgumentTypeError(f"{text} has no time zone; end it with Z for UTC")
     return moment

@@ -200,7 +200,7 @@ BROKEN: Mapping[str, tuple[Deployment, str]] = {
     ),
     "there are no accounts": (
         Deployment().but("/api/accounts", as_json({"value": []})),
-        "The list of accounts is empty",
+        "names none, or ACCOUNT_ROLES shows this identity none",
     ),
     "the token isn't taken": (Deployment().but("/api/accounts", Reply(b"", 401)), "The list of accounts answered 401"),
     "the API isn't described": (
@@ -309,7 +309,7 @@ def run_as_program(*arguments: str, token: str = "") -> subprocess.CompletedProc
         (("https://example.com", "--no-sign-in"), "this machine only"),
         (("https://example.com",), "put a token"),
         (("https://example.com", "--polled-after", "2026-11-21T13:00:00"), "has no time zone"),
-        (("https://example.com", "--polled-after", "now"), "--polled-after"),
+        (("https://example.com", "--polled-after", "now"), "now is not a time like 2026-11-21T13:00:00Z"),
     ],
 )
 def test_a_token_is_needed_and_never_sent_unencrypted(arguments: tuple[str, ...], said: str) -> None:
