@@ -209,13 +209,28 @@ PIPELINE_BREAKAGES = (
     Breakage("backups overwrite each other", _BACKUP, 'backup --name "run-$RUN"', 'backup --name "weekly"'),
     Breakage("a backup can't be gone on with", _BACKUP, 'backup --name "run-$RUN"', "backup"),
     Breakage("there are no weekly backups", _BACKUP, '  schedule:\n    - cron: "17 3 * * 0"\n', ""),
+    Breakage("a production environment is never backed up", _BACKUP, "vars.BACKUP_ENVIRONMENTS || ", ""),
+    Breakage("one failed backup ends the others", _BACKUP, "fail-fast: false", "fail-fast: true"),
+    Breakage("environments write one backup", _BACKUP, "-${{ strategy.job-index }}", ""),
+    Breakage("a backup logs in to the public cloud only", _BACKUP, "vars.AZURE_CLOUD || ", ""),
+    Breakage("a release bears another version", ".github/workflows/release.yml", "${TAG#v}", "0"),
+    Breakage(
+        "a package finds no deployment site with newer tools",
+        _PUBLISH,
+        'flat(call("functionapp", "show", "--resource-group", group, "--name", app))',
+        'call("functionapp", "show", "--resource-group", group, "--name", app) or {}',
+    ),
+    Breakage(
+        "rights of writers aren't looked at",
+        _RIGHTS,
+        'if deployment.parameters.get("telemetryWriters") and',
+        "if False and",
+    ),
     Breakage("two backups run at once", _BACKUP, "cancel-in-progress: false", "cancel-in-progress: true"),
     Breakage("a backup logs in with a secret", _BACKUP, "vars.AZURE_CLIENT_ID", "secrets.AZURE_CLIENT_ID"),
     Breakage("a backup may write to the repository", _BACKUP, "contents: read", "contents: write"),
     Breakage(
         "a backup is of no storage", _BACKUP, "          BATCHSCOPE_STORAGE: ${{ vars.BATCHSCOPE_STORAGE }}\n", ""
     ),
-    Breakage(
-        "a backup runs without an environment", _BACKUP, "    environment: ${{ inputs.environment || 'dev' }}\n", ""
-    ),
+    Breakage("a backup runs without an environment", _BACKUP, "    environment: ${{ matrix.environment }}\n", ""),
 )

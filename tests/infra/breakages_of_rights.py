@@ -285,7 +285,7 @@ RIGHTS_BREAKAGES = (
     Breakage(
         "events of a private app are subscribed",
         "infra/event_subscriptions.py",
-        'return str(access).lower() == "disabled"',
+        'return str(shown.get("publicNetworkAccess")).lower() == "disabled"',
         "return False",
     ),
     Breakage(

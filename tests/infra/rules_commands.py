@@ -85,6 +85,7 @@ _RUNS: Mapping[str, tuple[str, ...]] = {
         "actions/checkout",
         "actions/setup-python",
         _STRICT,
+        'grep --quiet --fixed-strings --line-regexp "version = \\"${TAG#v}\\"" pyproject.toml',
         "python3 dev.py build",
         "python3 dev.py sbom",
         "cd dist",

@@ -41,6 +41,7 @@ _LOGIN = {
     "client-id": "${{ vars.AZURE_CLIENT_ID }}",
     "tenant-id": "${{ vars.AZURE_TENANT_ID }}",
     "subscription-id": "${{ vars.AZURE_SUBSCRIPTION_ID }}",
+    "environment": "${{ vars.AZURE_CLOUD || 'azurecloud' }}",
 }
 _WITH: Mapping[str, Mapping[str, Any]] = {
     "actions/checkout": {"persist-credentials": False},
@@ -74,7 +75,18 @@ _OWN_KEYS: Mapping[str, Mapping[str, Any]] = {
     },
     "build": {"environment": "release", "needs": "ci"},
     "analyze": {},
-    "backup": {"environment": "${{ inputs.environment || 'dev' }}"},
+    "backup": {
+        "environment": "${{ matrix.environment }}",
+        "strategy": {
+            "fail-fast": False,
+            "matrix": {
+                "environment": (
+                    "${{ fromJSON(inputs.environment && format('[\"{0}\"]', inputs.environment) ||"
+                    " vars.BACKUP_ENVIRONMENTS || '[\"dev\"]') }}"
+                )
+            },
+        },
+    },
 }
 """What a job says beyond what every job does; a condition or a default more, and its steps may not run as they read."""
 _STEP_KEYS = {"name", "id", "uses", "with", "env", "run"}
@@ -90,12 +102,12 @@ _CONCURRENCY = {
         "group": "codeql-${{ github.ref }}-${{ github.event_name }}",
         "cancel-in-progress": "${{ github.event_name == 'pull_request' }}",
     },
-    "backup.yml": {"group": "backup-${{ inputs.environment || 'dev' }}", "cancel-in-progress": False},
+    "backup.yml": {"group": "backup-${{ inputs.environment || 'weekly' }}", "cancel-in-progress": False},
 }
 _BACKUP = {
     "BATCHSCOPE_BACKUPS": "${{ vars.BATCHSCOPE_BACKUPS }}",
     "BATCHSCOPE_STORAGE": "${{ vars.BATCHSCOPE_STORAGE }}",
-    "RUN": "${{ github.run_id }}",
+    "RUN": "${{ github.run_id }}-${{ strategy.job-index }}",
 }
 _GIVEN = {
     "Back up the tables": _BACKUP,
@@ -112,6 +124,7 @@ _GIVEN = {
             "BATCH_ACCOUNT_IDS",
         )
     },
+    "Build the package, and the list of what is in it": {"TAG": "${{ github.ref_name }}"},
     "Publish the release": {"GH_TOKEN": "${{ github.token }}", "TAG": "${{ github.ref_name }}"},
     "Deploy the package": {
         "APP": "${{ steps.provision.outputs.app }}",
