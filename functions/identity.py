@@ -24,7 +24,11 @@ _HEADER = "x-ms-client-principal"
 _ROLES = "roles"
 _GROUPS = frozenset({"groups", "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups"})
 _OVERAGE = frozenset({"_claim_names", "hasgroups"})
-_NO_ROLE = "This needs the app role '{role}' of Batchscope, which its administrators assign in Microsoft Entra ID."
+_NO_ROLE = "This needs the app role 'Reader' of Batchscope, which its administrators assign in Microsoft Entra ID."
+_NOT_OPERATED = (
+    "This needs the role Operator of this account, by an app role or group of Microsoft Entra ID; Batchscope's"
+    " administrators assign these."
+)
 _TOO_MANY_GROUPS = (
     " Your sign-in names no groups, as you are in too many: an app role works, or a registration that names only groups"
     " assigned to it."
@@ -65,7 +69,7 @@ class Caller:
     def require(self, role: Role, account: str) -> None:
         """Raises ForbiddenError where the caller may read this account and lacks the role."""
         if role == "Operator" and account not in self.operates:
-            raise ForbiddenError(_NO_ROLE.format(role=role))
+            raise ForbiddenError(_NOT_OPERATED)
 
 
 def identify(settings: Settings, request: func.HttpRequest) -> Caller:
@@ -81,7 +85,7 @@ def identify(settings: Settings, request: func.HttpRequest) -> Caller:
     held, roles = _held(principal), settings.account_roles
     if not roles.knows(held):
         hint = _TOO_MANY_GROUPS if _has_too_many_groups(principal) else ""
-        raise ForbiddenError(_NO_ROLE.format(role="Reader") + hint)
+        raise ForbiddenError(_NO_ROLE + hint)
     every = {*names, OTHERS} if settings.problems else names  # problems may name accounts that aren't among these
     return Caller(
         roles.allowed("Reader", held, names),

@@ -173,6 +173,7 @@ def test_only_operators_of_an_account_change_it(rights: Rights, endpoint: Endpoi
     url, body = f"{SITE}/api/{rights.alpha.in_path(path)}", BODIES[endpoint.name]
     reader, operator = rights.app.ask([Ask(endpoint.method, url, caller, body) for caller in (READER, OPERATOR)])
     assert (reader.status, json.loads(reader.text)["error"]["code"]) == (403, "Forbidden")
+    assert "the role Operator of this account" in reader.text
     assert operator.status in (200, 202), operator.text
     assert rights.leaks(reader) == rights.leaks(operator) == []
 
