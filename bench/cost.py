@@ -134,12 +134,18 @@ def _parser() -> argparse.ArgumentParser:
         prog="dev.py bench cost", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     for field in fields(Case):
-        parser.add_argument(f"--{field.name}", type=int, metavar="N", help="of a case of your own")
+        parser.add_argument(f"--{field.name}", type=_count, metavar="N", help="of a case of your own")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="another price or assumption")
     parser.add_argument("--measure", action="store_true", help="count anew first, which takes a quarter of an hour")
     parser.add_argument("--write", action="store_true", help="put the table of the two cases into docs/operations.md")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the sums there")
     return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 0")
+    return int(text)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -91,12 +91,14 @@ def _place(options: argparse.Namespace, name: str) -> str:
 def _parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="dev.py", description=__doc__)
     commands = top.add_subparsers(metavar="COMMAND", required=True)
-    backup = commands.add_parser("backup", help="copy all tables to blobs, while the app runs", epilog=_EPILOG)
+    text = "Copies all tables of an app to blobs, while the app runs. Run again after a failure, it goes on."
+    backup = commands.add_parser("backup", description=text, epilog=_EPILOG)
     _add_places(backup, "whose tables are backed up", "whose blobs the backup becomes")
     text = "folder of the backup (default: the time); one that isn't complete is gone on with"
     backup.add_argument("--name", type=_name, help=text)
     backup.set_defaults(command=_backup)
-    restore = commands.add_parser("restore", help="copy a backup into the tables of a stopped app", epilog=_EPILOG)
+    text = "Copies a backup into the tables of an app, which has to be stopped (`az functionapp stop`), and compares."
+    restore = commands.add_parser("restore", description=text, epilog=_EPILOG)
     _add_places(restore, "whose tables are written", "whose blobs hold the backup")
     restore.add_argument("--name", type=_name, required=True, help="folder of the backup")
     restore.add_argument("--replace", action="store_true", help="delete all rows of the target first, if it has any")

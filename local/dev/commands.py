@@ -24,7 +24,7 @@ from local.dev.stack import Options
 from local.dev.up import up
 
 type Command = Callable[[Checkout, argparse.Namespace], int]
-ACCOUNT = re.compile(r"https://[a-z0-9]+\.[a-z0-9]+\.batch\.azure\.com/?")
+ACCOUNT = re.compile(r"https://[a-z0-9]+\.[a-z0-9]+\.batch\.(azure\.com|usgovcloudapi\.net|chinacloudapi\.cn)/?")
 OWN_ARGUMENTS = {
     "test": 1, "emulator": 1, "backup": 1, "restore": 1, "deploy-check": 1, "bench": 2, "prove": 2, "infra": 2
 }  # fmt: skip

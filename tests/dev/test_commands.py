@@ -7,10 +7,26 @@ from pathlib import Path
 import pytest
 
 from local.dev.checkout import HERE
-from local.dev.commands import split
+from local.dev.commands import parser, split
 from local.dev.scripts import script_names, spread
 
-COMMANDS = ("up", "emulator", "backup", "restore", "test", "check", "bench", "prove", "build", "clean", "lock")
+COMMANDS = (
+    *(
+        "up",
+        "emulator",
+        "backup",
+        "restore",
+        "test",
+        "check",
+        "bench",
+        "prove",
+        "deploy-check",
+        "build",
+        "sbom",
+        "clean",
+    ),
+    "lock",
+)
 
 
 def dev(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -50,6 +66,12 @@ def test_bad_arguments_are_named(arguments: list[str], said: str) -> None:
     assert done.returncode != 0
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("suffix", ["azure.com", "usgovcloudapi.net", "chinacloudapi.cn"])
+def test_accounts_of_each_cloud_that_the_app_knows_can_be_watched(suffix: str) -> None:
+    account = f"https://contoso.region.batch.{suffix}"
+    assert parser().parse_args(["up", "--account", account]).account == [account]
 
 
 def test_arguments_of_tests_and_scripts_pass_through_untouched() -> None:

@@ -61,3 +61,6 @@ def test_a_case_of_ones_own_is_shown_and_an_unknown_price_is_refused(capsys: pyt
     with pytest.raises(SystemExit):
         main(["--set", "tabelOperations=1"])
     assert "There is no 'tabelOperations'; there are" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["--nodes", "-3"])
+    assert "-3 is not a whole number from 0" in capsys.readouterr().err
