@@ -34,7 +34,10 @@ def azd(*arguments: str) -> str:
 
 
 def flat(resource: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A resource as older Azure CLIs show it; newer ones show its properties in a level of their own."""
+    """A resource with its properties beside its name, where `az` shows them in a level of their own.
+
+    `az functionapp show` does so for Flex Consumption, and newer versions for more (azure-cli, `show_functionapp`).
+    """
     shown = resource or {}
     return {**shown, **(shown.get("properties") or {})}
 
