@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import logging
 import os
 import re
 import sys
@@ -9,9 +10,10 @@ import time
 import tomllib
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any
 
-from azure.core.exceptions import AzureError
+from azure.core.exceptions import AzureError, ClientAuthenticationError
 from azure.storage.blob.aio import ContainerClient
 
 from local.backup.backup import Backup, total
@@ -32,13 +34,14 @@ def main(arguments: Sequence[str]) -> int:
     """Exit code 0 when the tables are copied, or checked; else 1 and one sentence."""
     options = _parser().parse_args(arguments)
     command: Command = options.command
+    logging.getLogger("azure").setLevel(logging.CRITICAL)  # what fails is said in a sentence
     try:
         begun = time.monotonic()
         manifest = asyncio.run(command(options))
     except Failure as failure:
         complain(str(failure))
     except AzureError as error:
-        complain(f"Storage didn't do what was asked: {_first_line(error)} {_advice(options)}")
+        complain(f"{reason_of(error)} {_advice(options)}")
     except KeyboardInterrupt:
         complain(f"Stopped. {_advice(options)}")
     else:
@@ -129,8 +132,15 @@ def _advice(options: argparse.Namespace) -> str:
     return f"The same command with --name {options.name} goes on where this one ended." if options.name else ""
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+def reason_of(error: AzureError) -> str:
+    """Why storage didn't do what was asked, and what helps, in a sentence."""
+    status = getattr(error, "status_code", None)
+    if isinstance(error, ClientAuthenticationError) and status is None:
+        return "Nobody is signed in to Azure here: run `az login`, or name the storage account by a connection string."
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        return f"Storage refused: {first} The roles and networks that it takes are in docs/operations.md."
+    return f"Storage didn't do what was asked: {first}"
 
 
 if __name__ == "__main__":
