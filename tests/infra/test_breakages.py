@@ -27,7 +27,9 @@ def test_every_breakage_can_be_planted(tmp_path: Path) -> None:
     assert len({breakage.name for breakage in BREAKAGES}) == len(BREAKAGES)
 
 
-@pytest.mark.parametrize("breakage", dict.fromkeys((*BREAKAGES[::12], *TWO_OF_EACH)), ids=lambda breakage: breakage.name)
+@pytest.mark.parametrize(
+    "breakage", dict.fromkeys((*BREAKAGES[::12], *TWO_OF_EACH)), ids=lambda breakage: breakage.name
+)
 def test_a_planted_breakage_is_noticed(breakage: Breakage, tmp_path: Path) -> None:
     copy_parts(HERE.root, tmp_path)
     breakage.plant(tmp_path)
