@@ -17,14 +17,14 @@ from shared.domain.pictures import AGREEMENT_LASTS, Agreement, Confirmation, Pic
 from shared.domain.read_plans import ReadPlan
 from shared.domain.tasks import Task
 from shared.errors import CacheConflictError, LongReadError, NotFoundError, OvertakenError
-from shared.services import discovery, reading, task_poll
+from shared.services import comparison, discovery, reading, task_poll
 from shared.services.dirty_mark import DirtyMark
 from shared.services.folding import fold
 from shared.services.generations import Generations
 from shared.services.incarnation import Incarnation
 from shared.services.long_reads import LongReads
 from shared.services.range_lists import RangeLists
-from shared.services.reading import Reading, finish
+from shared.services.reading import Reading, finish, is_long_list
 from shared.services.task_poll import Polled, TaskPoll
 from shared.stores.batch import BatchAccount, JobPage
 from shared.stores.jobs import generation_partition
@@ -62,6 +62,7 @@ from tests.services.scenarios import (
     tasks_deleted_after_a_poll_that_broke_off,
     tasks_deleted_after_a_poll_that_was_throttled,
 )
+from tests.services.tasks_that_prepare import more_pages_of_preparing_tasks_than_a_round_reads
 from tests.services.world import SECOND, World
 
 type Patch = tuple[object, str, Any]
@@ -120,6 +121,18 @@ class WatermarkFirstPoll(TaskPoll):
         early = replace(job, picture=replace(picture, as_of=as_of))
         job = await self._records.save(source.account.key, early)
         return await super()._delta(source, job, picture, as_of, **options)
+
+
+async def split_has_to_be_listed(source: BatchAccount, job: Job, reading: Reading) -> bool:
+    """Not so where the list of the preparing tasks has more pages than a round reads."""
+    if len(reading.preparing) == reading.directory.counts.preparing:
+        return True
+    pages = 0
+    async for page in source.fetch_task_pages(job.facts.id, state="preparing"):
+        pages += 1
+        if page.next_link and is_long_list(pages):
+            return False
+    return True
 
 
 class HoldingCache(TaskCache):
@@ -446,6 +459,12 @@ MUTANTS = (
         "leaves written before the note",
         tasks_deleted_after_a_poll_that_broke_off,
         patches=((reading, "fold", fold_before_it_is_noted),),
+        unaided=False,
+    ),
+    Mutant(
+        "counts compared only where the preparing tasks can be listed",
+        more_pages_of_preparing_tasks_than_a_round_reads,
+        patches=((comparison, "_split_holds", split_has_to_be_listed),),
         unaided=False,
     ),
     Mutant("a host that goes by its own clock", hosts_an_hour_apart, Recipe(clock=OwnClock), unaided=False),
