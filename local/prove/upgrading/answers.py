@@ -78,11 +78,18 @@ class Difference:
 
 def differences(before: Answers, after: Answers) -> list[Difference]:
     """Fields that both hosts have and say differently, and what only the first one answers."""
-    return [
+    found = [
         Difference(path, place, *values)
         for path in sorted(before)
         for place, *values in _differences(before[path], after.get(path), "")
     ]
+    return [one for one in found if not _came_in_meanwhile(one)]
+
+
+def _came_in_meanwhile(one: Difference) -> bool:
+    """True for amounts of telemetry that grew: blobs are announced to a host that doesn't poll, too."""
+    is_amount = one.path.endswith("/ingestion") and one.place.startswith(".telemetry.")
+    return is_amount and isinstance(one.before, int) and isinstance(one.after, int) and one.before < one.after
 
 
 def is_on_purpose(one: Difference) -> bool:
