@@ -239,9 +239,9 @@ async def _counted(counts: Counts, run: Callable[[], Awaitable[None]]) -> dict[s
     counts.found.clear()
     counts.running, began, cpu = True, time.perf_counter(), time.process_time()
     await run()
-    told = {"cpuSeconds": time.process_time() - cpu, "wallSeconds": time.perf_counter() - began}
+    spent = {"cpuSeconds": time.process_time() - cpu, "wallSeconds": time.perf_counter() - began}
     counts.running = False
-    return {**counts.found, **told}
+    return {**counts.found, **spent}
 
 
 def _watch(counts: Counts) -> None:

@@ -58,9 +58,9 @@ def rates_of(shapes: Sequence[Mapping[str, Any]]) -> Rates:
     return found
 
 
-def _solved(cases: Sequence[Sequence[int]], told: Sequence[float]) -> list[float]:
-    """Gauss and Jordan: the rates whose sums over each case are what was told; none is below nought."""
-    rows = [[*map(float, case), value] for case, value in zip(cases, told, strict=True)]
+def _solved(cases: Sequence[Sequence[int]], totals: Sequence[float]) -> list[float]:
+    """Gauss and Jordan: the rates whose sums over each case are its total; none is negative."""
+    rows = [[*map(float, case), value] for case, value in zip(cases, totals, strict=True)]
     for place in range(len(rows)):
         pivot = max(range(place, len(rows)), key=lambda number: abs(rows[number][place]))
         rows[place], rows[pivot] = rows[pivot], rows[place]

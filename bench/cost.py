@@ -78,8 +78,8 @@ def measure() -> None:
 
 
 def write_counts(shapes: Sequence[Mapping[str, Any]]) -> None:
-    told = {"code": code_version(HERE.root), "date": f"{datetime.now(UTC):%Y-%m-%d}", "shapes": shapes}
-    COUNTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    counts = {"code": code_version(HERE.root), "date": f"{datetime.now(UTC):%Y-%m-%d}", "shapes": shapes}
+    COUNTS.write_text(json.dumps(counts, indent=1) + "\n", encoding="utf-8")
 
 
 def values_of(overrides: Sequence[str] = ()) -> dict[str, float]:
@@ -97,10 +97,10 @@ def values_of(overrides: Sequence[str] = ()) -> dict[str, float]:
 def section(values: Mapping[str, float], cases: Mapping[str, Case]) -> str:
     """The table of some cases, with when its counts and prices are from."""
     stored = json.loads(COUNTS.read_text(encoding="utf-8"))
-    told = json.loads(PRICES.read_text(encoding="utf-8"))
+    prices = json.loads(PRICES.read_text(encoding="utf-8"))
     rates = rates_of(stored["shapes"])
     bills = [bill(case, rates, values) for case in cases.values()]
-    header = ["a month", *(cell for name in cases for cell in (name, told["currency"])), "amount is"]
+    header = ["a month", *(cell for name in cases for cell in (name, prices["currency"])), "amount is"]
     rows = [
         [lines[0].what, *(cell for line in lines for cell in (_amount(line), f"{line.cost:,.2f}")), lines[0].basis]
         for lines in zip(*bills, strict=True)
@@ -109,7 +109,7 @@ def section(values: Mapping[str, float], cases: Mapping[str, Case]) -> str:
     rows.append(["**all**", *sums, ""])
     months = [Month(case, rates, values) for case in cases.values()]
     ticks = ", ".join(f"{month.seconds('tick'):,.0f} s ({name})" for name, month in zip(cases, months, strict=True))
-    origin = f"Counts: {stored['date']}, {stored['code']}. Prices: list prices of {told['region']},"
+    origin = f"Counts: {stored['date']}, {stored['code']}. Prices: list prices of {prices['region']},"
     return (
         f"{markdown(header, rows)}\n\nA tick takes {ticks}.\n{origin} without discounts and free grants"
         " (`bench/cost_prices.json`)."

@@ -81,7 +81,7 @@ def _asked(
     given = {"Authorization": f"Bearer {token}", "Accept": "application/json", **(headers or {})}
     request = urllib.request.Request(address, data=data, headers=given)  # noqa: S310 - of this deployment
     try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as response:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as response:  # noqa: S310 - of this deployment
             return response.status, response.read().decode("utf-8", "replace")
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode("utf-8", "replace")
