@@ -83,6 +83,12 @@ class PoolsUnderWay:
             return False
         return confirmation.as_of > self.date and confirmation.version == before.version
 
+    def is_passed_over(self, last: PoolRound | None, key: str) -> bool:
+        """True for a pool that is new to this round where `last` listed pools later: it may be deleted by now."""
+        if last is None or last.as_of is None or self.date is None:
+            return False
+        return key not in self.known.pools.keys() | self.known.unreadable.keys() and last.as_of > self.date
+
     def forget(self, key: str) -> None:
         """After a pool turned out to be gone."""
         self.pools.pop(key, None)

@@ -217,10 +217,13 @@ class ScheduleRounds:
         return {**this.known.schedules, **stored} if is_sure else None, overtaken
 
     async def _told_since(self, this: SchedulesUnderWay) -> set[str]:
-        """Changed ones that a faster look found as they were stored, as of later: what is to be written is older."""
-        changed = [schedule.key for schedule in this.changed() if schedule.key in this.known.schedules]
+        """Changed ones that a faster look found as they were stored, as of later: what is to be written is older.
+
+        So are those that are new here: that look has written what its later list shows.
+        """
+        changed = [schedule.key for schedule in this.changed() if schedule.key not in this.known.unreadable]
         last = await self._store.load_round(self._key) if changed else None
         if last is None or last.as_of is None or this.date is None or last.as_of <= this.date:
             return set()
-        versions = {key: this.known.schedules[key].version for key in changed}
-        return {key for key, version in versions.items() if last.confirmations.get(key) == version}
+        before = {key: this.known.schedules.get(key) for key in changed}
+        return {key for key, old in before.items() if old is None or last.confirmations.get(key) == old.version}

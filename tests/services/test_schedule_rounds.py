@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from shared.domain.schedule_rounds import ScheduleRound, schedule_verdict
 from shared.domain.schedules import Schedule
+from shared.services.schedule_rounds import ScheduleRounds
 from shared.services.schedules_under_way import SchedulesUnderWay
 from tests.services.memory_tables import Fault
 from tests.services.schedule_world import ScheduleWorld
@@ -158,9 +159,39 @@ def confirmed_before_a_slower_look_writes(world: ScheduleWorld, at: float) -> No
     assert world.known().schedules["alpha"].facts.state == "active"
 
 
-def level_of(world: ScheduleWorld) -> str:
+def a_deleted_schedule_stays_away(world: ScheduleWorld) -> None:
+    """A slow first look lists a schedule at 3 s; it is deleted, and a faster look lists none, before that writes."""
+    world.create("Alpha")
+    world.create("Beta")
+    world.later(4, lambda: world.delete("Alpha"))
+    world.later(5, lambda: world.look_beside(1))
+    world.look((0, 6.0))
+    assert world.known().schedules.keys() == {"beta"}
+
+
+def test_a_slow_first_look_writes_no_schedule_of_which_a_later_list_knows_nothing(world: ScheduleWorld) -> None:
+    a_deleted_schedule_stays_away(world)
+    world.wait(60)
+    world.look()
+    assert world.known().schedules.keys() == {"beta"}
+    assert level_of(world, "beta") == "exact"
+
+
+async def nobody_was_faster(*_: object) -> set[str]:
+    return set()
+
+
+def test_a_slow_first_look_that_gives_way_to_no_later_list_is_noticed(
+    world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ScheduleRounds, "_told_since", nobody_was_faster)
+    with pytest.raises(AssertionError):
+        a_deleted_schedule_stays_away(world)
+
+
+def level_of(world: ScheduleWorld, key: str = "alpha") -> str:
     known = world.known()
-    return schedule_verdict(known.schedules["alpha"], known.last, now=world.now(), interval=MINUTE).level
+    return schedule_verdict(known.schedules[key], known.last, now=world.now(), interval=MINUTE).level
 
 
 @pytest.mark.parametrize("at", range(15, 45, 3))

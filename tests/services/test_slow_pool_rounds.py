@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from shared.services.pools_under_way import PoolsUnderWay
 from shared.stores.pools import PoolStore
 from tests.services.memory_tables import ProcessDiedError, die
 from tests.services.pool_world import PoolWorld
@@ -59,32 +60,78 @@ def test_a_last_sample_that_is_written_whoever_went_on_is_noticed(
         a_round_hangs_until_its_pool_is_deleted(pools)
 
 
-@pytest.mark.parametrize("dies", [False, True], ids=["it goes on", "it dies before its last word"])
-def test_a_slow_first_poll_brings_a_deleted_pool_back_until_the_next_round_or_full_list(
-    pools: PoolWorld, monkeypatch: pytest.MonkeyPatch, *, dies: bool
+def a_first_poll_hangs_until_its_pool_is_deleted(
+    world: PoolWorld, *, at: float, storage: float = 0, dies: bool = False
 ) -> None:
-    pool = pools.create("Alpha", 2)
+    """The pools are listed 10 s after its begin, their nodes at 50 s; one is deleted, which is seen, `at` some second.
+
+    Storage takes it so many seconds each way: with 5 it looks for a later list at 75 s and writes from 85 s on.
+    """
+    pool = world.create("Alpha", 2)
+    world.create("Beta", 1)
+    world.wait(60)
+    slow = begin(world, takes=20)
+    world.wait(15)
+    world.processes[0].connection.latency = storage
+    world.wait(at - 15)
+    pool.deleted = world.now()
+    world.wait(1)
+    world.poll(1)
+    assert world.known().pools.keys() == {"beta"}
+    (end,) = world.run(ends(slow))
+    assert isinstance(end, ProcessDiedError) == dies
+
+
+def nodes_are_of(world: PoolWorld) -> set[str]:
+    return {row.partition("~")[0] for _, row in world.storage.rows["nodes"]}
+
+
+def a_deleted_pool_stays_away(world: PoolWorld) -> None:
+    a_first_poll_hangs_until_its_pool_is_deleted(world, at=55)
+    assert world.known().pools.keys() == nodes_are_of(world) == {"beta"}
+
+
+def test_a_slow_first_poll_writes_no_pool_of_which_a_later_list_knows_nothing(pools: PoolWorld) -> None:
+    a_deleted_pool_stays_away(pools)
+
+
+def never(*_: object) -> bool:
+    return False
+
+
+def test_a_first_poll_that_gives_way_to_no_later_list_is_noticed(
+    pools: PoolWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PoolsUnderWay, "is_passed_over", never)
+    with pytest.raises(AssertionError):
+        a_deleted_pool_stays_away(pools)
+
+
+def test_a_round_that_gave_way_to_a_later_list_knows_all_pools_the_next_time(pools: PoolWorld) -> None:
+    pools.create("Alpha", 2)
     pools.create("Beta", 1)
-    pools.wait(60)
-    if dies:
-        monkeypatch.setattr(pools.processes[0].pools, "save_round", die)
     slow = begin(pools, takes=20)
     pools.wait(15)
     pools.poll(1)
-    pools.wait(40)  # the nodes were listed 50 s after its begin
-    pools.processes[0].connection.latency = 5
-    pool.deleted = pools.now()
-    pools.wait(1)
-    pools.poll(1)
-    assert pools.known().pools.keys() == {"beta"}
-    (end,) = pools.run(ends(slow))
-    assert isinstance(end, ProcessDiedError) == dies
+    pools.run(ends(slow))
+    for who in (0, 1):
+        pools.wait(60)
+        pools.poll(who)
+        assert pools.known().pools.keys() == nodes_are_of(pools) == {"alpha", "beta"}
+
+
+@pytest.mark.parametrize("dies", [False, True], ids=["it goes on", "it dies before its last word"])
+def test_a_pool_that_is_deleted_while_its_row_is_written_goes_with_the_next_round_or_full_list(
+    pools: PoolWorld, monkeypatch: pytest.MonkeyPatch, *, dies: bool
+) -> None:
+    if dies:
+        monkeypatch.setattr(pools.processes[0].pools, "save_round", die)
+    a_first_poll_hangs_until_its_pool_is_deleted(pools, at=78, storage=5, dies=dies)
     assert pools.known().pools.keys() == {"alpha", "beta"}
     for _ in range(16 if dies else 1):
         pools.wait(60)
         pools.run(pools.processes[1].rounds.run(lambda: True))
-    assert pools.known().pools.keys() == {"beta"}
-    assert {row.partition("~")[0] for _, row in pools.storage.rows["nodes"]} == {"beta"}
+    assert pools.known().pools.keys() == nodes_are_of(pools) == {"beta"}
 
 
 async def ends(*work: Any) -> list[Any]:

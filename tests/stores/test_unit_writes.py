@@ -1,5 +1,6 @@
 """What transactions answer, on real storage and in the fake of the tests of services: each operation, in its order."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
@@ -7,7 +8,7 @@ from azure.data.tables.aio import TableClient
 
 from shared.stores.tables import Tables
 from shared.stores.unit_writes import deleted, write_at_once, write_units, written
-from tests.services.memory_tables import Connection, MemoryTables, Storage
+from tests.services.memory_tables import Connection, MemoryTable, MemoryTables, Storage
 
 
 @pytest.fixture(params=["real", "fake"])
@@ -48,3 +49,19 @@ async def test_rows_behind_a_deletion_are_told_with_their_own_etags(table: Table
     ]
     stored = await write_units(table, units), await etags_of(table, partition)
     assert stored[0] == [{"b": stored[1]["b"]}, {"c": stored[1]["c"]}]
+
+
+REAL_WRITTEN = MemoryTable._written
+
+
+def without_answers_for_deletions(table: MemoryTable, operations: Sequence[tuple[Any, ...]]) -> list[dict[str, str]]:
+    return [answer for answer in REAL_WRITTEN(table, operations) if answer]
+
+
+async def test_a_fake_that_answers_no_deletions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MemoryTable, "_written", without_answers_for_deletions)
+    table = MemoryTables(Connection(Storage()))["nodes"]
+    with pytest.raises(AssertionError):
+        await test_a_transaction_answers_each_operation_and_deletions_without_an_etag(table, "fake")
+    with pytest.raises(ValueError, match="zip"):
+        await test_rows_behind_a_deletion_are_told_with_their_own_etags(table, "fake too")
