@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from shared.domain.pictures import Picture
 from shared.services import pool_rounds
-from shared.services.generations import Generations
 from shared.services.incarnation import Incarnation
 from tests.services.memory_tables import Fault
 from tests.services.mutants import confirmed_in_its_own_version, nobody_asks
@@ -154,7 +153,6 @@ def play(hosts: int, ahead: Sequence[int], short_read: int, script: Script) -> N
 
 BUGS: tuple[tuple[object, str, object], ...] = (
     (Incarnation, "confirm", nobody_asks),
-    (Generations, "refuse_another", nobody_asks),
     (pool_rounds, "may_be_anothers", nobody_is_another),
     (Picture, "confirmed", confirmed_in_its_own_version),
 )
