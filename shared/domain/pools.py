@@ -167,6 +167,16 @@ class Pool:
         return blake2b(repr(self.told).encode(), digest_size=8).hexdigest()
 
     @property
+    def is_overtaken(self) -> bool:
+        """True where a round with an older list wrote it over what another one has confirmed as of later."""
+        return self.picture is not None and self.picture.doubt == OVERTAKEN
+
+    @property
+    def confirmed_version(self) -> str:
+        """What rounds confirm: this version, or of an overtaken pool the one that it was written over."""
+        return self.base if self.base and self.is_overtaken else self.version
+
+    @property
     def samples(self) -> tuple[PoolSample, ...]:
         """What isn't in the pool's history yet, in order: what ended, and what the picture shows."""
         return (*self.ended, self.sample) if self.sample else self.ended
@@ -252,11 +262,11 @@ class Pool:
         return replace(self, picture=moved, sample=self.sample and self.sample.held(confirmation.as_of))
 
     def confirmation(self) -> PoolConfirmation | None:
-        """What the round's row is to say of a pool that is stored as it is."""
+        """The entry in the round's row for a pool that is stored as it is. None before its nodes were listed."""
         picture = self.picture
         if picture is None:
             return None
-        return PoolConfirmation(self.version, picture.as_of, picture.full_read_at, picture.source)
+        return PoolConfirmation(self.confirmed_version, picture.as_of, picture.full_read_at, picture.source)
 
     def wants_all_nodes(self, now: datetime, interval: timedelta) -> bool:
         """True where a list of changed states wouldn't do: more changes, all were never listed, or long ago."""

@@ -242,13 +242,9 @@ class PoolRounds:
                 this.stored[pool.key] = end
 
     async def _looked_at_since(self, this: PoolsUnderWay, keys: Sequence[str]) -> set[str]:
-        """Those that a faster round found as they were stored, as of later: what is to be written of them is older.
-
-        So are those that are new here where its list is later: it has written what that shows.
-        """
+        """Pools that a faster round knows as of later. They are left to that round, or to the next one."""
         last = await self._pools.load_round(self._key) if keys else None
-        confirmations = last.confirmations if last else {}
-        return {key for key in keys if this.is_later(confirmations.get(key), key) or this.is_passed_over(last, key)}
+        return {key for key in keys if this.is_older(last, key)}
 
     async def _guarded(self, this: PoolsUnderWay, key: str, work: Coroutine[Any, Any, None]) -> None:
         """Work on one pool, whose failure is noted and spoils nothing else."""

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from shared.domain.nodes import NodeCounts
 from shared.domain.pool_rounds import PoolRound
-from shared.domain.pools import Pool, PoolConfirmation
+from shared.domain.pools import Pool
 from shared.errors import BatchAnswerError, BatchscopeError, BatchThrottledError
 from shared.stores.nodes import NodesWrite
 from shared.stores.pools import KnownPools
@@ -71,23 +71,22 @@ class PoolsUnderWay:
         """As it is to be written: over which version of the same pool."""
         before = self.known.pools.get(pool.key)
         is_same = before is not None and before.facts.creation_time == pool.facts.creation_time
-        return replace(pool, base=before.version if before and is_same else None)
+        return replace(pool, base=before.confirmed_version if before and is_same else None)
 
     def has_changed(self, key: str) -> bool:
         return key in self.pools and not self.is_stored(self.pools[key])
 
-    def is_later(self, confirmation: PoolConfirmation | None, key: str) -> bool:
-        """True where a pool is confirmed as this round found it in storage, as of later than its own list of pools."""
-        before = self.known.pools.get(key)
-        if confirmation is None or before is None or self.date is None:
-            return False
-        return confirmation.as_of > self.date and confirmation.version == before.version
+    def is_older(self, last: PoolRound | None, key: str) -> bool:
+        """True where `last`, stored meanwhile, knows a pool as of later than this round's own list.
 
-    def is_passed_over(self, last: PoolRound | None, key: str) -> bool:
-        """True for a pool that is new to this round where `last` listed pools later: it may be deleted by now."""
+        A pool that is new to this round and isn't confirmed there may be deleted by now.
+        """
         if last is None or last.as_of is None or self.date is None:
             return False
-        return key not in self.known.pools.keys() | self.known.unreadable.keys() and last.as_of > self.date
+        if key not in self.known.pools.keys() | self.known.unreadable.keys():
+            return last.as_of > self.date
+        confirmation = last.confirmations.get(key)
+        return confirmation is not None and confirmation.as_of > self.date
 
     def forget(self, key: str) -> None:
         """After a pool turned out to be gone."""

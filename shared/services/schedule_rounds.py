@@ -186,7 +186,7 @@ class ScheduleRounds:
         last = this.known.last
         there = {key: schedule for key, schedule in this.schedules.items() if not schedule.deleted}
         listed = {key: schedule.version for key, schedule in there.items() if key in this.told - overtaken}
-        held = {key: (there[key].version, this.held_at(key)) for key in there.keys() - this.told}
+        held = {key: (this.confirmed_version(there[key]), this.held_at(key)) for key in there.keys() - this.told}
         states = Counter(schedule.facts.state for schedule in there.values())
         whole = last or ScheduleRound(started)
         if this.date:
@@ -217,13 +217,9 @@ class ScheduleRounds:
         return {**this.known.schedules, **stored} if is_sure else None, overtaken
 
     async def _told_since(self, this: SchedulesUnderWay) -> set[str]:
-        """Changed ones that a faster look found as they were stored, as of later: what is to be written is older.
-
-        So are those that are new here: that look has written what its later list shows.
-        """
+        """Changed schedules that a faster look knows as of later. They are left to that look, or to the next one."""
         changed = [schedule.key for schedule in this.changed() if schedule.key not in this.known.unreadable]
         last = await self._store.load_round(self._key) if changed else None
         if last is None or last.as_of is None or this.date is None or last.as_of <= this.date:
             return set()
-        before = {key: this.known.schedules.get(key) for key in changed}
-        return {key for key, old in before.items() if old is None or last.confirmations.get(key) == old.version}
+        return {key for key in changed if key not in this.known.schedules or key in last.confirmations}

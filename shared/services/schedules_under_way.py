@@ -45,12 +45,18 @@ class SchedulesUnderWay:
         """As of when one that this look wasn't told of held the last time."""
         return self.before(self.known.schedules[key])
 
+    def confirmed_version(self, schedule: Schedule) -> str:
+        """The version that holds as of `held_at`: of an overtaken schedule the one that it was written over."""
+        last = self.known.last
+        return schedule.base if schedule.base and last and last.is_overtaken(schedule) else schedule.version
+
     def written(self, schedule: Schedule) -> Schedule:
         """As it is to be written: as of when it holds, and over which version of the same schedule."""
         as_of = self.date if schedule.key in self.told else self.held_at(schedule.key)
         before = self.known.schedules.get(schedule.key)
         is_same = before is not None and before.facts.creation_time == schedule.facts.creation_time
-        return replace(schedule, written_as_of=as_of, base=before.version if before and is_same else None)
+        base = self.confirmed_version(before) if before and is_same else None
+        return replace(schedule, written_as_of=as_of, base=base)
 
     def changed(self) -> list[Schedule]:
         return [schedule for key, schedule in self.schedules.items() if schedule != self.known.schedules.get(key)]

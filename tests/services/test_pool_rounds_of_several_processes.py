@@ -7,6 +7,7 @@ from typing import override
 import pytest
 
 from shared.domain.pools import Pool, PoolFacts
+from shared.errors import BatchUnreachableError
 from shared.services.pools_under_way import PoolsUnderWay
 from tests.services.fake_pools import FakePools
 from tests.services.memory_tables import Fault
@@ -108,7 +109,7 @@ def test_an_older_list_is_not_written_over_a_later_one(pools: PoolWorld) -> None
     assert pools.stored("Alpha")["tvm-001"].slots == 1
 
 
-def confirmed_before_a_slower_round_writes(pools: PoolWorld, at: float) -> None:
+def written_over_what_a_faster_round_confirmed(pools: PoolWorld, at: float) -> None:
     """A faster round ends `at` so many seconds of the slower one, after that has looked whether there is one."""
     pool = pools.create("Alpha", 2)
     pools.change_node(pool, "tvm-001", "running", slots=1)
@@ -123,11 +124,19 @@ def confirmed_before_a_slower_round_writes(pools: PoolWorld, at: float) -> None:
     pools.later(at, lambda: pools.poll_beside(1))
     pools.run(asyncio.wait_for(slow, 3600))
     pools.check(fresh=[])
+
+
+def comes_right(pools: PoolWorld) -> None:
     for _ in range(2):
         pools.wait(60)
         pools.poll(1)
     assert level_of_nodes(pools) == "exact"
     assert pools.stored("Alpha")["tvm-001"].slots == 1
+
+
+def confirmed_before_a_slower_round_writes(pools: PoolWorld, at: float) -> None:
+    written_over_what_a_faster_round_confirmed(pools, at)
+    comes_right(pools)
 
 
 @pytest.mark.parametrize("at", range(27, 60, 3))
@@ -145,6 +154,38 @@ def test_a_row_that_does_not_say_what_it_was_written_over_is_noticed(
     monkeypatch.setattr(PoolsUnderWay, "written", over_nothing)
     with pytest.raises(AssertionError, match="is said to be as of"):
         confirmed_before_a_slower_round_writes(pools, 36)
+
+
+def rounds_that_do_not_reach_an_overtaken_pool(pools: PoolWorld, request: str | None) -> None:
+    """Batch refuses a request, or time is up at once (None): what the two rounds left still holds, and as of when."""
+    written_over_what_a_faster_round_confirmed(pools, 36)
+    before = pools.known().pools["alpha"]
+    assert before.is_overtaken
+    if request:
+        pools.service.refusals[request] = BatchUnreachableError("http://127.0.0.1:1", "no answer")
+    for process in pools.processes[::-1]:
+        pools.wait(10)
+        pools.run(process.rounds.run(lambda: request is not None))
+        pools.check(fresh=[])
+        after = pools.known().pools["alpha"]
+        assert (after.as_of, after.is_overtaken) == (before.as_of, True)
+    pools.service.refusals.clear()
+    comes_right(pools)
+
+
+@pytest.mark.parametrize("request_", ["pools", "pools/Alpha/nodes", None])
+def test_a_round_that_does_not_reach_an_overtaken_pool_leaves_it_as_it_is(
+    pools: PoolWorld, request_: str | None
+) -> None:
+    rounds_that_do_not_reach_an_overtaken_pool(pools, request_)
+
+
+def test_an_overtaken_pool_that_is_confirmed_as_it_stands_is_noticed(
+    pools: PoolWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pool, "confirmed_version", Pool.version)
+    with pytest.raises(AssertionError):
+        rounds_that_do_not_reach_an_overtaken_pool(pools, "pools")
 
 
 class Overtaken(FakePools):

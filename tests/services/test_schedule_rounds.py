@@ -153,6 +153,9 @@ def confirmed_before_a_slower_look_writes(world: ScheduleWorld, at: float) -> No
     world.later(at, lambda: world.look_beside(1))
     world.look((0, 6.0))
     world.processes[0].connection.latency = 0
+
+
+def comes_right(world: ScheduleWorld) -> None:
     world.wait(60)
     world.look()
     assert level_of(world) == "exact"
@@ -197,6 +200,43 @@ def level_of(world: ScheduleWorld, key: str = "alpha") -> str:
 @pytest.mark.parametrize("at", range(15, 45, 3))
 def test_a_slower_look_takes_as_of_back_nowhere(world: ScheduleWorld, at: int) -> None:
     confirmed_before_a_slower_look_writes(world, at)
+    comes_right(world)
+
+
+def a_look_that_is_not_told_of_an_overtaken_schedule(world: ScheduleWorld) -> None:
+    """A list omits it, and time is up before it can be looked up: which of two looks was right isn't known yet."""
+    confirmed_before_a_slower_look_writes(world, 24)
+    before = world.known()
+    assert before.last
+    assert level_of(world) == "unverified"
+    truth = world.service.there
+    for who in (1, 0):
+        world.wait(10)
+        world.service.states.append((world.now(), {}))
+        world.run(world.processes[who].rounds.run(world._heard, lambda: False))
+        world.service.states.append((world.now(), truth))
+        assert level_of(world) == "unverified"
+        after = world.known()
+        assert after.last
+        as_of = [each.last.as_of_schedule(each.schedules["alpha"]) for each in (before, after) if each.last]
+        assert as_of[0] == as_of[1]
+
+
+def test_a_look_that_is_not_told_of_an_overtaken_schedule_does_not_call_it_exact(world: ScheduleWorld) -> None:
+    a_look_that_is_not_told_of_an_overtaken_schedule(world)
+    comes_right(world)
+
+
+def as_it_stands(_this: SchedulesUnderWay, schedule: Schedule) -> str:
+    return schedule.version
+
+
+def test_an_overtaken_schedule_that_is_held_as_it_stands_is_noticed(
+    world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SchedulesUnderWay, "confirmed_version", as_it_stands)
+    with pytest.raises(AssertionError):
+        a_look_that_is_not_told_of_an_overtaken_schedule(world)
 
 
 def over_nothing(this: SchedulesUnderWay, schedule: Schedule) -> Schedule:

@@ -102,7 +102,7 @@ def never(*_: object) -> bool:
 def test_a_first_poll_that_gives_way_to_no_later_list_is_noticed(
     pools: PoolWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PoolsUnderWay, "is_passed_over", never)
+    monkeypatch.setattr(PoolsUnderWay, "is_older", never)
     with pytest.raises(AssertionError):
         a_deleted_pool_stays_away(pools)
 

@@ -12,6 +12,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from shared.domain.pictures import Picture
+from shared.errors import BatchUnreachableError
 from shared.services import pool_rounds
 from shared.services.incarnation import Incarnation
 from tests.services.memory_tables import Fault
@@ -35,7 +36,11 @@ visits = st.builds(
 )
 happenings = st.tuples(
     st.floats(0, 60, allow_nan=False).map(lambda moment: round(moment, 1)),
-    st.sampled_from(["job anew", "task", "tasks", "end", "pool anew", "node", "nodes", "schedule anew", "schedule"]),
+    st.sampled_from(
+        sorted(
+            ["job anew", "task", "tasks", "end", "pool anew", "node", "nodes", "schedule anew", "schedule", "refused"]
+        )
+    ),
     st.integers(0, 1),
     st.integers(0, 3),
 )
@@ -113,6 +118,18 @@ def schedule(world: WholeAccount, which: int, number: int) -> None:
         world.schedules.change(SCHEDULES[which], state=("active", "disabled")[number % 2])
 
 
+def refused(world: WholeAccount, which: int, number: int) -> None:
+    """Batch doesn't answer some request for a while."""
+    refusals, request = (
+        (world.pools.service.refusals, "pools"),
+        (world.pools.service.refusals, f"pools/{POOLS[which]}/nodes"),
+        (world.schedules.service.refusals, "list"),
+        (world.schedules.service.refusals, f"get {SCHEDULES[which]}"),
+    )[number]
+    refusals[request] = BatchUnreachableError("http://127.0.0.1:1", "no answer")
+    world.loop.call_later(20 * (1 + which), refusals.pop, request, None)
+
+
 def nobody_is_another(*_: object) -> bool:
     """In place of a look at whose nodes they are."""
     return False
@@ -128,6 +145,7 @@ HAPPENINGS: Mapping[str, Callable[[WholeAccount, int, int], None]] = {
     "node": node,
     "schedule anew": schedule_anew,
     "schedule": schedule,
+    "refused": refused,
 }
 
 
