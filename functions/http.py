@@ -143,8 +143,12 @@ class Routes:
     ) -> Callable[[Handler], Handler]:
         """Serves a handler at `/api/{path}`; its docstring's first line becomes the summary.
 
-        Whatever isn't a GET needs the role Operator. A route of an account is there for those who may read it.
+        A route with `{account}` in its path answers those who may read that account. A method other than GET needs the
+        role Operator: of that account, or of all accounts where the path has none. `anonymous` opens a GET to anybody;
+        on another method it is a ValueError.
         """
+        if anonymous and method != "GET":
+            raise ValueError(f"{method} {path} can't be anonymous: only a GET can")
         role: Role | None = None if anonymous else "Reader" if method == "GET" else "Operator"
 
         def register(handler: Handler) -> Handler:
@@ -227,6 +231,7 @@ async def _responded(
 def _let_in(settings: Settings, route: Route, request: func.HttpRequest) -> Caller | None:
     """The caller of a route. An account that the caller may not read is, to all appearances, not there.
 
+    Without an account in its path, a route that writes concerns all of them.
     Raises UnauthenticatedError, ForbiddenError, NotFoundError, SettingsError.
     """
     if route.role is None:
@@ -236,6 +241,9 @@ def _let_in(settings: Settings, route: Route, request: func.HttpRequest) -> Call
         require_settings(settings, caller)
         readable = {name: name for name in caller.reads}
         caller.require(route.role, found(readable, request.route_params["account"]))
+    elif route.role == "Operator":
+        require_settings(settings, caller)
+        caller.require_operator_of_all()
     return caller
 
 

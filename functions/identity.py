@@ -29,6 +29,10 @@ _NOT_OPERATED = (
     "This needs the role Operator of this account, by an app role or group of Microsoft Entra ID; Batchscope's"
     " administrators assign these."
 )
+_NOT_OPERATOR_OF_ALL = (
+    "This concerns every account and needs the role Operator of all of them, by app roles or groups of Microsoft Entra"
+    " ID; Batchscope's administrators assign these."
+)
 _TOO_MANY_GROUPS = (
     " Your sign-in names no groups, as you are in too many: an app role works, or a registration that names only groups"
     " assigned to it."
@@ -60,23 +64,32 @@ class _Principal(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The ids of the watched accounts that somebody may read, and operate; `reads_all` where none is hidden."""
+    """The ids of the watched accounts that somebody may read, and operate.
+
+    `reads_all` and `operates_all` also cover accounts that ACCOUNT_ROLES names and that aren't watched.
+    """
 
     reads: frozenset[str]
     operates: frozenset[str]
     reads_all: bool
+    operates_all: bool = False
 
     def require(self, role: Role, account: str) -> None:
         """Raises ForbiddenError where the caller may read this account and lacks the role."""
         if role == "Operator" and account not in self.operates:
             raise ForbiddenError(_NOT_OPERATED)
 
+    def require_operator_of_all(self) -> None:
+        """Raises ForbiddenError where the caller lacks the role Operator in any account."""
+        if not self.operates_all:
+            raise ForbiddenError(_NOT_OPERATOR_OF_ALL)
+
 
 def identify(settings: Settings, request: func.HttpRequest) -> Caller:
     """Who calls. Raises UnauthenticatedError, and ForbiddenError where the caller has no role of this app."""
     names = frozenset(account.id for account in settings.accounts)
     if settings.is_local:
-        return Caller(names, names, reads_all=True)
+        return Caller(names, names, reads_all=True, operates_all=True)
     if not settings.behind_easy_auth:
         raise UnauthenticatedError(
             "This API is closed until authentication is set up: turn on App Service authentication (Easy Auth)."
@@ -90,7 +103,8 @@ def identify(settings: Settings, request: func.HttpRequest) -> Caller:
     return Caller(
         roles.allowed("Reader", held, names),
         roles.allowed("Operator", held, names),
-        reads_all=roles.reads_all(held, every),
+        reads_all=roles.allows_all("Reader", held, every),
+        operates_all=roles.allows_all("Operator", held, every),
     )
 
 

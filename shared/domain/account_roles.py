@@ -62,10 +62,10 @@ class AccountRoles:
         grants = (EVERYBODY, self.others, *self.own.values())
         return any(grant.allows("Reader", held) for grant in grants)
 
-    def reads_all(self, held: Collection[str], accounts: Iterable[str]) -> bool:
-        """Whether none of `accounts` and none that has an entry is hidden from somebody with these roles and groups."""
+    def allows_all(self, role: Role, held: Collection[str], accounts: Iterable[str]) -> bool:
+        """Whether these app roles and groups give a role in each of `accounts` and in each account with an entry."""
         grants = [self.own.get(name, self.others) for name in accounts] + list(self.own.values())
-        return all(grant.allows("Reader", held) for grant in grants)
+        return all(grant.allows(role, held) for grant in grants)
 
 
 def parse_account_roles(text: str, accounts: Collection[str]) -> tuple[AccountRoles, tuple[str, ...]]:

@@ -118,7 +118,7 @@ def test_an_entry_of_account_roles_that_makes_no_sense_is_named_and_nobody_reads
     settings = read_settings(ENOUGH | {"ACCOUNT_ROLES": f"demo=Operator:Everything {entry}"})
     (problem,) = settings.problems
     assert problem.startswith(f"ACCOUNT_ROLES: '{entry}' {words}")
-    assert not settings.account_roles.reads_all({"Everything", "Reader", "Operator"}, ["demo", "*"])
+    assert not settings.account_roles.allows_all("Reader", {"Everything", "Reader", "Operator"}, ["demo", "*"])
     assert read_settings(ENOUGH | {"ACCOUNT_ROLES": "Demo=reader:Team, *=OPERATOR:Team"}).problems == ()
 
 

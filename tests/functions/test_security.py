@@ -95,7 +95,7 @@ def test_without_the_setting_every_reader_reads_every_account_and_every_operator
     every = frozenset({"alpha", "bravo", "common"})
     environment = MAPPED | {"ACCOUNT_ROLES": ""}
     assert known(environment, ("roles", "Reader")) == Caller(every, frozenset(), reads_all=True)
-    assert known(environment, ("roles", "Operator")) == Caller(every, every, reads_all=True)
+    assert known(environment, ("roles", "Operator")) == Caller(every, every, reads_all=True, operates_all=True)
 
 
 def test_an_account_with_entries_is_for_those_that_they_name_and_others_are_for_every_reader() -> None:
