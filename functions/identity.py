@@ -24,7 +24,10 @@ _HEADER = "x-ms-client-principal"
 _ROLES = "roles"
 _GROUPS = frozenset({"groups", "http://schemas.microsoft.com/ws/2008/06/identity/claims/groups"})
 _OVERAGE = frozenset({"_claim_names", "hasgroups"})
-_NO_ROLE = "This needs the app role 'Reader' of Batchscope, which its administrators assign in Microsoft Entra ID."
+_NO_ROLE = (
+    "You have no role in Batchscope. Ask its administrators for the app role 'Reader' in Microsoft Entra ID or, where"
+    " ACCOUNT_ROLES names the readers of an account, for an app role or group that it names."
+)
 _NOT_OPERATED = (
     "This needs the role Operator of this account, by an app role or group of Microsoft Entra ID; Batchscope's"
     " administrators assign these."

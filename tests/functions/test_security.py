@@ -66,6 +66,11 @@ def test_behind_easy_auth_callers_need_an_identity_with_a_role() -> None:
     assert outcome(GUARDED, principal("reader")) == 403
 
 
+def test_a_caller_without_a_role_is_told_of_the_app_role_and_of_roles_of_single_accounts() -> None:
+    with pytest.raises(ForbiddenError, match=r"'Reader'.*ACCOUNT_ROLES names the readers of an account"):
+        identify(read_settings(GUARDED), request_of(principal()))
+
+
 def test_readers_are_no_operators_and_operators_may_all_that_readers_may() -> None:
     assert outcome(GUARDED, principal("Reader"), "Operator") == 403
     assert outcome(GUARDED, principal("Operator"), "Operator") == 200
