@@ -51,12 +51,16 @@ def _row(account_key: str, monitoring: Monitoring) -> Row:
 
 
 def _monitoring(row: Row) -> Monitoring:
-    """What a row holds; where it can't be read what an account begins with, and the next change is written over it."""
+    """What a row holds. One that can't be read says only whether the account is on, and the next change overwrites it.
+
+    Unless its `enabled` is true the account is off: polls must not use up a quota that an operator wanted to spare.
+    """
     try:
         return read(row, f"row of {row['PartitionKey']},", _parsed, kind="monitoring")
     except UnreadableError as error:
-        _LOG.warning("The account is watched at the usual rate: %s", error)
-        return Monitoring(etag=row["etag"])
+        enabled = row.get("enabled") is True
+        _LOG.warning("The account is %s: %s", "polled at the usual rate" if enabled else "not polled", error)
+        return Monitoring(enabled=enabled, etag=row["etag"])
 
 
 def _parsed(row: Row) -> Monitoring:

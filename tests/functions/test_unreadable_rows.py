@@ -167,7 +167,7 @@ async def test_an_unreadable_word_of_the_last_look_spoils_no_answer_and_the_next
 
 @pytest.mark.parametrize(
     ("row", "columns"),
-    [("round", {"confirmations0": b"nonsense"}), ("round", {"queued0": b"x"}), ("monitoring", {"enabled": "x"})],
+    [("round", {"confirmations0": b"nonsense"}), ("round", {"queued0": b"x"}), ("monitoring", {"pollSeconds": "x"})],
 )
 async def test_an_unreadable_row_of_an_account_s_round_spoils_no_answer_and_the_next_round_replaces_it(
     world: World, azurite: StorageAddresses, row: str, columns: dict[str, Any]

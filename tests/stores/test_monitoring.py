@@ -3,14 +3,17 @@
 import secrets
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+from azure.data.tables import UpdateMode
 
-from shared.domain.monitoring import Monitoring
+from shared.domain.monitoring import Monitoring, MonitoringChange
 from shared.domain.rounds import Mark, Round
 from shared.errors import CacheConflictError
 from shared.stores.monitoring import MonitoringStore
 from shared.stores.rounds import RoundStore
+from shared.stores.schemas import SCHEMAS
 from shared.stores.tables import Tables
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
@@ -48,6 +51,36 @@ async def test_the_round_comes_with_the_monitoring(tables: Tables, account: str)
     assert await store.load_with_round(account) == (Monitoring(), await rounds.load(account))
     saved = await store.save(account, CASES["off"])
     assert await store.load_with_round(account) == (saved, await rounds.load(account))
+
+
+@pytest.mark.parametrize("columns", [{"enabled": False}, {"enabled": None}, {"enabled": "paused"}])
+async def test_an_account_that_a_newer_version_paused_stays_so_for_this_one(
+    tables: Tables, account: str, columns: dict[str, Any]
+) -> None:
+    store = MonitoringStore(tables)
+    await store.save(account, CASES["off"])
+    row: dict[str, Any] = {"PartitionKey": account, "RowKey": "monitoring", "schema": SCHEMAS["monitoring"] + 1}
+    newer = row | {name: value for name, value in columns.items() if value is not None}
+    await tables["accounts"].update_entity(newer, mode=UpdateMode.REPLACE)
+    for found in (await store.load(account), (await store.load_with_round(account))[0]):
+        assert found.off_reason
+    slower = found.changed(MonitoringChange(sets_rate=True, poll_seconds=300), T0)
+    assert not (await store.save(account, slower)).enabled
+    assert not (await store.load(account)).enabled
+
+
+async def test_an_account_that_a_newer_version_polls_is_polled_by_this_one_at_the_usual_rate(
+    tables: Tables, account: str
+) -> None:
+    store = MonitoringStore(tables)
+    saved = await store.save(account, CASES["full"])
+    newer = {"PartitionKey": account, "RowKey": "monitoring", "schema": SCHEMAS["monitoring"] + 1}
+    await tables["accounts"].update_entity(newer)
+    found = await store.load(account)
+    assert (found.off_reason, found.poll_seconds) == (None, None)
+    assert found.etag != saved.etag
+    off = await store.save(account, found.changed(MonitoringChange(enabled=False), T0))
+    assert await store.load(account) == off
 
 
 async def test_a_change_that_another_process_made_is_not_overwritten(tables: Tables, account: str) -> None:

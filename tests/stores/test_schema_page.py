@@ -62,6 +62,6 @@ async def test_rows_are_written_with_their_version(tables: Tables, partition: st
     stored = await store.save(partition, Monitoring())
     row = await tables["accounts"].get_entity(partition, "monitoring")
     assert row["schema"] == SCHEMAS["monitoring"]
-    await tables["accounts"].update_entity({**row, "enabled": False, "schema": SCHEMAS["monitoring"] + 1})
-    assert (await store.load(partition)).enabled
+    await tables["accounts"].update_entity({**row, "pollSeconds": 5, "schema": SCHEMAS["monitoring"] + 1})
+    assert (await store.load(partition)).poll_seconds is None
     assert replace(stored, etag=None) == Monitoring()
