@@ -1,3 +1,3 @@
-"""The app's version, as OpenAPI tells it; pyproject.toml has the same, which a test keeps."""
+"""The app's version. OpenAPI shows it; a test keeps pyproject.toml equal."""
 
 VERSION = "0.2.0"

@@ -1,7 +1,7 @@
 """An account with jobs, pools and job schedules at once, polled by several hosts side by side, in virtual time.
 
-Whatever is claimed of any of them is checked as in their own worlds: after each host's poll that `asOf` didn't fall,
-and after all of them everything else.
+Each kind is checked as in its own world: after each host's poll that `asOf` didn't go back, and after all polls that
+all other claims are true.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ MINUTE = timedelta(minutes=1)
 
 
 class Visit(NamedTuple):
-    """A host polls after a while: its calls to Batch and to storage take so many seconds, and a fault befalls it."""
+    """A host's poll: seconds until it begins, seconds of each call to Batch and to storage, and its storage fault."""
 
     delay: float
     takes: float
