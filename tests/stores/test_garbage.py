@@ -111,7 +111,6 @@ def test_what_was_in_use_when_the_collector_came_by_does_not_pile_up_behind_it()
 
 FRAGMENTED = """
 import gc, resource
-from local.dev.checkout import HERE
 from shared.garbage import collect_rarely
 
 def resident():
