@@ -1,6 +1,6 @@
 """Two watched accounts with everything that the app shows of one, and callers who may see one of them.
 
-Whatever is bravo's has an id that no other text contains, so that a leak is found by looking for it.
+No id of a resource in bravo occurs in any other text, so a search for these ids finds a leak.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.log_writer import LogWriter
 from local.batch_emulator.server import Server
 from local.batch_emulator.stamps import SECOND, stamp
-from tests.emulator.staging import add_job, add_tasks
+from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.separate_app import Ask, Said, SeparateApp
 
 SITE = "https://batchscope.example"
@@ -98,7 +98,7 @@ class TwoAccounts:
         await self._server.stop()
 
     async def fill(self, app: SeparateApp) -> dict[str, Ids]:
-        """What there is in each account, polled, with events, telemetry, and units that can't be read."""
+        """Fills and polls each account: two entries or more for every list, events, telemetry, and rejected units."""
         async with LogWriter(self.emulator, self._storage, self.settings["RESOURCE_LOG_CONTAINER"]) as log:
             for name in ACCOUNTS:
                 await self._stage(name)
@@ -126,14 +126,17 @@ class TwoAccounts:
             await add_job(batch, job, pool=pool)
             await add_tasks(batch, 2, job=job, command="exit 3", prefix=f"{name}-bad")
             await add_tasks(batch, 4, job=job, command="sleep 10000", prefix=f"{name}-task")
+            await add_pool(batch, f"{name}-spare", nodes=0)
+            await add_job(batch, f"{name}-later", pool=f"{name}-spare")
             where = models.BatchPoolInfo(pool_id=pool)
-            await batch.create_job_schedule(
-                models.BatchJobScheduleCreateOptions(
-                    id=f"{name}-nightly",
-                    schedule=models.BatchJobScheduleConfiguration(),
-                    job_specification=models.BatchJobSpecification(pool_info=where, display_name=f"{name}-made"),
+            for schedule in (f"{name}-nightly", f"{name}-weekly"):
+                await batch.create_job_schedule(
+                    models.BatchJobScheduleCreateOptions(
+                        id=schedule,
+                        schedule=models.BatchJobScheduleConfiguration(),
+                        job_specification=models.BatchJobSpecification(pool_info=where, display_name=f"{name}-made"),
+                    )
                 )
-            )
 
     def _poll(self, app: SeparateApp) -> None:
         asked = [poll_of(name, '{"all": true}', EVERYTHING) for name in ACCOUNTS]
