@@ -81,4 +81,4 @@ def add_jobs(routes: Routes) -> None:
     async def get_job(call: Call[Query, None]) -> JobAnswer:
         """One job."""
         services = await call.services()
-        return job_answer(await services.queries.job(call.path["account"], call.path["job"]))
+        return job_answer(await services.queries.job_with_forecast(call.path["account"], call.path["job"]))

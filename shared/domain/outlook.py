@@ -59,10 +59,11 @@ class Outlook:
         return None if completed is None else completed / min(window, self.lived)
 
 
-def outlook_of(job: Job, verdict: Verdict, *, tasks_ahead: int = 0) -> Outlook | None:
+def outlook_of(job: Job, verdict: Verdict, *, tasks_ahead: int | None = None) -> Outlook | None:
     """The outlook on a job, as of its verdict; None where there is no insight into its tasks.
 
-    `tasks_ahead` are waiting tasks of jobs of a higher priority on its pool.
+    `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool. Where it is None (not counted), an
+    end is estimated as if there were none.
     """
     picture, as_of = job.picture, verdict.as_of
     insight = picture.insight.unpack() if picture and picture.insight else None
@@ -73,7 +74,7 @@ def outlook_of(job: Job, verdict: Verdict, *, tasks_ahead: int = 0) -> Outlook |
     lived = max(1, end - to_milliseconds(job.facts.creation_time) // MINUTE)
     lately = (bool(insight.completed_in(end, end + 1)), bool(insight.completed_in(end - 1, end)))
     estimate = _estimate(job, verdict, completed, as_of, lived=lived, lately=lately)
-    if estimate.completion and (reason := _overtaken(picture.counts, tasks_ahead)):
+    if estimate.completion and (reason := _overtaken(picture.counts, tasks_ahead or 0)):
         estimate = Estimate(estimate.remaining, reason=reason)
     return Outlook(as_of, insight, completed, lived, estimate)
 

@@ -42,14 +42,14 @@ class Listed[T]:
 class JobReport:
     """A job with the verdict on its counts, and the progress of a first read that takes long.
 
-    `tasks_ahead` are waiting tasks of jobs of a higher priority on its pool.
+    `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool; None where they weren't counted.
     """
 
     account: Account
     job: Job
     verdict: Verdict
     progress: Progress | None = None
-    tasks_ahead: int = 0
+    tasks_ahead: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

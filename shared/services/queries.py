@@ -10,13 +10,14 @@ from shared.clock import Clock
 from shared.domain.accounts import Account
 from shared.domain.jobs import Job
 from shared.domain.monitoring import Monitoring
+from shared.domain.outlook import outlook_of
 from shared.domain.pool_totals import PoolTotals, totals_of
 from shared.domain.read_plans import Progress
 from shared.domain.reports import AccountReport, FailuresReport, JobReport, Listed, MonitoringReport
 from shared.domain.rounds import Round
 from shared.domain.tasks import TaskCounts
 from shared.domain.verdicts import verdict_of
-from shared.domain.waiting_ahead import WaitingTasks, tasks_ahead, waiting_tasks
+from shared.domain.waiting_ahead import tasks_ahead, waiting_tasks
 from shared.errors import CacheConflictError, NotFoundError, UnreadableError
 from shared.services.long_deltas import is_behind
 from shared.services.registry import found
@@ -107,15 +108,25 @@ class Queries:
         return Listed(reports, told_of(known.unreadable))
 
     async def job(self, account_id: str, job_id: str) -> JobReport:
-        """Raises NotFoundError."""
+        """One job, by point reads and without `tasks_ahead`. Raises NotFoundError."""
         account = self._account(account_id)
         monitoring, last = await self._monitoring.load_with_round(account.key)
         job = await self._jobs.load(account.key, job_id)
         if job is None:
             raise NotFoundError("job", job_id, f" in the account '{account.id}'")
-        waiting = await self._waiting_before(account.key, job)
-        report = await self._report(account, job, last, monitoring, await self._clock.now())
-        return replace(report, tasks_ahead=tasks_ahead(job, waiting))
+        return await self._report(account, job, last, monitoring, await self._clock.now())
+
+    async def job_with_forecast(self, account_id: str, job_id: str) -> JobReport:
+        """One job; `tasks_ahead` is counted where its tasks wait and an end is estimated.
+
+        Counting scans the rows of the account's jobs. Raises NotFoundError.
+        """
+        report = await self.job(account_id, job_id)
+        outlook, picture = outlook_of(report.job, report.verdict), report.job.picture
+        if outlook is None or outlook.estimate.completion is None or picture is None or not picture.counts.active:
+            return report
+        more_urgent = await self._jobs.load_more_urgent(report.account.key, report.job.facts.priority or 0)
+        return replace(report, tasks_ahead=tasks_ahead(report.job, waiting_tasks(more_urgent)))
 
     async def failures(self, account_id: str, job_id: str) -> FailuresReport:
         """A job's failed tasks by cause, as the head of its generation has them. Raises NotFoundError."""
@@ -140,12 +151,6 @@ class Queries:
         for group in groups:
             if group not in known:
                 raise NotFoundError("failureGroup", group, f" in the job '{job_id}'")
-
-    async def _waiting_before(self, account_key: str, job: Job) -> WaitingTasks:
-        """Waiting tasks that may come before those of a job, if any of it wait."""
-        if job.picture is None or not job.picture.counts.active or not job.facts.pool_id or not job.is_live:
-            return {}
-        return waiting_tasks(await self._jobs.load_more_urgent(account_key, job.facts.priority or 0))
 
     def _account(self, account_id: str) -> Account:
         return found(self._accounts, account_id)

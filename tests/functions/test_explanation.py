@@ -133,7 +133,9 @@ async def test_a_job_that_others_overtake_has_no_end_before_its_next_task_may_st
         check_estimate((await world.jobs())["job"], told)
         world.advance(10)
     assert told["findings"][0]["code"] == "higherPriorityJobs"
-    assert "higher priority" in (await world.jobs())["job"]["insight"]["estimate"]["reason"]
+    estimate = (await world.jobs())["job"]["insight"]["estimate"]
+    assert "higher priority" in estimate["reason"]
+    assert (await world.get("accounts/demo/jobs/job")).body["insight"]["estimate"] == estimate
 
 
 async def test_a_pool_that_is_resized_again_after_it_failed_tells_what_failed(world: World) -> None:

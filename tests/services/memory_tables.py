@@ -58,13 +58,14 @@ class Fault:
 class Storage:
     """The rows of all tables with their ETags; `writes` names the table of each row that was written.
 
-    `times` is when rows were, by storage's own clock `now`.
+    `queries` names the table of each query that was sent. `times` is when rows were, by storage's own clock `now`.
     """
 
     rows: dict[str, dict[Place, tuple[Row, str]]] = field(default_factory=dict)
     times: dict[tuple[str, Place], datetime] = field(default_factory=dict)
     now: Callable[[], datetime] | None = None
     writes: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
     etags: "itertools.count[int]" = field(default_factory=itertools.count)
 
     @property
@@ -151,6 +152,7 @@ class MemoryTable:
         results_per_page: int | None = None,  # noqa: ARG002 - all rows are one page here
     ) -> AsyncItemPaged[TableEntity]:
         wanted = _FILTERS[query_filter]
+        self._storage.queries.append(self.table_name)
 
         async def next_page(_marker: str | None) -> list[TableEntity]:
             return await self._connection.call(

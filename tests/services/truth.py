@@ -64,6 +64,8 @@ class TrueJob:
     tasks: dict[str, TrueTask] = field(default_factory=dict)
     drifts: bool = False
     listed_late: timedelta = timedelta()
+    pool_id: str | None = None
+    priority: int | None = None
 
     def is_there(self, moment: datetime) -> bool:
         return self.created <= moment and (self.deleted is None or moment < self.deleted)
@@ -74,9 +76,10 @@ class TrueJob:
         return self.facts(shown) if self.is_there(moment) and self.created <= shown else None
 
     def facts(self, moment: datetime) -> JobFacts:
+        state, since = "active", self.created
         if self.completed and self.completed <= moment:
-            return JobFacts(self.id, self.created, "completed", self.completed)
-        return JobFacts(self.id, self.created, "active", self.created)
+            state, since = "completed", self.completed
+        return JobFacts(self.id, self.created, state, since, pool_id=self.pool_id, priority=self.priority)
 
     def add(self, name: str, at: datetime) -> None:
         row = Task(name, ACTIVE, transition=milliseconds(at), creation=milliseconds(at))
