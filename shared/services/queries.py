@@ -92,7 +92,7 @@ class Queries:
         return (await self.listed_jobs(account_id, schedule=schedule)).reports
 
     async def listed_jobs(self, account_id: str, *, schedule: str | None = None) -> Listed[JobReport]:
-        """The same, with what can't be read. Raises NotFoundError."""
+        """The same, with what can't be read; without `tasks_ahead` for one schedule's jobs. Raises NotFoundError."""
         account = self._account(account_id)
         monitoring, last = await self._monitoring.load_with_round(account.key)
         known = await (
@@ -103,8 +103,9 @@ class Queries:
         reports = await asyncio.gather(
             *(self._report(account, jobs[key], last, monitoring, now) for key in sorted(jobs))
         )
-        waiting = waiting_tasks(jobs.values())
-        reports = [replace(report, tasks_ahead=tasks_ahead(report.job, waiting)) for report in reports]
+        if schedule is None:
+            waiting = waiting_tasks(jobs.values())
+            reports = [replace(report, tasks_ahead=tasks_ahead(report.job, waiting)) for report in reports]
         return Listed(reports, told_of(known.unreadable))
 
     async def job(self, account_id: str, job_id: str) -> JobReport:

@@ -74,3 +74,10 @@ def test_what_lies_below_a_job_is_answered_without_a_query_for_other_jobs(world:
 
     assert world.run(ask()) == 15
     assert "jobs" not in world.storage.queries
+
+
+def test_jobs_of_one_schedule_have_no_number_of_tasks_ahead(world: World) -> None:
+    """More urgent jobs beside them weren't read."""
+    process = staged(world)
+    (report,) = world.run(process.queries.jobs("demo", schedule="nightly"))
+    assert (report.job.facts.id, report.tasks_ahead) == (LATER, None)
