@@ -1,12 +1,14 @@
 """Tasks of other jobs that stand before a job's own: those of a higher priority on its pool take free slots first.
 
-Counted from what is stored of jobs: whether such a task depends on others isn't looked at, as an explanation does.
+Counted from what is stored of jobs: what such a task depends on isn't looked at, as an explanation does. A job of which
+nothing runs and a task failed counts as held where its tasks may depend on each other.
 Source: "Jobs and tasks in Azure Batch", job priority.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from shared.domain.job_rules import JobRules
 from shared.domain.jobs import Job
 from shared.domain.keys import key_of
 
@@ -30,8 +32,11 @@ def tasks_ahead(job: Job, waiting: WaitingTasks) -> int:
 
 
 def _may_start(job: Job) -> int:
-    """The waiting tasks of a job that is active, as many as its bound on parallel tasks leaves."""
+    """The waiting tasks of an active job that isn't held, as many as its bound on parallel tasks leaves."""
     if job.deleted or job.facts.state != "active" or job.picture is None:
         return 0
-    counts, most = job.picture.counts, job.facts.rules.max_parallel_tasks if job.facts.rules else None
-    return counts.active if most is None else min(counts.active, max(most - counts.running - counts.preparing, 0))
+    counts, rules = job.picture.counts, job.facts.rules or JobRules()
+    runs, most = counts.running + counts.preparing, rules.max_parallel_tasks
+    if rules.uses_task_dependencies and counts.failed and not runs:
+        return 0
+    return counts.active if most is None else min(counts.active, max(most - runs, 0))

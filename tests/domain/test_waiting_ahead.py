@@ -13,9 +13,16 @@ T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 COUNTS = TaskCounts(active=50, preparing=1, running=3, completed=0)
 
 
-def job(name: str, priority: int | None = 0, *, pool: str | None = "Render", rules: JobRules | None = None) -> Job:
+def job(
+    name: str,
+    priority: int | None = 0,
+    *,
+    pool: str | None = "Render",
+    rules: JobRules | None = None,
+    counts: TaskCounts = COUNTS,
+) -> Job:
     facts = JobFacts(name, T0, "active", T0, pool_id=pool, priority=priority, rules=rules)
-    return Job(facts, Picture("g", T0, "delta", COUNTS, T0, T0, T0))
+    return Job(facts, Picture("g", T0, "delta", counts, T0, T0, T0))
 
 
 LATER = job("later")
@@ -35,6 +42,19 @@ def test_those_of_all_such_jobs_on_the_pool_are_counted_whatever_the_case_of_its
 @pytest.mark.parametrize(("most", "ahead"), [(None, 50), (10, 6), (54, 50), (4, 0), (0, 0)])
 def test_of_a_job_with_a_bound_on_parallel_tasks_no_more_are_ahead_than_it_leaves(most: int | None, ahead: int) -> None:
     assert tasks_ahead(LATER, waiting_tasks([job("bounded", 1, rules=JobRules(most))])) == ahead
+
+
+@pytest.mark.parametrize(
+    ("depends", "failed", "running", "ahead"),
+    [(True, 1, 0, 0), (True, 1, 1, 50), (True, 0, 0, 50), (False, 1, 0, 50)],
+)
+def test_tasks_that_depend_on_others_are_not_ahead_where_one_failed_and_none_runs(
+    *, depends: bool, failed: int, running: int, ahead: int
+) -> None:
+    """One that just came, of which nothing failed, takes the next free slot."""
+    counts = TaskCounts(active=50, running=running, completed=failed, failed=failed)
+    urgent = job("urgent", 1, rules=JobRules(uses_task_dependencies=depends), counts=counts)
+    assert tasks_ahead(LATER, waiting_tasks([urgent])) == ahead
 
 
 def test_jobs_that_start_nothing_are_not_ahead() -> None:

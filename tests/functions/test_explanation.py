@@ -10,6 +10,7 @@ from azure.batch import models
 from tests.emulator.staging import add_pool, add_tasks
 from tests.functions.conftest import ROOT, World
 from tests.functions.situations import SITUATIONS
+from tests.functions.waiting_combinations import hold_urgent_tasks
 from tests.functions.waiting_jobs import (
     EXPLANATION,
     add_dependent,
@@ -135,6 +136,19 @@ async def test_a_job_that_others_overtake_has_no_end_before_its_next_task_may_st
     assert told["findings"][0]["code"] == "higherPriorityJobs"
     estimate = (await world.jobs())["job"]["insight"]["estimate"]
     assert "higher priority" in estimate["reason"]
+    assert (await world.get("accounts/demo/jobs/job")).body["insight"]["estimate"] == estimate
+
+
+async def test_urgent_tasks_that_are_held_for_good_take_no_estimated_end_away(world: World) -> None:
+    await hold_urgent_tasks(world, 90)
+    await add_job(world)
+    await add_tasks(world.batch, 60, command="sleep 6")
+    world.advance(120)
+    told = await explained(world)
+    assert [found["code"] for found in told["findings"]] == ["slotsBusy"]
+    estimate = (await world.jobs())["job"]["insight"]["estimate"]
+    assert estimate["completionTime"], estimate
+    assert estimate["remaining"] < 90
     assert (await world.get("accounts/demo/jobs/job")).body["insight"]["estimate"] == estimate
 
 

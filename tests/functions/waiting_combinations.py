@@ -135,15 +135,22 @@ async def fill(world: World) -> None:
     world.advance(10)
 
 
-async def behind_urgent_tasks_held_for_good(world: World) -> None:
+async def hold_urgent_tasks(world: World, tasks: int = 2) -> None:
+    """Tasks of a job of higher priority that depend on one which failed."""
     await behind_urgent_tasks(world, uses_task_dependencies=True)
     task = models.BatchTaskCreateOptions(id="first", command_line="exit 3")
     await world.batch.create_task("urgent", task)
     world.advance(90)
-    for name in ("a", "b"):
-        on = models.BatchTaskDependencies(task_ids=["first"])
-        task = models.BatchTaskCreateOptions(id=name, command_line="sleep 9", depends_on=on)
-        await world.batch.create_task("urgent", task)
+    on = models.BatchTaskDependencies(task_ids=["first"])
+    held = [
+        models.BatchTaskCreateOptions(id=f"held-{number:02}", command_line="sleep 9", depends_on=on)
+        for number in range(tasks)
+    ]
+    await world.batch.create_task_collection("urgent", models.BatchTaskGroup(task_values=held))
+
+
+async def behind_urgent_tasks_held_for_good(world: World) -> None:
+    await hold_urgent_tasks(world)
     await fill(world)
 
 
