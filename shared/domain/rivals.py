@@ -17,7 +17,8 @@ class Rival:
 
     `dependencies` are those of its waiting tasks, None where nobody looked; `fits` is False where every waiting task
     that was looked at requires more slots than a node has, `is_prepared` where its preparation failed on every node on
-    which it has ended. `is_doubtful`: nobody looked, and of all jobs that were looked at none could start a task.
+    which it has ended. `is_doubtful`: no look at it succeeded, and of several other jobs that were looked at none could
+    start a task.
     """
 
     id: str

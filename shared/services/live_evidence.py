@@ -3,7 +3,7 @@
 At most a GET of the job, one of its pool where that isn't stored, three of tasks that are tried again and again, three
 pages of waiting tasks, of tasks that others depend on three that failed and three that aren't stored, three pages of
 preparation tasks; and of three jobs before it what their waiting tasks depend on and how their preparation went, of up
-to ten while none of those could start a task.
+to ten while none of those that answered could start a task and fewer than three looks failed.
 What can't be had is said in a sentence. Where the service asks to be left alone nothing more is asked, and rounds are
 told.
 """
@@ -30,7 +30,7 @@ from shared.errors import (
 )
 from shared.services.dependency_reading import MOST_ASKED, DependencyReading
 from shared.services.leave import require_leave
-from shared.services.rival_asking import AskingOfRivals, RivalLook
+from shared.services.rival_asking import AskingOfRivals, RivalLooks
 from shared.services.task_queries import TaskQueries
 from shared.stores.batch import BatchAccount
 from shared.stores.batch_evidence import BatchEvidence
@@ -91,17 +91,12 @@ class LiveEvidence:
         await self._ask(source, asking)
         return asking.live
 
-    async def of_rivals(
-        self, source: BatchAccount, rivals: Sequence[JobReport]
-    ) -> tuple[dict[str, RivalLook], tuple[str, ...]]:
-        """What keeps the waiting tasks of other jobs, by the jobs' keys, and what couldn't be found out.
-
-        Raises StorageError, CacheConflictError.
-        """
+    async def of_rivals(self, source: BatchAccount, rivals: Sequence[JobReport]) -> RivalLooks:
+        """What keeps the waiting tasks of other jobs. Raises StorageError, CacheConflictError."""
         asking = AskingOfRivals(source, self._tasks, rivals)
         if rivals:
             await self._ask(source, asking)
-        return asking.found, asking.unknown
+        return RivalLooks(asking.found, frozenset(asking.failed), asking.unknown)
 
     async def _ask(self, source: BatchAccount, asking: "_Asks") -> None:
         try:

@@ -5,6 +5,7 @@ What they depend on, where the job uses that; and how the preparation went of a 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from shared.domain.dependencies import Dependencies
 from shared.domain.reports import JobReport
@@ -15,7 +16,8 @@ from shared.services.task_queries import TaskQueries
 from shared.stores.batch import BatchAccount
 from shared.stores.batch_evidence import BatchEvidence
 
-_ENOUGH = 3
+ENOUGH_LOOKS = 3
+_MAX_FAILED = 3
 _LEFT = "whether the waiting tasks of other jobs could start isn't known"
 
 
@@ -33,10 +35,19 @@ class RivalLook:
         return not self.is_prepared or (found is not None and (found.all_held or found.seem_all_held))
 
 
-class AskingOfRivals:
-    """`found` by the jobs' keys; what was answered stays when a later answer fails.
+class RivalLooks(NamedTuple):
+    """Looks at other jobs by the jobs' keys, the keys of jobs whose look failed, and sentences on what isn't known."""
 
-    It asks of the first few of `rivals`, and of more while none of whom it asked could start a task.
+    found: dict[str, RivalLook]
+    failed: frozenset[str]
+    unknown: tuple[str, ...]
+
+
+class AskingOfRivals:
+    """`found` and `failed` are keys of jobs; what was answered stays when a later answer fails.
+
+    It asks about the first ENOUGH_LOOKS of `rivals`, then about more until one of those that answered could start a
+    task or _MAX_FAILED looks have failed.
     """
 
     def __init__(self, source: BatchAccount, tasks: TaskQueries, rivals: Sequence[JobReport]) -> None:
@@ -44,6 +55,7 @@ class AskingOfRivals:
         self._dependencies = DependencyReading(self._evidence, tasks)
         self._rivals = rivals
         self.found: dict[str, RivalLook] = {}
+        self.failed: set[str] = set()
         self.unknown: tuple[str, ...] = ()
 
     @property
@@ -53,13 +65,17 @@ class AskingOfRivals:
     async def ask(self) -> None:
         """Raises BatchThrottledError where no more is to be asked."""
         for number, report in enumerate(self._rivals):
-            if number >= _ENOUGH and not all(look.is_held for look in self.found.values()):
+            if number >= ENOUGH_LOOKS and not all(look.is_held for look in self.found.values()):
+                return
+            if len(self.failed) == _MAX_FAILED:
+                self.tell(f"Nothing more was asked of Batch after {_MAX_FAILED} failures, so {_LEFT}")
                 return
             try:
                 self.found[report.job.key] = await self._look_at(report)
             except BatchThrottledError:
                 raise
             except BatchscopeError as error:
+                self.failed.add(report.job.key)
                 self.tell(f"Whether the waiting tasks of '{report.job.facts.id}' could start isn't known: {error}")
 
     async def _look_at(self, report: JobReport) -> RivalLook:

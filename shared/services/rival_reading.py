@@ -11,6 +11,7 @@ from shared.domain.outlook import outlook_of
 from shared.domain.reports import JobReport
 from shared.domain.rivals import Rival
 from shared.services.live_evidence import LiveEvidence
+from shared.services.rival_asking import ENOUGH_LOOKS
 from shared.services.unfinished_tasks import UnfinishedTasks
 from shared.services.unread import Unread
 from shared.stores.batch import BatchAccount
@@ -33,13 +34,14 @@ class RivalReading:
         for key in in_line[:_MOST_ASKED]:
             rivals[key] = replace(rivals[key], fits=await self._fits(reports[key], rivals[key], evidence, unread))
         uncertain = [key for key in in_line if _is_uncertain(rivals[key])]
-        looks, unknown = await self._live.of_rivals(source, [reports[key] for key in uncertain[:_MOST_ASKED]])
+        looks, failed, unknown = await self._live.of_rivals(source, [reports[key] for key in uncertain[:_MOST_ASKED]])
         for key, look in looks.items():
             rivals[key] = replace(rivals[key], dependencies=look.dependencies, is_prepared=look.is_prepared)
-        if len(uncertain) > len(looks) == _MOST_ASKED and all(look.is_held for look in looks.values()):
-            more = [key for key in uncertain if key not in looks]
-            unknown += (f"Whether the waiting tasks of {amount(len(more), 'more job')} could start isn't known.",)
-            rivals |= {key: replace(rivals[key], is_doubtful=True) for key in more}
+        if len(looks) >= ENOUGH_LOOKS and all(look.is_held for look in looks.values()):
+            doubtful = [key for key in uncertain if key not in looks]
+            rivals |= {key: replace(rivals[key], is_doubtful=True) for key in doubtful}
+            if more := len(doubtful) - len(failed):
+                unknown += (f"Whether the waiting tasks of {amount(more, 'more job')} could start isn't known.",)
         return tuple(rivals.values()), unknown
 
     async def _fits(self, report: JobReport, rival: Rival, evidence: Evidence, unread: Unread) -> bool:

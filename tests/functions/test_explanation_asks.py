@@ -282,3 +282,49 @@ async def test_of_many_jobs_in_line_three_are_looked_at_where_one_of_them_could_
     told = await explained(world, poll=False)
     assert world.emulator.counters["GET /jobs/{jobId}/tasks"]["requests"] == 3
     assert (told["findings"][0]["code"], told["unknown"]) == ("higherPriorityJobs", [])
+
+
+async def test_a_look_that_fails_makes_no_job_come_first_while_all_others_are_held(world: World) -> None:
+    await behind_several_urgent_jobs_held_for_good(world, jobs=12)
+    await world.app.fire("tick")
+    world.emulator.counters.clear()
+    world.emulator.faults.all.append(Fault(path="/jobs/urgent-03*", status=500))
+    told = await explained(world, poll=False)
+    world.emulator.faults.all.clear()
+    assert world.emulator.counters["GET /jobs/{jobId}/tasks"]["requests"] == 9  # a fault isn't counted
+    assert (told["findings"][0]["code"], told["findings"][0]["evidence"]["tasksAhead"]) == ("slotsBusy", 0)
+    failed, more = told["unknown"]
+    assert failed.startswith("Whether the waiting tasks of 'urgent-03' could start isn't known: http")
+    assert more == "Whether the waiting tasks of 2 more jobs could start isn't known."
+
+
+async def test_jobs_that_nobody_looked_at_do_not_come_first_where_looks_break_off_after_held_ones(world: World) -> None:
+    await behind_several_urgent_jobs_held_for_good(world, jobs=12)
+    await world.app.fire("tick")
+    world.emulator.faults.all.append(Fault(path="/jobs/urgent-05*", status=429, retryAfter=300))
+    told = await explained(world, poll=False)
+    world.emulator.faults.all.clear()
+    assert (told["findings"][0]["code"], told["findings"][0]["evidence"]["tasksAhead"]) == ("slotsBusy", 0)
+    broke_off, more = told["unknown"]
+    assert broke_off.startswith(
+        "Nothing more was asked of Batch, so whether the waiting tasks of other jobs could start"
+    )
+    assert more == "Whether the waiting tasks of 7 more jobs could start isn't known."
+
+
+async def test_after_three_looks_that_failed_batch_is_not_asked_about_more_jobs(world: World) -> None:
+    """Nothing speaks against those that come first by their priority."""
+    await behind_several_urgent_jobs_held_for_good(world, jobs=12)
+    await world.app.fire("tick")
+    world.emulator.faults.all.append(Fault(path="/jobs/urgent-*", status=403))
+    told = await explained(world, poll=False)
+    world.emulator.faults.all.clear()
+    assert (told["findings"][0]["code"], told["findings"][0]["evidence"]["tasksAhead"]) == ("higherPriorityJobs", 12)
+    *failed, ended = told["unknown"]
+    assert [sentence.split(" could start")[0] for sentence in failed] == [
+        f"Whether the waiting tasks of 'urgent-{number:02}'" for number in range(3)
+    ]
+    assert ended == (
+        "Nothing more was asked of Batch after 3 failures, so whether the waiting tasks of other jobs could start "
+        "isn't known."
+    )
