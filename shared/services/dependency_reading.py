@@ -27,8 +27,8 @@ from shared.domain.tasks import ACTIVE, COMPLETED, FAILURE, PREPARING, RUNNING, 
 from shared.services.task_queries import TaskQueries
 from shared.stores.batch_evidence import BatchEvidence
 
-MOST_ASKED = 3  # of each kind
-_MOST_FAR = 1000  # tasks of each kind
+MAX_ASKED = 3  # of each kind
+_MAX_LISTED = 1000  # tasks of each kind
 _KEEPING = (
     TaskFilter(results=frozenset({FAILURE})),
     TaskFilter(states=frozenset({RUNNING, PREPARING})),
@@ -90,7 +90,7 @@ class DependencyReading:
         """Of the first stored tasks that may keep others those that are in ranges of these, by key."""
         found: dict[str, Task] = {}
         for wanted in _KEEPING:
-            listed = self._tasks.tasks(report.account.id, report.job.facts.id, TaskList(_MOST_FAR, wanted))
+            listed = self._tasks.tasks(report.account.id, report.job.facts.id, TaskList(_MAX_LISTED, wanted))
             async with aclosing(listed) as batches:
                 async for batch in batches:
                     found |= {key: task for task in batch if is_depended_on(key := key_of(task.id), waiting)}
@@ -99,7 +99,7 @@ class DependencyReading:
 
 def _first(order: Iterable[str], standings: Mapping[str, Standing], kind: Standing) -> list[str]:
     """The first tasks that stand so, which hold the most."""
-    return list(dict.fromkeys(key for key in order if standings[key] == kind))[:MOST_ASKED]
+    return list(dict.fromkeys(key for key in order if standings[key] == kind))[:MAX_ASKED]
 
 
 def _standing(task: Task | None) -> Standing:

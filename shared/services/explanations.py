@@ -25,7 +25,7 @@ from shared.services.queries import Queries
 from shared.services.registry import found
 from shared.services.rival_reading import RivalReading
 from shared.services.task_queries import TaskQueries
-from shared.services.unfinished_tasks import MOST_LOOKED_AT, UnfinishedTasks
+from shared.services.unfinished_tasks import MAX_LOOKED_AT, UnfinishedTasks
 from shared.services.unread import Unread
 from shared.stores.batch import BatchAccount
 
@@ -120,7 +120,7 @@ class Explanations:
         with unread.noted("How many slots its waiting tasks require"):
             found = await self._tasks.waiting(report)
             if found and _may_not_fit(found, evidence) and found.looked < evidence.waits:
-                found = await self._tasks.waiting(report, MOST_LOOKED_AT)
+                found = await self._tasks.waiting(report, MAX_LOOKED_AT)
         return found
 
     async def _nodes(self, account_id: str, evidence: Evidence, unread: Unread) -> tuple[Node, ...]:

@@ -28,7 +28,7 @@ from shared.errors import (
     BatchThrottledError,
     MonitoringOffError,
 )
-from shared.services.dependency_reading import MOST_ASKED, DependencyReading
+from shared.services.dependency_reading import MAX_ASKED, DependencyReading
 from shared.services.leave import require_leave
 from shared.services.rival_asking import AskingOfRivals, RivalLooks
 from shared.services.task_queries import TaskQueries
@@ -211,14 +211,14 @@ class _Asking:
             )
         if surmised:
             self.tell(
-                f"{amount(surmised, 'more task')} that others depend on failed, and {MOST_ASKED} were asked whether "
+                f"{amount(surmised, 'more task')} that others depend on failed, and {MAX_ASKED} were asked whether "
                 "exit conditions let others go on all the same: the rest is taken not to, as is the default"
             )
         if unread:
             as_of = self._report.verdict.as_of
             self.tell(
                 f"Whether {amount(unread, 'task')} that others depend on are there isn't known: tasks are stored as of "
-                f"{as_of:%Y-%m-%d %H:%M:%S} UTC, and of newer ones {MOST_ASKED} were asked for"
+                f"{as_of:%Y-%m-%d %H:%M:%S} UTC, and of newer ones {MAX_ASKED} were asked for"
             )
 
     async def _ask_bound(self) -> None:

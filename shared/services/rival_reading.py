@@ -16,7 +16,7 @@ from shared.services.unfinished_tasks import UnfinishedTasks
 from shared.services.unread import Unread
 from shared.stores.batch import BatchAccount
 
-_MOST_ASKED = 10  # jobs, be it Batch or storage that is asked
+_MAX_ASKED = 10  # jobs, be it Batch or storage that is asked
 
 
 class RivalReading:
@@ -31,10 +31,10 @@ class RivalReading:
         rivals = {job.job.key: rival for job in others if (rival := rival_of(job))}
         reports = {job.job.key: job for job in others}
         in_line = _in_line(evidence, rivals)
-        for key in in_line[:_MOST_ASKED]:
+        for key in in_line[:_MAX_ASKED]:
             rivals[key] = replace(rivals[key], fits=await self._fits(reports[key], rivals[key], evidence, unread))
         uncertain = [key for key in in_line if _is_uncertain(rivals[key])]
-        looks, failed, unknown = await self._live.of_rivals(source, [reports[key] for key in uncertain[:_MOST_ASKED]])
+        looks, failed, unknown = await self._live.of_rivals(source, [reports[key] for key in uncertain[:_MAX_ASKED]])
         for key, look in looks.items():
             rivals[key] = replace(rivals[key], dependencies=look.dependencies, is_prepared=look.is_prepared)
         if len(looks) >= ENOUGH_LOOKS and all(look.is_held for look in looks.values()):

@@ -9,8 +9,8 @@ from shared.domain.task_lists import TaskList
 from shared.domain.tasks import ACTIVE, PREPARING, RUNNING, Task
 from shared.services.task_queries import TaskQueries
 
-LOOKED_AT, MOST_LOOKED_AT = 100, 10_000
-_MOST_RETRIED = 3
+LOOKED_AT, MAX_LOOKED_AT = 100, 10_000
+_MAX_RETRIED = 3
 _AGAIN = 2  # retries from which on it is asked whether they have an end
 
 
@@ -39,7 +39,7 @@ class UnfinishedTasks:
             return ()
         tasks = [task for state in (RUNNING, PREPARING, ACTIVE) for task in await self._in_state(report, state)]
         tried = [task for task in tasks if task.retries >= _AGAIN]
-        most = sorted(tried, key=lambda task: -task.retries)[:_MOST_RETRIED]
+        most = sorted(tried, key=lambda task: -task.retries)[:_MAX_RETRIED]
         return tuple(Retried(task.id, task.retries, len(tried) - 1) for task in most)
 
     async def _in_state(self, report: JobReport, state: int, most: int = LOOKED_AT) -> list[Task]:
