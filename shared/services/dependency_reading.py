@@ -41,8 +41,8 @@ class FoundDependencies(NamedTuple):
     """What holds the waiting tasks.
 
     Of `unread` others neither the cache knows anything nor anybody was asked; `surmised` are those that failed and are
-    taken to satisfy nobody without having been asked. `is_cut`: ranges name more tasks than were looked at, and
-    nothing is known to hold some of the tasks that wait for these.
+    taken to satisfy nobody without having been asked. `is_cut`: waiting tasks depend on MOST_KEYS others or more, so
+    some may not have been looked at, and nothing is known to hold some of the waiting tasks.
     """
 
     dependencies: Dependencies

@@ -206,7 +206,7 @@ class _Asking:
         self.live = replace(self.live, dependencies=dependencies)
         if is_cut:
             self.tell(
-                f"Waiting tasks depend on more than {MOST_KEYS:,} tasks: whether all of these are there and let others "
+                f"Waiting tasks depend on {MOST_KEYS:,} tasks or more: whether all of these are there and let others "
                 "go on isn't known"
             )
         if surmised:

@@ -159,6 +159,23 @@ async def test_of_tasks_that_are_not_stored_three_are_asked_for_and_of_the_other
     )
 
 
+async def test_tasks_that_depend_on_exactly_as_many_others_as_are_looked_at_are_not_said_to_depend_on_more(
+    world: World,
+) -> None:
+    await add_pool(world.batch)
+    await add_job(world, uses_task_dependencies=True)
+    await add_dependent(world, "held", "0-a", "0-b", "0-c")  # the first by id, of which Batch is asked
+    on = models.BatchTaskDependencies(task_id_ranges=[models.BatchTaskIdRange(start=1, end=997)])
+    await world.batch.create_task("job", models.BatchTaskCreateOptions(id="merge", command_line="true", depends_on=on))
+    world.advance(60)
+    told = await explained(world)
+    cut, unread = told["unknown"]
+    assert cut == (
+        "Waiting tasks depend on 1,000 tasks or more: whether all of these are there and let others go on isn't known."
+    )
+    assert unread.startswith("Whether 997 tasks that others depend on are there isn't known: ")
+
+
 async def test_batch_that_asks_to_be_left_alone_amid_an_explanation_is(world: World) -> None:
     await add_pool(world.batch)
     preparation = models.BatchJobPreparationTask(command_line="true")
