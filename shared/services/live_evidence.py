@@ -82,8 +82,8 @@ class LiveEvidence:
     ) -> Live:
         """What there is to know of a job beside what is stored; nothing where none of its tasks waits or is retried.
 
-        `knows_pool` says whether the pool with an id is stored; `retried` are tasks that were tried again: which
-        is the first of them without an end to that is asked. Raises StorageError, CacheConflictError.
+        `knows_pool` says whether the pool with an id is stored. `retried` are tasks that were tried again; Batch is
+        asked for their bounds, up to the first task that has none. Raises StorageError, CacheConflictError.
         """
         if report.job.deleted or not (_may_wait(report) or retried):
             return Live()
