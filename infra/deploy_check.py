@@ -5,7 +5,7 @@ Azure what the templates would do. It only reads. The exit code is 0 when nothin
 is named, but isn't held against the deployment.
 
 Values come from the environment, under the names that infra/main.parameters.json has; with --azd, from the azd
-environment as well. A right that a role gives under a condition counts as given, as Azure doesn't say what that is.
+environment first. A right that a role gives under a condition counts as given, as Azure doesn't show conditions.
 """
 
 import argparse
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="dev.py deploy-check", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--azd", action="store_true", help="for `azd up`: takes the azd environment's values, too")
+    parser.add_argument("--azd", action="store_true", help="for `azd up`: the azd environment's values come first")
     options = parser.parse_args(arguments)
     print("Looking at what a deployment needs; nothing is changed.")
     try:

@@ -23,11 +23,14 @@ ACCOUNT_ID = re.compile(
 
 
 def read_variables(environment: Mapping[str, str], ask_azd: Callable[..., str] | None) -> Mapping[str, str]:
-    """The variables of the environment, and those of the azd environment that it doesn't set. Raises CommandError."""
+    """The variables of a deployment; with azd its own come before those of the environment, as `azd up` takes them.
+
+    Raises CommandError.
+    """
     if ask_azd is None:
         return environment
     lines = (line.partition("=") for line in ask_azd("env", "get-values").splitlines())
-    return {**{name: value.strip('"') for name, _, value in lines}, **environment}
+    return {**environment, **{name: value.strip('"') for name, _, value in lines}}
 
 
 def plain(location: str) -> str:

@@ -327,3 +327,12 @@ def test_dev_py_starts_it_and_shows_its_help(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "WRONG: " in done.stdout
+def test_values_of_azd_come_before_those_of_the_environment(checked: Checked) -> None:
+    values = "\n".join(f'{name}="{value}"' for name, value in VARIABLES.items())
+    changed = {"azd env get-values": values, "azd version": {"azd": {"version": "1.27.0"}}}
+    exit_code, printed = checked("--azd", changed=changed, AZURE_LOCATION="nowhere", BATCH_ACCOUNT_IDS="none")
+    assert exit_code == 0, printed
+    exit_code, printed = checked(AZURE_LOCATION="nowhere")
+    assert exit_code == 1
+
+
