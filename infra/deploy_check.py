@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from infra.azure_cli import CommandError, az, azd
 from infra.deployment import Deployment, read_variables
 from infra.deployment_parameters import parameters
-from infra.deployment_places import names, providers, quotas, region
+from infra.deployment_places import names, networks, providers, quotas, region
 from infra.deployment_rights import account_rights, subscription_rights
 from infra.deployment_tools import bicep, login, tools, variables
 
@@ -28,6 +28,7 @@ THEN: Mapping[str, Check] = {
     "rights on the subscription": subscription_rights,
     "Batch accounts and the rights on them": account_rights,
     "region": region,
+    "networks": networks,
     "resource providers": providers,
     "names, and what Azure says of the templates": names,
     "quotas": quotas,

@@ -91,6 +91,13 @@ class Deployment:
         return _ids(self.variables.get("BATCH_ACCOUNT_IDS", ""))
 
     @property
+    def private_ids(self) -> set[str]:
+        """Those of them that get a private endpoint, in lower case."""
+        if not self.parameters.get("privateNetworking"):
+            return set()
+        return {each.lower() for each in _ids(self.parameters.get("privateBatchAccountIds") or "")}
+
+    @property
     def logged_ids(self) -> set[str]:
         """Those of them whose logs are kept, in lower case."""
         return {each.lower() for each in _ids(self.parameters.get("loggedBatchAccountIds", ",".join(self.account_ids)))}

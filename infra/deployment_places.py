@@ -1,4 +1,4 @@
-"""Whether there is room for a deployment: region, quotas, resource providers, names."""
+"""Whether there is room for a deployment: region, networks, quotas, resource providers, names."""
 
 import json
 import re
@@ -12,6 +12,7 @@ from infra.deployment_rights import granted, may
 PYTHON = (HERE.parent / ".python-version").read_text(encoding="utf-8").strip()
 USAGE = "2019-08-01-preview"
 NAMES = "2023-12-01"
+NETWORKS = "2025-05-01"
 PRIVATE = {"Microsoft.App", "Microsoft.Network"}
 """Providers of private networking. That of the app's subnet isn't registered by any deployment."""
 UNREGISTERED = {"Microsoft.Authorization", "Microsoft.Resources"}
@@ -34,6 +35,20 @@ def region(deployment: Deployment) -> Iterator[str]:
     versions = sorted({str(each.get("version")) for each in deployment.call(*asked) or []})
     if PYTHON not in versions:
         yield f"Flex Consumption in {deployment.location} offers Python {', '.join(versions)}, but not {PYTHON}."
+
+
+def networks(deployment: Deployment) -> Iterator[str]:
+    """Subnets that are there already are in the region of the deployment, as the app and its endpoints must be."""
+    if not deployment.parameters.get("privateNetworking"):
+        return
+    subnets = (str(deployment.parameters.get(name) or "") for name in ("appSubnetId", "endpointSubnetId"))
+    for network in dict.fromkeys(subnet.partition("/subnets/")[0] for subnet in subnets if subnet):
+        location = str(deployment.get(network, NETWORKS)["location"])
+        if plain(location) != deployment.location:
+            yield (
+                f"The virtual network {network} is in {location}, and AZURE_LOCATION is {deployment.location}. "
+                "The app and its private endpoints must be in the region of their subnets."
+            )
 
 
 def providers(deployment: Deployment) -> Iterator[str]:

@@ -22,6 +22,8 @@ ON_SUBSCRIPTION = {
     "Microsoft.Web/sites/write": "make the app",
     ASSIGN: "give the app its roles",
 }
+APPROVE = "Microsoft.Batch/batchAccounts/privateEndpointConnectionsApproval/action"
+"""Asked for by every private endpoint that isn't to wait for its approval by hand, as those of the templates."""
 JOIN = "Microsoft.Network/virtualNetworks/subnets/join/action"
 RECORD = "Microsoft.Network/privateDnsZones/join/action"
 ON_NETWORK = (
@@ -82,6 +84,8 @@ def account_rights(deployment: Deployment) -> Iterator[str]:
         permissions = granted(deployment, account_id)
         if not may(permissions, ASSIGN):
             yield _lacking(account_id, ASSIGN, "give the app a role on the account")
+        if account_id.lower() in deployment.private_ids and not may(permissions, APPROVE):
+            yield _lacking(account_id, APPROVE, "connect a private endpoint with the account")
         group = account_id.partition("/providers/")[0]
         if not may(granted(deployment, group), DEPLOY):
             yield _lacking(group, DEPLOY, "deploy what belongs to the account")

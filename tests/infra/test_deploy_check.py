@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from infra import deploy_check
-from infra.deployment_rights import DEFINE
+from infra.azure_cli import CommandError, parsed
+from infra.deployment_rights import APPROVE, DEFINE
 from local.dev.checkout import HERE
 from tests.infra.fake_az import write_programs
 
@@ -19,6 +20,8 @@ CLIENT = "33333333-0000-0000-0000-000000000000"
 SCOPE = f"/subscriptions/{SUBSCRIPTION}"
 GROUP = f"{SCOPE}/resourceGroups/rg-batch"
 ACCOUNT = f"{GROUP}/providers/Microsoft.Batch/batchAccounts/render"
+NETWORK = f"{SCOPE}/resourceGroups/rg-net/providers/Microsoft.Network/virtualNetworks/hub"
+SUBNET, ZONES = f"{NETWORK}/subnets/app", f"{SCOPE}/resourceGroups/rg-dns"
 APP_GROUP = f"{SCOPE}/resourceGroups/rg-batchscope-dev"
 VARIABLES = {
     "AZURE_ENV_NAME": "dev",
@@ -65,6 +68,7 @@ ALL_WELL: Mapping[str, Any] = {
     f"{GET} {GROUP}{PERMISSIONS}": OWNER,
     f"{GET} {ACCOUNT}{PERMISSIONS}": OWNER,
     f"{GET} {ACCOUNT}?": {"location": "westeurope"},
+    f"{GET} {NETWORK}?": {"location": "westeurope"},
     SETTINGS: {"value": []},
     ROOM: {"roleAssignmentsRemainingCount": 3000},
     "az functionapp list-flexconsumption-locations": [{"name": "westeurope"}, {"name": "northeurope"}],
@@ -223,7 +227,6 @@ def test_a_custom_role_needs_the_right_to_define_it(checked: Checked, monkeypatc
 
 
 WRITER = {"principalId": "id-1", "prefix": "accounts/render/pools/a"}
-SUBNET, ZONES = f"{SCOPE}/resourceGroups/rg-net/subnets/app", f"{SCOPE}/resourceGroups/rg-dns"
 
 
 def test_writers_of_telemetry_need_the_right_to_define_their_role(
@@ -275,6 +278,27 @@ def test_parameters_that_do_not_fit_together_are_named(
     changed = {f"{GET} {SUBNET}{PERMISSIONS}": OWNER}
     (only,) = wrong(checked(changed=changed)[1])
     assert said in only
+
+
+def test_a_private_endpoint_of_a_batch_account_needs_the_right_to_approve_it(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_not_approve = {"value": [{"actions": ["*"], "notActions": [APPROVE]}]}
+    changed = {f"{GET} {ACCOUNT}{PERMISSIONS}": may_not_approve}
+    assert checked(changed=changed)[0] == 0
+    given = {"privateNetworking": True, "privateBatchAccountIds": ACCOUNT.upper()}
+    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
+    (only,) = wrong(checked(changed=changed)[1])
+    assert only.startswith(f"You may not connect a private endpoint with the account ({APPROVE}) on {ACCOUNT}.")
+
+
+def test_subnets_must_be_in_the_region_of_the_deployment(checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"privateNetworking": True, "appSubnetId": SUBNET, "endpointSubnetId": SUBNET}
+    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
+    changed: dict[str, Any] = {f"{GET} {SUBNET}{PERMISSIONS}": OWNER}
+    assert checked(changed=changed)[0] == 0
+    (only,) = wrong(checked(changed={**changed, f"{GET} {NETWORK}?": {"location": "North Europe"}})[1])
+    assert only.startswith(f"The virtual network {NETWORK} is in North Europe, and AZURE_LOCATION is westeurope.")
 
 
 @pytest.mark.parametrize("text", ["render=Reader:Render.Reader", "render=Operator:Ops, *=Reader:Reader", ""])
