@@ -56,7 +56,8 @@ def parsed(command: Sequence[str]) -> Any:
 
 
 def _output(command: Sequence[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # Without input a command that asks a question fails, instead of waiting for an answer to words that nobody sees.
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:
         words = " ".join(done.stderr.split()).removeprefix("ERROR: ")
         raise CommandError(f"{Path(command[0]).stem} {' '.join(command[1:4])} failed: {words}")

@@ -1,8 +1,8 @@
 """Names everything that would make a deployment to Azure fail, all at once, before anything is changed.
 
 It looks at tools, the login, variables, parameters, rights, the region, quotas, resource providers and names, and asks
-Azure what the templates would do. It only reads. The exit code is 0 when nothing is wrong; what couldn't be looked at
-is named, but isn't held against the deployment.
+Azure what the templates would do. It only reads. The exit code is 0 when nothing is wrong; a check that couldn't be
+made is named, but isn't held against the deployment.
 
 Values come from the environment, under the names that infra/main.parameters.json has; with --azd, from the azd
 environment first. A right that a role gives under a condition counts as given, as Azure doesn't show conditions.
@@ -19,24 +19,25 @@ from infra.deployment import Deployment, read_variables
 from infra.deployment_parameters import parameters
 from infra.deployment_places import names, networks, providers, quotas, region
 from infra.deployment_rights import account_rights, subscription_rights
-from infra.deployment_tools import bicep, login, tools, variables
+from infra.deployment_tools import bicep, login, registration, tools, variables
 
 type Check = Callable[[Deployment], Iterable[str]]
 FIRST: Mapping[str, Check] = {"tools": tools, "login": login, "variables": variables, "parameters": parameters}
 THEN: Mapping[str, Check] = {
-    "Bicep": bicep,
+    "app registration": registration,
     "rights on the subscription": subscription_rights,
     "Batch accounts and the rights on them": account_rights,
     "region": region,
     "networks": networks,
     "resource providers": providers,
-    "names, and what Azure says of the templates": names,
+    "names, and Azure's validation of the templates": names,
+    "Bicep": bicep,
     "quotas": quotas,
 }
 
 
 def findings(checks: Mapping[str, Check], deployment: Deployment) -> Iterator[tuple[bool, str]]:
-    """Every problem as (True, sentence), and what couldn't be looked at as (False, sentence). Tells how it goes."""
+    """Yield problems as (True, sentence) and checks that couldn't be made as (False, sentence); print the progress."""
     for title, check in checks.items():
         print(f"  {title} ... ", end="", flush=True)
         begun, found = time.monotonic(), list(_results(title, check, deployment))
@@ -62,14 +63,18 @@ def deploy_check(deployment: Deployment) -> int:
     else:
         print("  Everything else needs the Azure CLI and a login, and wasn't looked at.")
     problems = [sentence for is_problem, sentence in found if is_problem]
+    unknown = [sentence for is_problem, sentence in found if not is_problem]
     for sentence in problems:
         print(f"WRONG: {sentence}")
-    for sentence in (sentence for is_problem, sentence in found if not is_problem):
+    for sentence in unknown:
         print(f"NOT LOOKED AT: {sentence}")
     if problems:
-        print(f"A deployment would fail: {len(problems)} things are wrong.")
+        print(f"A deployment would fail; things that are wrong: {len(problems)}.")
         return 1
-    print("Nothing is wrong that would make a deployment fail.")
+    if unknown:
+        print(f"Nothing was found wrong, but not everything was looked at; checks that are missing: {len(unknown)}.")
+    else:
+        print("Nothing is wrong that would make a deployment fail.")
     return 0
 
 

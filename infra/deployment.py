@@ -1,4 +1,4 @@
-"""A deployment as it is planned: its variables and parameters, and what Azure says that it would do.
+"""A planned deployment: its variables and parameters, and the changes that Azure predicts for it.
 
 It asks the Azure CLI, each thing once, and changes nothing.
 """

@@ -72,12 +72,11 @@ def _named_providers() -> set[str]:
 
 def names(deployment: Deployment) -> Iterator[str]:
     """Names that are the whole world's are free where a deployment would make something of that name."""
-    if not deployment.location:
-        return
+    _ = deployment.location  # Raises where none is given, which isn't Azure's refusal.
     try:
         created = deployment.created
     except CommandError as error:
-        yield f"Azure would refuse the deployment: {error}"
+        yield f"Azure couldn't be asked, or would refuse the deployment: {error}"
         return
     for kind, resource_id in created:
         name = resource_id.rpartition("/")[2]

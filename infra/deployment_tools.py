@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Iterator
 
+from infra.app_registration import ROLES
 from infra.azure_cli import CommandError, azd, words_of
 from infra.deployment import ACCOUNT_ID, HERE, Deployment
 
@@ -12,8 +13,7 @@ MIN_AZ = (2, 76)
 """The first that knows `what-if --validation-level`."""
 MIN_AZD = (1, 20)
 MIN_BICEP = (0, 30)
-ROLES = {"Reader", "Operator"}
-LONGEST_NAME = 12
+MAX_NAME_LENGTH = 12
 OPTIONAL = {"ACCOUNT_ROLES", "ALERT_EMAIL"}
 
 
@@ -34,12 +34,13 @@ def tools(deployment: Deployment) -> Iterator[str]:
 
 
 def bicep(_: Deployment) -> Iterator[str]:
-    """The compiler, which the Azure CLI installs on first use if it may."""
+    """The compiler is new enough. The Azure CLI installs a missing one on first use, but not to tell its version."""
     try:
         found = re.search(r"\d+\.\d+\.\d+", words_of("bicep", "version"))
     except CommandError as error:
-        yield f"There is no Bicep compiler: {error} Run `az bicep install`."
-        return
+        raise CommandError(
+            "the Azure CLI has no Bicep compiler so far. It downloads one on first use, or run `az bicep install`."
+        ) from error
     if found and _numbers(found[0]) < MIN_BICEP:
         yield f"Bicep is {found[0]}; {_dotted(MIN_BICEP)} or newer is needed. Run `az bicep upgrade`."
 
@@ -64,26 +65,28 @@ def login(deployment: Deployment) -> Iterator[str]:
 
 
 def variables(deployment: Deployment) -> Iterator[str]:
-    """All that the parameter file takes from the environment, and whether the app registration is as it should be."""
+    """All that the parameter file takes from the environment is there and makes sense."""
     text = (HERE / "main.parameters.json").read_text(encoding="utf-8")
     made_by_azd = {"AUTH_CLIENT_ID"} if deployment.uses_azd else set()
     for name in dict.fromkeys(re.findall(r"\$\{(\w+)\}", text)):
         if not deployment.variables.get(name) and name not in OPTIONAL | made_by_azd:
             yield f"{name} isn't set. {_how(deployment, name)}"
     environment = deployment.variables.get("AZURE_ENV_NAME", "")
-    if environment and not 1 < len(environment) <= LONGEST_NAME:
-        yield f"AZURE_ENV_NAME is {environment}; names of environments have 2 to {LONGEST_NAME} characters."
+    if environment and not 1 < len(environment) <= MAX_NAME_LENGTH:
+        yield f"AZURE_ENV_NAME is {environment}; names of environments have 2 to {MAX_NAME_LENGTH} characters."
     for account in deployment.account_ids:
         if not ACCOUNT_ID.fullmatch(account):
             yield (
                 f"BATCH_ACCOUNT_IDS holds {account}, which isn't the id of a Batch account. "
                 "`az batch account list --query '[].id'` lists them."
             )
-    if deployment.variables.get("AUTH_CLIENT_ID"):
-        yield from _registration(deployment, deployment.variables["AUTH_CLIENT_ID"])
 
 
-def _registration(deployment: Deployment, client_id: str) -> Iterator[str]:
+def registration(deployment: Deployment) -> Iterator[str]:
+    """The app registration is there, with its roles. A pipeline's identity mostly may not read it."""
+    client_id = deployment.variables.get("AUTH_CLIENT_ID")
+    if not client_id:
+        return
     make = "`python3 dev.py infra app-registration ensure --name batchscope-ENV` makes one and prints its client id."
     try:
         found = deployment.call("ad", "app", "show", "--id", client_id)
@@ -92,7 +95,7 @@ def _registration(deployment: Deployment, client_id: str) -> Iterator[str]:
             raise
         yield f"AUTH_CLIENT_ID is {client_id}, and there is no such app registration in this tenant. {make}"
         return
-    missing = ROLES - {role["value"] for role in found.get("appRoles") or [] if role.get("isEnabled", True)}
+    missing = set(ROLES) - {role["value"] for role in found.get("appRoles") or [] if role.get("isEnabled", True)}
     if missing:
         yield f"The app registration {client_id} lacks the app roles {', '.join(sorted(missing))}. {make}"
 

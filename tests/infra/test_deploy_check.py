@@ -149,7 +149,6 @@ FIVE = {"value": [{"name": f"other-{number}"} for number in range(5)]}
     ("changed", "said"),
     [
         ({"az version": {"azure-cli": "2.75.1"}}, "The Azure CLI is 2.75.1; 2.76 or newer is needed"),
-        ({"az bicep version": {"fails": "ERROR: Bicep CLI not found."}}, "Run `az bicep install`"),
         ({"az bicep version": "Bicep CLI version 0.20.4"}, "Bicep is 0.20.4; 0.30 or newer"),
         ({"az account show": LOCKED_OUT}, "Run `az login`"),
         ({"az account show": {"id": "other", "state": "Enabled"}}, f"`az account set --subscription {SUBSCRIPTION}`"),
@@ -163,7 +162,7 @@ FIVE = {"value": [{"name": f"other-{number}"} for number in range(5)]}
         ({f"{GET} {ACCOUNT}?": {"location": "eastus"}}, "Azure keeps its logs in its own region only"),
         ({SETTINGS: FIVE}, "has 5 diagnostic settings"),
         ({"az functionapp list-flexconsumption-runtimes": [{"version": "3.12"}]}, "but not 3.13"),
-        ({WHAT_IF: {"fails": "ERROR: RequestDisallowedByPolicy"}}, "Azure would refuse the deployment"),
+        ({WHAT_IF: {"fails": "ERROR: RequestDisallowedByPolicy"}}, "Azure couldn't be asked, or would refuse"),
         ({WHAT_IF: {"error": {"message": "No such SKU."}}}, "refuses the templates: No such SKU."),
         ({NAMES: {"nameAvailable": False, "reason": "AlreadyExists"}}, "func-batchscope-dev-abc"),
         ({ROOM: {"roleAssignmentsRemainingCount": 0}}, "has room for 0 role assignments; 1 are"),
@@ -182,6 +181,7 @@ def test_a_variable_that_is_not_set_is_named(checked: Checked, name: str) -> Non
     exit_code, printed = checked(**{name: ""})
     assert exit_code == 1
     assert [line for line in wrong(printed) if line.startswith(f"{name} isn't set.")], printed
+    assert "would refuse" not in printed
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,32 @@ def test_a_variable_that_makes_no_sense_is_named(checked: Checked, name: str, va
 def test_what_cannot_be_looked_at_is_named_and_not_held_against_the_deployment(checked: Checked) -> None:
     exit_code, printed = checked(changed={"az ad app show": {"fails": "ERROR: Insufficient privileges"}})
     assert exit_code == 0
-    assert "NOT LOOKED AT: Variables couldn't be looked at: az ad app show failed: Insufficient privileges" in printed
+    assert "NOT LOOKED AT: App registration couldn't be looked at: az ad app show failed: Insufficient priv" in printed
+    assert "Nothing was found wrong, but not everything was looked at; checks that are missing: 1." in printed
+    assert "Nothing is wrong" not in printed
+
+
+def test_a_compiler_that_is_not_installed_is_not_held_against_the_deployment(checked: Checked, tmp_path: Path) -> None:
+    exit_code, printed = checked(changed={"az bicep version": {"fails": "ERROR: Bicep CLI not found."}})
+    assert exit_code == 0, printed
+    assert "NOT LOOKED AT: Bicep couldn't be looked at" in printed
+    assert "`az bicep install`" in printed
+    asked = (tmp_path / "asked").read_text()
+    assert asked.index("az deployment sub what-if") < asked.index("az bicep version")
+
+
+def test_a_question_is_not_waited_for() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"yes\n")
+    held = os.dup(0)
+    os.dup2(reading, 0)
+    try:
+        with pytest.raises(CommandError, match="EOFError"):
+            parsed([sys.executable, "-c", "print(len(input('Install it? ')))"])
+    finally:
+        os.dup2(held, 0)
+        for each in (held, reading, writing):
+            os.close(each)
 
 
 def test_private_networking_needs_the_provider_that_no_deployment_registers(
