@@ -31,8 +31,11 @@ def parameters(deployment: Deployment) -> Iterator[str]:
         for name in PRIVATE_ONLY:
             if given.get(name):
                 yield f"The parameter {name} needs privateNetworking, which is false."
-    if len(str(given.get("encryptionKeyUri") or "").rstrip("/").split("/")) > KEY_PARTS:
-        yield "The parameter encryptionKeyUri names a version of the key: leave it out, so that a new one is taken up."
+    if len(str(given.get("encryptionKeyUri") or "").split("/")) > KEY_PARTS:
+        yield (
+            "The parameter encryptionKeyUri must end with the name of the key: "
+            "without a version, so that a new one is taken up, and without a slash."
+        )
     yield from _private_accounts(deployment)
     yield from _writers(deployment)
     yield from _account_roles(deployment)

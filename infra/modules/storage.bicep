@@ -57,12 +57,6 @@ var encryption = {
     }
   }
 }
-var encryptionIdentity = {
-  type: 'UserAssigned'
-  userAssignedIdentities: {
-    '${encryptionIdentityId}': {}
-  }
-}
 
 resource account 'Microsoft.Storage/storageAccounts@2025-06-01' = {
   name: name
@@ -72,7 +66,12 @@ resource account 'Microsoft.Storage/storageAccounts@2025-06-01' = {
   sku: {
     name: 'Standard_${redundancy}'
   }
-  identity: empty(encryptionKeyUri) ? null : encryptionIdentity
+  identity: empty(encryptionKeyUri) ? null : {
+    type: 'UserAssigned'
+    userAssignedIdentities: {
+      '${encryptionIdentityId}': {}
+    }
+  }
   properties: {
     accessTier: 'Hot'
     allowBlobPublicAccess: false

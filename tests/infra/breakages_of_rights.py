@@ -160,8 +160,8 @@ RIGHTS_BREAKAGES = (
     Breakage(
         "the storage can't use the key",
         _STORAGE,
-        "identity: empty(encryptionKeyUri) ? null : encryptionIdentity",
-        "identity: null",
+        "identity: empty(encryptionKeyUri) ? null : {",
+        "identity: !empty(encryptionKeyUri) ? null : {",
     ),
     Breakage("the key's vault is the key", _STORAGE, "keyvaulturi: first(", "keyvaulturi: last("),
     Breakage("the key is the vault", _STORAGE, "keyname: last(", "keyname: first("),

@@ -280,31 +280,6 @@ def test_subnets_and_zones_that_are_there_need_rights_of_their_own(
     ]
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"privateNetworking": True, "appSubnetId": SUBNET}, "appSubnetId and endpointSubnetId only one is given"),
-        ({"encryptionKeyUri": "https://v.vault.azure.net/keys/k"}, "encryptionIdentityId only one is given"),
-        (
-            {"encryptionKeyUri": "https://v.vault.azure.net/keys/k/0123", "encryptionIdentityId": "id"},
-            "names a version of the key",
-        ),
-        ({"privateInboundAccess": True}, "privateInboundAccess needs privateNetworking"),
-        ({"privateNetworking": True, "privateBatchAccountIds": f"{ACCOUNT}2"}, "render2, which isn't in BATCH_ACCOUNT"),
-        ({"telemetryWriters": [WRITER, {**WRITER, "prefix": "accounts/b"}]}, "names the identity id-1 2 times"),
-        ({"telemetryWriters": [{**WRITER, "prefix": "/"}]}, "the prefix '/'. Name a folder"),
-        ({"telemetryWriters": [{**WRITER, "prefix": "/accounts/a"}]}, "the prefix '/accounts/a'"),
-    ],
-)
-def test_parameters_that_do_not_fit_together_are_named(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], said: str
-) -> None:
-    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
-    changed = {f"{GET} {SUBNET}{PERMISSIONS}": OWNER}
-    (only,) = wrong(checked(changed=changed)[1])
-    assert said in only
-
-
 def test_a_private_endpoint_of_a_batch_account_needs_the_right_to_approve_it(
     checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,6 +299,35 @@ def test_subnets_must_be_in_the_region_of_the_deployment(checked: Checked, monke
     assert checked(changed=changed)[0] == 0
     (only,) = wrong(checked(changed={**changed, f"{GET} {NETWORK}?": {"location": "North Europe"}})[1])
     assert only.startswith(f"The virtual network {NETWORK} is in North Europe, and AZURE_LOCATION is westeurope.")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"privateNetworking": True, "appSubnetId": SUBNET}, "appSubnetId and endpointSubnetId only one is given"),
+        ({"encryptionKeyUri": "https://v.vault.azure.net/keys/k"}, "encryptionIdentityId only one is given"),
+        (
+            {"encryptionKeyUri": "https://v.vault.azure.net/keys/k/0123", "encryptionIdentityId": "id"},
+            "must end with the name of the key",
+        ),
+        (
+            {"encryptionKeyUri": "https://v.vault.azure.net/keys/k/", "encryptionIdentityId": "id"},
+            "must end with the name of the key",
+        ),
+        ({"privateInboundAccess": True}, "privateInboundAccess needs privateNetworking"),
+        ({"privateNetworking": True, "privateBatchAccountIds": f"{ACCOUNT}2"}, "render2, which isn't in BATCH_ACCOUNT"),
+        ({"telemetryWriters": [WRITER, {**WRITER, "prefix": "accounts/b"}]}, "names the identity id-1 2 times"),
+        ({"telemetryWriters": [{**WRITER, "prefix": "/"}]}, "the prefix '/'. Name a folder"),
+        ({"telemetryWriters": [{**WRITER, "prefix": "/accounts/a"}]}, "the prefix '/accounts/a'"),
+    ],
+)
+def test_parameters_that_do_not_fit_together_are_named(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], said: str
+) -> None:
+    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
+    changed = {f"{GET} {SUBNET}{PERMISSIONS}": OWNER}
+    (only,) = wrong(checked(changed=changed)[1])
+    assert said in only
 
 
 @pytest.mark.parametrize("text", ["render=Reader:Render.Reader", "render=Operator:Ops, *=Reader:Reader", ""])
@@ -358,6 +362,15 @@ def test_azd_brings_the_values_that_the_environment_lacks(checked: Checked) -> N
     assert "azd is 1.9.0" in printed
 
 
+def test_values_of_azd_come_before_those_of_the_environment(checked: Checked) -> None:
+    values = "\n".join(f'{name}="{value}"' for name, value in VARIABLES.items())
+    changed = {"azd env get-values": values, "azd version": {"azd": {"version": "1.27.0"}}}
+    exit_code, printed = checked("--azd", changed=changed, AZURE_LOCATION="nowhere", BATCH_ACCOUNT_IDS="none")
+    assert exit_code == 0, printed
+    exit_code, printed = checked(AZURE_LOCATION="nowhere")
+    assert exit_code == 1
+
+
 def test_without_the_azure_cli_one_sentence_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -376,12 +389,3 @@ def test_dev_py_starts_it_and_shows_its_help(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "WRONG: " in done.stdout
-def test_values_of_azd_come_before_those_of_the_environment(checked: Checked) -> None:
-    values = "\n".join(f'{name}="{value}"' for name, value in VARIABLES.items())
-    changed = {"azd env get-values": values, "azd version": {"azd": {"version": "1.27.0"}}}
-    exit_code, printed = checked("--azd", changed=changed, AZURE_LOCATION="nowhere", BATCH_ACCOUNT_IDS="none")
-    assert exit_code == 0, printed
-    exit_code, printed = checked(AZURE_LOCATION="nowhere")
-    assert exit_code == 1
-
-
