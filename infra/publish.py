@@ -47,11 +47,13 @@ def publish(site: str, token: str, archive: bytes, *, pause_seconds: float = _PA
         time.sleep(pause_seconds if attempt else 0)
         status, body = _asked(address, token, data=archive, headers=headers)
         if status in {HTTPStatus.OK, HTTPStatus.ACCEPTED}:
-            return str(json.loads(body))
+            return str(_json_of(site, body))
         is_storage = status == HTTPStatus.BAD_REQUEST and "BlobUpload" in body
         if status not in _NOT_YET and not is_storage:
             break
-    raise CommandError(f"{site} refused the package with status {status}: {_excerpt(body)}")
+        print(f"{site} answered {status} to the package, attempt {attempt + 1} of {_TRIES}.", flush=True)
+    advice = " A private app takes packages only from within its network." if status == HTTPStatus.FORBIDDEN else ""
+    raise CommandError(f"{site} refused the package with status {status}: {_excerpt(body)}{advice}")
 
 
 def wait_for(site: str, token: str, deployment: str, *, pause_seconds: float = _POLL_SECONDS) -> None:
@@ -65,13 +67,14 @@ def wait_for(site: str, token: str, deployment: str, *, pause_seconds: float = _
         if status == HTTPStatus.NOT_FOUND and seen:
             return
         if status in {HTTPStatus.OK, HTTPStatus.ACCEPTED}:
-            seen, found = True, json.loads(body)
+            seen, found = True, _json_of(site, body)
             if found.get("status") == _SUCCEEDED:
                 return
             if found.get("status") in _ENDS:
                 raise CommandError(f"The deployment {_ENDS[found['status']]}: {_words(found)}")
         time.sleep(pause_seconds)
-    raise CommandError(f"The deployment {deployment} hasn't ended after {_MAX_POLLS * pause_seconds:.0f} s.")
+    waited = f"{_MAX_POLLS * pause_seconds:.0f} s"
+    raise CommandError(f"The deployment {deployment} hasn't ended after {waited}; {site} last answered {status}.")
 
 
 def _asked(
@@ -87,6 +90,14 @@ def _asked(
         return error.code, error.read().decode("utf-8", "replace")
     except (OSError, HTTPException) as error:
         return HTTPStatus.SERVICE_UNAVAILABLE, str(error)
+
+
+def _json_of(site: str, body: str) -> Any:
+    """A body's content. Raises CommandError, as where a proxy answers in place of the site."""
+    try:
+        return json.loads(body)
+    except ValueError as error:
+        raise CommandError(f"{site} answered with something other than JSON: {_excerpt(body)}") from error
 
 
 def _words(found: Mapping[str, Any]) -> str:

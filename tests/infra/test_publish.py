@@ -45,7 +45,7 @@ def site() -> Iterator[Site]:
 
         def _answer(self, replies: list[Reply]) -> None:
             status, answer = replies.pop(0) if len(replies) > 1 else replies[0]
-            content = json.dumps(answer).encode()
+            content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
@@ -106,7 +106,15 @@ def test_a_deployment_whose_worker_is_gone_has_ended(site: Site) -> None:
 
 def test_a_deployment_that_never_shows_does_not_count(site: Site) -> None:
     site.outcomes = [(404, "")]
-    with pytest.raises(CommandError, match="d-1 hasn't ended"):
+    with pytest.raises(CommandError, match=r"d-1 hasn't ended after 0 s; http\S+ last answered 404"):
+        publish.wait_for(site.address, "t", "d-1", pause_seconds=0)
+
+
+def test_an_answer_that_is_no_json_is_named(site: Site) -> None:
+    site.taking = site.outcomes = [(200, b"<html>Sign in to the proxy</html>")]
+    with pytest.raises(CommandError, match="other than JSON: <html>Sign in to the proxy"):
+        publish.publish(site.address, "t", PACKAGE, pause_seconds=0)
+    with pytest.raises(CommandError, match="other than JSON: <html>Sign in to the proxy"):
         publish.wait_for(site.address, "t", "d-1", pause_seconds=0)
 
 
@@ -115,6 +123,18 @@ def test_what_a_new_app_needs_a_while_for_is_tried_again(site: Site, early: Repl
     site.taking = [early, early, (202, "d-1")]
     assert publish.publish(site.address, "t", PACKAGE, pause_seconds=0) == "d-1"
     assert len(site.sent) == 3
+
+
+def test_waiting_for_a_site_says_so_and_an_app_that_stays_closed_may_be_private(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.taking = [(503, ""), (403, "Ip Forbidden")]
+    with pytest.raises(CommandError, match=r"status 403: .*Ip Forbidden.* only from within its network"):
+        publish.publish(site.address, "t", PACKAGE, pause_seconds=0)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{site.address} answered 503 to the package, attempt 1 of 10."
+    assert lines[1] == f"{site.address} answered 403 to the package, attempt 2 of 10."
+    assert len(lines) == len(site.sent) == 10
 
 
 def test_a_package_that_is_refused_is_not_sent_again(site: Site) -> None:
