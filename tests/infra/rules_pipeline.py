@@ -26,8 +26,9 @@ _PERMISSIONS = {
     ("ci.yml", "bicep"): {"contents": "read"},
     ("whatif.yml", "what-if"): {"contents": "read", "id-token": "write"},
     ("deploy.yml", "deploy"): {"contents": "read", "id-token": "write"},
-    ("release.yml", "build"): {"attestations": "write", "contents": "write", "id-token": "write"},
-    ("codeql.yml", "analyze"): {"contents": "read", "security-events": "write"},
+    ("release.yml", "package"): {"contents": "read"},
+    ("release.yml", "release"): {"attestations": "write", "contents": "write", "id-token": "write"},
+    ("codeql.yml", "analyze"): {"actions": "read", "contents": "read", "security-events": "write"},
     ("backup.yml", "backup"): {"contents": "read", "id-token": "write"},
 }
 _TRIGGERS = {
