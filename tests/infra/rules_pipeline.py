@@ -83,7 +83,7 @@ _OWN_KEYS: Mapping[str, Mapping[str, Any]] = {
             "matrix": {
                 "environment": (
                     "${{ fromJSON(inputs.environment && format('[\"{0}\"]', inputs.environment) ||"
-                    " vars.BACKUP_ENVIRONMENTS || '[\"dev\"]') }}"
+                    " vars.BACKUP_ENVIRONMENTS || '[\"dev-backup\"]') }}"
                 )
             },
         },
