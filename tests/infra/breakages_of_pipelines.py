@@ -180,6 +180,13 @@ PIPELINE_BREAKAGES = (
     Breakage("azd lets Azure build", "azure.yaml", "remoteBuild: false", "remoteBuild: true"),
     Breakage("azd packs the folder", "azure.yaml", "            exit 1\n", "            exit 0\n"),
     Breakage("azd deploys what was built before", "azure.yaml", "  predeploy:", "  postup:"),
+    Breakage(
+        "the build can log in to Azure",
+        _DEPLOY,
+        "      - name: Provision\n",
+        "      - name: Build the package\n        run: python3 dev.py build\n      - name: Provision\n",
+    ),
+    Breakage("the package isn't the built one", _DEPLOY, "    needs: package\n", "    needs: ci\n"),
     Breakage("any tag is a release", _RELEASE, "v[0-9]+.[0-9]+.[0-9]+", "*"),
     Breakage("what CI has not passed is released", _RELEASE, "    needs: ci\n", ""),
     Breakage("the package is not attested", _RELEASE, "subject-path: dist/*", "subject-path: dist/SHA256SUMS"),
@@ -199,7 +206,10 @@ PIPELINE_BREAKAGES = (
     Breakage("rights that are taken back count", _RIGHTS, "and not _has(each", "and _has(each"),
     Breakage("rights on accounts don't matter", _RIGHTS, "if not may(permissions, ASSIGN)", "if False"),
     Breakage(
-        "what is wrong is fine", "infra/deploy_check.py", "        return 1\n    print", "        return 0\n    print"
+        "what is wrong is fine",
+        "infra/deploy_check.py",
+        "        return 1\n    if unknown",
+        "        return 0\n    if unknown",
     ),
     Breakage("every region will do", _PLACES, "if deployment.location not in regions", "if not regions"),
     Breakage("taken names will do", _PLACES, 'if not answer["nameAvailable"]', "if not answer"),

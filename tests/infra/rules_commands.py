@@ -46,9 +46,13 @@ _RUNS: Mapping[str, tuple[str, ...]] = {
     "deploy.yml": (
         "actions/checkout",
         "actions/setup-python",
+        "python3 dev.py build",
+        "actions/upload-artifact",
+        "actions/checkout",
+        "actions/setup-python",
+        "actions/download-artifact",
         "azure/login",
         "python3 dev.py deploy-check",
-        "python3 dev.py build",
         _STRICT,
         _FILL_IN,
         (
@@ -90,6 +94,9 @@ _RUNS: Mapping[str, tuple[str, ...]] = {
         "python3 dev.py sbom",
         "cd dist",
         "sha256sum batchscope.zip batchscope-python.cdx.json batchscope-web.cdx.json > SHA256SUMS",
+        "actions/upload-artifact",
+        "actions/checkout",
+        "actions/download-artifact",
         "actions/attest-build-provenance",
         (
             'gh release create "$TAG" --verify-tag --generate-notes dist/batchscope.zip'

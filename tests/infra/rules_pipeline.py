@@ -15,7 +15,9 @@ type Steps = list[Mapping[str, Any]]
 PINNED = {
     "actions/attest-build-provenance": ("a2bbfa25375fe432b6a289bc6b6cd05ecd0c4c32", "v4.1.0"),
     "actions/checkout": ("08c6903cd8c0fde910a37f88322edcfb5dd907a8", "v5.0.0"),
+    "actions/download-artifact": ("d3f86a106a0bac45b974a628896c90dbdf5c8093", "v4.3.0"),
     "actions/setup-python": ("e797f83bcb11b83ae66e0230d6156d7c80228e7c", "v6.0.0"),
+    "actions/upload-artifact": ("ea165f8d65b6e75b540449e92b4886f43607fa02", "v4.6.2"),
     "azure/login": ("a457da9ea143d694b1b9c7c869ebb04ebe844ef5", "v2.3.0"),
     "github/codeql-action/analyze": ("8aad20d150bbac5944a9f9d289da16a4b0d87c1e", "v4.36.2"),
     "github/codeql-action/init": ("8aad20d150bbac5944a9f9d289da16a4b0d87c1e", "v4.36.2"),
@@ -25,6 +27,7 @@ _PERMISSIONS = {
     ("ci.yml", "checks-and-tests"): {"contents": "read"},
     ("ci.yml", "bicep"): {"contents": "read"},
     ("whatif.yml", "what-if"): {"contents": "read", "id-token": "write"},
+    ("deploy.yml", "package"): {"contents": "read"},
     ("deploy.yml", "deploy"): {"contents": "read", "id-token": "write"},
     ("release.yml", "package"): {"contents": "read"},
     ("release.yml", "release"): {"attestations": "write", "contents": "write", "id-token": "write"},
@@ -46,7 +49,14 @@ _LOGIN = {
 }
 _WITH: Mapping[str, Mapping[str, Any]] = {
     "actions/checkout": {"persist-credentials": False},
+    "actions/download-artifact": {"name": "package", "path": "dist/"},
     "actions/setup-python": {"python-version-file": ".python-version"},
+    "actions/upload-artifact": {
+        "name": "package",
+        "path": "dist/",
+        "if-no-files-found": "error",
+        "overwrite": True,
+    },
     "actions/attest-build-provenance": {"subject-path": "dist/*"},
     "azure/login": _LOGIN,
     "github/codeql-action/init": {
@@ -72,9 +82,10 @@ _OWN_KEYS: Mapping[str, Mapping[str, Any]] = {
             "name": "${{ inputs.environment || 'dev' }}",
             "url": "${{ steps.provision.outputs.url }}",
         },
-        "needs": "ci",
+        "needs": "package",
     },
-    "build": {"environment": "release", "needs": "ci"},
+    "package": {"needs": "ci"},
+    "release": {"environment": "release", "needs": "package"},
     "analyze": {},
     "backup": {
         "environment": "${{ matrix.environment }}",
@@ -248,13 +259,16 @@ def right_triggers(infrastructure: Infrastructure) -> Iterator[str]:
 
 
 def deployed_after_checks(infrastructure: Infrastructure) -> Iterator[str]:
-    """Nothing is deployed or released that CI has not passed, of the very same commit."""
-    for name, last in (("deploy.yml", "deploy"), ("release.yml", "build")):
+    """Only what CI has passed, of the very same commit, is deployed or released; no job with rights builds it."""
+    for name, last in (("deploy.yml", "deploy"), ("release.yml", "release")):
         jobs = dict(_workflows(infrastructure))[name]["jobs"]
         if jobs.get("ci") != {"name": "CI", "permissions": {"contents": "read"}, "uses": _CI}:
             yield f"{name} begins with {jobs.get('ci')}"
-        if jobs[last].get("needs") != "ci" or "if" in jobs[last]:
+        needs = [jobs[each].get("needs") for each in ("package", last)]
+        if needs != ["ci", "package"] or "if" in jobs["package"] or "if" in jobs[last]:
             yield f"{name} takes what CI has not passed"
+        if any("dev.py build" in step.get("run", "") for step in jobs[last]["steps"]):
+            yield f"{name} builds in the job {last}, which may do more than that"
 
 
 def proposed_updates(infrastructure: Infrastructure) -> Iterator[str]:
