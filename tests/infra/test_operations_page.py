@@ -55,6 +55,14 @@ def test_the_pipeline_may_assign_the_roles_of_a_deployment_and_no_others(tmp_pat
     assert "{'ServicePrincipal'}" in condition
 
 
+def test_the_page_names_the_audience_that_the_workflows_log_in_with() -> None:
+    login = "azure/login"
+    workflows = [path.read_text(encoding="utf-8") for path in (HERE.root / ".github/workflows").glob("*.yml")]
+    assert any(login in text for text in workflows)
+    assert not any("audience:" in text for text in workflows), "azure/login's own default is api://AzureADTokenExchange"
+    assert "audience `api://AzureADTokenExchange` in every cloud" in PAGE
+
+
 def test_what_if_gets_the_rights_to_ask_and_none_to_write(tmp_path: Path) -> None:
     (script,) = (script for script in SCRIPTS if "deployments/whatIf/action" in script)
     definition, *assignments = commands_of(script, tmp_path)
