@@ -1,6 +1,6 @@
 """`build`: the zip that is deployed: app, dashboard, and all dependencies for the machine that Azure runs it on.
 
-The same files give the same bytes, whatever the folder and the time: names are sorted and time stamps fixed, and
+The same files give the same bytes in any folder and at any time: names are sorted and time stamps fixed, and
 dependencies are wheels by their hashes. `.funcignore` counts here as it does for the platform's own tools.
 
 Beside each Python file stands its bytecode, which Python takes without looking at the source (PEP 552, "unchecked"):
@@ -32,7 +32,7 @@ UNIX = 3
 
 
 def build(checkout: Checkout, *, remote: bool = False) -> int:
-    """Write the zip and tell its hash; `remote` leaves the dependencies to a build in Azure."""
+    """Write the zip and print its hash; `remote` leaves the dependencies to a build in Azure."""
     prepare(checkout)
     archive = checkout.root / ARCHIVE
     dependencies = [] if remote else wheels.download(checkout)

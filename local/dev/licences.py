@@ -1,4 +1,4 @@
-"""docs/licences.md: the licence of everything that is deployed, as the packages themselves say it.
+"""docs/licences.md: the licence of everything that is deployed, from the metadata of the packages.
 
 `lock` writes the page, `check` holds it against what is installed. A licence that isn't in `ALLOWED` is a fault:
 somebody has to read it first.
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from local.dev.checkout import Checkout
 from local.dev.pins import logical_lines
+from local.dev.wheels import normalized_name
 
 PAGE = "docs/licences.md"
 ALLOWED = {
@@ -76,7 +77,7 @@ def _table(rows: Iterator[tuple[str, str, str]]) -> str:
 
 def python_licences(checkout: Checkout) -> Iterator[tuple[str, str, str]]:
     """Name, version and licence of every package in requirements.txt."""
-    held = {_plain(found.name): found for found in metadata.distributions(path=[str(checkout.packages)])}
+    held = {normalized_name(found.name): found for found in metadata.distributions(path=[str(checkout.packages)])}
     lock = (checkout.root / "requirements.txt").read_text(encoding="utf-8")
     for line in logical_lines(lock.splitlines()[1:]):
         name, version = re.split(r"==| ", line)[:2]
@@ -84,21 +85,17 @@ def python_licences(checkout: Checkout) -> Iterator[tuple[str, str, str]]:
         yield name, version, _licence(found.metadata) if found else "not installed"
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _licence(told: metadata.PackageMetadata | Message) -> str:
+def _licence(package: metadata.PackageMetadata | Message) -> str:
     """The licence as an SPDX expression where that is known."""
-    expression = told.get("License-Expression")
-    classifiers = [text.rpartition(" :: ")[2] for text in told.get_all("Classifier") or [] if "License ::" in text]
-    stated = [text for text in (expression, told.get("License"), *classifiers) if text and "\n" not in text]
+    expression = package.get("License-Expression")
+    classifiers = [text.rpartition(" :: ")[2] for text in package.get_all("Classifier") or [] if "License ::" in text]
+    stated = [text for text in (expression, package.get("License"), *classifiers) if text and "\n" not in text]
     known = [SPDX.get(text.strip(), text.strip()) for text in stated]
     return next((text for text in known if text in ALLOWED), known[0] if known else "not stated")
 
 
 def web_licences(root: Path) -> Iterator[tuple[str, str, str]]:
-    """Name, version and licence of every package of the dashboard, what only builds it included."""
+    """Name, version and licence of every package of the dashboard, including those that only build it."""
     packages = json.loads((root / "web/package-lock.json").read_text(encoding="utf-8"))["packages"]
     for path, package in sorted(packages.items()):
         if path:

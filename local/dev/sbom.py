@@ -1,4 +1,4 @@
-"""`sbom`: what is in the package, as CycloneDX documents, one for Python and one for the dashboard.
+"""`sbom`: the contents of the package as CycloneDX documents, one for Python and one for the dashboard.
 
 Two maintained tools make them, both pinned by the lock files: cyclonedx-py from the wheels that the package holds, and
 npm from the dashboard's lock file. Times and random numbers are taken out, so that they can be made again.
@@ -7,7 +7,6 @@ npm from the dashboard's lock file. Times and random numbers are taken out, so t
 import hashlib
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -56,7 +55,7 @@ def write(checkout: Checkout, name: str, document: Document) -> None:
 
 
 def python_document(checkout: Checkout, dependencies: Sequence[Path]) -> Document:
-    """The wheels, each with its licence, its hash and what it depends on."""
+    """The wheels, each with its licence, its hash and its dependencies."""
     with tempfile.TemporaryDirectory() as folder:
         for wheel in dependencies:
             _unpack_metadata(wheel, Path(folder))
@@ -66,7 +65,7 @@ def python_document(checkout: Checkout, dependencies: Sequence[Path]) -> Documen
     document: Document = json.loads(text)
     hashes = {_key(wheel.name): hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in dependencies}
     for component in document["components"]:
-        found = hashes[_plain(component["name"]), component["version"]]
+        found = hashes[wheels.normalized_name(component["name"]), component["version"]]
         component["hashes"] = [{"alg": "SHA-256", "content": found}]
     _depend(document, (checkout.root / "requirements.in").read_text(encoding="utf-8").split())
     return document
@@ -80,23 +79,19 @@ def _unpack_metadata(wheel: Path, folder: Path) -> None:
 def _depend(document: Document, names: Sequence[str]) -> None:
     """Let the app depend on the packages of these names."""
     root = document["metadata"]["component"]["bom-ref"]
-    refs = {_plain(each["name"]): each["bom-ref"] for each in document["components"]}
+    refs = {wheels.normalized_name(each["name"]): each["bom-ref"] for each in document["components"]}
     entries = {each["ref"]: each for each in document["dependencies"]}
-    entries[root]["dependsOn"] = sorted(refs[_plain(name)] for name in names)
+    entries[root]["dependsOn"] = sorted(refs[wheels.normalized_name(name)] for name in names)
 
 
 def _key(wheel: str) -> tuple[str, str]:
     """Name and version in the name of a wheel's file."""
     package, version, *_ = wheel.split("-")
-    return _plain(package), version
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+    return wheels.normalized_name(package), version
 
 
 def web_document(checkout: Checkout) -> Document:
-    """The dashboard's packages, what only its build needs included."""
+    """The dashboard's packages, including those that only its build needs."""
     text = _output((str(checkout.node), str(checkout.npm_program), *NPM), cwd=checkout.web)
     document: Document = json.loads(text)
     document.pop("serialNumber", None)

@@ -4,6 +4,7 @@ Only wheels are taken, so nothing is compiled, and the machine that builds needs
 They are unpacked here rather than installed by pip, whose records name the folder and the Python of the machine.
 """
 
+import re
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -48,6 +49,11 @@ def _download(checkout: Checkout, lock: Path, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     command = (str(checkout.python), *DOWNLOAD, *TARGET, "--dest", str(folder), "-r", str(lock))
     run_logged(command, log=checkout.logs / "build-wheels.log", cwd=checkout.root)
+
+
+def normalized_name(name: str) -> str:
+    """A package's name as package indexes compare it: lower case, with single hyphens (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def files_of(wheels: list[Path]) -> Iterator[tuple[str, bytes]]:
