@@ -38,7 +38,7 @@ _TASKS, _SLOTS, _FLUSH_TICKS = 20, 4, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Workload:
     """Addresses, and how much there is in all: `changing` jobs get a task each tick, `telemetry` nodes write."""
 
     emulator: str
@@ -97,41 +97,41 @@ def _blob_kind(method: str, query: str) -> str:
 
 
 class App:
-    def __init__(self, asked: Asked, counts: Counts) -> None:
-        self.asked, self.counts = asked, counts
-        self.names = [f"account{number}" for number in range(asked.accounts)]
+    def __init__(self, workload: Workload, counts: Counts) -> None:
+        self.workload, self.counts = workload, counts
+        self.names = [f"account{number}" for number in range(workload.accounts)]
         self.minute = 0
 
     async def open(self, stack: AsyncExitStack) -> None:
         settings = read_settings(
             {
-                "BATCH_ACCOUNTS": " ".join(f"{name}={self.asked.emulator}" for name in self.names),
+                "BATCH_ACCOUNTS": " ".join(f"{name}={self.workload.emulator}" for name in self.names),
                 "BATCH_ACCOUNT_KEYS": " ".join(f"{name}={DEVELOPMENT_KEY}" for name in self.names),
-                "AzureWebJobsStorage": self.asked.storage,
-                "TELEMETRY_STORAGE": self.asked.storage,
-                "CLOCK_URL": f"{self.asked.emulator}/_emulator/clock",
+                "AzureWebJobsStorage": self.workload.storage,
+                "TELEMETRY_STORAGE": self.workload.storage,
+                "CLOCK_URL": f"{self.workload.emulator}/_emulator/clock",
                 "AZURE_FUNCTIONS_ENVIRONMENT": "Development",
             }
         )
         self.services: Services = await open_services(settings)
         self.session = await stack.enter_async_context(ClientSession())
-        self.clients = [open_client(self.asked.emulator, name, DEVELOPMENT_KEY) for name in self.names]
+        self.clients = [open_client(self.workload.emulator, name, DEVELOPMENT_KEY) for name in self.names]
         for client in self.clients:
             stack.push_async_callback(client.close)
-        blobs = await stack.enter_async_context(BlobServiceClient.from_connection_string(self.asked.storage))
+        blobs = await stack.enter_async_context(BlobServiceClient.from_connection_string(self.workload.storage))
         self.container: ContainerClient = blobs.get_container_client("telemetry")
         await self.container.create_container()
         await self._stage(self.clients[0])
 
     async def _stage(self, client: BatchClient) -> None:
         """All in the first account; jobs have a pool of their own size, whose nodes have room for their tasks."""
-        share, rest = divmod(self.asked.nodes, max(self.asked.pools, 1))
-        for number in range(self.asked.pools):
+        share, rest = divmod(self.workload.nodes, max(self.workload.pools, 1))
+        for number in range(self.workload.pools):
             nodes = share + (number < rest)
             pool = {"id": f"pool-{number}", "vmSize": "standard_d4s_v5", "taskSlotsPerNode": _SLOTS}
             await post(client, "/pools", pool | {"targetDedicatedNodes": nodes})
-        for number in range(self.asked.jobs):
-            where = {"poolId": f"pool-{number % self.asked.pools}"}
+        for number in range(self.workload.jobs):
+            where = {"poolId": f"pool-{number % self.workload.pools}"}
             await post(client, "/jobs", {"id": f"job-{number:04}", "poolInfo": where})
             tasks = [{"id": f"task-{place:03}", "commandLine": "sleep 1"} for place in range(_TASKS)]
             await post(client, f"/jobs/job-{number:04}/addtaskcollection", {"value": tasks})
@@ -139,18 +139,18 @@ class App:
 
     async def minute_goes_by(self) -> None:
         self.minute += 1
-        for number in range(self.asked.changing):
+        for number in range(self.workload.changing):
             task = {"id": f"later-{self.minute:04}", "commandLine": "sleep 90"}
             await post(self.clients[0], f"/jobs/job-{number:04}/tasks", task)
         await self._advance(_TICK_SECONDS)
-        if self.asked.telemetry:
+        if self.workload.telemetry:
             await self._write_telemetry()
 
     async def _write_telemetry(self) -> None:
         """Every node flushes once in two minutes, as agents of TES do, half of them in each."""
         now = int(datetime.timestamp(await self.services.clock.now()) * 1000)
         frame = next(_telemetry.frames(1 << 30, cpus=_SLOTS, begin=now - 125_000, aggregates=True))
-        for number in range(self.minute % _FLUSH_TICKS, self.asked.telemetry, _FLUSH_TICKS):
+        for number in range(self.minute % _FLUSH_TICKS, self.workload.telemetry, _FLUSH_TICKS):
             name = f"accounts/account0/pools/pool-0/nodes/node-{number:04}/metrics.zst"
             blob = self.container.get_blob_client(name)
             if self.minute <= _FLUSH_TICKS:
@@ -159,7 +159,7 @@ class App:
 
     async def _advance(self, seconds: float) -> None:
         body = {"advanceSeconds": seconds}
-        async with self.session.post(f"{self.asked.emulator}/_emulator/clock", json=body) as answer:
+        async with self.session.post(f"{self.workload.emulator}/_emulator/clock", json=body) as answer:
             answer.raise_for_status()
 
     async def tick(self) -> None:
@@ -181,7 +181,7 @@ class App:
     async def stored(self) -> dict[str, int]:
         """Bytes of rows as Azure reckons them, and of blobs."""
         rows = 0
-        async with TableServiceClient.from_connection_string(self.asked.storage) as service:
+        async with TableServiceClient.from_connection_string(self.workload.storage) as service:
             async for table in service.list_tables():
                 async for entity in service.get_table_client(table.name).list_entities():
                     rows += _weight(entity)
@@ -203,10 +203,10 @@ def _size(value: Any) -> int:
     return len(value) * 2 + 4 if isinstance(value, str) else len(value) + 4 if isinstance(value, bytes) else 8
 
 
-async def measure(asked: Asked) -> dict[str, Any]:
-    counts = Counts(ports_of(asked.storage))
+async def measure(workload: Workload) -> dict[str, Any]:
+    counts = Counts(ports_of(workload.storage))
     _watch(counts)
-    app = App(asked, counts)
+    app = App(workload, counts)
     async with AsyncExitStack() as stack:
         await app.open(stack)
         for _ in range(_WARM_UP):
@@ -258,4 +258,4 @@ def _watch(counts: Counts) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(measure(Asked(**json.loads(sys.argv[1]))))))
+    print(json.dumps(asyncio.run(measure(Workload(**json.loads(sys.argv[1]))))))

@@ -38,7 +38,7 @@ MEASURED_PATHS = ("local/backup", "shared/stores")
 _LOGS = HERE.logs / "backup"
 _PATIENCE = 3600.0  # seconds
 _NODES_START = 20.0  # seconds, until the pool's nodes run tasks
-_MOST_MEMORY = 400  # MB
+_MAX_MEMORY_MB = 400
 
 
 def main() -> int:
@@ -117,7 +117,7 @@ class _Proof:
         restore = run_command("restore", storage, self._empty)
         for name, done in (("backup", backup), ("restore", restore)):
             judged.lines.append((name, f"{done.seconds:.0f} s, {done.memory:.0f} MB at most; {done.last_lines}"))
-            if done.memory > _MOST_MEMORY:
+            if done.memory > _MAX_MEMORY_MB:
                 judged.wrong.append(f"{name} took {done.memory:.0f} MB")
 
     def _hosts(self, storage: StorageAddresses, name: str) -> Hosts:

@@ -67,7 +67,7 @@ _WITH: Mapping[str, Mapping[str, Any]] = {
     "github/codeql-action/analyze": {},
 }
 """What each action is given."""
-_LONGEST_MINUTES = 120
+_MAX_MINUTES = 120
 _KEYS = {"name", "on", "permissions", "concurrency", "jobs"}
 _JOB_KEYS = {"name", "runs-on", "timeout-minutes", "permissions", "steps"}
 _OWN_KEYS: Mapping[str, Mapping[str, Any]] = {
@@ -193,7 +193,7 @@ def least_permissions(infrastructure: Infrastructure) -> Iterator[str]:
         seen.add((name, job_name))
         if job.get("permissions") != _PERMISSIONS.get((name, job_name)):
             yield f"{name}: {job_name} has the permissions {job.get('permissions')}"
-        if not 0 < job.get("timeout-minutes", 0) <= _LONGEST_MINUTES:
+        if not 0 < job.get("timeout-minutes", 0) <= _MAX_MINUTES:
             yield f"{name}: {job_name} may take too long"
         if not re.fullmatch(r"ubuntu-\d\d\.04", str(job.get("runs-on"))):
             yield f"{name}: {job_name} runs on {job.get('runs-on')}"
