@@ -68,7 +68,6 @@ async def _restore(options: argparse.Namespace) -> Manifest:
     async with StorageAccount(_place(options, "backups")) as source:
         container = _container(source, options)
         if options.check:
-            say(f"Reading all of the backup '{options.name}' and checking its hashes.")
             return await check(container, options.name)
         async with StorageAccount(_place(options, "storage")) as target:
             restore = Restore(container, options.name, target.tables(), options.prefix, options.replace)

@@ -32,7 +32,10 @@ class Backup:
     version: str
 
     async def run(self) -> Manifest:
-        """Raises Failure where the backup is finished already, or another process writes it; what the SDKs raise."""
+        """Raises Failure where the backup is complete or another storage account's, or another process writes it.
+
+        Raises also what the SDKs raise.
+        """
         missing = await self._missing_tables()
         with suppress(ResourceExistsError):
             await self.container.create_container()
@@ -57,15 +60,17 @@ class Backup:
         return {plan.name for plan in PLANS if self.prefix + plan.name not in found}
 
     async def _begun(self, blob: ManifestBlob) -> Manifest:
-        manifest = await blob.load()
+        manifest, source = await blob.load(), self.source.account_name or ""
         if manifest is None:
-            manifest = Manifest(FORMAT, self.version, self.prefix, _now())
+            manifest = Manifest(FORMAT, self.version, self.prefix, _now(), source=source)
             await blob.save(manifest)
             return manifest
-        if manifest.finished:
-            raise Failure(f"The backup '{self.name}' is there already and complete; choose another --name.")
+        if manifest.source not in {"", source}:
+            raise Failure(f"The backup '{self.name}' is of the storage account '{manifest.source}', not of '{source}'.")
         if manifest.prefix != self.prefix:
             raise Failure(f"The backup '{self.name}' is one of the tables with the prefix '{manifest.prefix}'.")
+        if manifest.finished:
+            raise Failure(f"The backup '{self.name}' is there already and complete; choose another --name.")
         say(f"Going on with the backup '{self.name}', begun at {manifest.begun:%Y-%m-%d %H:%M:%S} UTC.")
         return _without_stale(manifest, _now())
 

@@ -58,7 +58,10 @@ class TableCopy:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`version` is that of the app whose `dev.py` made it, `prefix` the TABLE_PREFIX of the tables."""
+    """`version` is that of the app whose `dev.py` made it, `prefix` the TABLE_PREFIX of the tables.
+
+    `source` is the name of the tables' storage account; older backups lack it.
+    """
 
     format: int
     version: str
@@ -66,6 +69,7 @@ class Manifest:
     begun: datetime
     finished: datetime | None = None
     tables: dict[str, TableCopy] = field(default_factory=dict)
+    source: str = ""
 
     def with_table(self, copy: TableCopy) -> "Manifest":
         return replace(self, tables={**self.tables, copy.name: copy})

@@ -32,8 +32,11 @@ async def loaded(container: ContainerClient, name: str) -> Manifest:
 
 
 async def check(container: ContainerClient, name: str) -> Manifest:
-    """Reads all blobs of a backup and holds them against its manifest. Raises Failure."""
+    """Reads all blobs of a backup and compares them with its manifest. Raises Failure."""
+    say(f"Reading all of the backup '{name}' in the storage account '{container.account_name}'.")
     manifest = await loaded(container, name)
+    origin = f"the storage account '{manifest.source}'" if manifest.source else "an account that it doesn't name"
+    say(f"It is of {origin}, begun at {manifest.begun:%Y-%m-%d %H:%M:%S} UTC; checking its hashes.")
     for copy in manifest.tables.values():
         for segment in copy.segments:
             await load_lines(container, name, segment)

@@ -251,6 +251,29 @@ async def test_a_backup_that_is_not_complete_is_not_restored(bench: Bench) -> No
         await bench.restore(target, "c").run()
 
 
+async def test_a_backup_of_another_storage_account_is_not_gone_on_with(bench: Bench) -> None:
+    store = await bench.store()
+    manifest = await bench.backup(store).run()
+    assert manifest.source == "devstoreaccount1"
+    blob = ManifestBlob(bench.backup(store).container, "b")
+    await blob.load()
+    await blob.save(replace(manifest, finished=None, source="elsewhere"))
+    with pytest.raises(Failure, match="'b' is of the storage account 'elsewhere', not of 'devstoreaccount1'"):
+        await bench.backup(store).run()
+
+
+async def test_a_backup_that_names_no_source_is_gone_on_with_and_restored(bench: Bench) -> None:
+    store, target = await bench.store(), bench.target()
+    await filled(store)
+    manifest = await bench.backup(store).run()
+    blob = ManifestBlob(bench.backup(store).container, "b")
+    await blob.load()
+    await blob.save(replace(manifest.without("rejects"), finished=None, source=""))
+    await bench.backup(store).run()
+    await bench.restore(target).run()
+    assert await target.all_rows() == await store.all_rows()
+
+
 async def test_of_two_processes_that_write_one_backup_one_gives_way(bench: Bench) -> None:
     store = await bench.store()
     backup = bench.backup(store)
