@@ -57,8 +57,12 @@ def main(arguments: Sequence[str]) -> int:
 async def _backup(options: argparse.Namespace) -> Manifest:
     async with StorageAccount(_place(options, "storage")) as source, StorageAccount(_place(options, "backups")) as to:
         options.name = options.name or f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}"
-        say(f"Backing up to '{options.name}' in the container '{options.container}'.")
-        backup = Backup(source.tables(), _container(to, options), options.name, options.prefix, _version())
+        tables, container = source.tables(), _container(to, options)
+        say(
+            f"Backing up the storage account '{tables.account_name}' to '{options.name}'"
+            f" in the container '{options.container}' of '{container.account_name}'."
+        )
+        backup = Backup(tables, container, options.name, options.prefix, _version(), options.resume)
         manifest = await backup.run()
         say(f"{source.transport.requests:,} requests to tables, {to.transport.requests:,} to blobs.")
         return manifest
@@ -98,6 +102,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_places(backup, "whose tables are backed up", "whose blobs the backup becomes")
     text = "folder of the backup (default: the time); one that isn't complete is gone on with"
     backup.add_argument("--name", type=_name, help=text)
+    text = "leave a complete backup of that name alone, and count it as done"
+    backup.add_argument("--resume", action="store_true", help=text)
     backup.set_defaults(command=_backup)
     text = "Copies a backup into the tables of an app, which has to be stopped (`az functionapp stop`), and compares."
     restore = commands.add_parser("restore", description=text, epilog=_EPILOG)

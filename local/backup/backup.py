@@ -23,13 +23,17 @@ _SAID_EVERY = 10.0  # seconds
 
 @dataclass(slots=True)
 class Backup:
-    """One backup of the tables that have a prefix, into the folder `name` of a container."""
+    """One backup of the tables that have a prefix, into the folder `name` of a container.
+
+    With `resume` a backup that is complete is left alone and counts as done.
+    """
 
     source: TableServiceClient
     container: ContainerClient
     name: str
     prefix: str
     version: str
+    resume: bool = False
 
     async def run(self) -> Manifest:
         """Raises Failure where the backup is complete or another storage account's, or another process writes it.
@@ -41,6 +45,8 @@ class Backup:
             await self.container.create_container()
         blob = ManifestBlob(self.container, self.name)
         manifest = await self._begun(blob)
+        if manifest.finished:
+            return manifest
         for plan in PLANS:
             copy = manifest.tables.get(plan.name)
             if plan.name in missing:
@@ -69,6 +75,9 @@ class Backup:
             raise Failure(f"The backup '{self.name}' is of the storage account '{manifest.source}', not of '{source}'.")
         if manifest.prefix != self.prefix:
             raise Failure(f"The backup '{self.name}' is one of the tables with the prefix '{manifest.prefix}'.")
+        if manifest.finished and self.resume:
+            say(f"The backup '{self.name}' is complete already.")
+            return manifest
         if manifest.finished:
             raise Failure(f"The backup '{self.name}' is there already and complete; choose another --name.")
         say(f"Going on with the backup '{self.name}', begun at {manifest.begun:%Y-%m-%d %H:%M:%S} UTC.")

@@ -76,9 +76,9 @@ class Bench:
     def target(self) -> Store:
         return Store(self.account(), f"t{secrets.token_hex(6)}")
 
-    def backup(self, store: Store, name: str = "b") -> Backup:
+    def backup(self, store: Store, name: str = "b", *, resume: bool = False) -> Backup:
         container = self.account().blobs().get_container_client(self.container)
-        return Backup(store.account.tables(), container, name, store.prefix, "0")
+        return Backup(store.account.tables(), container, name, store.prefix, "0", resume)
 
     def restore(self, store: Store, name: str = "b", *, replace: bool = False) -> Restore:
         container = self.account().blobs().get_container_client(self.container)

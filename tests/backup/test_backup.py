@@ -293,6 +293,13 @@ async def test_a_complete_backup_is_never_written_over(bench: Bench) -> None:
         await bench.backup(store).run()
 
 
+async def test_a_complete_backup_is_done_for_a_run_that_is_started_again(bench: Bench) -> None:
+    store = await bench.store()
+    manifest = await bench.backup(store).run()
+    await filled(store)
+    assert await bench.backup(store, resume=True).run() == manifest
+
+
 def test_the_command_says_in_one_sentence_what_it_lacks(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

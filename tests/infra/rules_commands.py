@@ -108,7 +108,7 @@ _RUNS: Mapping[str, tuple[str, ...]] = {
         "actions/checkout",
         "actions/setup-python",
         "azure/login",
-        'python3 dev.py backup --name "run-$RUN"',
+        'python3 dev.py backup --resume --name "run-$RUN"',
         'python3 dev.py restore --check --name "run-$RUN"',
     ),
 }

@@ -119,7 +119,7 @@ _CONCURRENCY = {
 _BACKUP = {
     "BATCHSCOPE_BACKUPS": "${{ vars.BATCHSCOPE_BACKUPS }}",
     "BATCHSCOPE_STORAGE": "${{ vars.BATCHSCOPE_STORAGE }}",
-    "RUN": "${{ github.run_id }}-${{ strategy.job-index }}",
+    "RUN": "${{ matrix.environment }}-${{ github.run_id }}",
 }
 _GIVEN = {
     "Back up the tables": _BACKUP,
