@@ -74,7 +74,10 @@ async def _restore(options: argparse.Namespace) -> Manifest:
         if options.check:
             return await check(container, options.name)
         async with StorageAccount(_place(options, "storage")) as target:
-            restore = Restore(container, options.name, target.tables(), options.prefix, options.replace)
+            tables = target.tables()
+            if options.replace not in {None, tables.account_name}:
+                raise Failure(f"--replace names '{options.replace}', but the target is '{tables.account_name}'.")
+            restore = Restore(container, options.name, tables, options.prefix, replace=bool(options.replace))
             manifest = await restore.run()
             say(f"{target.transport.requests:,} requests to tables, {source.transport.requests:,} to blobs.")
             return manifest
@@ -109,7 +112,8 @@ def _parser() -> argparse.ArgumentParser:
     restore = commands.add_parser("restore", description=text, epilog=_EPILOG)
     _add_places(restore, "whose tables are written", "whose blobs hold the backup")
     restore.add_argument("--name", type=_name, required=True, help="folder of the backup")
-    restore.add_argument("--replace", action="store_true", help="delete all rows of the target first, if it has any")
+    text = "delete all rows of the target first, if it has any; NAME is that of its storage account"
+    restore.add_argument("--replace", metavar="NAME", help=text)
     restore.add_argument("--check", action="store_true", help="only read the backup and check its hashes")
     restore.set_defaults(command=_restore)
     return top

@@ -55,7 +55,7 @@ class Restore:
 
     async def run(self) -> Manifest:
         """Raises Failure where the target isn't empty, or a blob is damaged; what the SDKs raise."""
-        say(f"Reading all of the backup '{self.name}' and checking its hashes.")
+        say(f"Restoring '{self.name}' to the storage account '{self.target.account_name}', prefix '{self.prefix}'.")
         manifest = await check(self.container, self.name)
         for plan in PLANS:
             await self.target.create_table_if_not_exists(self.prefix + plan.name)
@@ -84,7 +84,7 @@ class Restore:
         if others and not self.replace:
             raise Failure(
                 f"The target isn't empty: there are rows in {', '.join(others)}."
-                " Stop its app and use --replace, which deletes all of them first."
+                " Stop its app and use --replace with the name of the storage account, which deletes all of them first."
             )
         await self._note_down(identity, _CLEARING)
         for name in others:

@@ -324,9 +324,15 @@ def test_the_commands_copy_a_deployment(
     assert main(["restore", *common, "--check"]) == 0
     assert main(["restore", *common, "--prefix", f"{store}2"]) == 0
     assert main(["restore", *common, "--prefix", f"{store}2"]) == 1
-    told = capsys.readouterr()
-    assert "'weekly': 184 rows in 13 blobs" in told.out
-    assert "The target isn't empty" in told.err
+    assert main(["restore", *common, "--prefix", f"{store}2", "--replace", "another"]) == 1
+    assert main(["restore", *common, "--prefix", f"{store}2", "--replace", "devstoreaccount1"]) == 0
+    printed = capsys.readouterr()
+    assert "'weekly': 184 rows in 13 blobs" in printed.out
+    assert f"Restoring 'weekly' to the storage account 'devstoreaccount1', prefix '{store}2'" in printed.out
+    assert "It is of the storage account 'devstoreaccount1'" in printed.out
+    refused, wrong = printed.err.splitlines()
+    assert "The target isn't empty" in refused
+    assert wrong == "--replace names 'another', but the target is 'devstoreaccount1'."
 
 
 async def prepared(connection_string: str) -> str:
