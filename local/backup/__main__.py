@@ -41,9 +41,9 @@ def main(arguments: Sequence[str]) -> int:
     except Failure as failure:
         complain(str(failure))
     except AzureError as error:
-        complain(f"{reason_of(error)} {_advice(options)}")
+        complain(f"{reason_of(error)} {_advice(options)}".rstrip())
     except KeyboardInterrupt:
-        complain(f"Stopped. {_advice(options)}")
+        complain(f"Stopped. {_advice(options)}".rstrip())
     else:
         sums = total(manifest)
         say(
@@ -138,7 +138,9 @@ def _version() -> str:
 
 
 def _advice(options: argparse.Namespace) -> str:
-    return f"The same command with --name {options.name} goes on where this one ended." if options.name else ""
+    if not options.name or getattr(options, "check", False):
+        return ""
+    return f"The same command with --name {options.name} goes on where this one ended."
 
 
 def reason_of(error: AzureError) -> str:

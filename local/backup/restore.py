@@ -62,8 +62,10 @@ class Restore:
         await self._written(manifest, await self._begun(manifest))
         try:
             await self._verified(manifest)
-        finally:
+        except Failure:  # another run can't go on; after a kill or an error of the network it can
             await self._operations.delete_entity(MARK, MARK)
+            raise
+        await self._operations.delete_entity(MARK, MARK)
         return manifest
 
     @property
