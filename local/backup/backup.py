@@ -1,5 +1,6 @@
 """Copies the tables of a deployment to blobs, while the app runs; a killed copy goes on where it was."""
 
+import secrets
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ from local.backup.rows import Row
 from local.dev.console import Failure, say
 
 _SAID_EVERY = 10.0  # seconds
+SAVE_SECONDS = 30.0
+"""Between two writes of the manifest: it names all blobs so far, so after each one it would soon outweigh them."""
 
 
 @dataclass(slots=True)
@@ -84,29 +87,33 @@ class Backup:
         return _without_stale(manifest, _now())
 
     async def _copied(self, blob: ManifestBlob, manifest: Manifest, plan: TablePlan) -> Manifest:
-        """Copies what is left of a table. The manifest names each blob after it was written."""
+        """Copies what is left of a table. The manifest names blobs after they were written."""
         copy = manifest.tables.get(plan.name, TableCopy(plan.name, _now())).whole
         table = self.source.get_table_client(self.prefix + plan.name)
         reader = TableReader(table, plan, partial(_changed, plan, manifest))
-        progress, packer = _Progress(plan.name, copy.rows), Packer()
-        after = copy.segments[-1].through if copy.segments else None
+        progress, packer, unsettled = _Progress(plan.name, copy.rows), Packer(), copy.unsettled
+        after, saved = copy.segments[-1].through if copy.segments else None, time.monotonic()
         async for item in reader.items(after):
             packer.add(item)
             progress.count()
             if packer.is_full:
-                copy = await self._stored(copy, packer)
+                copy = replace(await self._stored(copy, packer), unsettled=unsettled + reader.unsettled)
                 manifest, packer = manifest.with_table(copy), Packer()
-                await blob.save(manifest)
+                if time.monotonic() - saved >= SAVE_SECONDS:
+                    await blob.save(manifest)
+                    saved = time.monotonic()
         if not packer.is_empty:
             copy = await self._stored(copy, packer)
-        copy = replace(copy, finished=_now(), unsettled=reader.unsettled)
+        copy = replace(copy, finished=_now(), unsettled=unsettled + reader.unsettled)
         manifest = manifest.with_table(copy)
         await blob.save(manifest)
         progress.end(copy)
         return manifest
 
     async def _stored(self, copy: TableCopy, packer: Packer) -> TableCopy:
-        body, segment = packer.packed(f"{copy.name}/{len(copy.segments):06}.jsonl.gz")
+        """Each blob has a name of its own, so that no process overwrites a blob that another one's manifest names."""
+        blob = f"{copy.name}/{len(copy.segments):06}-{secrets.token_hex(4)}.jsonl.gz"
+        body, segment = packer.packed(blob)
         await self.container.upload_blob(f"{self.name}/{segment.blob}", body, overwrite=True, validate_content=True)
         return replace(copy, segments=(*copy.segments, segment))
 

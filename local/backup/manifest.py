@@ -1,7 +1,7 @@
 """The manifest of a backup: what each of its blobs holds, by counts and hashes, and how far it is.
 
-It is written after each blob that it names, under its ETag: what a killed backup left is known, and of two that write
-to one name one gives way.
+It is written after the blobs that it names, under its ETag: what a killed backup left is known, and of two processes
+that write to one name one gives way.
 """
 
 from dataclasses import dataclass, field, replace

@@ -13,6 +13,7 @@ import pytest
 from azure.data.tables import EdmType, EntityProperty
 
 from local.azurite import StorageAddresses
+from local.backup import backup as backups
 from local.backup import packing
 from local.backup.__main__ import main
 from local.backup.manifest import ManifestBlob
@@ -134,10 +135,12 @@ async def ended(run: Any) -> bool:
     return True
 
 
+@pytest.mark.parametrize("save_seconds", [0.0, backups.SAVE_SECONDS])
 async def test_a_backup_that_is_killed_again_and_again_comes_to_its_end(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, save_seconds: float
 ) -> None:
     monkeypatch.setattr(packing, "SEGMENT_BYTES", 1500)
+    monkeypatch.setattr(backups, "SAVE_SECONDS", save_seconds)
     store, target = await bench.store(), bench.target()
     await filled(store)
     kills = 0
@@ -179,6 +182,54 @@ async def test_a_restore_that_is_killed_again_and_again_comes_to_its_end(
     assert await target.all_rows() == await store.all_rows()
 
 
+@pytest.mark.parametrize("before_the_end", [1, 2, len(PLANS)])
+async def test_a_restore_that_is_killed_while_it_compares_goes_on(bench: Bench, before_the_end: int) -> None:
+    store, first, second = await bench.store(), bench.target(), bench.target()
+    await filled(store)
+    await bench.backup(store).run()
+    first.account.transport.requests = 0
+    await bench.restore(first).run()
+    account = StorageAccount(
+        bench.connection_string, Killer(first.account.transport.requests - before_the_end, after=True)
+    )
+    bench.accounts.append(account)
+    restore = bench.restore(second)
+    restore.target = account.tables()
+    assert not await ended(restore.run())
+    await bench.restore(second).run()
+    assert await second.all_rows() == await store.all_rows()
+
+
+async def test_a_backup_of_many_blobs_writes_its_manifest_once_a_table(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing, "SEGMENT_BYTES", 1500)
+    store = await bench.store()
+    await filled(store)
+    backup, account = bench.backup(store), bench.account()
+    backup.container = account.blobs().get_container_client(bench.container)
+    manifest = await backup.run()
+    blobs = sum(len(copy.segments) for copy in manifest.tables.values())
+    assert blobs > 2 * len(PLANS)
+    assert account.transport.requests == blobs + len(PLANS) + 4  # container, a look, the first and the last manifest
+
+
+async def test_a_backup_overwrites_no_blob_that_a_manifest_names(bench: Bench) -> None:
+    store, target = await bench.store(), bench.target()
+    await filled(store)
+    before = await bench.backup(store).run()
+    blob = ManifestBlob(bench.backup(store).container, "b")
+    await blob.load()
+    await blob.save(replace(before.without("accounts"), finished=None))
+    after = await bench.backup(store).run()
+    (old,), (new,) = before.tables["accounts"].segments, after.tables["accounts"].segments
+    assert old.blob != new.blob
+    assert old.sha256 == new.sha256
+    await blob.load()
+    await blob.save(before)
+    await bench.restore(target).run()
+
+
 async def test_a_resume_leaves_finished_tables_alone(bench: Bench) -> None:
     store = await bench.store()
     await filled(store)
@@ -189,7 +240,8 @@ async def test_a_resume_leaves_finished_tables_alone(bench: Bench) -> None:
     await store.put("accounts", [{"PartitionKey": "p", "RowKey": "later"}])
     after = await bench.backup(store).run()
     assert after.tables["accounts"] == before.tables["accounts"]
-    assert after.tables["rejects"].segments == before.tables["rejects"].segments
+    (again,), (first,) = after.tables["rejects"].segments, before.tables["rejects"].segments
+    assert replace(again, blob=first.blob) == first
 
 
 @pytest.mark.parametrize("damage", ["changed", "missing", "cut"])

@@ -89,6 +89,16 @@ async def test_a_partition_that_never_rests_is_said_to_be_so(bench: Bench, monke
     assert manifest.tables["tasks"].unsettled == 1
 
 
+async def test_a_resume_remembers_partitions_that_never_rested(bench: Bench) -> None:
+    store = await polled(bench)
+    manifest = await bench.backup(store).run()
+    copy = manifest.tables["tasks"]
+    blob = ManifestBlob(bench.backup(store).container, "b")
+    await blob.load()
+    await blob.save(replace(manifest.with_table(replace(copy, finished=None, unsettled=2)), finished=None))
+    assert (await bench.backup(store).run()).tables["tasks"].unsettled == 2
+
+
 async def take_in(store: Store, after: int, step: int) -> None:
     """As a step of events does: news, the checkpoint of a blob and the totals in one transaction."""
     number = after + step
