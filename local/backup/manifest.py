@@ -106,7 +106,7 @@ class ManifestBlob:
             raise Failure(f"The manifest of the backup '{self._backup}' is damaged: {error}") from error
 
     async def save(self, manifest: Manifest) -> None:
-        """Raises Failure where another process writes the same backup."""
+        """Raises Failure where another process writes the same backup, or the container forbids to overwrite blobs."""
         condition: dict[str, Any] = {"overwrite": False}
         if self._etag:
             condition = {"overwrite": True, "etag": self._etag, "match_condition": MatchConditions.IfNotModified}
@@ -114,5 +114,10 @@ class ManifestBlob:
         try:
             answer = await self._container.get_blob_client(self.name).upload_blob(body, **condition)
         except (ResourceExistsError, ResourceModifiedError) as error:
+            if self._etag and isinstance(error, ResourceExistsError):  # 409: a lost race for an ETag is answered by 412
+                raise Failure(
+                    f"The blob {self.name} can't be overwritten: a policy or a legal hold on the container forbids it;"
+                    " docs/operations.md says which policies a backup can live with."
+                ) from error
             raise Failure(f"Another process writes the backup '{self._backup}'; this one stops.") from error
         self._etag = answer["etag"]
