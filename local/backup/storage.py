@@ -1,6 +1,8 @@
 """Opens the storage accounts that a backup goes from and to, and counts the requests that are sent to them."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, override
@@ -59,13 +61,15 @@ class StorageAccount:
         options: Any = {"transport": self.transport}
         if found := _URL.fullmatch(self.place):
             return self._kept(TableServiceClient(_address(found, "table"), credential=self._credential(), **options))
-        return self._kept(TableServiceClient.from_connection_string(self.place, **options))
+        with _complete():
+            return self._kept(TableServiceClient.from_connection_string(self.place, **options))
 
     def blobs(self) -> BlobServiceClient:
         options: Any = {"transport": self.transport}
         if found := _URL.fullmatch(self.place):
             return self._kept(BlobServiceClient(_address(found, "blob"), credential=self._credential(), **options))
-        return self._kept(BlobServiceClient.from_connection_string(self.place, **options))
+        with _complete():
+            return self._kept(BlobServiceClient.from_connection_string(self.place, **options))
 
     def _credential(self) -> DefaultAzureCredential:
         return self._kept(DefaultAzureCredential())
@@ -73,6 +77,15 @@ class StorageAccount:
     def _kept[T](self, opened: T) -> T:
         self._opened.append(opened)
         return opened
+
+
+@contextmanager
+def _complete() -> Iterator[None]:
+    """Raises Failure where the SDK misses something in a connection string."""
+    try:
+        yield
+    except ValueError as error:
+        raise Failure("The connection string lacks an account key or an endpoint.") from error
 
 
 def _is_connection_string(place: str) -> bool:

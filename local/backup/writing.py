@@ -22,16 +22,19 @@ MARK = "!restore"
 
 
 async def write_lines(table: TableClient, lines: Iterable[bytes]) -> None:
-    """Writes rows over those of the same keys, several transactions at once."""
+    """Writes rows over those of the same keys, several transactions at once. Raises the SDK's first error."""
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def write(rows: Sequence[Row]) -> None:
         async with gate:
             await table.submit_transaction([("upsert", row, {"mode": UpdateMode.REPLACE}) for row in rows])
 
-    async with asyncio.TaskGroup() as group:
-        for rows in _transactions(lines):
-            group.create_task(write(rows))
+    try:
+        async with asyncio.TaskGroup() as group:
+            for rows in _transactions(lines):
+                group.create_task(write(rows))
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 def _transactions(lines: Iterable[bytes]) -> Iterator[list[Row]]:
