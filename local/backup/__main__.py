@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
-from azure.core.exceptions import AzureError, ClientAuthenticationError
+from azure.core.exceptions import AzureError, ClientAuthenticationError, ServiceRequestError
 from azure.storage.blob.aio import ContainerClient
 
 from local.backup.backup import Backup, total
@@ -151,6 +151,8 @@ def reason_of(error: AzureError) -> str:
     first = (str(error).strip().splitlines() or [type(error).__name__])[0]
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return f"Storage refused: {first} The roles and networks that it takes are in docs/operations.md."
+    if isinstance(error, ServiceRequestError):
+        return f"{first}: is the name right, and with private networking is this machine in its network?"
     return f"Storage didn't do what was asked: {first}"
 
 
