@@ -14,7 +14,9 @@ from azure.storage.blob.aio import BlobServiceClient
 
 from local.dev.console import Failure
 
-_URL = re.compile(r"https://(?P<account>[a-z0-9]{3,24})\.(?:blob|table)\.(?P<suffix>[a-z0-9.-]+?)/?")
+_SUFFIXES = r"core\.windows\.net|core\.usgovcloudapi\.net|core\.chinacloudapi\.cn"
+"""Of Azure's clouds: a token that another host is sent would open all storage accounts of the operator to it."""
+_URL = re.compile(rf"https://(?P<account>[a-z0-9]{{3,24}})\.(?:blob|table)\.(?P<suffix>{_SUFFIXES})/?")
 _CONNECTION = re.compile(r"(?i)(?:^|;)\s*(?:AccountName|BlobEndpoint|TableEndpoint|SharedAccessSignature)=")
 _DEVELOPMENT = "usedevelopmentstorage=true"
 _CONNECT_SECONDS, _READ_SECONDS = 10, 60
@@ -53,8 +55,8 @@ class StorageAccount:
     def __post_init__(self) -> None:
         if not (_is_connection_string(self.place) or _URL.fullmatch(self.place)):
             raise Failure(
-                "A storage account is named by its connection string or by its URL,"
-                " https://NAME.table.core.windows.net; this is neither."
+                "A storage account is named by its connection string or by its URL, https://NAME.table.core.windows.net"
+                " (or core.usgovcloudapi.net, core.chinacloudapi.cn); this is neither."
             )
 
     async def __aenter__(self) -> Self:
