@@ -90,8 +90,6 @@ def _container(account: StorageAccount, options: argparse.Namespace) -> Containe
 def _place(options: argparse.Namespace, name: str) -> str:
     variable = f"BATCHSCOPE_{name.upper()}"
     place: str | None = getattr(options, name) or os.environ.get(variable)
-    if not place and name == "backups":
-        return _place(options, "storage")
     if not place:
         raise Failure(f"Which storage account? Give --{name}, or set {variable} in the environment.")
     return place
@@ -121,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_places(command: argparse.ArgumentParser, storage: str, backups: str) -> None:
     command.add_argument("--storage", metavar="ACCOUNT", help=f"storage account {storage}")
-    command.add_argument("--backups", metavar="ACCOUNT", help=f"storage account {backups} (default: the same one)")
+    command.add_argument("--backups", metavar="ACCOUNT", help=f"storage account {backups}")
     text = "container of backups (default: %(default)s)"
     command.add_argument("--container", default="batchscope-backups", help=text)
     command.add_argument("--prefix", default="", help="TABLE_PREFIX of the app (default: none)")

@@ -358,16 +358,34 @@ def test_the_command_says_in_one_sentence_what_it_lacks(
     monkeypatch.delenv("BATCHSCOPE_STORAGE", raising=False)
     monkeypatch.delenv("BATCHSCOPE_BACKUPS", raising=False)
     assert main(["backup"]) == 1
-    assert main(["backup", "--storage", "ftp://x"]) == 1
+    assert main(["backup", "--storage", "ftp://x", "--backups", "AccountName=x"]) == 1
+    assert main(["backup", "--storage", "AccountName=x"]) == 1
+    assert main(["backup", "--storage", "AccountName=x", "--backups", "AccountName=x"]) == 1
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "Which storage account? Give --storage, or set BATCHSCOPE_STORAGE in the environment."
     assert said[1].startswith("A storage account is named by its connection string or by its URL")
+    assert said[2] == "Which storage account? Give --backups, or set BATCHSCOPE_BACKUPS in the environment."
+    assert said[3] == "The connection string lacks an account key or an endpoint."
+
+
+@pytest.mark.parametrize("host", ["core.windows.net.example.org", "core.windowsnet", "example.org", "localhost"])
+def test_a_token_is_sent_to_hosts_of_azure_only(host: str) -> None:
+    with pytest.raises(Failure, match="this is neither"):
+        StorageAccount(f"https://name.table.{host}")
+
+
+@pytest.mark.parametrize("suffix", ["core.windows.net", "core.usgovcloudapi.net", "core.chinacloudapi.cn"])
+async def test_storage_of_all_clouds_is_reached_by_url(suffix: str) -> None:
+    async with StorageAccount(f"https://name.table.{suffix}/") as account:
+        assert account.blobs().url == f"https://name.blob.{suffix}/"
+        assert account.tables().account_name == "name"
 
 
 def test_the_commands_copy_a_deployment(
     azurite: StorageAddresses, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("BATCHSCOPE_STORAGE", azurite.connection_string)
+    monkeypatch.setenv("BATCHSCOPE_BACKUPS", azurite.connection_string)
     common = ["--container", f"backups-{secrets.token_hex(6)}", "--name", "weekly"]
     assert main(["backup", *common, "--prefix", "nothinghere"]) == 1
     assert "There is no table 'nothinghereaccounts' in the storage account" in capsys.readouterr().err
