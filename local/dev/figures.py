@@ -38,10 +38,14 @@ class Section:
 
 
 def code_version(root: Path) -> str:
-    """The version and the commit of a checkout, as `git` tells it; changes that aren't committed are told of."""
+    """The version and the commit of a checkout, marked `-dirty` where a tracked file differs from that commit.
+
+    Pages of docs don't count: one run after the other writes its figures there.
+    """
     version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
-    commit = _git(root, "describe", "--always", "--dirty")
-    return f"version {version}, commit {commit or 'unknown'}"
+    commit = _git(root, "describe", "--always")
+    changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs")
+    return f"version {version}, commit {commit or 'unknown'}{'-dirty' if changed else ''}"
 
 
 def sections(root: Path) -> list[Section]:

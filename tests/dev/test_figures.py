@@ -101,6 +101,12 @@ def test_figures_of_changes_that_are_not_committed_are_of_their_commit(root: Pat
     assert len(old_figures(root)) == 2
 
 
+def test_figures_that_another_run_has_just_written_leave_the_code_as_it_is(root: Path) -> None:
+    note(root, "0123abc")
+    (root / "docs/benchmarks.md").write_text("Other figures.\n", encoding="utf-8")
+    assert not code_version(root).endswith("-dirty")
+
+
 @pytest.mark.parametrize("kind", FOLDERS)
 def test_every_benchmark_and_proof_says_what_it_measures(kind: str) -> None:
     for name in script_names(HERE.root / FOLDERS[kind]):
