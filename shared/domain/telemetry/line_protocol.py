@@ -10,8 +10,9 @@ whose answer is the right one; what both read gives the same record.
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import GenericAlias
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -36,7 +37,8 @@ _MOST_HEADS, _MOST_LAYOUTS = 4096, 256  # a node's series are some hundreds, of 
 _LONGEST = 2048  # characters of a head or of fields that are worth remembering
 
 
-class _Layout(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Layout:
     """`numbers` reads the values of a line, and its time behind them, as a list of JSON: a fifth of float()'s time."""
 
     names: tuple[str, ...]
@@ -44,13 +46,10 @@ class _Layout(NamedTuple):
     readers: tuple[Callable[[str], Value], ...]
     pattern: re.Pattern[str]
 
-    def read(self, values: Sequence[str]) -> Sequence[Any]:
-        """Raises ValueError where one is no number."""
-        try:
-            return self.numbers.decode(f"[{','.join(values)}]")
-        except (TypeError, ValueError):  # no time, a boolean, or a number that JSON has in another way
-            read = [reader(value) for reader, value in zip(self.readers, values, strict=False)]  # the time has none
-            return [*read, int(values[-1]) if values[-1] else None]
+    def read_singly(self, values: Sequence[str]) -> Sequence[Any]:
+        """Values that aren't JSON: no time, a boolean, or another form of number. Raises ValueError for no number."""
+        read = [reader(value) for reader, value in zip(self.readers, values, strict=False)]  # the time has none
+        return [*read, int(values[-1]) if values[-1] else None]
 
 
 class _Head:
@@ -85,9 +84,16 @@ class PlainLines:
                 if parts:
                     end = parts.end()
                 else:
-                    end = letters.find("\n", space + 1, space + _LONGEST) + 1
-                    layout, parts = self._laid_out(head, _sorted(letters[space + 1 : end]))
-                values = layout.read(parts.groups())  # and the time, which has no name
+                    end = find("\n", space + 1, space + _LONGEST) + 1
+                    rest = _sorted(letters[space + 1 : end])
+                    parts = layout.pattern.match(rest)
+                    if not parts:
+                        layout, parts = self._laid_out(head, rest)
+                written = parts.groups()  # the last is the time, which has no name
+                try:
+                    values: Sequence[Any] = layout.numbers.decode(f"[{','.join(written)}]")
+                except (TypeError, ValueError):
+                    values = layout.read_singly(written)
                 time = values[-1]
                 if time is not None and not least <= time < most:
                     time = nanoseconds(time)
@@ -112,12 +118,10 @@ class PlainLines:
         return head
 
     def _laid_out(self, head: _Head, rest: str) -> tuple[_Layout, re.Match[str]]:
-        """The layout that fields in the order of their names have, which the head has from now on, and what it finds.
+        """A layout for fields in the order of their names, which the head has from now on, and what it finds.
 
         Raises ValueError where they aren't plain, one is there twice, or there are too many layouts.
         """
-        if parts := head.layout.pattern.match(rest):
-            return head.layout, parts
         plain = _REST.match(rest)
         if not plain:
             raise ValueError("not plain")
@@ -146,6 +150,8 @@ def _layout_of(fields: tuple[tuple[str, int], ...]) -> _Layout:
 def _sorted(rest: str) -> str:
     """What stands behind a head, its fields in the order of their names if they are plain."""
     fields, space, time = rest.partition(" ")
+    if space and "\r" not in fields:
+        return f"{','.join(sorted(fields.split(',')))} {time}"
     if not space:
         end = len(rest) - len("\r\n" if rest.endswith("\r\n") else "\n")
         fields, time = rest[:end], rest[end:]
