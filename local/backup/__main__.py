@@ -19,7 +19,7 @@ from azure.storage.blob.aio import ContainerClient
 from local.backup.backup import Backup, total
 from local.backup.manifest import Manifest
 from local.backup.restore import Restore, check
-from local.backup.storage import StorageAccount
+from local.backup.storage import StorageAccount, name_of
 from local.dev.checkout import HERE
 from local.dev.console import Failure, complain, say
 
@@ -59,8 +59,8 @@ async def _backup(options: argparse.Namespace) -> Manifest:
         options.name = options.name or f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}"
         tables, container = source.tables(), _container(to, options)
         say(
-            f"Backing up the storage account '{tables.account_name}' to '{options.name}'"
-            f" in the container '{options.container}' of '{container.account_name}'."
+            f"Backing up the storage account '{name_of(tables)}' to '{options.name}'"
+            f" in the container '{options.container}' of '{name_of(container)}'."
         )
         backup = Backup(tables, container, options.name, options.prefix, _version(), options.resume)
         manifest = await backup.run()
@@ -75,8 +75,8 @@ async def _restore(options: argparse.Namespace) -> Manifest:
             return await check(container, options.name)
         async with StorageAccount(_place(options, "storage")) as target:
             tables = target.tables()
-            if options.replace not in {None, tables.account_name}:
-                raise Failure(f"--replace names '{options.replace}', but the target is '{tables.account_name}'.")
+            if options.replace not in {None, name_of(tables)}:
+                raise Failure(f"--replace names '{options.replace}', but the target is '{name_of(tables)}'.")
             restore = Restore(container, options.name, tables, options.prefix, replace=bool(options.replace))
             manifest = await restore.run()
             say(f"{target.transport.requests:,} requests to tables, {source.transport.requests:,} to blobs.")

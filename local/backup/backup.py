@@ -17,6 +17,8 @@ from local.backup.packing import Packer
 from local.backup.plan import FRESH, PLANS, TablePlan
 from local.backup.reading import TableReader
 from local.backup.rows import Row
+from local.backup.storage import name_of
+from local.backup.writing import MARK
 from local.dev.console import Failure, say
 
 _SAID_EVERY = 10.0  # seconds
@@ -69,7 +71,7 @@ class Backup:
         return {plan.name for plan in PLANS if self.prefix + plan.name not in found}
 
     async def _begun(self, blob: ManifestBlob) -> Manifest:
-        manifest, source = await blob.load(), self.source.account_name or ""
+        manifest, source = await blob.load(), name_of(self.source)
         if manifest is None:
             manifest = Manifest(FORMAT, self.version, self.prefix, _now(), source=source)
             await blob.save(manifest)
@@ -94,6 +96,8 @@ class Backup:
         progress, packer, unsettled = _Progress(plan.name, copy.rows), Packer(), copy.unsettled
         after, saved = copy.segments[-1].through if copy.segments else None, time.monotonic()
         async for item in reader.items(after):
+            if item.key[0] == MARK:  # a restore was interrupted and never ended: its note is no row of the app
+                continue
             packer.add(item)
             progress.count()
             if packer.is_full:

@@ -12,6 +12,7 @@ from azure.storage.blob.aio import ContainerClient
 from local.backup.manifest import Manifest, ManifestBlob, TableCopy
 from local.backup.packing import load_lines, table_hash
 from local.backup.plan import PLANS
+from local.backup.storage import name_of
 from local.backup.writing import MARK, clear, counted, is_empty, write_lines
 from local.dev.console import Failure, say
 
@@ -33,7 +34,7 @@ async def loaded(container: ContainerClient, name: str) -> Manifest:
 
 async def check(container: ContainerClient, name: str) -> Manifest:
     """Reads all blobs of a backup and compares them with its manifest. Raises Failure."""
-    say(f"Reading all of the backup '{name}' in the storage account '{container.account_name}'.")
+    say(f"Reading all of the backup '{name}' in the storage account '{name_of(container)}'.")
     manifest = await loaded(container, name)
     origin = f"the storage account '{manifest.source}'" if manifest.source else "an account that it doesn't name"
     say(f"It is of {origin}, begun at {manifest.begun:%Y-%m-%d %H:%M:%S} UTC; checking its hashes.")
@@ -55,7 +56,7 @@ class Restore:
 
     async def run(self) -> Manifest:
         """Raises Failure where the target isn't empty, or a blob is damaged; what the SDKs raise."""
-        say(f"Restoring '{self.name}' to the storage account '{self.target.account_name}', prefix '{self.prefix}'.")
+        say(f"Restoring '{self.name}' to the storage account '{name_of(self.target)}', prefix '{self.prefix}'.")
         manifest = await check(self.container, self.name)
         for plan in PLANS:
             await self.target.create_table_if_not_exists(self.prefix + plan.name)

@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, override
+from urllib.parse import urlsplit
 
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.data.tables.aio import TableServiceClient
 from azure.identity.aio import DefaultAzureCredential
-from azure.storage.blob.aio import BlobServiceClient
+from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from local.dev.console import Failure
 
@@ -29,6 +30,11 @@ _BLOB_RETRIES = {
 }
 """Pauses of 3, 5, 9, 17 and 33 seconds, but of 3 and 5 where nobody answers: with the SDK's defaults a mistyped name is
 noticed after a silent minute."""
+
+
+def name_of(client: TableServiceClient | ContainerClient) -> str:
+    """The name of a client's storage account. The SDK finds none in an endpoint with a DNS zone, such as NAME.z01."""
+    return client.account_name or (urlsplit(client.url).hostname or "").partition(".")[0]
 
 
 class CountingTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there

@@ -19,7 +19,8 @@ from local.backup.__main__ import main
 from local.backup.manifest import ManifestBlob
 from local.backup.plan import PLANS
 from local.backup.restore import check
-from local.backup.storage import CountingTransport, StorageAccount
+from local.backup.storage import CountingTransport, StorageAccount, name_of
+from local.backup.writing import MARK
 from local.dev.console import Failure
 from shared.stores.tables import NAMES
 from tests.backup.conftest import Bench, Store
@@ -198,6 +199,16 @@ async def test_a_restore_that_is_killed_while_it_compares_goes_on(bench: Bench, 
     assert not await ended(restore.run())
     await bench.restore(second).run()
     assert await second.all_rows() == await store.all_rows()
+
+
+async def test_the_note_of_a_restore_that_never_ended_is_not_backed_up(bench: Bench) -> None:
+    store, target = await bench.store(), bench.target()
+    await filled(store)
+    app_rows = await store.all_rows()
+    await store.put("operations", [{"PartitionKey": MARK, "RowKey": MARK, "backup": "before", "done": 4}])
+    await bench.backup(store).run()
+    await bench.restore(target).run()
+    assert await target.all_rows() == app_rows
 
 
 async def test_a_backup_of_many_blobs_writes_its_manifest_once_a_table(
@@ -379,6 +390,15 @@ async def test_storage_of_all_clouds_is_reached_by_url(suffix: str) -> None:
     async with StorageAccount(f"https://name.table.{suffix}/") as account:
         assert account.blobs().url == f"https://name.blob.{suffix}/"
         assert account.tables().account_name == "name"
+
+
+async def test_storage_with_a_dns_zone_has_a_name() -> None:
+    hosts = (
+        "TableEndpoint=https://name.z01.table.storage.azure.net;BlobEndpoint=https://name.z01.blob.storage.azure.net"
+    )
+    async with StorageAccount(f"{hosts};SharedAccessSignature=sig=x") as account:
+        assert name_of(account.tables()) == "name"
+        assert name_of(account.blobs().get_container_client("backups")) == "name"
 
 
 def test_the_commands_copy_a_deployment(
