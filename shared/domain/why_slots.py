@@ -162,10 +162,14 @@ def _position(e: Evidence) -> str:
         f"{amount(least, 'task')} of other jobs {'comes' if least == 1 else 'come'}"
         if least
         else "No task of another job comes"
+        if _is_sure(e)
+        else "No task of another job is known to come"
     )
     place = f"{others} before its own"
     if equal:
         place += f", and {amount(equal, 'task')} of the same priority may"
+    if not _is_sure(e):
+        return f"{place}, so when it is its turn can't be said."
     soon = _time_for(e, least + 1)
     if soon is not None:
         return f"{place}; as tasks ended lately, its next may start in about {_words(soon)}."
@@ -174,6 +178,11 @@ def _position(e: Evidence) -> str:
     if not e.per_minute:
         return f"{place}. No task ended lately, so when it is its turn can't be told."
     return f"{place}; as tasks ended lately, it would take more than a year until its next may start."
+
+
+def _is_sure(e: Evidence) -> bool:
+    """False where waiting tasks of other jobs don't count because nobody knows whether they could start."""
+    return not any(rival.is_doubtful for rival in e.rivals)
 
 
 def _numbers(e: Evidence) -> dict[str, Value]:
@@ -198,7 +207,7 @@ def _most_first(e: Evidence) -> list[Rival]:
 
 def _time_for(e: Evidence, tasks: int) -> timedelta | None:
     """How long it takes until so many tasks have ended, each making room for another, as they ended lately."""
-    if not e.per_minute:
+    if not e.per_minute or not _is_sure(e):
         return None
     minutes = tasks / e.per_minute
     return timedelta(seconds=round(minutes * 60)) if minutes < _FAR.total_seconds() / 60 else None

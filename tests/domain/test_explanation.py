@@ -536,3 +536,13 @@ def test_a_job_ahead_that_leaves_most_free_slots_is_not_the_cause() -> None:
     assert " 1 task of other jobs comes before its own" in explain(found).findings[0].detail
     all_taken = replace(found, rivals=(replace(ahead, counts=TaskCounts(active=4), waiting_slots=4),))
     assert told(all_taken)[0] == ("higherPriorityJobs", "limiting")
+
+
+def test_where_rivals_are_doubtful_no_place_in_the_queue_and_no_wait_is_claimed() -> None:
+    found = evidence(*FULL, per_minute=3.0, rivals=(replace(RIVAL, is_doubtful=True),))
+    busy = next(finding for finding in explain(found).findings if finding.code == "slotsBusy")
+    assert (
+        "No task of another job is known to come before its own, so when it is its turn can't be said." in busy.detail
+    )
+    assert busy.evidence["estimatedWait"] is None
+    assert busy.evidence["estimatedWaitOfLast"] is None
