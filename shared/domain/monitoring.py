@@ -23,7 +23,7 @@ class Monitoring:
     """One account's monitoring; an account of which nothing is stored is watched at the rate of the settings.
 
     `poll_seconds` None means that rate. `changed_at` is the last change of either, `switched_at` that of `enabled`;
-    None where there was none.
+    None where there was none. Not `readable`: a row of another version stands there, which any change overwrites.
     """
 
     enabled: bool = True
@@ -31,6 +31,7 @@ class Monitoring:
     changed_at: datetime | None = None
     switched_at: datetime | None = None
     etag: str | None = None
+    readable: bool = True
 
     def interval(self, default: timedelta) -> timedelta:
         """The time between two polls; `default` is that of the settings."""
@@ -40,10 +41,10 @@ class Monitoring:
         """After a change; what it doesn't speak of stays, and so do the times of what was so already."""
         enabled = self.enabled if change.enabled is None else change.enabled
         rate = change.poll_seconds if change.sets_rate else self.poll_seconds
-        if (enabled, rate) == (self.enabled, self.poll_seconds):
+        if self.readable and (enabled, rate) == (self.enabled, self.poll_seconds):
             return self
         switched_at = now if enabled != self.enabled else self.switched_at
-        return replace(self, enabled=enabled, poll_seconds=rate, changed_at=now, switched_at=switched_at)
+        return replace(self, enabled=enabled, poll_seconds=rate, changed_at=now, switched_at=switched_at, readable=True)
 
     @property
     def off_reason(self) -> str | None:

@@ -60,7 +60,7 @@ def _monitoring(row: Row) -> Monitoring:
     except UnreadableError as error:
         enabled = row.get("enabled") is True
         _LOG.warning("The account is %s: %s", "polled at the usual rate" if enabled else "not polled", error)
-        return Monitoring(enabled=enabled, etag=row["etag"])
+        return Monitoring(enabled=enabled, etag=row["etag"], readable=False)
 
 
 def _parsed(row: Row) -> Monitoring:

@@ -36,3 +36,9 @@ def test_the_reason_tells_since_when_and_a_change_of_the_rate_does_not_move_that
     off = Monitoring().changed(OFF, T0).changed(FAST, LATER)
     assert off.changed_at == LATER
     assert off.off_reason == "Monitoring of this account is switched off since 2026-11-21 07:00:00 UTC."
+
+
+def test_any_change_overwrites_a_row_that_cannot_be_read() -> None:
+    unreadable = Monitoring(readable=False)
+    assert unreadable.changed(ON, LATER) == Monitoring(changed_at=LATER)
+    assert unreadable.changed(MonitoringChange(sets_rate=True), LATER).readable
