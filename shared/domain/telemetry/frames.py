@@ -133,11 +133,12 @@ def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: b
 def _behind_plain_text(stored: bytes, at: int, end: int) -> int:
     """The place up to which no mark begins, by blocks of ASCII text, which can hold two of zlib's marks only.
 
-    Searching nearly all text so takes a tenth of the time. A block is small, as text may end soon again and again.
+    Searching nearly all text so takes a tenth of the time: one byte is found ten times as fast as two. A block is
+    small, as text may end soon again and again.
     """
     while at < end and at < len(stored):
         block = stored[at : min(at + _BLOCK + 1, end)]  # a mark's second byte tells, so that is looked at, too
-        if not block.isascii() or b"x\x01" in block or b"x^" in block:
+        if not block.isascii() or (b"\x01" in block and b"x\x01" in block) or (b"^" in block and b"x^" in block):
             return at
         at += _BLOCK
     return min(at, end)
