@@ -123,8 +123,11 @@ class Queries:
         Counting scans the rows of the account's jobs. Raises NotFoundError.
         """
         report = await self.job(account_id, job_id)
-        outlook, picture = outlook_of(report.job, report.verdict), report.job.picture
-        if outlook is None or outlook.estimate.completion is None or picture is None or not picture.counts.active:
+        picture = report.job.picture
+        if picture is None or not picture.counts.active:
+            return report
+        outlook = outlook_of(report.job, report.verdict)
+        if outlook is None or outlook.estimate.completion is None:
             return report
         more_urgent = await self._jobs.load_more_urgent(report.account.key, report.job.facts.priority or 0)
         return replace(report, tasks_ahead=tasks_ahead(report.job, waiting_tasks(more_urgent)))
