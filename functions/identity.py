@@ -83,7 +83,7 @@ class Caller:
             raise ForbiddenError(_NOT_OPERATED)
 
     def require_operator_of_all(self) -> None:
-        """Raises ForbiddenError where the caller lacks the role Operator in any account."""
+        """Raises ForbiddenError unless the caller has the role Operator in every account."""
         if not self.operates_all:
             raise ForbiddenError(_NOT_OPERATOR_OF_ALL)
 

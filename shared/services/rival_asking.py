@@ -68,7 +68,7 @@ class AskingOfRivals:
             if number >= ENOUGH_LOOKS and not all(look.is_held for look in self.found.values()):
                 return
             if len(self.failed) == _MAX_FAILED:
-                self.tell(f"Nothing more was asked of Batch after {_MAX_FAILED} failures, so {_LEFT}")
+                self.tell(f"No more jobs were looked at after {_MAX_FAILED} failures, so {_LEFT}")
                 return
             try:
                 self.found[report.job.key] = await self._look_at(report)

@@ -342,6 +342,6 @@ async def test_after_three_looks_that_failed_batch_is_not_asked_about_more_jobs(
         f"Whether the waiting tasks of 'urgent-{number:02}'" for number in range(3)
     ]
     assert ended == (
-        "Nothing more was asked of Batch after 3 failures, so whether the waiting tasks of other jobs could start "
+        "No more jobs were looked at after 3 failures, so whether the waiting tasks of other jobs could start "
         "isn't known."
     )
