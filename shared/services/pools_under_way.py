@@ -81,10 +81,10 @@ class PoolsUnderWay:
 
         A pool that is new to this round and isn't confirmed there may be deleted by now.
         """
-        if last is None or last.as_of is None or self.date is None:
+        if last is None or self.date is None:
             return False
         if key not in self.known.pools.keys() | self.known.unreadable.keys():
-            return last.as_of > self.date
+            return last.as_of is not None and last.as_of > self.date
         confirmation = last.confirmations.get(key)
         return confirmation is not None and confirmation.as_of > self.date
 

@@ -186,7 +186,9 @@ class ScheduleRounds:
         last = this.known.last
         there = {key: schedule for key, schedule in this.schedules.items() if not schedule.deleted}
         listed = {key: schedule.version for key, schedule in there.items() if key in this.told - overtaken}
-        held = {key: (this.confirmed_version(there[key]), this.held_at(key)) for key in there.keys() - this.told}
+        unsure = {key: schedule for key, schedule in there.items() if key not in this.told}
+        unsure |= {key: old for key, old in this.known.schedules.items() if key in overtaken and not old.deleted}
+        held = {key: (this.confirmed_version(schedule), this.held_at(key)) for key, schedule in unsure.items()}
         states = Counter(schedule.facts.state for schedule in there.values())
         whole = last or ScheduleRound(started)
         if this.date:
@@ -222,4 +224,5 @@ class ScheduleRounds:
         last = await self._store.load_round(self._key) if changed else None
         if last is None or last.as_of is None or this.date is None or last.as_of <= this.date:
             return set()
-        return {key for key in changed if key not in this.known.schedules or key in last.confirmations}
+        later = {key for key, (_, as_of) in last.holding().items() if as_of > this.date}
+        return {key for key in changed if key not in this.known.schedules or key in later}

@@ -42,7 +42,7 @@ class SchedulesUnderWay:
         return self.known.last.as_of_schedule(schedule) if self.known.last else schedule.seen_at
 
     def held_at(self, key: str) -> datetime:
-        """As of when one that this look wasn't told of held the last time."""
+        """As of when one that this look can't confirm held the last time."""
         return self.before(self.known.schedules[key])
 
     def confirmed_version(self, schedule: Schedule) -> str:

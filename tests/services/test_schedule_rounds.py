@@ -1,5 +1,6 @@
 """Looks at job schedules: what they claim is true whatever happens meanwhile, and they cost what they need."""
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -14,7 +15,7 @@ from shared.domain.schedules import Schedule
 from shared.services.schedule_rounds import ScheduleRounds
 from shared.services.schedules_under_way import SchedulesUnderWay
 from tests.services.memory_tables import Fault
-from tests.services.schedule_world import ScheduleWorld
+from tests.services.schedule_world import ACCOUNT, ScheduleWorld
 
 NAMES = ("Alpha", "Beta")
 MINUTE = timedelta(minutes=1)
@@ -237,6 +238,75 @@ def test_an_overtaken_schedule_that_is_held_as_it_stands_is_noticed(
     monkeypatch.setattr(SchedulesUnderWay, "confirmed_version", as_it_stands)
     with pytest.raises(AssertionError):
         a_look_that_is_not_told_of_an_overtaken_schedule(world)
+
+
+async def order_of(world: ScheduleWorld, seconds: int) -> None:
+    """Looks each second whether `asOf` went back."""
+    store = world.started().store
+    for _ in range(seconds):
+        world._check_order(await store.load_all(ACCOUNT.key))
+        await asyncio.sleep(1)
+
+
+def two_looks_lose_to_a_third(world: ScheduleWorld) -> None:
+    """A fast look confirms what was, after the slowest has looked for that and before it writes what it found."""
+    world.processes.append(world.started())
+    world.create("Alpha")
+    world.look()
+    world.wait(60)
+    slowest, fast, slow = world.processes
+    slowest.connection.latency, slowest.batch.latency = (
+        5,
+        6,
+    )  # lists at 13 s, looks for a later one by 24 s, writes at 31 s
+    slow.connection.latency, slow.batch.latency = 1, 2
+    looks = [slowest.rounds.run(world._heard, lambda: True), order_of(world, 80)]
+    world.later(10, lambda: world.change("Alpha", state="disabled"))
+    world.later(14, lambda: world.change("Alpha", state="active"))
+    world.later(28, lambda: world.change("Alpha", display_name="x"))
+    for at, process in ((24, fast), (25, slow)):
+        looks.append(after(at, process.rounds.run(world._heard, lambda: True)))
+    for end in world.run(_ended(looks)):
+        if isinstance(end, BaseException):
+            raise end
+
+
+async def after(seconds: float, work: Any) -> None:
+    await asyncio.sleep(seconds)
+    await work
+
+
+async def _ended(work: list[Any]) -> list[Any]:
+    return list(await asyncio.gather(*work, return_exceptions=True))
+
+
+def test_a_look_that_lost_a_write_keeps_as_of_when_the_schedule_held(world: ScheduleWorld) -> None:
+    two_looks_lose_to_a_third(world)
+    assert level_of(world) == "unverified"
+    comes_right(world)
+
+
+def test_a_slower_look_gives_way_to_one_whose_word_a_later_look_only_holds(world: ScheduleWorld) -> None:
+    """The look after the faster one isn't told of the schedule, and time is up before it can be looked up."""
+    world.create("Alpha")
+    world.look()
+    world.wait(60)
+    world.later(4, lambda: world.change("Alpha", state="disabled"))
+    world.later(6, lambda: world.change("Alpha", state="active"))
+    slow, fast = world.processes
+    slow.batch.latency = 10
+    world.later(8, lambda: setattr(slow.connection, "latency", 3))
+    look = world.loop.create_task(slow.rounds.run(world._heard, lambda: True))
+    world.wait(8.5)
+    world.run(fast.rounds.run(world._heard, lambda: True))
+    truth = world.service.there
+    world.wait(1)
+    world.service.states.append((world.now(), {}))
+    world.run(fast.rounds.run(world._heard, lambda: False))
+    world.service.states.append((world.now(), truth))
+    world.run(look)
+    assert world.known().schedules["alpha"].facts.state == "active"
+    world.check()
 
 
 def over_nothing(this: SchedulesUnderWay, schedule: Schedule) -> Schedule:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from shared.errors import BatchUnreachableError
 from shared.services.pools_under_way import PoolsUnderWay
 from shared.stores.pools import PoolStore
 from tests.services.memory_tables import ProcessDiedError, die
@@ -132,6 +133,28 @@ def test_a_pool_that_is_deleted_while_its_row_is_written_goes_with_the_next_roun
         pools.wait(60)
         pools.run(pools.processes[1].rounds.run(lambda: True))
     assert pools.known().pools.keys() == nodes_are_of(pools) == {"beta"}
+
+
+def test_a_slow_round_gives_way_to_a_confirmation_that_a_failed_list_came_after(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    pools.change_node(pool, "tvm-001", "running", slots=1)
+    for _ in range(2):
+        pools.poll(0)
+        pools.wait(60)
+    pools.later(20, lambda: pools.change_node(pool, "tvm-001", "running", slots=2))
+    pools.later(27, lambda: pools.change_node(pool, "tvm-001", "running", slots=1))
+    slow = begin(pools, takes=10)
+    pools.wait(28)
+    pools.run(pools.processes[1].rounds.run(lambda: True))
+    pools.service.refusals["pools"] = BatchUnreachableError("http://127.0.0.1:1", "no answer")
+    pools.wait(0.5)
+    pools.run(pools.processes[1].rounds.run(lambda: True))
+    pools.service.refusals.clear()
+    pools.run(ends(slow))
+    known = pools.known().pools["alpha"]
+    assert known.picture
+    assert known.picture.summary.used == 1
+    assert not known.is_overtaken
 
 
 async def ends(*work: Any) -> list[Any]:
