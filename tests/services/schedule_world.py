@@ -5,7 +5,7 @@ wasn't there at some instant since, and a specification is that of the modificat
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, override
@@ -225,6 +225,21 @@ class ScheduleWorld:
     def known(self) -> KnownSchedules:
         """What a process that remembers nothing finds in storage."""
         return self.run(self.started().store.load_all(ACCOUNT.key))
+
+    def run_all(self, *work: Awaitable[Any]) -> None:
+        """Runs all of it at once. Raises the first error."""
+
+        async def run() -> None:
+            await asyncio.gather(*work)
+
+        self.run(run())
+
+    async def watch(self, seconds: int) -> None:
+        """Looks each second whether `asOf` went back."""
+        store = self.started().store
+        for _ in range(seconds):
+            self._check_order(await store.load_all(ACCOUNT.key))
+            await asyncio.sleep(1)
 
     def _check_order(self, known: KnownSchedules) -> None:
         """No schedule is ever said to be as of earlier than before."""

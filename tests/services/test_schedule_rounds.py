@@ -15,7 +15,7 @@ from shared.domain.schedules import Schedule
 from shared.services.schedule_rounds import ScheduleRounds
 from shared.services.schedules_under_way import SchedulesUnderWay
 from tests.services.memory_tables import Fault
-from tests.services.schedule_world import ACCOUNT, ScheduleWorld
+from tests.services.schedule_world import ScheduleWorld
 
 NAMES = ("Alpha", "Beta")
 MINUTE = timedelta(minutes=1)
@@ -240,14 +240,6 @@ def test_an_overtaken_schedule_that_is_held_as_it_stands_is_noticed(
         a_look_that_is_not_told_of_an_overtaken_schedule(world)
 
 
-async def order_of(world: ScheduleWorld, seconds: int) -> None:
-    """Looks each second whether `asOf` went back."""
-    store = world.started().store
-    for _ in range(seconds):
-        world._check_order(await store.load_all(ACCOUNT.key))
-        await asyncio.sleep(1)
-
-
 def two_looks_lose_to_a_third(world: ScheduleWorld) -> None:
     """A fast look confirms what was, after the slowest has looked for that and before it writes what it found."""
     world.processes.append(world.started())
@@ -255,29 +247,20 @@ def two_looks_lose_to_a_third(world: ScheduleWorld) -> None:
     world.look()
     world.wait(60)
     slowest, fast, slow = world.processes
-    slowest.connection.latency, slowest.batch.latency = (
-        5,
-        6,
-    )  # lists at 13 s, looks for a later one by 24 s, writes at 31 s
+    slowest.connection.latency, slowest.batch.latency = 5, 6  # it lists at 13 s, and writes at 31 s
     slow.connection.latency, slow.batch.latency = 1, 2
-    looks = [slowest.rounds.run(world._heard, lambda: True), order_of(world, 80)]
+    looks = [slowest.rounds.run(world._heard, lambda: True), world.watch(80)]
     world.later(10, lambda: world.change("Alpha", state="disabled"))
     world.later(14, lambda: world.change("Alpha", state="active"))
     world.later(28, lambda: world.change("Alpha", display_name="x"))
     for at, process in ((24, fast), (25, slow)):
         looks.append(after(at, process.rounds.run(world._heard, lambda: True)))
-    for end in world.run(_ended(looks)):
-        if isinstance(end, BaseException):
-            raise end
+    world.run_all(*looks)
 
 
 async def after(seconds: float, work: Any) -> None:
     await asyncio.sleep(seconds)
     await work
-
-
-async def _ended(work: list[Any]) -> list[Any]:
-    return list(await asyncio.gather(*work, return_exceptions=True))
 
 
 def test_a_look_that_lost_a_write_keeps_as_of_when_the_schedule_held(world: ScheduleWorld) -> None:
@@ -304,7 +287,7 @@ def test_a_slower_look_gives_way_to_one_whose_word_a_later_look_only_holds(world
     world.service.states.append((world.now(), {}))
     world.run(fast.rounds.run(world._heard, lambda: False))
     world.service.states.append((world.now(), truth))
-    world.run(look)
+    world.run_all(look)
     assert world.known().schedules["alpha"].facts.state == "active"
     world.check()
 
