@@ -104,7 +104,7 @@ def _all(found: Frames) -> Iterator[bytes]:
 
 
 async def _catch_up(storage: str, frames: Frames) -> dict[str, float]:
-    """A backlog of all nodes, read in one sweep by an app that has read a little before."""
+    """A backlog of all nodes, read in one sweep by an app that has read a little before; the least of several turns."""
     ours, other, writes = [], [_decoded(_all(frames))], 0
     for _ in range(_TURNS):
         async with AsyncExitStack() as stack:
@@ -118,7 +118,7 @@ async def _catch_up(storage: str, frames: Frames) -> dict[str, float]:
             writes = app.tables.writes() - before
             await _check(app, len(frames) + 1)
         other.append(_decoded(_all(frames)))
-    return {"ours": statistics.median(ours), "other": statistics.median(other), "writes": writes}
+    return {"ours": min(ours), "other": min(other), "writes": writes}
 
 
 async def _live(storage: str, nodes: int) -> dict[str, float]:

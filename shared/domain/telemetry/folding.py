@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from shared.domain.telemetry.moments import Moments, spans_of
 from shared.domain.telemetry.plain_columns import MOST_COUNT, ByMinute, counter, gauge, summed_up
 from shared.domain.telemetry.plans import Column, Plan, Summary
-from shared.domain.telemetry.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups, add
+from shared.domain.telemetry.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups
 from shared.domain.telemetry.series import Kind, Series
 from shared.domain.telemetry.several_kinds import Values, brought_together, by_time, in_several, surely_ordered
 from shared.domain.telemetry.summaries import Reading, gauge_rollup, growth, number_of
@@ -240,13 +240,12 @@ class Fold:
     def _keep(self, series: Series, found: ByMinute) -> None:
         if not found:
             return
-        minutes = self._rollups.setdefault(series, {})
-        before, fresh = len(minutes), dict(found)
-        if len(fresh) == len(found) and fresh.keys().isdisjoint(minutes.keys()):
-            minutes.update(fresh)
-        else:
-            for minute, rollup in found:
-                add(minutes, minute, rollup)
+        minutes = self._rollups.get(series)
+        if minutes is None:
+            minutes = self._rollups[series] = {}
+        before = len(minutes)
+        for minute, rollup in found:  # two or three
+            minutes[minute] = minutes[minute].merged(rollup) if minute in minutes else rollup
         self.cells += len(minutes) - before
 
 
