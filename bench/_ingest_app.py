@@ -42,7 +42,7 @@ def _lines(path: Path) -> dict[str, Any]:
 
 
 def _frames(path: Path) -> dict[str, Any]:
-    """Seconds of CPU for all frames, least of turns: decoded, also rolled up, and decompressed and parsed as a user would."""
+    """Seconds of CPU for all frames, least of turns: decoded, also rolled up, and as a user would read them."""
     stored = path.read_bytes()
 
     def ours() -> None:
