@@ -15,6 +15,7 @@ from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import BlobServiceClient
 
 from local.dev.checkout import HERE
+from shared import garbage
 from shared.garbage import collect_rarely
 from shared.stores.blobs import BlobContainer
 from shared.stores.history import has_rows
@@ -107,6 +108,33 @@ def test_what_was_in_use_when_the_collector_came_by_does_not_pile_up_behind_it()
     in_use.clear()
     gc.collect()
     assert most < 125_000
+
+
+@pytest.fixture
+def own_callbacks() -> Iterator[None]:
+    before = list(gc.callbacks)
+    yield
+    gc.callbacks[:] = before
+
+
+def full_collections() -> int:
+    return int(gc.get_stats()[2]["collections"])
+
+
+@pytest.mark.usefixtures("own_thresholds", "own_callbacks")
+@pytest.mark.parametrize(("seconds", "more"), [(0.0, 1), (3600.0, 0)])
+async def test_a_full_collection_comes_now_and_then(monkeypatch: pytest.MonkeyPatch, seconds: float, more: int) -> None:
+    monkeypatch.setattr(garbage, "_FULL_SECONDS", seconds)
+    collect_rarely()
+    collect_rarely()
+    gc.collect()
+    await asyncio.sleep(0)
+    before = full_collections()
+    kept = [[number] for number in range(60_000)]
+    await asyncio.sleep(0)
+    assert full_collections() >= before + more
+    assert more or full_collections() == before
+    assert len(kept) == 60_000
 
 
 FRAGMENTED = """
