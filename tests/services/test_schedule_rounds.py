@@ -270,7 +270,7 @@ def test_a_look_that_lost_a_write_keeps_as_of_when_the_schedule_held(world: Sche
 
 
 def test_a_slower_look_gives_way_to_one_whose_word_a_later_look_only_holds(world: ScheduleWorld) -> None:
-    """The look after the faster one isn't told of the schedule, and time is up before it can be looked up."""
+    """A list after the faster look omits the schedule, and time is up before it can be looked up."""
     world.create("Alpha")
     world.look()
     world.wait(60)

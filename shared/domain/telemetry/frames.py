@@ -137,7 +137,7 @@ def _behind_plain_text(stored: bytes, at: int, end: int) -> int:
     small, as text may end soon again and again.
     """
     while at < end and at < len(stored):
-        block = stored[at : min(at + _BLOCK + 1, end)]  # a mark's second byte tells, so that is looked at, too
+        block = stored[at : min(at + _BLOCK + 1, end)]  # includes a mark's second byte
         if not block.isascii() or (b"\x01" in block and b"x\x01" in block) or (b"^" in block and b"x^" in block):
             return at
         at += _BLOCK
