@@ -70,8 +70,7 @@ class Picture:
     `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of
     the read that built the generation; `moved_at` that of the last read that changed a task; `live_read_at` that of the
     last read that listed every task that hadn't completed. `insight` is None where leaves of a version before it are
-    among the generation's; `read` is None where it was stored before reads were measured. `base` is the version that
-    this one was written over, None of a first read: what a faster poll found of that holds here, too.
+    among the generation's; `read` is None where it was stored before reads were measured.
     """
 
     generation: str
@@ -84,7 +83,6 @@ class Picture:
     agreement: Agreement = Agreement()
     insight: StoredInsight | None = None
     read: TaskRead | None = None
-    base: str | None = None
 
     @property
     def version(self) -> str:
@@ -148,17 +146,17 @@ class Picture:
         if before is None:
             return True
         same = replace(self, as_of=before.as_of, source=before.source, agreement=before.agreement, read=before.read)
-        return replace(same, base=before.base) != before
+        return same != before
 
     def confirmed(self, confirmation: Confirmation | None) -> "Picture":
         """As it holds after a later poll found nothing new.
 
-        Where that poll was faster and looked at the version before, what is new here came after its T0, so `as_of`
-        doesn't go back. Nobody vouches for it yet: tasks may have been deleted since the counts agreed.
+        Where that poll found another version, slower polls wrote this one over it: what is new here came after its T0,
+        so `as_of` doesn't go back. Nobody vouches for it yet: tasks may have been deleted since the counts agreed.
         """
         if confirmation is None or confirmation.as_of < self.as_of:
             return self
-        if confirmation.version == self.version:  # which a poll may have written again without finding anything new
+        if confirmation.version == self.version:
             return replace(
                 self,
                 as_of=confirmation.as_of,
@@ -166,6 +164,6 @@ class Picture:
                 agreement=confirmation.agreement,
                 read=confirmation.read or self.read,
             )
-        if confirmation.version == self.base and confirmation.as_of > self.as_of:
+        if confirmation.as_of > self.as_of:
             return replace(self, as_of=confirmation.as_of, agreement=replace(self.agreement, at=None, as_of=None))
         return self

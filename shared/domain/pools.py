@@ -131,7 +131,7 @@ class Pool:
 
     `sample` is what the picture's round found, None as a version before that left it; `ended` are the samples before
     that aren't in the pool's history yet. `evaluations` of its autoscale formula are those before the facts', the
-    latest first. `base` is the version that this one was written over.
+    latest first.
     """
 
     facts: PoolFacts
@@ -141,7 +141,6 @@ class Pool:
     sample: PoolSample | None = None
     ended: tuple[PoolSample, ...] = ()
     evaluations: tuple[Evaluation, ...] = ()
-    base: str | None = None
     etag: str | None = None
 
     @property
@@ -170,11 +169,6 @@ class Pool:
     def is_overtaken(self) -> bool:
         """True where a round with an older list wrote it over what another one has confirmed as of later."""
         return self.picture is not None and self.picture.doubt == OVERTAKEN
-
-    @property
-    def confirmed_version(self) -> str:
-        """What rounds confirm: this version, or of an overtaken pool the one that it was written over."""
-        return self.base if self.base and self.is_overtaken else self.version
 
     @property
     def samples(self) -> tuple[PoolSample, ...]:
@@ -241,18 +235,17 @@ class Pool:
         )
 
     def confirmed(self, confirmation: PoolConfirmation | None) -> "Pool":
-        """As a later round found it, if that round spoke of what this is, or of what this was written over.
+        """As a later round found it.
 
-        Then that round overlapped the one that wrote this, whose list is older: `as_of` doesn't go back, and the next
-        round says which of them is right.
+        Where that round found another version, it overlapped the one that wrote this, whose list is older: `as_of`
+        doesn't go back, and the next round says which of them is right.
         """
         picture = self.picture
         if picture is None or confirmation is None or confirmation.as_of < picture.as_of:
             return self
         if confirmation.version != self.version:
-            is_overtaken = confirmation.version == self.base and confirmation.as_of > picture.as_of
             overtaken = replace(picture, as_of=confirmation.as_of, doubt=OVERTAKEN)
-            return replace(self, picture=overtaken) if is_overtaken else self
+            return replace(self, picture=overtaken) if confirmation.as_of > picture.as_of else self
         moved = replace(
             picture,
             as_of=confirmation.as_of,
@@ -266,7 +259,7 @@ class Pool:
         picture = self.picture
         if picture is None:
             return None
-        return PoolConfirmation(self.confirmed_version, picture.as_of, picture.full_read_at, picture.source)
+        return PoolConfirmation(self.version, picture.as_of, picture.full_read_at, picture.source)
 
     def wants_all_nodes(self, now: datetime, interval: timedelta) -> bool:
         """True where a list of changed states wouldn't do: more changes, all were never listed, or long ago."""

@@ -46,17 +46,14 @@ class ScheduleRound:
     def as_of_schedule(self, schedule: Schedule) -> datetime:
         """As of when a schedule was known last, as it is stored or as it was before an overlapping look wrote it."""
         written = max(schedule.seen_at, schedule.written_as_of or schedule.seen_at)
-        known = {version for version in (schedule.version, schedule.base) if version}
-        if self.as_of and self.confirmations.get(schedule.key) in known:
-            return max(self.as_of, written)
-        held, as_of = self.held.get(schedule.key, ("", written))
-        return max(as_of, written) if held in known else written
+        _, held_at = self.holding().get(schedule.key, ("", written))
+        return max(held_at, written)
 
     def is_overtaken(self, schedule: Schedule) -> bool:
         """True where a look with an older list wrote it over what another look had confirmed meanwhile."""
-        held, _ = self.holding().get(schedule.key, ("", None))
         written = schedule.written_as_of or schedule.seen_at
-        return held == schedule.base and held != schedule.version and self.as_of_schedule(schedule) > written
+        held, held_at = self.holding().get(schedule.key, (schedule.version, written))
+        return held != schedule.version and held_at > written
 
     def failure_of(self, schedule: Schedule) -> str | None:
         """Why a schedule isn't up to date: its own failure, or that of the last look."""
@@ -68,7 +65,11 @@ class ScheduleRound:
             return replace(self, etag=None)
         is_late = stored.as_of is not None and (self.as_of is None or self.as_of < stored.as_of)
         later, earlier = (stored, self) if is_late else (self, stored)
-        return replace(later, held={**earlier.holding(), **later.held}, etag=stored.etag)
+        held = dict(later.held)
+        for key, (version, as_of) in earlier.holding().items():
+            if key not in held or held[key][1] < as_of:
+                held[key] = version, as_of
+        return replace(later, held=held, etag=stored.etag)
 
     def holding(self) -> dict[str, tuple[str, datetime]]:
         """The versions that hold, each as of when, by key."""

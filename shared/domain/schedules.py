@@ -6,7 +6,7 @@ by `shared/domain/missed_runs.py`.
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
@@ -109,7 +109,7 @@ class Schedule:
     `specification` is what its jobs are to be like, without secrets, as of `specified_at` (its `last_modified` then);
     `omitted` names what isn't shown of it, `unspecified` says why nothing can be told. Where that is older than the
     facts, it couldn't be read since. `written_as_of` is as of when it held as it was written, None as a version before
-    left it; `base` is the version that this one was written over.
+    left it.
     """
 
     facts: ScheduleFacts
@@ -122,7 +122,6 @@ class Schedule:
     specified_at: datetime | None = None
     deleted_at: datetime | None = None
     written_as_of: datetime | None = None
-    base: str | None = field(default=None, repr=False)  # no part of the version
     etag: str | None = None
 
     @property

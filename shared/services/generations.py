@@ -152,8 +152,7 @@ class Generations:
         )
 
     async def _pointed(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
-        based = replace(picture, base=job.picture.version if job.picture else None)
-        switched = job.switched(based)
+        switched = job.switched(picture)
         switched = replace(switched, sealed=switched.may_be_sealed(self._overlap))
         return await self._records.save(source.account.key, switched)
 

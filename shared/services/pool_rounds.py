@@ -234,7 +234,7 @@ class PoolRounds:
         this.overtaken |= {key for key, conflict in zip(writes, conflicts, strict=True) if conflict}
         there = [this.pools[key] for key in keys if key in this.pools and key not in this.overtaken]
         this.stored |= {pool.key: pool for pool in there if this.is_stored(pool)}
-        changed = [this.written(pool) for pool in there if not this.is_stored(pool)]
+        changed = [pool for pool in there if not this.is_stored(pool)]
         for pool, end in zip(changed, await self._records.save_all(self._key, changed), strict=True):
             if isinstance(end, CacheConflictError):
                 this.overtaken.add(pool.key)

@@ -1,7 +1,7 @@
 """What a round over pools has found so far, and what its row is told of it at the end."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from shared.domain.nodes import NodeCounts
@@ -66,12 +66,6 @@ class PoolsUnderWay:
         """True where a pool's row says all that is known of it, but for as of when."""
         before = self.known.pools.get(pool.key)
         return before is not None and before.etag == pool.etag and before.told == pool.told
-
-    def written(self, pool: Pool) -> Pool:
-        """As it is to be written: over which version of the same pool."""
-        before = self.known.pools.get(pool.key)
-        is_same = before is not None and before.facts.creation_time == pool.facts.creation_time
-        return replace(pool, base=before.confirmed_version if before and is_same else None)
 
     def has_changed(self, key: str) -> bool:
         return key in self.pools and not self.is_stored(self.pools[key])

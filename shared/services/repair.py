@@ -70,7 +70,6 @@ async def repair(
         agreement=_mistrusted(compared.agreement) if lost else compared.agreement,
         insight=directory.insight,
         read=current_meter().read,
-        base=picture.version,
     )
     return mark.job.pictured(repaired)
 

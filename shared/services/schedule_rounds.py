@@ -186,9 +186,9 @@ class ScheduleRounds:
         last = this.known.last
         there = {key: schedule for key, schedule in this.schedules.items() if not schedule.deleted}
         listed = {key: schedule.version for key, schedule in there.items() if key in this.told - overtaken}
-        unsure = {key: schedule for key, schedule in there.items() if key not in this.told}
-        unsure |= {key: old for key, old in this.known.schedules.items() if key in overtaken and not old.deleted}
-        held = {key: (this.confirmed_version(schedule), this.held_at(key)) for key, schedule in unsure.items()}
+        unsure = there.keys() - this.told
+        unsure |= {key for key, old in this.known.schedules.items() if key in overtaken and not old.deleted}
+        held = {key: this.held(key) for key in unsure}
         states = Counter(schedule.facts.state for schedule in there.values())
         whole = last or ScheduleRound(started)
         if this.date:

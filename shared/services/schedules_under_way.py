@@ -41,22 +41,16 @@ class SchedulesUnderWay:
         """As of when a schedule was known the last time."""
         return self.known.last.as_of_schedule(schedule) if self.known.last else schedule.seen_at
 
-    def held_at(self, key: str) -> datetime:
-        """As of when one that this look can't confirm held the last time."""
-        return self.before(self.known.schedules[key])
-
-    def confirmed_version(self, schedule: Schedule) -> str:
-        """The version that holds as of `held_at`: of an overtaken schedule the one that it was written over."""
-        last = self.known.last
-        return schedule.base if schedule.base and last and last.is_overtaken(schedule) else schedule.version
+    def held(self, key: str) -> tuple[str, datetime]:
+        """Which version of one that this look can't confirm held the last time, and as of when."""
+        schedule, last = self.known.schedules[key], self.known.last
+        is_overtaken = last is not None and last.is_overtaken(schedule)
+        return last.holding()[key] if last and is_overtaken else (schedule.version, self.before(schedule))
 
     def written(self, schedule: Schedule) -> Schedule:
-        """As it is to be written: as of when it holds, and over which version of the same schedule."""
-        as_of = self.date if schedule.key in self.told else self.held_at(schedule.key)
-        before = self.known.schedules.get(schedule.key)
-        is_same = before is not None and before.facts.creation_time == schedule.facts.creation_time
-        base = self.confirmed_version(before) if before and is_same else None
-        return replace(schedule, written_as_of=as_of, base=base)
+        """As it is to be written: as of when it holds."""
+        as_of = self.date if schedule.key in self.told else self.before(self.known.schedules[schedule.key])
+        return replace(schedule, written_as_of=as_of)
 
     def changed(self) -> list[Schedule]:
         return [schedule for key, schedule in self.schedules.items() if schedule != self.known.schedules.get(key)]

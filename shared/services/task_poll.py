@@ -288,8 +288,7 @@ class TaskPoll:
         settled = self._sealed(job.pictured(picture))
         if not settled.sealed and not job.dirty and not picture.is_news(job.picture):
             return Polled(settled, picture.confirmation)
-        based = replace(picture, base=job.picture.version if job.picture else None)
-        return Polled(await self._records.save(source.account.key, replace(settled, picture=based)))
+        return Polled(await self._records.save(source.account.key, settled))
 
     def _sealed(self, job: Job) -> Job:
         return replace(job, sealed=job.may_be_sealed(self.overlap))

@@ -157,7 +157,6 @@ def _picture_row(picture: Picture) -> Row:
         "fullReadAt": picture.full_read_at,
         "movedAt": picture.moved_at,
         "liveReadAt": picture.live_read_at,
-        "base": picture.base,
         "agreedAt": agreement.at,
         "agreedAsOf": agreement.as_of,
         "disagreements": agreement.disagreements,
@@ -233,7 +232,6 @@ def _picture(row: Row) -> dict[str, Any]:
         "full_read_at": row["fullReadAt"],
         "moved_at": row["movedAt"],
         "live_read_at": row["liveReadAt"],
-        "base": row.get("base"),
         "agreement": {
             "at": row.get("agreedAt"),
             "as_of": row.get("agreedAsOf"),

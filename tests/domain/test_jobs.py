@@ -187,25 +187,28 @@ def test_a_later_confirmation_makes_a_picture_hold_longer() -> None:
     assert confirmed == replace(PICTURE, as_of=T0 + SECOND, source="delta", agreement=agreement)
 
 
+@pytest.mark.parametrize("as_of", [T0 - SECOND, T0], ids=["older", "of the same time"])
+def test_a_confirmation_that_is_no_later_changes_nothing(as_of: datetime) -> None:
+    assert PICTURE.confirmed(None) is PICTURE
+    assert PICTURE.confirmed(Confirmation("another", as_of, Agreement(as_of))) is PICTURE
+
+
 @pytest.mark.parametrize(
-    "confirmation",
+    "change",
     [
-        None,
-        *(
-            Confirmation(replace(PICTURE, **change).version, T0 + SECOND, Agreement())
-            for change in (
-                {"generation": "g0"},
-                {"counts": TaskCounts(active=2)},
-                {"moved_at": T0 - SECOND},
-                {"live_read_at": T0 - SECOND},
-            )
-        ),
-        Confirmation(PICTURE.version, T0 - SECOND, Agreement()),
+        {"generation": "g0"},
+        {"counts": TaskCounts(active=2)},
+        {"moved_at": T0 - SECOND},
+        {"live_read_at": T0 - SECOND},
     ],
-    ids=["none", "of another generation", "of other counts", "moved elsewhen", "repaired elsewhen", "older"],
+    ids=["of another generation", "of other counts", "moved elsewhen", "repaired elsewhen"],
 )
-def test_other_confirmations_change_nothing(confirmation: Confirmation | None) -> None:
-    assert PICTURE.confirmed(confirmation) is PICTURE
+def test_a_picture_written_over_what_a_later_poll_confirmed_is_as_of_then_and_vouched_for_by_nobody(
+    change: dict[str, Any],
+) -> None:
+    agreed = replace(PICTURE, agreement=Agreement(T0, as_of=T0))
+    confirmation = Confirmation(replace(PICTURE, **change).version, T0 + SECOND, Agreement(T0 + SECOND))
+    assert agreed.confirmed(confirmation) == replace(PICTURE, as_of=T0 + SECOND)
 
 
 counts = st.builds(TaskCounts, *[st.integers(0, 3)] * 6)

@@ -170,7 +170,16 @@ def test_a_confirmation_speaks_of_the_pool_as_it_is_and_never_of_an_older_time()
     assert pool.confirmed(replace(later, as_of=NOW - MINUTE)) == pool
     other = pool.seen(facts(QUOTA), NOW + MINUTE)
     assert other.version != pool.version
-    assert other.confirmed(later) == other
+    assert other.confirmed(replace(later, as_of=NOW)) == other
+
+
+def test_a_pool_written_over_what_a_later_round_confirmed_is_as_of_then_and_doubtful() -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    overtaken = pool.confirmed(PoolConfirmation("another", NOW + MINUTE, NOW, "delta"))
+    assert (overtaken.as_of, overtaken.is_overtaken) == (NOW + MINUTE, True)
+    confirmation = overtaken.confirmation()
+    assert confirmation
+    assert pool.confirmed(confirmation).is_overtaken
 
 
 def test_a_confirmation_by_a_version_before_samples_still_holds() -> None:

@@ -297,23 +297,15 @@ def tells_the_counts(picture: Picture, directory: Directory) -> bool:
 
 
 def confirmed_in_its_own_version(picture: Picture, confirmation: Confirmation | None) -> Picture:
-    return REAL_CONFIRMED(replace(picture, base=None), confirmation)
+    is_its_own = confirmation is not None and confirmation.version == picture.version
+    return REAL_CONFIRMED(picture, confirmation if is_its_own else None)
 
 
-def confirmed_in_the_version_before_first(picture: Picture, confirmation: Confirmation | None) -> Picture:
-    """Though a poll may have written the same version again."""
-    if confirmation and confirmation.version == picture.base and confirmation.as_of >= picture.as_of:
-        agreement = replace(picture.agreement, at=None, as_of=None)
-        return replace(picture, as_of=confirmation.as_of, agreement=agreement)
-    return REAL_CONFIRMED(picture, confirmation)
-
-
-def switched_as_if_nobody_was_faster(job: Job, picture: Picture) -> Job:
-    return REAL_SWITCHED(job, replace(picture, base=None))
+def confirmed_as_if_overtaken(picture: Picture, confirmation: Confirmation | None) -> Picture:
+    return REAL_CONFIRMED(picture, replace(confirmation, version="another") if confirmation else None)
 
 
 REAL_CONFIRMED = Picture.confirmed
-REAL_SWITCHED = Job.switched
 REAL_STORE = RangeLists.store
 REAL_ADD = RangeLists._add
 REAL_CATCHING_UP = ReadPlan.catching_up
@@ -353,13 +345,13 @@ MUTANTS = (
     Mutant(
         "an older T0 of another generation over a later one",
         a_faster_poll_while_another_generation_takes_over,
-        patches=((Job, "switched", switched_as_if_nobody_was_faster),),
+        patches=((Picture, "confirmed", confirmed_in_its_own_version),),
         unaided=False,
     ),
     Mutant(
-        "a version that was written again is never confirmed",
+        "a confirmation is never one of the version that is stored",
         a_poll_that_finds_nothing_of_what_one_before_it_noted,
-        patches=((Picture, "confirmed", confirmed_in_the_version_before_first),),
+        patches=((Picture, "confirmed", confirmed_as_if_overtaken),),
         unaided=False,
     ),
     Mutant("later stamp wins", a_clock_that_runs_ahead, patches=((Leaf, "fold_sorted", fold_later_stamps),)),

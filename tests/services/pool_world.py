@@ -181,6 +181,13 @@ class PoolWorld:
 
         self.besides.append(self.loop.create_task(poll()))
 
+    async def watch(self, seconds: int) -> None:
+        """Looks each second whether `asOf` went back."""
+        store = self.started().pools
+        for _ in range(seconds):
+            self._check_order(await store.load_all(ACCOUNT.key))
+            await asyncio.sleep(1)
+
     def _ends(self, polls: list[tuple[int, float]], fault: Fault | None) -> list[bool]:
         for who, takes in polls:
             self.processes[who].batch.latency = takes

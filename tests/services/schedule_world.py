@@ -192,7 +192,7 @@ class ScheduleWorld:
         first.connection.arm(fault)
         for who, takes in looks:
             self.processes[who].batch.latency = takes
-        rounds = [self.processes[who].rounds.run(self._heard, lambda: True, thorough=thorough) for who, _ in looks]
+        rounds = [self.processes[who].rounds.run(self.heard_of, lambda: True, thorough=thorough) for who, _ in looks]
         ends = self.run(_gathered(rounds))
         self.table_calls = first.connection.calls
         for (who, _), end in zip(looks, ends, strict=True):
@@ -208,19 +208,19 @@ class ScheduleWorld:
         """A process looks while others do, and needs no time for it."""
 
         async def look() -> None:
-            await self.processes[who].rounds.run(self._heard, lambda: True)
+            await self.processes[who].rounds.run(self.heard_of, lambda: True)
             self._check_order(await self.started().store.load_all(ACCOUNT.key))
 
         self._besides.append(self.loop.create_task(look()))
 
-    async def _heard(self) -> Mapping[str, Job]:
+    async def heard_of(self) -> Mapping[str, Job]:
         made = {f"{key}:job-1": self.now() for key in self.heard} | self.jobs
         jobs = [Job(JobFacts(name, at, "active", at)) for name, at in made.items()]
         return {job.key: job for job in jobs}
 
     def run_of(self, who: int) -> BesideEnd:
         """How a look of that process ends."""
-        return self.run(self.processes[who].rounds.run(self._heard, lambda: True))
+        return self.run(self.processes[who].rounds.run(self.heard_of, lambda: True))
 
     def known(self) -> KnownSchedules:
         """What a process that remembers nothing finds in storage."""

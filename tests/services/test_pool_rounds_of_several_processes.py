@@ -1,14 +1,14 @@
 """Rounds over the same pools in several processes, some of which die: none hinders another, or undoes what it did."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import override
 
 import pytest
 
-from shared.domain.pools import Pool, PoolFacts
+from shared.domain.pools import Pool, PoolConfirmation, PoolFacts
 from shared.errors import BatchUnreachableError
-from shared.services.pools_under_way import PoolsUnderWay
 from tests.services.fake_pools import FakePools
 from tests.services.memory_tables import Fault
 from tests.services.pool_telling import asked, level_of_nodes
@@ -144,18 +144,6 @@ def test_a_slower_round_takes_as_of_back_nowhere(pools: PoolWorld, at: int) -> N
     confirmed_before_a_slower_round_writes(pools, at)
 
 
-def over_nothing(_this: PoolsUnderWay, pool: Pool) -> Pool:
-    return pool
-
-
-def test_a_row_that_does_not_say_what_it_was_written_over_is_noticed(
-    pools: PoolWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(PoolsUnderWay, "written", over_nothing)
-    with pytest.raises(AssertionError, match="is said to be as of"):
-        confirmed_before_a_slower_round_writes(pools, 36)
-
-
 def rounds_that_do_not_reach_an_overtaken_pool(pools: PoolWorld, request: str | None) -> None:
     """Batch refuses a request, or time is up at once (None): what the two rounds left still holds, and as of when."""
     written_over_what_a_faster_round_confirmed(pools, 36)
@@ -180,10 +168,19 @@ def test_a_round_that_does_not_reach_an_overtaken_pool_leaves_it_as_it_is(
     rounds_that_do_not_reach_an_overtaken_pool(pools, request_)
 
 
-def test_an_overtaken_pool_that_is_confirmed_as_it_stands_is_noticed(
+def confirmed_as_it_is_stored(pool: Pool) -> PoolConfirmation | None:
+    if pool.picture and pool.is_overtaken:
+        pool = replace(pool, picture=replace(pool.picture, doubt=None))
+    return REAL_CONFIRMATION(pool)
+
+
+REAL_CONFIRMATION = Pool.confirmation
+
+
+def test_an_overtaken_pool_that_is_confirmed_as_it_is_stored_is_noticed(
     pools: PoolWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Pool, "confirmed_version", Pool.version)
+    monkeypatch.setattr(Pool, "confirmation", confirmed_as_it_is_stored)
     with pytest.raises(AssertionError):
         rounds_that_do_not_reach_an_overtaken_pool(pools, "pools")
 

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.schedule_rounds import ScheduleRound, schedule_verdict
-from shared.domain.schedules import Schedule
 from shared.services.schedule_rounds import ScheduleRounds
 from shared.services.schedules_under_way import SchedulesUnderWay
 from tests.services.memory_tables import Fault
@@ -214,7 +212,7 @@ def a_look_that_is_not_told_of_an_overtaken_schedule(world: ScheduleWorld) -> No
     for who in (1, 0):
         world.wait(10)
         world.service.states.append((world.now(), {}))
-        world.run(world.processes[who].rounds.run(world._heard, lambda: False))
+        world.run(world.processes[who].rounds.run(world.heard_of, lambda: False))
         world.service.states.append((world.now(), truth))
         assert level_of(world) == "unverified"
         after = world.known()
@@ -228,14 +226,15 @@ def test_a_look_that_is_not_told_of_an_overtaken_schedule_does_not_call_it_exact
     comes_right(world)
 
 
-def as_it_stands(_this: SchedulesUnderWay, schedule: Schedule) -> str:
-    return schedule.version
+def as_it_stands(this: SchedulesUnderWay, key: str) -> tuple[str, datetime]:
+    schedule = this.known.schedules[key]
+    return schedule.version, this.before(schedule)
 
 
 def test_an_overtaken_schedule_that_is_held_as_it_stands_is_noticed(
     world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SchedulesUnderWay, "confirmed_version", as_it_stands)
+    monkeypatch.setattr(SchedulesUnderWay, "held", as_it_stands)
     with pytest.raises(AssertionError):
         a_look_that_is_not_told_of_an_overtaken_schedule(world)
 
@@ -249,12 +248,12 @@ def two_looks_lose_to_a_third(world: ScheduleWorld) -> None:
     slowest, fast, slow = world.processes
     slowest.connection.latency, slowest.batch.latency = 5, 6  # it lists at 13 s, and writes at 31 s
     slow.connection.latency, slow.batch.latency = 1, 2
-    looks = [slowest.rounds.run(world._heard, lambda: True), world.watch(80)]
+    looks = [slowest.rounds.run(world.heard_of, lambda: True), world.watch(80)]
     world.later(10, lambda: world.change("Alpha", state="disabled"))
     world.later(14, lambda: world.change("Alpha", state="active"))
     world.later(28, lambda: world.change("Alpha", display_name="x"))
     for at, process in ((24, fast), (25, slow)):
-        looks.append(after(at, process.rounds.run(world._heard, lambda: True)))
+        looks.append(after(at, process.rounds.run(world.heard_of, lambda: True)))
     world.run_all(*looks)
 
 
@@ -279,32 +278,17 @@ def test_a_slower_look_gives_way_to_one_whose_word_a_later_look_only_holds(world
     slow, fast = world.processes
     slow.batch.latency = 10
     world.later(8, lambda: setattr(slow.connection, "latency", 3))
-    look = world.loop.create_task(slow.rounds.run(world._heard, lambda: True))
+    look = world.loop.create_task(slow.rounds.run(world.heard_of, lambda: True))
     world.wait(8.5)
-    world.run(fast.rounds.run(world._heard, lambda: True))
+    world.run(fast.rounds.run(world.heard_of, lambda: True))
     truth = world.service.there
     world.wait(1)
     world.service.states.append((world.now(), {}))
-    world.run(fast.rounds.run(world._heard, lambda: False))
+    world.run(fast.rounds.run(world.heard_of, lambda: False))
     world.service.states.append((world.now(), truth))
     world.run_all(look)
     assert world.known().schedules["alpha"].facts.state == "active"
     world.check()
-
-
-def over_nothing(this: SchedulesUnderWay, schedule: Schedule) -> Schedule:
-    return replace(REAL_WRITTEN(this, schedule), base=None)
-
-
-REAL_WRITTEN = SchedulesUnderWay.written
-
-
-def test_a_row_that_does_not_say_what_it_was_written_over_is_noticed(
-    world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(SchedulesUnderWay, "written", over_nothing)
-    with pytest.raises(AssertionError, match="is said to be as of"):
-        confirmed_before_a_slower_look_writes(world, 24)
 
 
 def test_an_account_without_schedules_is_asked_every_quarter_of_an_hour_and_costs_nothing_in_between(

@@ -177,6 +177,12 @@ class World:
     async def _reports(self) -> dict[str, JobReport]:
         return {report.job.facts.id: report for report in await self.started().queries.jobs("demo")}
 
+    async def watch(self, seconds: int) -> None:
+        """Looks each second whether `asOf` went back."""
+        for _ in range(seconds):
+            self._check_order(await self._reports())
+            await asyncio.sleep(1)
+
     def report(self, name: str) -> JobReport:
         return self.reports()[name]
 
