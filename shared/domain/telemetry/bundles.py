@@ -9,7 +9,7 @@ of records that aren't alike. So a batch with records that are told once, where 
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
@@ -69,6 +69,17 @@ class _Batch(msgspec.Struct, gc=False):
 class _Alike(NamedTuple):
     fields: list[msgspec.Raw]
     times: list[int]
+
+
+@dataclass(slots=True, eq=False)
+class _Turn:
+    """Records of a name and tags, and those that came next after the last of them."""
+
+    name: str
+    tags: msgspec.Raw
+    next: "_Turn | None" = None
+    fields: list[msgspec.Raw] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
 
 
 class _Head(NamedTuple):
@@ -150,16 +161,24 @@ class Bundler:
 
 
 def _grouped(records: list[_Record]) -> dict[_Key, _Alike]:
-    """By name and tags as they are written."""
-    found: dict[_Key, _Alike] = {}
+    """By name and tags as they are written. Agents write in turns, so that after a record mostly the same one comes."""
+    found: dict[_Key, _Turn] = {}
+    before, turn = None, None
     for record in records:
-        key = record.name, bytes(record.tags)
-        alike = found.get(key)
-        if alike is None:
-            alike = found[key] = _Alike([], [])
-        alike[0].append(record.fields)
-        alike[1].append(record.timestamp)
-    return found
+        name, tags = record.name, record.tags
+        if turn is None or turn.tags != tags or turn.name != name:
+            key = name, bytes(tags)
+            turn = found.get(key)
+            if turn is None:
+                turn = found[key] = _Turn(name, tags)
+            if before:
+                before.next = turn
+        turn.fields.append(record.fields)
+        turn.times.append(record.timestamp)
+        before, turn = turn, turn.next
+    for turn in found.values():
+        turn.next = None  # they form cycles, which would keep the line in memory
+    return {key: _Alike(turn.fields, turn.times) for key, turn in found.items()}
 
 
 def _read_usual(groups: dict[_Key, _Alike], heads: dict[_Key, _Head]) -> dict[_Key, list[Value]]:

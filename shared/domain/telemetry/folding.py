@@ -240,9 +240,7 @@ class Fold:
     def _keep(self, series: Series, found: ByMinute) -> None:
         if not found:
             return
-        minutes = self._rollups.get(series)
-        if minutes is None:
-            minutes = self._rollups[series] = {}
+        minutes = self._rollups.setdefault(series, {})
         before = len(minutes)
         for minute, rollup in found:  # two or three
             minutes[minute] = minutes[minute].merged(rollup) if minute in minutes else rollup

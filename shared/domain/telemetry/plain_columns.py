@@ -54,6 +54,7 @@ def counter(values: Sequence[Any], moments: Moments, rule: Rule, before: Reading
         return None
     rates, length = (grown, lengths.even) if lengths.even else (list(map(truediv, grown, lengths.each)), 1)
     scale = rule.factor * _SECOND
+    value = first.value
     found = []
     for minute, begin, end in moments.spans:
         start = begin or before is None  # the first of all readings is no growth
@@ -61,7 +62,8 @@ def counter(values: Sequence[Any], moments: Moments, rule: Rule, before: Reading
             continue
         some, last = sorted(rates[start:end]), rates[end - 1]
         low, high = some[0] / length * scale, some[-1] / length * scale
-        total = sum(some if rates is grown else grown[start:end]) * rule.factor
+        total = (values[end - 1] - value) * rule.factor
+        value = values[end - 1]
         found.append((minute, Rollup(end - start, low, high, total, last / length * scale, times[end - 1])))
     return found
 
