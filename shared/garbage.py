@@ -11,7 +11,7 @@ for the others, as they were once, hundreds of megabytes waited for hours.
 After each full collection the C library returns free memory to the system. It would keep free blocks between live ones:
 15 to 20 MB a host after an hour and a half of `prove soak`. The interpreter makes no full collection before the new
 objects that survived are a quarter of the old ones, which is never in a host that serves requests. So one is made every
-two minutes, with the next collection of new objects; it takes some 50 ms.
+two minutes, after the next collection of new objects; it takes some 50 ms, and to return memory may take as long again.
 """
 
 import asyncio
@@ -38,18 +38,28 @@ def collect_rarely() -> None:
 
 
 class _FullNowAndThen:
-    """Has the event loop make a full collection, where the last one that it made is two minutes ago."""
+    """Has the event loop make a full collection, where the last one is two minutes ago.
+
+    None can begin before the one ends that calls this, be it in another thread: a full collection that comes to nothing
+    by that is asked for again by the next one of new objects.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop, self._last = loop, loop.time()
+        self._loop, self._last, self._is_asked_for = loop, loop.time(), False
 
-    def __call__(self, phase: str, _info: dict[str, Any]) -> None:
+    def __call__(self, phase: str, info: dict[str, Any]) -> None:
         if phase != "stop" or self._loop.is_closed():
             return
         now = self._loop.time()
-        if now - self._last >= _FULL_SECONDS:
+        if info["generation"] == _OLDEST:
             self._last = now
-            self._loop.call_soon_threadsafe(gc.collect)  # no collection can begin within another one
+        elif now - self._last >= _FULL_SECONDS and not self._is_asked_for:
+            self._is_asked_for = True
+            self._loop.call_soon_threadsafe(self._collect)
+
+    def _collect(self) -> None:
+        self._is_asked_for = False
+        gc.collect()
 
 
 def _return_free_memory(phase: str, info: dict[str, Any]) -> None:

@@ -122,26 +122,29 @@ def room(e: Evidence) -> Finding | None:
         return None
     if e.is_contested:
         return None
-    ahead, equal = tasks_of(e.ahead), tasks_of(e.equal)
+    line = _in_line(e)
     return Finding(
         "slotsFree",
         "info",
         "Slots are free for its waiting tasks",
         f"{are(e.free, 'slot')} free in the pool '{e.pool.facts.id}', and nothing was found that keeps tasks "
-        f"from starting there. {_rivals(ahead + equal)}".rstrip(),
+        f"from starting there. {_rivals(e)}".rstrip(),
         "Batch mostly starts tasks within seconds; look again in a minute.",
         {
             "poolId": e.pool.facts.id,
             "freeSlots": e.free,
             "waitingTasks": e.waits,
-            "tasksAhead": ahead,
-            "tasksOfSamePriority": equal,
+            "tasksAhead": line["tasksAhead"],
+            "tasksOfSamePriority": line["tasksOfSamePriority"],
         },
     )
 
 
-def _rivals(tasks: int) -> str:
+def _rivals(e: Evidence) -> str:
     """On those of other jobs that may take what is free."""
+    if not _is_sure(e):
+        return "Whether waiting tasks of other jobs could take them first isn't known."
+    tasks = tasks_of(e.ahead) + tasks_of(e.equal)
     if not tasks:
         return ""
     return f"{amount(tasks, 'task')} of other jobs of the same or a higher priority {_wait(tasks)} for slots, too."
@@ -158,18 +161,15 @@ def _is_full(e: Evidence) -> bool:
 
 def _position(e: Evidence) -> str:
     least, equal = tasks_of(e.ahead), tasks_of(e.equal)
-    others = (
-        f"{amount(least, 'task')} of other jobs {'comes' if least == 1 else 'come'}"
-        if least
-        else "No task of another job comes"
-        if _is_sure(e)
-        else "No task of another job is known to come"
-    )
-    place = f"{others} before its own"
+    others = f"{amount(least, 'task')} of other jobs {'comes' if least == 1 else 'come'}" if least else ""
+    if _is_sure(e):
+        place = f"{others or 'No task of another job comes'} before its own"
+    else:
+        place = f"{f'At least {others}' if others else 'No task of another job is known to come'} before its own"
     if equal:
         place += f", and {amount(equal, 'task')} of the same priority may"
     if not _is_sure(e):
-        return f"{place}, so when it is its turn can't be said."
+        return f"{place}. Whether those of some jobs could start isn't known, so when it is its turn can't be said."
     soon = _time_for(e, least + 1)
     if soon is not None:
         return f"{place}; as tasks ended lately, its next may start in about {_words(soon)}."
@@ -186,19 +186,27 @@ def _is_sure(e: Evidence) -> bool:
 
 
 def _numbers(e: Evidence) -> dict[str, Value]:
-    ahead, equal = e.ahead, e.equal
+    ahead, equal = tasks_of(e.ahead), tasks_of(e.equal)
     return {
         "waitingTasks": e.waits,
         "waitingSlots": e.waiting_slots,
-        "tasksAhead": tasks_of(ahead),
-        "slotsAhead": slots_of(ahead),
-        "tasksOfSamePriority": tasks_of(equal),
-        "slotsOfSamePriority": slots_of(equal),
+        **_in_line(e),
         "holders": holders(e.rivals),
         "tasksEndedPerMinute": e.per_minute,
-        "estimatedWait": _time_for(e, tasks_of(ahead) + 1),
-        "estimatedWaitOfLast": _time_for(e, tasks_of(ahead) + tasks_of(equal) + e.waits),
+        "estimatedWait": _time_for(e, ahead + 1),
+        "estimatedWaitOfLast": _time_for(e, ahead + equal + e.waits),
     }
+
+
+def _in_line(e: Evidence) -> dict[str, Value]:
+    """Tasks of other jobs, and their slots, that come before its own or may; None where that isn't known."""
+    counts = {
+        "tasksAhead": tasks_of(e.ahead),
+        "slotsAhead": slots_of(e.ahead),
+        "tasksOfSamePriority": tasks_of(e.equal),
+        "slotsOfSamePriority": slots_of(e.equal),
+    }
+    return {name: count if _is_sure(e) else None for name, count in counts.items()}
 
 
 def _most_first(e: Evidence) -> list[Rival]:

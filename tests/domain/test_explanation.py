@@ -538,11 +538,24 @@ def test_a_job_ahead_that_leaves_most_free_slots_is_not_the_cause() -> None:
     assert told(all_taken)[0] == ("higherPriorityJobs", "limiting")
 
 
+IN_LINE = ("tasksAhead", "slotsAhead", "tasksOfSamePriority", "slotsOfSamePriority")
+
+
 def test_where_rivals_are_doubtful_no_place_in_the_queue_and_no_wait_is_claimed() -> None:
     found = evidence(*FULL, per_minute=3.0, rivals=(replace(RIVAL, is_doubtful=True),))
     busy = next(finding for finding in explain(found).findings if finding.code == "slotsBusy")
-    assert (
-        "No task of another job is known to come before its own, so when it is its turn can't be said." in busy.detail
-    )
-    assert busy.evidence["estimatedWait"] is None
-    assert busy.evidence["estimatedWaitOfLast"] is None
+    assert "No task of another job is known to come before its own. Whether those of some jobs could" in busy.detail
+    assert {busy.evidence[name] for name in (*IN_LINE, "estimatedWait", "estimatedWaitOfLast")} == {None}
+    rival = replace(RIVAL, id="sure", counts=TaskCounts(active=5), waiting_slots=5)
+    known = replace(found, rivals=(*found.rivals, rival))
+    busy = next(finding for finding in explain(known).findings if finding.code == "slotsBusy")
+    assert "At least 5 tasks of other jobs come before its own. Whether those of some jobs could" in busy.detail
+    assert busy.evidence["tasksAhead"] is None
+
+
+def test_where_rivals_are_doubtful_free_slots_are_not_said_to_be_there_for_its_tasks_alone() -> None:
+    found = roomy(IDLE, rivals=(replace(RIVAL, is_doubtful=True),))
+    free = next(finding for finding in explain(found).findings if finding.code == "slotsFree")
+    assert free.detail.endswith("Whether waiting tasks of other jobs could take them first isn't known.")
+    assert free.evidence["tasksAhead"] is None
+    assert free.evidence["tasksOfSamePriority"] is None

@@ -5,9 +5,11 @@ import gc
 import secrets
 import subprocess
 import sys
+import threading
+import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, cast
 
 import pytest
 from azure.data.tables import TableEntity
@@ -117,24 +119,83 @@ def own_callbacks() -> Iterator[None]:
     gc.callbacks[:] = before
 
 
-def full_collections() -> int:
-    return int(gc.get_stats()[2]["collections"])
+class Watch:
+    """The threads in which full collections began since it was made."""
+
+    def __init__(self) -> None:
+        self.threads: list[int] = []
+        gc.callbacks.append(self)
+
+    def __call__(self, phase: str, info: dict[str, Any]) -> None:
+        if phase == "start" and info["generation"] == 2:
+            self.threads.append(threading.get_ident())
 
 
 @pytest.mark.usefixtures("own_thresholds", "own_callbacks")
-@pytest.mark.parametrize(("seconds", "more"), [(0.0, 1), (3600.0, 0)])
-async def test_a_full_collection_comes_now_and_then(monkeypatch: pytest.MonkeyPatch, seconds: float, more: int) -> None:
-    monkeypatch.setattr(garbage, "_FULL_SECONDS", seconds)
+async def test_one_full_collection_comes_where_the_last_one_is_two_minutes_ago(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    ahead = 0.0
+    monkeypatch.setattr(loop, "time", lambda: time.monotonic() + ahead)
     collect_rarely()
     collect_rarely()
-    gc.collect()
-    await asyncio.sleep(0)
-    before = full_collections()
-    kept = [[number] for number in range(60_000)]
-    await asyncio.sleep(0)
-    assert full_collections() >= before + more
-    assert more or full_collections() == before
-    assert len(kept) == 60_000
+    found = Watch()
+    for minute in range(5):
+        ahead = minute * 60.0 + 1
+        for _ in range(5):
+            gc.collect(0)
+            await asyncio.sleep(0)
+        assert len(found.threads) == minute // 2
+
+
+@pytest.mark.usefixtures("own_thresholds", "own_callbacks")
+async def test_a_full_collection_that_a_thread_calls_for_comes_in_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asyncio.get_running_loop().set_debug(True)  # it then refuses calls of other threads that may be lost
+    monkeypatch.setattr(garbage, "_FULL_SECONDS", 0.01)
+    collect_rarely()
+    found = Watch()
+    async with asyncio.timeout(30):
+        while len(found.threads) < 3:
+            await asyncio.sleep(0.02)
+            await asyncio.to_thread(gc.collect, 0)
+    assert set(found.threads) == {threading.get_ident()}
+
+
+class Idle:
+    """A loop that only notes what is to be called."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+        self.call_soon_threadsafe = self.calls.append
+        self.time = time.monotonic
+
+    def is_closed(self) -> bool:
+        return False
+
+
+@pytest.mark.usefixtures("own_callbacks")
+def test_a_full_collection_that_another_one_keeps_from_beginning_is_asked_for_again() -> None:
+    loop, found = Idle(), Watch()
+    callback = garbage._FullNowAndThen(cast("asyncio.AbstractEventLoop", loop))
+    callback._last -= 3600
+    for calls in (1, 1):
+        callback("stop", {"generation": 0})
+        assert len(loop.calls) == calls
+    gc.callbacks.append(lambda phase, _info: loop.calls[0]() if phase == "stop" else None)
+    gc.collect(0)
+    gc.callbacks.pop()
+    assert found.threads == []
+    callback("stop", {"generation": 0})
+    assert len(loop.calls) == 2
+
+
+def test_a_loop_that_is_closed_is_left_alone() -> None:
+    loop = asyncio.new_event_loop()
+    callback = garbage._FullNowAndThen(loop)
+    callback._last -= 3600
+    loop.close()
+    callback("stop", {"generation": 0})
 
 
 FRAGMENTED = """

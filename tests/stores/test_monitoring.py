@@ -79,6 +79,7 @@ async def test_an_account_that_a_newer_version_polls_is_polled_by_this_one_at_th
     found = await store.load(account)
     assert (found.off_reason, found.poll_seconds) == (None, None)
     assert found.etag != saved.etag
+    assert not found.readable
     off = await store.save(account, found.changed(MonitoringChange(enabled=False), T0))
     assert await store.load(account) == off
 
