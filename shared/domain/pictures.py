@@ -35,6 +35,20 @@ class Agreement:
         """After one more comparison that nothing explains."""
         return replace(self, disagreements=self.disagreements + 1, service_counts=service)
 
+    def beside(self, earlier: "Agreement", as_of: datetime, *, same: bool) -> "Agreement":
+        """That of a later poll, beside one of an `earlier` poll `as_of` then; `same` where both found one version.
+
+        What the later poll knows of counts may be older than what the earlier one found: then that holds, and of
+        another version nobody vouches for what is there. Else what was told would go back.
+        """
+        if self.disagreements or self.as_of is None:
+            return self
+        if same and not earlier.disagreements:
+            return earlier if earlier.as_of and earlier.as_of > self.as_of else self
+        if self.as_of >= as_of:
+            return self
+        return earlier if same else replace(self, at=None, as_of=None)
+
 
 @dataclass(frozen=True, slots=True)
 class TaskRead:
@@ -59,8 +73,14 @@ class Confirmation:
 
     @property
     def looked_at(self) -> tuple[datetime, datetime]:
-        """Orders confirmations of one version: by what was read, then by what was counted."""
+        """Orders confirmations: by what was read, then by what was counted."""
         return self.as_of, self.agreement.at or self.as_of
+
+    def merged(self, other: "Confirmation") -> "Confirmation":
+        """The later one of both, without what would take back what the other one told."""
+        later, earlier = (self, other) if other.looked_at <= self.looked_at else (other, self)
+        same = later.version == earlier.version
+        return replace(later, agreement=later.agreement.beside(earlier.agreement, earlier.as_of, same=same))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +174,20 @@ class Picture:
         Where that poll found another version, slower polls wrote this one over it: what is new here came after its T0,
         so `as_of` doesn't go back. Nobody vouches for it yet: tasks may have been deleted since the counts agreed.
         """
-        if confirmation is None or confirmation.as_of < self.as_of:
+        if confirmation is None:
             return self
-        if confirmation.version == self.version:
-            return replace(
-                self,
-                as_of=confirmation.as_of,
-                source="delta",
-                agreement=confirmation.agreement,
-                read=confirmation.read or self.read,
-            )
-        if confirmation.as_of > self.as_of:
+        same = confirmation.version == self.version
+        if confirmation.as_of < self.as_of or (confirmation.as_of == self.as_of and not same):
+            if not same and not self.agreed_since_it_moved:  # what agreed before says nothing of it anyway
+                return self
+            agreement = self.agreement.beside(confirmation.agreement, confirmation.as_of, same=same)
+            return self if agreement == self.agreement else replace(self, agreement=agreement)
+        if not same:
             return replace(self, as_of=confirmation.as_of, agreement=replace(self.agreement, at=None, as_of=None))
-        return self
+        return replace(
+            self,
+            as_of=confirmation.as_of,
+            source="delta",
+            agreement=confirmation.agreement.beside(self.agreement, self.as_of, same=True),
+            read=confirmation.read or self.read,
+        )

@@ -255,7 +255,10 @@ class Pool:
         return replace(self, picture=moved, sample=self.sample and self.sample.held(confirmation.as_of))
 
     def confirmation(self) -> PoolConfirmation | None:
-        """The entry in the round's row for a pool that is stored as it is. None before its nodes were listed."""
+        """The entry in the round's row for a pool that is stored as it is. None before its nodes were listed.
+
+        Of an overtaken pool it names a version that is stored nowhere, so that it stays overtaken.
+        """
         picture = self.picture
         if picture is None:
             return None

@@ -205,8 +205,7 @@ class Round:
         confirmations = dict(stored.confirmations)
         for key, confirmation in self.confirmations.items():
             other = confirmations.get(key)
-            if other is None or other.looked_at <= confirmation.looked_at:
-                confirmations[key] = confirmation
+            confirmations[key] = confirmation.merged(other) if other else confirmation
         failures = {key: reason for key, reason in stored.failures.items() if key not in self.reached}
         failures |= {key: reason for key, reason in self.failures.items() if key in self.reached}
         queued = {key: mark for key, mark in stored.queued.items() if key not in self.left}

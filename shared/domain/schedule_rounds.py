@@ -46,14 +46,14 @@ class ScheduleRound:
     def as_of_schedule(self, schedule: Schedule) -> datetime:
         """As of when a schedule was known last, as it is stored or as it was before an overlapping look wrote it."""
         written = max(schedule.seen_at, schedule.written_as_of or schedule.seen_at)
-        _, held_at = self.holding().get(schedule.key, ("", written))
-        return max(held_at, written)
+        held = self._held(schedule.key)
+        return max(held[1], written) if held else written
 
     def is_overtaken(self, schedule: Schedule) -> bool:
         """True where a look with an older list wrote it over what another look had confirmed meanwhile."""
         written = schedule.written_as_of or schedule.seen_at
-        held, held_at = self.holding().get(schedule.key, (schedule.version, written))
-        return held != schedule.version and held_at > written
+        held = self._held(schedule.key)
+        return held is not None and held[1] > written and held[0] != schedule.version
 
     def failure_of(self, schedule: Schedule) -> str | None:
         """Why a schedule isn't up to date: its own failure, or that of the last look."""
@@ -70,6 +70,12 @@ class ScheduleRound:
             if key not in held or held[key][1] < as_of:
                 held[key] = version, as_of
         return replace(later, held=held, etag=stored.etag)
+
+    def _held(self, key: str) -> tuple[str, datetime] | None:
+        """The version of a schedule that holds, and as of when."""
+        if self.as_of and key in self.confirmations:
+            return self.confirmations[key], self.as_of
+        return self.held.get(key)
 
     def holding(self) -> dict[str, tuple[str, datetime]]:
         """The versions that hold, each as of when, by key."""

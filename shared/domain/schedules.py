@@ -6,7 +6,7 @@ by `shared/domain/missed_runs.py`.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
@@ -121,7 +121,7 @@ class Schedule:
     unspecified: str | None = None
     specified_at: datetime | None = None
     deleted_at: datetime | None = None
-    written_as_of: datetime | None = None
+    written_as_of: datetime | None = field(default=None, repr=False)  # no part of the version
     etag: str | None = None
 
     @property
@@ -144,7 +144,7 @@ class Schedule:
     @property
     def version(self) -> str:
         """What a round's row names to say that this holds as it is stored; a specification is that of its time."""
-        told = replace(self, specification=None, etag=None, seen_at=self.facts.creation_time, written_as_of=None)
+        told = replace(self, specification=None, etag=None, seen_at=self.facts.creation_time)
         return blake2b(repr(told).encode(), digest_size=8).hexdigest()
 
     @property

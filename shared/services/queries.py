@@ -172,8 +172,8 @@ class Queries:
     async def _report(
         self, account: Account, job: Job, last: Round | None, monitoring: Monitoring, now: datetime
     ) -> JobReport:
-        if last is not None and job.picture:
-            job = replace(job, picture=job.picture.confirmed(last.confirmations.get(job.key)))
+        if last is not None:
+            job = job.confirmed(last.confirmations.get(job.key))
         looked_at = job.picture.looked_at if job.picture else None
         failure = last.failure_of(job.key, looked_at) if last and not job.sealed else None
         queued = last is not None and job.is_live and last.is_queued(job.key, now)

@@ -187,7 +187,11 @@ class ScheduleRounds:
         there = {key: schedule for key, schedule in this.schedules.items() if not schedule.deleted}
         listed = {key: schedule.version for key, schedule in there.items() if key in this.told - overtaken}
         unsure = there.keys() - this.told
-        unsure |= {key for key, old in this.known.schedules.items() if key in overtaken and not old.deleted}
+        unsure |= {
+            key
+            for key, old in this.known.schedules.items()
+            if (key in overtaken and not old.deleted) or (old.deleted and last is not None and last.is_overtaken(old))
+        }
         held = {key: this.held(key) for key in unsure}
         states = Counter(schedule.facts.state for schedule in there.values())
         whole = last or ScheduleRound(started)

@@ -211,6 +211,37 @@ def test_a_picture_written_over_what_a_later_poll_confirmed_is_as_of_then_and_vo
     assert agreed.confirmed(confirmation) == replace(PICTURE, as_of=T0 + SECOND)
 
 
+def test_a_sealed_job_is_polled_again_where_a_later_poll_confirmed_another_version() -> None:
+    sealed = replace(JOB, sealed=True)
+    assert sealed.confirmed(Confirmation(PICTURE.version, T0 + SECOND, Agreement())).sealed
+    assert sealed.confirmed(Confirmation("another", T0, Agreement())).sealed
+    assert not sealed.confirmed(Confirmation("another", T0 + SECOND, Agreement())).sealed
+
+
+AGREED = Agreement(T0 + SECOND, as_of=T0)
+LATER = Agreement(T0 + 3 * SECOND, as_of=T0 + 2 * SECOND)
+DIFFERED = LATER.differed(COUNTS)
+
+
+@pytest.mark.parametrize(
+    ("agreement", "earlier", "as_of", "same", "found"),
+    [
+        (AGREED, LATER, T0 + 2 * SECOND, True, LATER),
+        (LATER, AGREED, T0, True, LATER),
+        (AGREED, DIFFERED, T0 + 4 * SECOND, True, DIFFERED),
+        (LATER, DIFFERED, T0 + 2 * SECOND, True, LATER),
+        (DIFFERED, LATER, T0 + 2 * SECOND, True, DIFFERED),
+        (AGREED, LATER, T0 + 2 * SECOND, False, Agreement()),
+        (LATER, AGREED, T0, False, LATER),
+        (Agreement(), LATER, T0 + 2 * SECOND, True, Agreement()),
+    ],
+)
+def test_of_two_polls_the_later_comparison_holds(
+    agreement: Agreement, earlier: Agreement, as_of: datetime, *, same: bool, found: Agreement
+) -> None:
+    assert agreement.beside(earlier, as_of, same=same) == found
+
+
 counts = st.builds(TaskCounts, *[st.integers(0, 3)] * 6)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -224,6 +225,16 @@ def a_look_that_is_not_told_of_an_overtaken_schedule(world: ScheduleWorld) -> No
 def test_a_look_that_is_not_told_of_an_overtaken_schedule_does_not_call_it_exact(world: ScheduleWorld) -> None:
     a_look_that_is_not_told_of_an_overtaken_schedule(world)
     comes_right(world)
+
+
+def test_when_a_schedule_was_written_is_no_part_of_its_version(world: ScheduleWorld) -> None:
+    """Versions before kept no such time: what they confirmed would be doubtful after an upgrade."""
+    world.create("Alpha")
+    world.look()
+    schedule = world.known().schedules["alpha"]
+    assert schedule.written_as_of
+    assert replace(schedule, written_as_of=None).version == schedule.version
+    assert "written_as_of" not in repr(schedule)
 
 
 def as_it_stands(this: SchedulesUnderWay, key: str) -> tuple[str, datetime]:
