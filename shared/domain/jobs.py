@@ -106,11 +106,11 @@ class Job:
         return (*self.ended, self.picture.sample) if self.picture else self.ended
 
     def confirmed(self, confirmation: Confirmation | None) -> "Job":
-        """As a later poll found it that didn't write it; a sealed job that this found otherwise is polled again."""
+        """As a later poll found it that didn't write it. A sealed one of which there is such a poll is polled again."""
         if self.picture is None or confirmation is None:
             return self
-        overtaken = confirmation.as_of > self.picture.as_of and confirmation.version != self.picture.version
-        return replace(self, picture=self.picture.confirmed(confirmation), sealed=self.sealed and not overtaken)
+        sealed = self.sealed and confirmation.as_of <= self.picture.as_of
+        return replace(self, picture=self.picture.confirmed(confirmation), sealed=sealed)
 
     def pictured(self, picture: Picture) -> "Job":
         """After a read: unless it only confirms what was there, that has ended."""

@@ -43,8 +43,8 @@ class Agreement:
         """
         if self.disagreements or self.as_of is None:
             return self
-        if same and not earlier.disagreements:
-            return earlier if earlier.as_of and earlier.as_of > self.as_of else self
+        if same and earlier.as_of and not earlier.disagreements:
+            return earlier if earlier.as_of > self.as_of else self
         if self.as_of >= as_of:
             return self
         return earlier if same else replace(self, at=None, as_of=None)

@@ -211,11 +211,11 @@ def test_a_picture_written_over_what_a_later_poll_confirmed_is_as_of_then_and_vo
     assert agreed.confirmed(confirmation) == replace(PICTURE, as_of=T0 + SECOND)
 
 
-def test_a_sealed_job_is_polled_again_where_a_later_poll_confirmed_another_version() -> None:
+@pytest.mark.parametrize("version", [PICTURE.version, "another"])
+def test_a_sealed_job_is_polled_again_where_a_later_poll_did_not_write_it(version: str) -> None:
     sealed = replace(JOB, sealed=True)
-    assert sealed.confirmed(Confirmation(PICTURE.version, T0 + SECOND, Agreement())).sealed
-    assert sealed.confirmed(Confirmation("another", T0, Agreement())).sealed
-    assert not sealed.confirmed(Confirmation("another", T0 + SECOND, Agreement())).sealed
+    assert sealed.confirmed(Confirmation(version, T0, Agreement())).sealed
+    assert not sealed.confirmed(Confirmation(version, T0 + SECOND, Agreement().differed(COUNTS))).sealed
 
 
 AGREED = Agreement(T0 + SECOND, as_of=T0)
@@ -234,6 +234,7 @@ DIFFERED = LATER.differed(COUNTS)
         (AGREED, LATER, T0 + 2 * SECOND, False, Agreement()),
         (LATER, AGREED, T0, False, LATER),
         (Agreement(), LATER, T0 + 2 * SECOND, True, Agreement()),
+        (AGREED, Agreement(), T0 + 2 * SECOND, True, Agreement()),
     ],
 )
 def test_of_two_polls_the_later_comparison_holds(

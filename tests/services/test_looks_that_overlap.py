@@ -142,6 +142,44 @@ def test_as_of_never_goes_back(kind: type[AnyWorld], overlapping: Callable[[Any,
     make_worlds(kind, overlapping, range(50))
 
 
+def a_difference_found_while_another_poll_seals(world: World) -> None:
+    """A task of a completed job is deleted between two polls that overlap; the slower one finds that counts differ."""
+    job = world.create("Render", "a", "b", "c")
+    for _ in range(3):
+        world.poll()
+        world.wait(61)
+    job.complete(world.now(), lag=NO_TIME)
+    world.wait(35)
+    sealing, differing = world.processes
+    sealing.batch.latency, sealing.connection.latency, differing.batch.latency = 6, 1, 1
+
+    async def later() -> None:
+        await asyncio.sleep(1)
+        await differing.poll()
+
+    async def deleted() -> None:
+        await asyncio.sleep(5)
+        job.delete_task("b", world.now())
+
+    async def run() -> None:
+        await asyncio.gather(sealing.poll(), later(), deleted(), world.watch(60))
+
+    world.run(run())
+    for process in world.processes:
+        process.batch.latency = process.connection.latency = 0
+    for _ in range(3):
+        world.wait(61)
+        world.poll()
+
+
+def test_a_difference_that_is_found_while_another_poll_seals_the_job_is_not_forgotten(world: World) -> None:
+    a_difference_found_while_another_poll_seals(world)
+    report = world.report("Render")
+    assert report.verdict.level == "exact"
+    assert report.job.picture
+    assert report.job.picture.counts.total == 2
+
+
 def its_own_agreement(later: Agreement, _earlier: Agreement, _as_of: object, *, same: bool) -> Agreement:
     assert same in {True, False}
     return later
