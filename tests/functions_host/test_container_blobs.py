@@ -2,15 +2,18 @@ import gc
 import secrets
 from typing import Any
 
+import pytest
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import BlobServiceClient
 
+from local.functions_host import container_blobs
 from local.functions_host.container_blobs import blobs_of
 
 BLOBS, TIMES = 30, 5
 
 
-async def test_a_list_of_blobs_that_was_read_is_not_held(azurite: Any) -> None:
+async def test_a_list_of_blobs_that_was_read_is_not_held(azurite: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container_blobs, "_PAGE", BLOBS // 4)
     async with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
         container = await service.create_container(f"c{secrets.token_hex(6)}")
         for number in range(BLOBS):
