@@ -106,7 +106,7 @@ class Job:
         return (*self.ended, self.picture.sample) if self.picture else self.ended
 
     def confirmed(self, confirmation: Confirmation | None) -> "Job":
-        """As a later poll found it that didn't write it. A sealed one of which there is such a poll is polled again."""
+        """The job with a later poll's confirmation, which unseals a job that was sealed as of an earlier time."""
         if self.picture is None or confirmation is None:
             return self
         sealed = self.sealed and confirmation.as_of <= self.picture.as_of

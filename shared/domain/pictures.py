@@ -36,10 +36,10 @@ class Agreement:
         return replace(self, disagreements=self.disagreements + 1, service_counts=service)
 
     def beside(self, earlier: "Agreement", as_of: datetime, *, same: bool) -> "Agreement":
-        """That of a later poll, beside one of an `earlier` poll `as_of` then; `same` where both found one version.
+        """Combines a later poll's agreement with that of an earlier poll dated `as_of`, so that `asOf` never decreases.
 
-        What the later poll knows of counts may be older than what the earlier one found: then that holds, and of
-        another version nobody vouches for what is there. Else what was told would go back.
+        `same` where both polls found the same version: the more recent comparison holds. Where the versions differ and
+        this comparison is older than `as_of`, it is dropped, and the counts are unverified until the next one.
         """
         if self.disagreements or self.as_of is None:
             return self
@@ -77,7 +77,7 @@ class Confirmation:
         return self.as_of, self.agreement.at or self.as_of
 
     def merged(self, other: "Confirmation") -> "Confirmation":
-        """The later one of both, without what would take back what the other one told."""
+        """The later of two confirmations, with the more recent comparison of counts."""
         later, earlier = (self, other) if other.looked_at <= self.looked_at else (other, self)
         same = later.version == earlier.version
         return replace(later, agreement=later.agreement.beside(earlier.agreement, earlier.as_of, same=same))

@@ -144,8 +144,8 @@ class Schedule:
     @property
     def version(self) -> str:
         """What a round's row names to say that this holds as it is stored; a specification is that of its time."""
-        told = replace(self, specification=None, etag=None, seen_at=self.facts.creation_time)
-        return blake2b(repr(told).encode(), digest_size=8).hexdigest()
+        content = replace(self, specification=None, etag=None, seen_at=self.facts.creation_time)
+        return blake2b(repr(content).encode(), digest_size=8).hexdigest()
 
     @property
     def telling_job(self) -> str | None:

@@ -161,14 +161,17 @@ def _is_full(e: Evidence) -> bool:
 
 def _position(e: Evidence) -> str:
     least, equal = tasks_of(e.ahead), tasks_of(e.equal)
-    others = f"{amount(least, 'task')} of other jobs {'comes' if least == 1 else 'come'}" if least else ""
-    if _is_sure(e):
-        place = f"{others or 'No task of another job comes'} before its own"
+    sure = _is_sure(e)
+    if least:
+        others = (
+            f"{'' if sure else 'At least '}{amount(least, 'task')} of other jobs {'comes' if least == 1 else 'come'}"
+        )
     else:
-        place = f"{f'At least {others}' if others else 'No task of another job is known to come'} before its own"
+        others = f"No task of another job {'comes' if sure else 'is known to come'}"
+    place = f"{others} before its own"
     if equal:
         place += f", and {amount(equal, 'task')} of the same priority may"
-    if not _is_sure(e):
+    if not sure:
         return f"{place}. Whether those of some jobs could start isn't known, so when it is its turn can't be said."
     soon = _time_for(e, least + 1)
     if soon is not None:
