@@ -1,0 +1,238 @@
+"""Every kind of row that the stores write, with every column that it may have, of values that never change."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, get_args, get_origin
+
+from msgspec import UnsetType
+from msgspec.structs import fields
+
+from shared.domain.batch_events import BatchEvent
+from shared.domain.beginnings import Beginning
+from shared.domain.blobs import Entry, Place
+from shared.domain.id_ranges import IdRange
+from shared.domain.insight import Insight, StoredInsight
+from shared.domain.interruptions import Interruptions, Tally
+from shared.domain.job_rules import JobRules
+from shared.domain.job_specifications import JobSpecification
+from shared.domain.jobs import Job, JobFacts, Retired
+from shared.domain.keys import partition_of
+from shared.domain.monitoring import Monitoring
+from shared.domain.node_records import NodeRecord, Past
+from shared.domain.nodes import Node, NodeError, NodeSummary, RecentTask, StartRun
+from shared.domain.operations import PollOperation, Reason
+from shared.domain.pictures import Agreement, Confirmation, Picture, TaskRead
+from shared.domain.pool_rounds import PoolRound
+from shared.domain.pool_samples import PoolNumbers, PoolSample
+from shared.domain.pool_settings import AutoScale, Evaluation, Problem, StartTask
+from shared.domain.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, Size
+from shared.domain.read_plans import ReadPlan
+from shared.domain.rejects import Refusal
+from shared.domain.resize_errors import ResizeError
+from shared.domain.rounds import Mark, Round
+from shared.domain.samples import HistoryRetention, Sample, rows_of
+from shared.domain.schedule_rounds import ScheduleRound
+from shared.domain.schedules import Baseline, LastCount, Recurrence, Schedule, ScheduleFacts
+from shared.domain.stamps import to_milliseconds
+from shared.domain.sweeps import LaneSweep, Totals
+from shared.domain.task_details import Shown
+from shared.domain.tasks import Task, TaskCounts
+from shared.domain.telemetry.arrivals import Arrival
+from shared.domain.telemetry.blob_state import State
+from shared.domain.telemetry.chunks import HOURS, chunks_of
+from shared.domain.telemetry.folding import Memory
+from shared.domain.telemetry.labels import Identity
+from shared.domain.telemetry.left_out import LeftOut
+from shared.domain.telemetry.node_facts import Disk, NodeFacts
+from shared.domain.telemetry.rollups import Rollup, Rollups, hours
+from shared.domain.telemetry.series import Series
+from shared.domain.telemetry.session import Phase, Session
+from shared.domain.telemetry.sessions import Sessions
+from shared.domain.telemetry.summaries import Reading
+from shared.domain.telemetry_totals import REASONS, TelemetryTotals
+from shared.services.folding import fold
+from shared.stores import events, telemetry
+from shared.stores.blob_entries import BlobEntryStore
+from shared.stores.events import EventStore
+from shared.stores.history import HistoryStore
+from shared.stores.jobs import JobStore, generation_partition
+from shared.stores.monitoring import MonitoringStore
+from shared.stores.node_index import NodeIndex
+from shared.stores.nodes import NodeStore, StoredNodes, planned
+from shared.stores.operations import OperationStore
+from shared.stores.places import PlaceStore
+from shared.stores.pool_history import PoolHistoryStore
+from shared.stores.pools import PoolStore
+from shared.stores.read_plans import ReadPlanStore
+from shared.stores.rejects import RejectStore
+from shared.stores.rounds import RoundStore
+from shared.stores.schedules import ScheduleStore
+from shared.stores.tables import Tables
+from shared.stores.task_cache import Directory, TaskCache
+from shared.stores.telemetry_hours import HourStore, hour_rows
+from shared.stores.telemetry_totals import TelemetryTotalsStore
+
+ACCOUNT = "demo.westeurope"
+LARGE = "large"
+"""A pool with more nodes than a row holds."""
+T0 = datetime(2026, 11, 21, 7, 0, 0, 123_000, tzinfo=UTC)
+_SECOND, _MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+_T1, _T2, _T3 = (T0 + number * _MINUTE for number in (1, 2, 3))
+_MS, _NS = to_milliseconds(T0), to_milliseconds(T0) * 1_000_000
+_COUNTS = TaskCounts(1, 2, 3, 9, 5, 4)
+_EVER = HistoryRetention(timedelta(days=36_500), timedelta(days=36_500))
+
+_INSIGHT = StoredInsight.of(Insight(retries=7), b"12345678")
+PICTURE = Picture(
+    "g1", T0, "delta", _COUNTS, T0, _T1, _T2, Agreement(_T2, 1, TaskCounts(1, 0, 5, 9, 5, 4), T0), _INSIGHT,
+    TaskRead(0.25, 3, 2),
+)  # fmt: skip
+_RULES = JobRules(7, timedelta(hours=3), uses_task_dependencies=True)
+JOB = Job(
+    JobFacts(
+        "Nightly:job-1", T0, "completed", _T1, "terminating", T0, _T1, "Pool Ä", -1000, "Shown", "AllTasksComplete",
+        _RULES,
+    ),
+    PICTURE, "g2", T0, (Retired("g0", T0),), sealed=True, dirty=True, deleted_at=_T3,
+    ended=(Sample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),),
+)  # fmt: skip
+_ROUND = Round(
+    T0, _T1, T0, T0, "reason", T0, T0, 7, 8, 9, _T1,
+    {JOB.key: Confirmation("version", T0, Agreement(T0, 1, _COUNTS, T0), TaskRead(0.25, 3, 2))}, {JOB.key: "why"}, 4,
+    {JOB.key: Mark(_T1, _T2)},
+)  # fmt: skip
+
+_POOL_FACTS = PoolFacts(
+    "Pool Ä", T0, "active", T0, "standard_d4s_v5", "steady", T0, Size(2, 3), Size(1), 4,
+    (Problem("AllocationFailed", "message"),), AutoScale("formula", "PT5M", T0, "results", Problem("code", "message")),
+    StartTask("run", (("NAME", "value"),), waits_for_success=False, retries=1), "Shown",
+)  # fmt: skip
+_TALLY = Tally(7, Interruptions(6, 3, 9, ((1, 3),)))
+_SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2)
+_NUMBERS = PoolNumbers(_SUMMARY.counts, 12, 3, 5, 2, (2, 3), (1, None), (8, 1.5), 1, 6, 7)
+_POOL_SAMPLE = PoolSample(_MS, _MS + 5, exact=True, numbers=_NUMBERS)
+POOL = Pool(
+    _POOL_FACTS, T0, (ResizeError("AllocationFailed", "message", T0, T0, _T1, 2, _T2),),
+    NodesPicture(T0, T0, "fullRead", _SUMMARY, "digest", "doubt", _TALLY, ((_MS, 2),)), _POOL_SAMPLE, (_POOL_SAMPLE,),
+    (Evaluation(T0, "results", Problem("code", "message")),),
+)  # fmt: skip
+_RECORD = NodeRecord(7, (Past("idle", 3),), (5, 4), Interruptions(2, 1, 9, ((1, 1),)))
+NODE = Node(
+    "TVM-1", "starttaskfailed", False, 1, 2, 3, "disabled", 4, 5, 6, 7, "standard_d4s_v5",
+    StartRun("completed", "failure", 1, 2, 3, 4, "usererror", "code", "message"),
+    (NodeError("code", "message"),), (RecentTask("job", "task", "running"),), 9, _RECORD,
+)  # fmt: skip
+
+
+def filled(kind: Any) -> Any:
+    """A value of a kind, with each of its fields and of theirs."""
+    if isinstance(kind, type) and issubclass(kind, Shown):
+        return kind(**{item.name: filled(item.type) for item in fields(kind)})
+    if get_origin(kind) is list:
+        return [filled(get_args(kind)[0])]
+    if options := [part for part in get_args(kind) if part not in (type(None), UnsetType)]:
+        return filled(options[0])
+    return {str: "text", int: 1, bool: True, float: 0.5}[kind]
+
+
+SCHEDULE = Schedule(
+    ScheduleFacts(
+        "Nightly", T0, T0, "active", T0, "disabled", T0, "Shown", Recurrence(T0, _T1, "PT1H", "PT5M"), _T1,
+        "Nightly:job-1", _T2,
+    ),
+    T0, Baseline(T0, 1, next_was_due=True), LastCount(_T1, 2, T0), filled(JobSpecification), ("omitted",), "why", T0,
+    _T3, T0,
+)  # fmt: skip
+
+BLOB = "resourceId=/SUBSCRIPTIONS/S/RESOURCEGROUPS/RG/PROVIDERS/MICROSOFT.BATCH/BATCHACCOUNTS/DEMO/y=2026/PT1H.json"
+ENTRY = Entry(BLOB, T0, _T1, 2, "etag", None, 700, _T2, _T3)
+EVENT = BatchEvent(T0, "TaskStartEvent", "job", "task", "pool", "node", {"jobId": "job"}, b"twelve bytes", _T1)
+_PLACE = Place(700, "anchor", 3, True, 9, 1, "etag", Beginning().extended(b"x" * 2000))
+WHOSE = Identity("pool", "node", "job", "task", "1")
+_FACTS = NodeFacts(
+    "cpu", 4, "standard_d4s_v5", "westeurope", "1", "spot", "offer", "sku", T0, T0, (Disk("sda", 700, "model"),)
+)
+SESSION = Session(0, WHOSE, "host", _FACTS, Phase.RUNNING, (("linux_boot", _NS),), 1, "rival", None, has_facts=True)
+STATE = State(
+    Sessions({"node": replace(SESSION, otherwise=SESSION)}, 2, {0: _NS}, {"left": SESSION}, ["displaced"]),
+    {0: Memory({"0123456789abcdef": Reading(_NS, 7)}, {"series"}, {"before"}, {"old"}, 7)},
+    in_line=True,
+)
+_LEFT_OUT = LeftOut(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, {"measurement": 11})
+_ROLLUPS: Rollups = {Series("system.memory.usage", (("system.memory.state", "used"),)): {
+    _NS // 60_000_000_000: Rollup(2, 1.5, 3.5, 5.0, 3.5, _NS)
+}}  # fmt: skip
+TASKS = [
+    Task("Über", 3, 2, _MS, _MS, _MS, _MS, -1, ("UserError", "code"), 1, 2, 3, ("pool", "node")),
+    Task("z", 0, transition=_MS),
+]
+
+
+async def write_all(tables: Tables) -> None:
+    """Rows of every kind."""
+    await _write_jobs(tables)
+    await _write_tasks(tables)
+    await _write_pools(tables)
+    await ScheduleStore(tables).save_all(ACCOUNT, [SCHEDULE])
+    looked = ScheduleRound(T0, T0, "reason", 9, {"a": "version"}, {"b": "why"}, {"active": 1}, {"c": ("version", T0)})
+    await ScheduleStore(tables).save_round(ACCOUNT, looked, None)
+    await _write_blobs(tables)
+    await _write_telemetry(tables)
+
+
+async def _write_jobs(tables: Tables) -> None:
+    await JobStore(tables).save(ACCOUNT, JOB)
+    await RoundStore(tables).save(ACCOUNT, _ROUND)
+    await MonitoringStore(tables).save(ACCOUNT, Monitoring(False, 300, T0, _T1))
+    rows: Mapping[str, Any] = rows_of(JOB.ended, None, _EVER)
+    await HistoryStore(tables).save(ACCOUNT, JOB.key, rows)
+    reasons = (Reason("job", "why"), Reason(None, "why"))
+    await OperationStore(tables).save(ACCOUNT, PollOperation("poll", "failed", T0, ("job",), _T1, 1, 2, reasons))
+
+
+async def _write_tasks(tables: Tables) -> None:
+    partition, cache = generation_partition(ACCOUNT, JOB.key, "g1"), TaskCache(tables)
+    directory, _ = await fold(cache, Directory(partition), TASKS)
+    await cache.save_head(directory, T0)
+    await ReadPlanStore(tables).save(partition, ReadPlan("g1", T0, T0, T0, (IdRange("a", "b", "link", 1),), 1, 2, _T1))
+
+
+async def _write_pools(tables: Tables) -> None:
+    pools, nodes = PoolStore(tables), NodeStore(tables)
+    await pools.save_all(ACCOUNT, [POOL])
+    confirmed = PoolConfirmation("version", T0, T0, "delta")
+    await pools.save_round(ACCOUNT, PoolRound(T0, T0, "reason", 9, {POOL.key: confirmed}, {"a": "why"}), {})
+    await PoolHistoryStore(tables).save_all(ACCOUNT, {POOL.key: rows_of((_POOL_SAMPLE,), None, _EVER)})
+    many = {node.key: node for node in (NODE._replace(id=f"n{number:03}") for number in range(251))}
+    for key, some in ((POOL.key, {NODE.key: NODE}), (LARGE, many)):
+        await nodes.save_all([planned(StoredNodes(ACCOUNT, key), some, _TALLY)])
+
+
+async def _write_blobs(tables: Tables) -> None:
+    entries, places = BlobEntryStore(tables), PlaceStore(tables)
+    await entries.save(ACCOUNT, ENTRY)
+    await entries.save_sweep(ACCOUNT, LaneSweep(T0, 1, 2, 3, T0, ("problem",), 4, T0))
+    await RejectStore(tables).save(ACCOUNT, ENTRY, [Refusal(700, 5, "reason", b"sample")], T0)
+    key, head = events.place_key(ACCOUNT, ENTRY.incarnation), await EventStore(tables).load_head(ACCOUNT)
+    rows = events.chunk_rows(ACCOUNT, f"{ENTRY.incarnation}~{700:013x}", [EVENT])
+    totals = events.head_row(ACCOUNT, head, Totals(1, 2, 3, 4, 5, T0))
+    await places.advance(key, await places.load(key), _PLACE, [totals, *rows])
+
+
+async def _write_telemetry(tables: Tables) -> None:
+    partition, places, index = partition_of(ACCOUNT, ENTRY.incarnation), PlaceStore(tables), NodeIndex(tables)
+    key = telemetry.place_key(partition)
+    state = telemetry.state_row(partition, telemetry.BlobState(), STATE.pack(), _LEFT_OUT)
+    minutes = telemetry.chunk_rows(partition, 700, chunks_of(0, _ROLLUPS))
+    await places.advance(
+        key, await places.load(key), _PLACE, [state, telemetry.session_row(partition, SESSION), *minutes]
+    )
+    packed = chunks_of(0, hours(_ROLLUPS), HOURS)
+    await HourStore(tables).replace(partition, [], hour_rows(partition, packed, None, 1))
+    told = dict.fromkeys(REASONS, 1)
+    await TelemetryTotalsStore(tables).add(ACCOUNT, TelemetryTotals(T0, 1, 2, 3, 4, told, 5, T0), T0, "mark")
+    await index.save(ACCOUNT, "node", ENTRY.incarnation, 0, [20778])
+    (held,) = await index.load(ACCOUNT, "node", 20778, 20778)
+    await index.note(ACCOUNT, [held], rolled=True)
+    await index.save_arrival(ACCOUNT, "node", 20778, Arrival(ENTRY.incarnation, "blob", "format", "pool"))

@@ -1,0 +1,110 @@
+"""Rows of tables by name: the kind of a row, its columns with their types, and what is packed in them."""
+
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from azure.data.tables import EdmType, EntityProperty
+from azure.data.tables.aio import TableClient
+
+from shared.domain.columns import inflated
+from shared.domain.telemetry.compression import decompressed
+
+_DIGEST = "[0-9a-f]{32}"
+_INCARNATION = rf"{_DIGEST}-[0-9a-f]+-\d+"
+SHAPES: Mapping[str, Mapping[str, str]] = {
+    "accounts": {"round": "round", "monitoring": "monitoring", "pools": "pools", "schedules": "schedules"},
+    "blobs": {"!": "!", "<hash of name>": _DIGEST},
+    "events": {
+        "!": "!",
+        "c<minute>~<incarnation>~<offset>~<number>": rf"c[0-9a-f]{{8}}~{_INCARNATION}~[0-9a-f]{{13}}~\d+",
+        "o<incarnation>": f"o{_INCARNATION}",
+    },
+    "jobhistory": {"h<hour>": r"h\d{7}", "d<day>": r"d\d{7}"},
+    "jobs": {"<job>": "[^~]+"},
+    "jobschedules": {"<schedule>": "[^~]+"},
+    "nodeindex": {
+        "<hash>~<day>~<incarnation>~ffffff": rf"{_DIGEST}~[0-9a-f]{{5}}~{_INCARNATION}~ffffff",
+        "<hash>~<day>~<incarnation>~<session>": rf"{_DIGEST}~[0-9a-f]{{5}}~{_INCARNATION}~[0-9a-f]{{6}}",
+    },
+    "nodes": {"<pool>~!": "[^~]+~!", "<pool>~n<number>": r"[^~]+~n\d{5}"},
+    "operations": {"<poll>": "[^~]+"},
+    "poolhistory": {"<pool>~h<hour>": r"[^~]+~h\d{7}", "<pool>~d<day>": r"[^~]+~d\d{7}"},
+    "pools": {"<pool>": "[^~]+"},
+    "rejects": {"<created>~<incarnation>~<offset>": rf"[0-9a-f]{{11}}~{_INCARNATION}~[0-9a-f]{{13}}"},
+    "tasks": {"!": "!", "reading": "reading", "s<key>": "s.*"},
+    "telemetry": {
+        "!": "!",
+        "o": "o",
+        "s": "s",
+        "n<session>": "n[0-9a-f]{6}",
+        "m<hour>~<session>~<offset>~<number>": "m[0-9a-f]{6}~[0-9a-f]{6}~[0-9a-f]{13}~[0-9a-f]{2}",
+        "h<day>~<session>~<number>": "h[0-9a-f]{5}~[0-9a-f]{6}~[0-9a-f]{6}",
+    },
+}
+"""The kinds of rows of each table, by regular expressions of their keys; the first that matches counts."""
+_KEYS = ("PartitionKey", "RowKey")
+_SLOTS = {"jobhistory": r"(m|q)\d\d", "poolhistory": r"(m|q)\d\d"}
+_TYPES: Mapping[type, str] = {bool: "Boolean", int: "Int", float: "Double", str: "String", bytes: "Binary"}
+
+
+async def rows_of(table: TableClient) -> list[dict[str, Any]]:
+    """All rows of a table, in the order of their keys."""
+    found = [dict(entity) async for entity in table.list_entities()]
+    return sorted(found, key=lambda row: (row["PartitionKey"], row["RowKey"]))
+
+
+def kind_of(table: str, key: str) -> str:
+    """The kind of row that a key is of; the key itself, which no list has, where it is of none."""
+    return next((shape for shape, text in SHAPES[table].items() if re.fullmatch(text, key)), f"unknown row {key}")
+
+
+def columns_of(table: str, row: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each column of a row: the table, the kind of row, the column's name and its type."""
+    kind = kind_of(table, row["RowKey"])
+    for name, value in row.items():
+        if name not in _KEYS:
+            yield f"{table} {kind} {_column(table, kind, name, value)} {type_of(value)}"
+
+
+def type_of(value: Any) -> str:
+    """As Table Storage calls it, but for whole numbers: whether one has 32 or 64 bits depends on its value."""
+    if isinstance(value, EntityProperty):
+        return "DateTime" if value.edm_type is EdmType.DATETIME else type_of(value.value)
+    return "DateTime" if isinstance(value, datetime) else _TYPES[type(value)]
+
+
+def _column(table: str, kind: str, name: str, value: Any) -> str:
+    if table in _SLOTS:
+        return re.sub(_SLOTS[table], r"\1<slot>", name)
+    if table == "telemetry" and kind[:1] in "mh":
+        return re.sub(r".+__\d+", "<series>__<part>", name)
+    return re.sub(r"\d+\Z", "<part>", name) if isinstance(value, bytes) else name
+
+
+def readable(name: str, value: Any) -> Any:
+    """A value of a column for JSON: what is packed in it unpacked, and bytes that only a leaf knows by their number."""
+    if isinstance(value, EntityProperty):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return _unpacked(name, value) if isinstance(value, bytes) else value
+
+
+def _unpacked(name: str, packed: bytes) -> Any:
+    if name == "insight":
+        return ["digest", json.loads(inflated(packed[8:]))]
+    if name in ("state0", "summary"):
+        return json.loads(inflated(packed))
+    if name.endswith("__0"):
+        return msgspec.msgpack.decode(decompressed(packed))
+    if name == "d0":
+        return "a leaf"
+    try:
+        return json.loads(zlib.decompress(packed))
+    except zlib.error:
+        return packed.hex()
