@@ -10,6 +10,7 @@ from local.dev.figures import old_figures
 from local.dev.install import prepare
 from local.dev.licences import licence_faults
 from local.dev.pins import stale_locks
+from local.dev.references import dead_references
 from local.dev.shell import run_shown
 
 TYPED = ("dev.py", "function_app.py", "functions", "shared", "local", "infra", "tests", "bench")
@@ -58,6 +59,7 @@ def checks(checkout: Checkout) -> Iterator[Check]:
         yield _tool(checkout, "check-jsonschema workflows", *workflow_schema, *workflows(checkout.root))
         dependabot = ("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
         yield _tool(checkout, "check-jsonschema Dependabot", *dependabot)
+    yield Check("references in docs and docstrings", lambda: "\n".join(dead_references(checkout.root)))
     yield Check("lock files", lambda: "\n".join(stale_locks(checkout.root)))
     if (checkout.web / "package.json").exists():
         yield Check("licences", lambda: "\n".join(licence_faults(checkout)))

@@ -70,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
     _add(alone, lambda checkout, options: emulator(checkout, options.further))
     tests = commands.add_parser("test", help="run the tests", usage="dev.py test [-h] [PYTEST ARGUMENT ...]")
     _add(tests, lambda checkout, options: test(checkout, options.further))
-    checks = commands.add_parser("check", help="lint, types, import rules, workflows, lock files")
+    checks = commands.add_parser("check", help="lint, types, import rules, workflows, references, lock files")
     checks.add_argument("--strict", action="store_true", help="fail where figures in docs are older than their code")
     _add(checks, lambda checkout, options: check(checkout, strict=options.strict))
     for kind, text in (("bench", "measure something"), ("prove", "run a long proof")):
