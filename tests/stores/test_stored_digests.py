@@ -5,6 +5,8 @@ side by side each undoes what the other confirmed. So a class or field with such
 digest that is made as before.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from functions.positions import continuation_of
@@ -15,6 +17,7 @@ from shared.domain.event_marks import marks_of, marks_wanted
 from shared.domain.event_records import parse_event
 from shared.domain.failures import failure_group_id
 from shared.domain.operations import JobMessage
+from shared.domain.tasks import TaskCounts
 from shared.domain.telemetry.catalog import PLUGINS
 from shared.domain.telemetry.labels import PathPattern
 from shared.domain.telemetry.series import Series
@@ -28,15 +31,15 @@ _RECORD = (
 
 
 def test_the_version_of_a_picture_is_made_of_the_names_of_task_counts() -> None:
-    assert PICTURE.version == "c18a150f8dd2cb96"
+    assert PICTURE.version == "c18a150f8dd2cb96", f"a name is stored: {TaskCounts()!r}"
 
 
 def test_the_version_of_a_pool_is_made_of_the_names_of_all_that_is_told_of_it() -> None:
-    assert POOL.version == "0bcb8ff85dae71de"
+    assert POOL.version == "0bcb8ff85dae71de", f"a name is stored: {POOL.told!r}"
 
 
 def test_the_version_of_a_job_schedule_is_made_of_the_names_of_all_that_is_told_of_it() -> None:
-    assert SCHEDULE.version == "8e1cd215651ef894"
+    assert SCHEDULE.version == "8e1cd215651ef894", f"a name is stored: {replace(SCHEDULE, specification=None)!r}"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ is changed to write the name as before: then these tests fail.
 
 import gzip
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -44,13 +44,23 @@ async def test_tables_rows_and_columns_have_the_names_that_are_stored(written: R
 
 
 async def test_rows_are_stored_as_they_were_with_each_name_in_json_each_key_and_each_digest(written: Rows) -> None:
-    expected = json.loads(ROWS.read_text(encoding="utf-8"))
-    found = readable_rows(written)
-    assert found.keys() == expected.keys(), "these names are stored: the rows of another kind, or under other keys"
-    for key, columns in found.items():
-        assert columns == expected[key], (
-            f"this name is stored: {key} isn't written as tests/data/stored_rows.json has it"
-        )
+    expected = set(flat("", json.loads(ROWS.read_text(encoding="utf-8"))))
+    found = set(flat("", readable_rows(written)))
+    gone = [f"this name is stored: {line} (it is gone)" for line in sorted(expected - found)]
+    new = [f"this name is stored: {line} (tests/data/stored_rows.json lacks it)" for line in sorted(found - expected)]
+    assert not gone + new, "\n" + "\n".join(gone + new)
+
+
+def flat(path: str, value: Any) -> Iterator[str]:
+    """A line for each value, behind the names that lead to it."""
+    if isinstance(value, dict) and value:
+        for name, part in value.items():
+            yield from flat(f"{path} {name}", part)
+    elif isinstance(value, list) and any(isinstance(part, (dict, list)) for part in value):
+        for place, part in enumerate(value):
+            yield from flat(f"{path} [{place}]", part)
+    else:
+        yield f"{path.strip()}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def test_what_0_1_0_wrote_has_no_other_names() -> None:
