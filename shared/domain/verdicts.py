@@ -16,7 +16,7 @@ from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
 
 type Level = Literal["exact", "unverified", "catchingUp", "stale"]
 
-OVERTAKEN = "Two polls overlapped and found different things; the next poll that reaches it shows which still hold."
+OVERTAKEN = "What is stored isn't what was confirmed last; the next poll that reaches it shows which of them holds."
 _GRACE = timedelta(minutes=1)
 
 

@@ -284,11 +284,16 @@ class TaskPoll:
         return Polled(await self._records.save(source.account.key, self._sealed(repaired)))
 
     async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
-        """A picture that only holds longer is a confirmation; any other is written, and sealed if it is final."""
+        """A picture that only holds longer is a confirmation; any other is written, and sealed if it is final.
+
+        Of a completed job a difference is written, too: confirmations of sealed jobs don't last, and another poll may
+        have sealed it meanwhile.
+        """
         settled = self._sealed(job.pictured(picture))
-        if not settled.sealed and not job.dirty and not picture.is_news(job.picture):
-            return Polled(settled, picture.confirmation)
-        return Polled(await self._records.save(source.account.key, settled))
+        is_difference = job.facts.state == COMPLETED and picture.agreement.disagreements > 0
+        if settled.sealed or job.dirty or is_difference or picture.is_news(job.picture):
+            return Polled(await self._records.save(source.account.key, settled))
+        return Polled(settled, picture.confirmation)
 
     def _sealed(self, job: Job) -> Job:
         return replace(job, sealed=job.may_be_sealed(self.overlap))

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.jobs import Job
-from shared.domain.pictures import Agreement, Confirmation, Picture
+from shared.domain.keys import key_of
+from shared.domain.pictures import Agreement, Picture
 from shared.domain.pools import Pool, PoolConfirmation
 from shared.domain.schedule_rounds import ScheduleRound
 from shared.domain.schedules import Schedule
@@ -71,7 +71,11 @@ def over_a_job(world: World, chance: Random) -> None:
             job.change(chance.choice("ac"), state, at=world.now(), lag=chance.choice((0, 5)) * SECOND, skew=NO_TIME)
 
     async def look(process: Any) -> None:
-        await (process.rounds.run_now(None, budget=BUDGET) if chance.random() < 0.3 else process.poll())
+        asked_for = chance.random()
+        if asked_for < 0.4:
+            await process.rounds.run_now(None if asked_for < 0.2 else [key_of("Render")], budget=BUDGET)
+        else:
+            await process.poll()
 
     overlap(world, chance, look, change)
     world.check(done=False, full=False, processes=[])
@@ -142,54 +146,9 @@ def test_as_of_never_goes_back(kind: type[AnyWorld], overlapping: Callable[[Any,
     make_worlds(kind, overlapping, range(50))
 
 
-def a_difference_found_while_another_poll_seals(world: World) -> None:
-    """A task of a completed job is deleted between two polls that overlap; the slower one finds that counts differ."""
-    job = world.create("Render", "a", "b", "c")
-    for _ in range(3):
-        world.poll()
-        world.wait(61)
-    job.complete(world.now(), lag=NO_TIME)
-    world.wait(35)
-    sealing, differing = world.processes
-    sealing.batch.latency, sealing.connection.latency, differing.batch.latency = 6, 1, 1
-
-    async def later() -> None:
-        await asyncio.sleep(1)
-        await differing.poll()
-
-    async def deleted() -> None:
-        await asyncio.sleep(5)
-        job.delete_task("b", world.now())
-
-    async def run() -> None:
-        await asyncio.gather(sealing.poll(), later(), deleted(), world.watch(60))
-
-    world.run(run())
-    for process in world.processes:
-        process.batch.latency = process.connection.latency = 0
-    for _ in range(3):
-        world.wait(61)
-        world.poll()
-
-
-def test_a_difference_that_is_found_while_another_poll_seals_the_job_is_not_forgotten(world: World) -> None:
-    a_difference_found_while_another_poll_seals(world)
-    report = world.report("Render")
-    assert report.verdict.level == "exact"
-    assert report.job.picture
-    assert report.job.picture.counts.total == 2
-
-
 def its_own_agreement(later: Agreement, _earlier: Agreement, _as_of: object, *, same: bool) -> Agreement:
     assert same in {True, False}
     return later
-
-
-def sealed_for_good(job: Job, confirmation: Confirmation | None) -> Job:
-    sealed = job.sealed
-    confirmed = REAL_JOB(job, confirmation)
-    object.__setattr__(confirmed, "sealed", sealed)
-    return confirmed
 
 
 def pool_in_its_own_version(pool: Pool, confirmation: PoolConfirmation | None) -> Pool:
@@ -202,7 +161,7 @@ def schedule_in_its_own_version(last: ScheduleRound, schedule: Schedule) -> Any:
     return max(held_at, written) if held == schedule.version else written
 
 
-REAL_JOB, REAL_POOL = Job.confirmed, Pool.confirmed
+REAL_POOL = Pool.confirmed
 
 
 @pytest.mark.parametrize(
@@ -218,7 +177,6 @@ REAL_JOB, REAL_POOL = Job.confirmed, Pool.confirmed
         pytest.param(
             World, over_a_job, (Agreement, "beside", its_own_agreement), (15, 17, 35), id="the later poll's agreement"
         ),
-        pytest.param(World, over_a_job, (Job, "confirmed", sealed_for_good), (9, 34), id="a sealed job stays sealed"),
         pytest.param(
             PoolWorld,
             over_a_pool,

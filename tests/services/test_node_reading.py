@@ -1,5 +1,6 @@
 """What a round asks of nodes: all of them where changes alone wouldn't tell, and else no more than it must."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -8,6 +9,8 @@ import pytest
 
 from shared.domain.stamps import to_milliseconds
 from shared.errors import BatchAnswerError, BatchError
+from shared.services.node_reading import NodeReading
+from shared.stores.nodes import StoredNodes
 from tests.services.pool_telling import asked, level_of_nodes
 from tests.services.pool_world import PoolWorld
 from tests.services.process import ACCOUNT
@@ -190,3 +193,20 @@ def test_recent_tasks_are_asked_for_sooner_once_where_none_is_known_of_a_node_th
         pools.wait(60)
         pools.poll()
     assert asked_at == minutes
+
+
+def test_counting_of_a_pool_that_is_stored_as_older_than_itself_begins_anew_with_it(pools: PoolWorld) -> None:
+    """Rows of before may tell of a pool that was deleted and made anew under its id within one round."""
+    pools.create("Alpha", 2)
+    pools.poll()
+    pools.wait(60)
+    (pool,) = pools.known().pools.values()
+    assert pool.picture
+    created = pool.facts.creation_time + timedelta(seconds=30)
+    younger = replace(pool, facts=replace(pool.facts, creation_time=created))
+    reading = NodeReading(pools.processes[0].batch, overlap=timedelta(), full_list_interval=timedelta(hours=1))
+    stored = StoredNodes(ACCOUNT.key, pool.key, tally=pool.picture.tally)
+    picture, nodes = pools.run(reading.read(younger, stored, None, pools.now()))
+    assert picture.tally
+    assert picture.tally.since >= to_milliseconds(created)
+    assert len(nodes) == 2

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.missed_runs import missed_runs
 from shared.domain.schedule_rounds import ScheduleRound, schedule_verdict
+from shared.domain.schedules import Recurrence
 from shared.services.schedule_rounds import ScheduleRounds
 from shared.services.schedules_under_way import SchedulesUnderWay
 from tests.services.memory_tables import Fault
@@ -114,6 +116,43 @@ def test_a_schedule_of_which_a_list_tells_nonsense_holds_as_of_when_it_was_last_
     known = world.known()
     assert known.last
     assert known.last.as_of_schedule(known.schedules["alpha"]) == world.now() - timedelta(seconds=60)
+
+
+def _missed(world: ScheduleWorld) -> int | None:
+    known = world.known()
+    assert known.last
+    alpha = known.schedules["alpha"]
+    return missed_runs(alpha, {}, known.last.as_of_schedule(alpha)).count
+
+
+def _nonsense_is_told_of_a_schedule_that_missed_runs(world: ScheduleWorld) -> None:
+    """It is disabled at that moment."""
+    world.create("Alpha")
+    rules = Recurrence(interval="PT1M", start_window="PT1M")
+    world.change("Alpha", recurrence=rules, next_run_time=world.now() + timedelta(hours=1))
+    for _ in range(120):
+        world.look()
+        world.wait(60)
+    missed = _missed(world)
+    assert missed == 60
+    world.change("Alpha", state="disabled")
+    for garbled in ({"alpha"}, set[str]()):
+        world.service.garbled = garbled
+        world.look()
+        assert _missed(world) == missed
+        world.wait(60)
+
+
+def test_runs_that_were_missed_stay_so_where_nonsense_is_told_as_a_schedule_is_disabled(world: ScheduleWorld) -> None:
+    _nonsense_is_told_of_a_schedule_that_missed_runs(world)
+
+
+def test_a_look_that_takes_a_schedule_to_be_known_since_it_was_first_seen_is_noticed(
+    world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SchedulesUnderWay, "before", lambda _this, schedule: schedule.seen_at)
+    with pytest.raises(AssertionError):
+        _nonsense_is_told_of_a_schedule_that_missed_runs(world)
 
 
 def _a_list_tells_nonsense_of_a_schedule(world: ScheduleWorld) -> None:
