@@ -15,6 +15,7 @@ import pytest
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.checkout import HERE
 from local.dev.children import Children
+from local.dev.prerequisites import undeclared_needs
 
 _INSTALLERS = ("apt", "apt-get", "brew", "dnf", "npm", "npx", "pip", "pip3", "pipx", "snap", "sudo", "uv", "yum")
 _REFUSAL = """#!/bin/sh
@@ -37,6 +38,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     session.config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fails a test whose fixtures need what `dev.py test PATH` wouldn't set up for its file, before they are set up."""
+    path = item.nodeid.partition("::")[0]
+    needs = undeclared_needs(path, item.fixturenames) if isinstance(item, pytest.Function) else []
+    if needs:
+        pytest.fail(f"{path} needs {', '.join(needs)}: enter it in local/dev/prerequisites.py", pytrace=False)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Fails a test during which an installer was started."""
@@ -46,6 +56,18 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         calls = started.read_text().splitlines()
         started.unlink()
         pytest.fail(f"No test installs anything, but this one started: {'; '.join(calls)}")
+
+
+@pytest.fixture
+def azurite_folder() -> Path:
+    """Where Azurite is installed; for tests that start one of their own."""
+    return HERE.azurite_folder
+
+
+@pytest.fixture
+def dashboard() -> Path:
+    """The folder of the built dashboard, which isn't there where nobody built it."""
+    return HERE.web / "dist"
 
 
 @pytest.fixture(scope="session")

@@ -68,7 +68,12 @@ def parser() -> argparse.ArgumentParser:
     _add_up(commands.add_parser("up", help="start everything and open for business; Ctrl-C stops it"))
     alone = commands.add_parser("emulator", help="serve the Batch emulator alone; --help lists its options")
     _add(alone, lambda checkout, options: emulator(checkout, options.further))
-    tests = commands.add_parser("test", help="run the tests", usage="dev.py test [-h] [PYTEST ARGUMENT ...]")
+    tests = commands.add_parser(
+        "test",
+        help="run the tests, or those of a PATH",
+        usage="dev.py test [-h] [PATH ...] [PYTEST ARGUMENT ...]",
+        description="Runs the whole suite, or the files, folders and node ids named; sets up only what they need.",
+    )
     _add(tests, lambda checkout, options: test(checkout, options.further))
     checks = commands.add_parser("check", help="lint, types, import rules, workflows, references, lock files")
     checks.add_argument("--strict", action="store_true", help="fail where figures in docs are older than their code")

@@ -21,11 +21,14 @@ NPM_INSTALL = ("ci", *NPM_QUIET)
 NOT_SOURCES = frozenset({"node_modules", "dist"})
 
 
-def prepare(checkout: Checkout, *, node: bool = True) -> None:
-    """Do every step of set-up that is not done yet; `node=False` leaves out what only Node makes."""
+def prepare(checkout: Checkout, *, node: bool = True, dashboard: bool = True) -> None:
+    """Do every step of set-up that is not done yet.
+
+    `node=False` leaves out what only Node makes, `dashboard=False` only the dashboard.
+    """
     with alone(checkout.state / "setup.lock", busy="Waiting for another dev.py that is setting up.", wait=True):
         announced = False
-        for planned in plan(checkout, node=node):
+        for planned in plan(checkout, node=node, dashboard=dashboard):
             if planned.is_done():
                 continue
             if not announced:
@@ -34,13 +37,13 @@ def prepare(checkout: Checkout, *, node: bool = True) -> None:
             planned.do()
 
 
-def plan(checkout: Checkout, *, node: bool) -> Iterator[Step]:
+def plan(checkout: Checkout, *, node: bool, dashboard: bool = True) -> Iterator[Step]:
     """The steps in order. A generator, since a later step's inputs may be made by an earlier one."""
     yield _environment(checkout)
     yield _packages(checkout)
     if node:
         yield _azurite(checkout)
-        if (checkout.web / "package.json").exists():
+        if dashboard and (checkout.web / "package.json").exists():
             yield _web_packages(checkout)
             yield _web_build(checkout)
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from local.dev.checkout import Checkout
 from local.dev.console import Failure, say
 from local.dev.install import prepare
+from local.dev.prerequisites import EVERYTHING, Prerequisite, needs_of
+from local.dev.pytest_arguments import named_paths
 
 FOLDERS = {"bench": "bench", "prove": "local/prove"}
 INFRA = ("app-registration", "deploy-check", "event-subscriptions", "publish", "smoke-test")
@@ -19,8 +21,10 @@ INFRA = ("app-registration", "deploy-check", "event-subscriptions", "publish", "
 
 
 def test(checkout: Checkout, arguments: Sequence[str]) -> int:
-    """Run pytest over the whole suite, or over what the arguments name."""
-    prepare(checkout)
+    """Run pytest over the whole suite, or over the paths that the arguments name; only what these need is set up."""
+    paths = named_paths(checkout.root, arguments)
+    needs = needs_of(paths) if paths else EVERYTHING
+    prepare(checkout, node=bool(needs - {Prerequisite.BROWSER}), dashboard=Prerequisite.DASHBOARD in needs)
     conformance = checkout.root.parent / "shared/conformance"
     found = {"CONFORMANCE_DIR": str(conformance)} if conformance.is_dir() else {}
     return _hand_over(checkout, ("pytest", *spread(checkout.root, arguments), *arguments), {**found, **os.environ})
@@ -31,7 +35,7 @@ def spread(root: Path, arguments: Sequence[str]) -> Sequence[str]:
 
     Files come in the order of their names, so that the few long tests don't run alone at the end.
     """
-    named = any((root / argument.split("::")[0]).exists() for argument in arguments)
+    named = named_paths(root, arguments)
     return () if named else ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile", "--no-loadscope-reorder")
 
 

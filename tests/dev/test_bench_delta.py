@@ -2,9 +2,13 @@
 
 import asyncio
 
+import pytest
+
 from bench._delta_parts import Stack
 from bench._host_memory import host_peak
 from bench.delta import _overlapping, _stage
+
+pytestmark = pytest.mark.usefixtures("azurite_folder")
 
 
 def test_with_the_default_overlap_a_poll_a_minute_reads_half_as_much_again() -> None:

@@ -90,6 +90,7 @@ def test_two_wheels_that_disagree_about_a_file_are_named(app: Path) -> None:
         built(app)
 
 
+@pytest.mark.usefixtures("dashboard")
 def test_two_builds_in_other_folders_at_other_times_are_the_same_to_the_byte(tmp_path: Path) -> None:
     """Of this app's own files, in processes whose hashes and whose other modules differ."""
     hashes = set()

@@ -6,12 +6,13 @@ One browser a module: Playwright's synchronous API keeps an event loop, which as
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
 
 from local.azurite import StorageAddresses
-from tests.e2e.canned_api import DIST, Canned
+from tests.e2e.canned_api import Canned
 from tests.e2e.job_page import canned_render
 from tests.e2e.pool_page import canned_pools
 from tests.e2e.stack import RunningStack, running_stack
@@ -49,18 +50,18 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def render() -> Iterator[Canned]:
+def render(dashboard: Path) -> Iterator[Canned]:
     """A canned server with one job, which has something of everything."""
-    if not (DIST / "index.html").exists():
+    if not (dashboard / "index.html").exists():
         pytest.skip("the dashboard isn't built: run python3 dev.py build")
     with canned_render() as canned:
         yield canned
 
 
 @pytest.fixture
-def pools() -> Iterator[Canned]:
+def pools(dashboard: Path) -> Iterator[Canned]:
     """A canned server with one pool that has something of everything, beside two others."""
-    if not (DIST / "index.html").exists():
+    if not (dashboard / "index.html").exists():
         pytest.skip("the dashboard isn't built: run python3 dev.py build")
     with canned_pools() as canned:
         yield canned

@@ -273,9 +273,11 @@ async def test_a_body_past_a_megabyte_is_refused(world: World) -> None:
 
 
 @pytest.mark.parametrize("path", ["/some/place", "/jobs", "/index.htm", "/assets", "/favicon.svg/", "/index.html.gz"])
-async def test_the_page_comes_with_a_policy_and_as_a_404_with_paths_that_lead_nowhere(world: World, path: str) -> None:
+async def test_the_page_comes_with_a_policy_and_as_a_404_with_paths_that_lead_nowhere(
+    world: World, dashboard: Path, path: str
+) -> None:
     page, named, other = [await world.app.request("GET", one) for one in ("/?view=pools", "/index.html", path)]
-    if not (ROOT / "web/dist/index.html").exists():
+    if not (dashboard / "index.html").exists():
         assert int(page.status) == int(other.status) == 503
         return
     assert [int(reply.status) for reply in (page, named, other)] == [200, 200, 404]
@@ -286,7 +288,7 @@ async def test_the_page_comes_with_a_policy_and_as_a_404_with_paths_that_lead_no
     assert (headers["cache-control"], headers.get("etag")) == ("no-store", None)
     tag = next(value for name, value in dict(page.headers).items() if name.lower() == "etag")
     assert int((await world.app.request("GET", path, headers={"if-none-match": tag})).status) == 404
-    for file in (ROOT / "web/dist/assets").iterdir():
+    for file in (dashboard / "assets").iterdir():
         if file.suffix not in {".br", ".gz"}:
             assert int((await world.app.request("GET", f"/assets/{file.name}")).status) == 200
 

@@ -1,0 +1,88 @@
+"""What tests need beside the Python packages of `.venv`: the one table from which `dev.py test PATH` sets up.
+
+Paths are relative to the checkout, with `/`. A path needs what the entries above it and beneath it need. Without any,
+or as one of PURE_TESTS, it needs nothing. The hook in tests/conftest.py refuses tests whose fixtures need more than
+that. A browser is never installed: tests that need one skip where there is none.
+"""
+
+import enum
+from collections.abc import Collection, Iterable, Mapping
+
+
+class Prerequisite(enum.Enum):
+    """Something that a test starts or reads and that pip doesn't install."""
+
+    AZURITE = "Azurite"
+    DASHBOARD = "the built dashboard"
+    BROWSER = "a browser"
+
+
+type Needs = frozenset[Prerequisite]
+
+NOTHING: Needs = frozenset()
+EVERYTHING: Needs = frozenset(Prerequisite)
+STORAGE: Needs = frozenset({Prerequisite.AZURITE})
+DASHBOARD: Needs = frozenset({Prerequisite.DASHBOARD})
+
+NEEDS: Mapping[str, Needs] = {
+    "tests/backup": STORAGE,
+    "tests/dev/test_azurite.py": STORAGE,
+    "tests/dev/test_bench_delta.py": STORAGE,
+    "tests/dev/test_build.py": DASHBOARD,
+    "tests/dev/test_up.py": STORAGE,
+    "tests/e2e": EVERYTHING,
+    "tests/emulator/test_event_log.py": STORAGE,
+    "tests/emulator/test_telemetry.py": STORAGE,
+    "tests/functions": STORAGE,
+    "tests/functions/test_api.py": DASHBOARD,
+    "tests/functions_host": STORAGE,
+    "tests/infra/test_smoke_test.py": STORAGE,
+    "tests/ingestion": STORAGE,
+    "tests/stores": STORAGE,
+}
+PURE_TESTS = (
+    *(
+        f"tests/functions/test_{name}.py"
+        for name in ("cold_start", "csv_table", "encodings", "log_lines", "metrics_page", "metrics_text", "node_past")
+    ),
+    *(
+        f"tests/functions/test_{name}.py"
+        for name in ("opening", "recent_answers", "route_roles", "security", "untrusted_text")
+    ),
+    *(
+        f"tests/stores/test_batch_{name}.py"
+        for name in ("evidence", "pools", "requests", "rows", "schedules", "tokens")
+    ),
+    *(
+        f"tests/stores/test_{name}.py"
+        for name in ("call_cap", "failing_batch", "missing_things", "repeating_links", "secrets_of_jobs")
+    ),
+)
+"""Files that need nothing in folders whose other files do."""
+
+FIXTURES: Mapping[str, Needs] = {
+    "azurite": STORAGE,
+    "azurite_folder": STORAGE,
+    "miniature": STORAGE,
+    "dashboard": DASHBOARD,
+    "browser": DASHBOARD | {Prerequisite.BROWSER},
+}
+"""Fixtures by which a test needs something, directly or through other fixtures."""
+
+
+def needs_of(paths: Iterable[str]) -> Needs:
+    """What the tests under these files or folders need."""
+    impure = [path for path in paths if path not in PURE_TESTS]
+    found = [needs for path in impure for entry, needs in NEEDS.items() if _touch(path, entry)]
+    return NOTHING.union(*found)
+
+
+def undeclared_needs(path: str, fixtures: Collection[str]) -> list[str]:
+    """Names of what a test file needs by its fixtures and the table doesn't say, in the order of the alphabet."""
+    needs = NOTHING.union(*(FIXTURES[name] for name in fixtures if name in FIXTURES))
+    return sorted(need.value for need in needs - needs_of([path]))
+
+
+def _touch(path: str, entry: str) -> bool:
+    """Whether one is the other, or lies beneath it."""
+    return path == entry or path.startswith(f"{entry}/") or entry.startswith(f"{path}/")

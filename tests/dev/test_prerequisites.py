@@ -1,0 +1,165 @@
+"""`dev.py test PATH` sets up only what the tests of PATH need."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from local.dev import scripts
+from local.dev.checkout import HERE, Checkout
+from local.dev.install import plan
+from local.dev.prerequisites import (
+    EVERYTHING,
+    FIXTURES,
+    NEEDS,
+    NOTHING,
+    PURE_TESTS,
+    STORAGE,
+    Prerequisite,
+    needs_of,
+    undeclared_needs,
+)
+from local.dev.pytest_arguments import named_paths
+
+type Handed = dict[str, object]
+
+
+@pytest.fixture
+def handed(monkeypatch: pytest.MonkeyPatch) -> Handed:
+    """What `test` sets up, and the command and environment that it hands over to."""
+    found: Handed = {}
+
+    def prepared(_checkout: Checkout, *, node: bool, dashboard: bool) -> None:
+        found.update(node=node, dashboard=dashboard)
+
+    def handed_over(_checkout: Checkout, command: tuple[str, ...], environment: dict[str, str]) -> int:
+        found.update(command=command, environment=environment)
+        return 0
+
+    monkeypatch.setattr(scripts, "prepare", prepared)
+    monkeypatch.setattr(scripts, "_hand_over", handed_over)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "storage", "page"),
+    [
+        (["tests/domain"], False, False),
+        (["tests/domain/test_keys.py::test_escapes_never_collide"], False, False),
+        (["tests/domain", "-k", "keys"], False, False),
+        (["-x", "tests/services"], False, False),
+        (["tests/stores/test_batch_rows.py"], False, False),
+        (["tests/stores"], True, False),
+        (["tests/domain", "tests/stores/test_rows.py"], True, False),
+        (["tests/functions/test_lists.py"], True, False),
+        (["tests/functions/test_api.py"], True, True),
+        (["tests/dev"], True, True),
+        (["tests"], True, True),
+        (["."], True, True),
+        ([], True, True),
+        (["--junitxml=report.xml", "-rs"], True, True),
+    ],
+)
+def test_only_what_the_named_tests_need_is_set_up(
+    handed: Handed, arguments: list[str], *, storage: bool, page: bool
+) -> None:
+    assert scripts.test(HERE, arguments) == 0
+    assert (handed["node"], handed["dashboard"]) == (storage, page)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "paths"),
+    [
+        (
+            ["tests/domain", "tests/dev/test_ci.py::test_a_skip_must_be_on_the_list"],
+            ["tests/domain", "tests/dev/test_ci.py"],
+        ),
+        (["-xvs", "tests/dev", "--lf"], ["tests/dev"]),
+        (["-k", "tests", "--ignore", "tests/e2e", "--deselect", "tests/dev"], []),
+        (["-rs", "-p", "no:cacheprovider", "-xk", "tests", "./tests/dev/"], ["tests/dev"]),
+        (["--some-new-option", "tests/dev"], []),
+        (["tests/dev", "tests/missing.py"], []),
+        (["local"], []),
+        (["."], ["tests"]),
+        ([str(HERE.root / "tests/dev")], ["tests/dev"]),
+    ],
+)
+def test_paths_are_told_from_values_of_options(arguments: list[str], paths: list[str]) -> None:
+    assert named_paths(HERE.root, arguments) == paths
+
+
+def test_pytest_gets_its_arguments_as_they_are(handed: Handed) -> None:
+    scripts.test(HERE, ["tests/domain", "-k", "x", "--junitxml=report.xml", "-rs"])
+    assert handed["command"] == ("pytest", "tests/domain", "-k", "x", "--junitxml=report.xml", "-rs")
+
+
+def test_without_the_dashboard_only_its_steps_are_left_out(tmp_path: Path) -> None:
+    for name in ("requirements-dev.txt", "web/package.json", "web/package-lock.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    shutil.copytree(HERE.root / "local/node/stub", tmp_path / "local/node/stub")
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(HERE.root / "local/node" / name, tmp_path / "local/node")
+
+    def titles(*, node: bool, dashboard: bool) -> Iterator[str]:
+        return (step.title for step in plan(Checkout(tmp_path), node=node, dashboard=dashboard))
+
+    assert not any("dashboard" in title for title in titles(node=True, dashboard=False))
+    assert sum("dashboard" in title for title in titles(node=True, dashboard=True)) == 2
+    assert not any("Azurite" in title for title in titles(node=False, dashboard=True))
+
+
+def test_every_path_of_the_table_exists() -> None:
+    for name in (*NEEDS, *PURE_TESTS):
+        assert (HERE.root / name).exists(), name
+
+
+@pytest.mark.parametrize("path", NEEDS)
+def test_no_entry_asks_for_more_than_fixtures_of_its_tests_need(path: str) -> None:
+    place = HERE.root / path
+    files = [place] if place.is_file() else list(place.rglob("*.py"))
+    named = {name for file in files for name in _names(file) if name in FIXTURES}
+    assert NEEDS[path] <= NOTHING.union(*(FIXTURES[name] for name in named))
+
+
+def test_a_test_whose_fixtures_need_more_than_the_table_says_is_refused(tmp_path: Path) -> None:
+    shutil.copy(HERE.root / "tests/conftest.py", tmp_path)
+    (tmp_path / "test_it.py").write_text("def test_storage(azurite): pass\n")
+    options = ("-q", "-c", os.devnull, "--rootdir", str(tmp_path), "-o", f"pythonpath={HERE.root}")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        *options,
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:schemathesis",
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE.root)
+    assert "1 error" in done.stdout
+    assert "test_it.py needs Azurite: enter it in local/dev/prerequisites.py" in done.stdout
+
+
+def test_what_a_file_needs_is_found_by_its_fixtures() -> None:
+    assert undeclared_needs("tests/domain/test_keys.py", ["tmp_path", "miniature"]) == ["Azurite"]
+    assert undeclared_needs("tests/functions/test_api.py", ["azurite", "dashboard"]) == []
+    assert undeclared_needs("tests/stores/test_batch_rows.py", ["azurite"]) == ["Azurite"]
+    assert undeclared_needs("tests/stores/test_rows.py", ["browser"]) == ["a browser", "the built dashboard"]
+    assert needs_of(["tests/emulator"]) == STORAGE
+    assert needs_of(["tests/e2e/test_why.py"]) == EVERYTHING == frozenset(Prerequisite)
+
+
+def _names(file: Path) -> Iterator[str]:
+    """Parameters of a file's functions, and words of its decorators and marks."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
