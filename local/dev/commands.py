@@ -70,9 +70,10 @@ def parser() -> argparse.ArgumentParser:
     _add(alone, lambda checkout, options: emulator(checkout, options.further))
     tests = commands.add_parser(
         "test",
-        help="run the tests, or those of a PATH",
-        usage="dev.py test [-h] [PATH ...] [PYTEST ARGUMENT ...]",
+        help="run the tests, those of a PATH, or the fast ones",
+        usage="dev.py test [-h] [--fast] [PATH ...] [PYTEST ARGUMENT ...]",
         description="Runs the whole suite, or the files, folders and node ids named; sets up only what they need.",
+        epilog="--fast runs the tests that only compute, without the slowest, in about a minute.",
     )
     _add(tests, lambda checkout, options: test(checkout, options.further))
     checks = commands.add_parser("check", help="lint, types, import rules, workflows, references, lock files")

@@ -69,6 +69,20 @@ FIXTURES: Mapping[str, Needs] = {
 }
 """Fixtures by which a test needs something, directly or through other fixtures."""
 
+FAST_PATHS = (
+    "tests/domain",
+    "tests/prove",
+    *PURE_TESTS,
+    *(f"tests/dev/test_{name}.py" for name in ("doors", "pins", "prerequisites", "version")),
+)
+"""What `dev.py test --fast` runs: tests that need nothing and compute only."""
+SLOW_TESTS = (
+    "tests/domain/telemetry/test_large_inputs.py",
+    "tests/domain/test_large_records.py",
+    "tests/domain/test_redaction.py::test_long_text_takes_no_longer_than_its_length_warrants",
+)
+"""What it leaves out of them: inputs of megabytes, and tests that measure time."""
+
 
 def needs_of(paths: Iterable[str]) -> Needs:
     """What the tests under these files or folders need."""

@@ -12,22 +12,35 @@ from pathlib import Path
 from local.dev.checkout import Checkout
 from local.dev.console import Failure, say
 from local.dev.install import prepare
-from local.dev.prerequisites import EVERYTHING, Prerequisite, needs_of
+from local.dev.prerequisites import EVERYTHING, FAST_PATHS, NOTHING, SLOW_TESTS, Prerequisite, needs_of
 from local.dev.pytest_arguments import named_paths
 
 FOLDERS = {"bench": "bench", "prove": "local/prove"}
+FAST = "--fast"
 INFRA = ("app-registration", "deploy-check", "event-subscriptions", "publish", "smoke-test")
 """Scripts of `infra/` that people, hooks and pipelines start; they need the standard library only."""
 
 
 def test(checkout: Checkout, arguments: Sequence[str]) -> int:
-    """Run pytest over the whole suite, or over the paths that the arguments name; only what these need is set up."""
-    paths = named_paths(checkout.root, arguments)
-    needs = needs_of(paths) if paths else EVERYTHING
+    """Run pytest over the whole suite, or over the paths that the arguments name; only what these need is set up.
+
+    With `--fast` among the arguments it runs FAST_PATHS without SLOW_TESTS, with fewer examples of property tests.
+    """
+    given = [argument for argument in arguments if argument != FAST]
+    paths = named_paths(checkout.root, given)
+    found = {}
+    if fast := len(given) < len(arguments):
+        if paths:
+            raise Failure(f"{FAST} is a choice of tests of its own; leave out either it or {_listed(paths)}.")
+        found["HYPOTHESIS_PROFILE"] = "fast"
+    needs = NOTHING if fast else needs_of(paths) if paths else EVERYTHING
     prepare(checkout, node=bool(needs - {Prerequisite.BROWSER}), dashboard=Prerequisite.DASHBOARD in needs)
     conformance = checkout.root.parent / "shared/conformance"
-    found = {"CONFORMANCE_DIR": str(conformance)} if conformance.is_dir() else {}
-    return _hand_over(checkout, ("pytest", *spread(checkout.root, arguments), *arguments), {**found, **os.environ})
+    if conformance.is_dir():
+        found["CONFORMANCE_DIR"] = str(conformance)
+    chosen = (*FAST_PATHS, *(f"--deselect={name}" for name in SLOW_TESTS)) if fast else ()
+    command = ("pytest", *spread(checkout.root, given), *chosen, *given)
+    return _hand_over(checkout, command, {**found, **os.environ})
 
 
 def spread(root: Path, arguments: Sequence[str]) -> Sequence[str]:

@@ -12,13 +12,16 @@ import pytest
 
 from local.dev import scripts
 from local.dev.checkout import HERE, Checkout
+from local.dev.console import Failure
 from local.dev.install import plan
 from local.dev.prerequisites import (
     EVERYTHING,
+    FAST_PATHS,
     FIXTURES,
     NEEDS,
     NOTHING,
     PURE_TESTS,
+    SLOW_TESTS,
     STORAGE,
     Prerequisite,
     needs_of,
@@ -41,6 +44,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Handed:
         found.update(command=command, environment=environment)
         return 0
 
+    monkeypatch.delenv("HYPOTHESIS_PROFILE", raising=False)
     monkeypatch.setattr(scripts, "prepare", prepared)
     monkeypatch.setattr(scripts, "_hand_over", handed_over)
     return found
@@ -63,6 +67,8 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Handed:
         (["."], True, True),
         ([], True, True),
         (["--junitxml=report.xml", "-rs"], True, True),
+        (["--fast"], False, False),
+        (["--fast", "-k", "keys"], False, False),
     ],
 )
 def test_only_what_the_named_tests_need_is_set_up(
@@ -114,9 +120,39 @@ def test_without_the_dashboard_only_its_steps_are_left_out(tmp_path: Path) -> No
     assert not any("Azurite" in title for title in titles(node=False, dashboard=True))
 
 
-def test_every_path_of_the_table_exists() -> None:
-    for name in (*NEEDS, *PURE_TESTS):
+def test_fast_runs_what_needs_nothing_on_all_cores_with_fewer_examples(handed: Handed) -> None:
+    assert needs_of(FAST_PATHS) == NOTHING
+    scripts.test(HERE, ["--fast", "-k", "keys"])
+    command = handed["command"]
+    assert isinstance(command, tuple)
+    assert "--fast" not in command
+    assert {"--numprocesses=auto", *FAST_PATHS, *(f"--deselect={name}" for name in SLOW_TESTS)} <= {*command}
+    assert command[-2:] == ("-k", "keys")
+    environment = handed["environment"]
+    assert isinstance(environment, dict)
+    assert environment["HYPOTHESIS_PROFILE"] == "fast"
+
+
+def test_fast_keeps_a_profile_that_was_asked_for(handed: Handed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYPOTHESIS_PROFILE", "ci")
+    scripts.test(HERE, ["--fast"])
+    environment = handed["environment"]
+    assert isinstance(environment, dict)
+    assert environment["HYPOTHESIS_PROFILE"] == "ci"
+
+
+def test_fast_beside_a_path_is_refused() -> None:
+    with pytest.raises(Failure, match="leave out either it or tests/domain"):
+        scripts.test(HERE, ["--fast", "tests/domain"])
+
+
+def test_every_path_of_the_table_exists_and_every_slow_test_too() -> None:
+    for name in (*NEEDS, *PURE_TESTS, *FAST_PATHS):
         assert (HERE.root / name).exists(), name
+    for name in SLOW_TESTS:
+        file, _, function = name.partition("::")
+        assert f"def {function}" in (HERE.root / file).read_text(encoding="utf-8"), name
+        assert any(file.startswith(path) for path in FAST_PATHS), name
 
 
 @pytest.mark.parametrize("path", NEEDS)

@@ -10,7 +10,7 @@ from tests.services.process import Recipe
 from tests.services.uncompared import UncomparedMachine, compare_nothing
 from tests.services.world import World
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE", "quick") != "quick"
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE", "quick") in {"ci", "long"}
 
 
 def play(mutant: Mutant, recipe: Recipe) -> None:

@@ -21,7 +21,7 @@ from tests.services.truth import ACTIVE, COMPLETED, RUNNING
 from tests.services.whole_account import Visit, WholeAccount, sources_of
 from tests.services.world import SECOND
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE", "quick") != "quick"
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE", "quick") in {"ci", "long"}
 JOBS, POOLS, SCHEDULES = ("Render", "nightly:job-1"), ("Alpha", "Beta"), ("nightly", "weekly")
 type Script = Sequence[tuple[float, tuple[Visit, ...], Sequence[tuple[float, str, int, int]]]]
 AHEAD = ((0, 0, 0), (0, 600, -600), (3600, 0, -3600))
