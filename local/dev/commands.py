@@ -11,7 +11,7 @@ from types import FrameType
 
 from local.dev.build import build
 from local.dev.checkout import HERE, Checkout
-from local.dev.checks import check
+from local.dev.checks import check, check_message
 from local.dev.clean import clean
 from local.dev.console import Failure, StopRequested, complain, say
 from local.dev.guards import guards
@@ -76,9 +76,11 @@ def parser() -> argparse.ArgumentParser:
         epilog="--fast runs the tests that only compute, without the slowest, in about a minute.",
     )
     _add(tests, lambda checkout, options: test(checkout, options.further))
-    checks = commands.add_parser("check", help="lint, types, import rules, workflows, references, lock files")
+    checks = commands.add_parser("check", help="lint, types, import rules, workflows, references, lock files, commits")
     checks.add_argument("--strict", action="store_true", help="fail where figures in docs are older than their code")
-    _add(checks, lambda checkout, options: check(checkout, strict=options.strict))
+    checks.add_argument("--fast", action="store_true", help="only ruff and the subjects of commits")
+    checks.add_argument("--message", type=Path, metavar="FILE", help="only the subject of a commit message in FILE")
+    _add(checks, _check)
     for kind, text in (("bench", "measure something"), ("prove", "run a long proof")):
         _add_script(commands.add_parser(kind, help=f"{text}; without NAME lists what there is"), kind)
     checked = commands.add_parser("deploy-check", help="name everything that would make a deployment to Azure fail")
@@ -148,6 +150,12 @@ def _up(checkout: Checkout, options: argparse.Namespace) -> int:
             accounts=tuple(options.account),
         ),
     )
+
+
+def _check(checkout: Checkout, options: argparse.Namespace) -> int:
+    if options.message:
+        return check_message(options.message)
+    return check(checkout, strict=options.strict, fast=options.fast)
 
 
 def _lock(checkout: Checkout, options: argparse.Namespace) -> int:

@@ -6,11 +6,12 @@ last run. This module compares both with git's log. It runs nothing and changes 
 
 import ast
 import re
-import subprocess
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from local.dev.git import git_output
 
 FIGURES = re.compile(r"<!-- figures of (?P<name>[\w-]+) -->\n(?P<text>.*?)<!-- end of figures -->\n", re.DOTALL)
 _HEADING = re.compile(r"^## (?P<name>[\w-]+)\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -43,8 +44,8 @@ def code_version(root: Path) -> str:
     Pages of docs don't count: one run after the other writes its figures there.
     """
     version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
-    commit = _git(root, "describe", "--always")
-    changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs")
+    commit = git_output(root, "describe", "--always")
+    changed = git_output(root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs")
     return f"version {version}, commit {commit or 'unknown'}{'-dirty' if changed else ''}"
 
 
@@ -74,7 +75,7 @@ def measured_paths(script: Path) -> Sequence[str]:
 
 def old_figures(root: Path) -> list[str]:
     """A sentence for each section that is older than what it measures, or one why that can't be told."""
-    shallow = _git(root, "rev-parse", "--is-shallow-repository")
+    shallow = git_output(root, "rev-parse", "--is-shallow-repository")
     if shallow is None:
         return ["Whether figures in docs are of the present code can't be told: this is no checkout of git."]
     if shallow == "true":
@@ -87,7 +88,7 @@ def _judged(root: Path, section: Section) -> str | None:
     if section.commit is None:
         return f"{place}: of an unknown commit; {command} measures again."
     paths = measured_paths(script_of(root, section.kind, section.name))
-    since = _git(root, "log", "--format=%h", f"{section.commit}..HEAD", "--", *paths)
+    since = git_output(root, "log", "--format=%h", f"{section.commit}..HEAD", "--", *paths)
     if since is None:
         return f"{place}: of commit {section.commit}, which this repository doesn't have; {command} measures again."
     if not since:
@@ -109,13 +110,3 @@ def replaced(page: str, name: str, text: str) -> str:
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [f"| {' | '.join(header)} |", "|" + "---|" * len(header)]
     return "\n".join([*lines, *(f"| {' | '.join(cells)} |" for cells in rows)])
-
-
-def _git(root: Path, *arguments: str) -> str | None:
-    """What git says; None where it refuses, or isn't there."""
-    try:
-        command = ["git", "-C", str(root), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError:
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None

@@ -73,7 +73,7 @@ FAST_PATHS = (
     "tests/domain",
     "tests/prove",
     *PURE_TESTS,
-    *(f"tests/dev/test_{name}.py" for name in ("doors", "pins", "prerequisites", "version")),
+    *(f"tests/dev/test_{name}.py" for name in ("commit_subjects", "doors", "pins", "prerequisites", "version")),
 )
 """What `dev.py test --fast` runs: tests that need nothing and compute only."""
 SLOW_TESTS = (

@@ -49,6 +49,7 @@ _LOGIN = {
 }
 _WITH: Mapping[str, Mapping[str, Any]] = {
     "actions/checkout": {"persist-credentials": False},
+    "ci.yml: checks-and-tests: actions/checkout": {"fetch-depth": 0, "persist-credentials": False},
     "actions/download-artifact": {"name": "package", "path": "dist/"},
     "actions/setup-python": {"python-version-file": ".python-version"},
     "actions/upload-artifact": {
@@ -205,10 +206,10 @@ def least_permissions(infrastructure: Infrastructure) -> Iterator[str]:
 
 def careful_steps(infrastructure: Infrastructure) -> Iterator[str]:
     """Logging in is by OIDC with public ids; no step keeps a token on disk or repeats what a stranger wrote."""
-    for name, _, job in _jobs(infrastructure):
+    for name, job_name, job in _jobs(infrastructure):
         for step in job["steps"]:
             action = step.get("uses", "").partition("@")[0]
-            if action and step.get("with", {}) != _WITH.get(action):
+            if action and step.get("with", {}) != _WITH.get(f"{name}: {job_name}: {action}", _WITH.get(action)):
                 yield f"{name}: {action} is given {step.get('with')}"
             if "${{" in step.get("run", ""):
                 yield f"{name}: an expression is spliced into a script"
