@@ -1,6 +1,7 @@
 """Holds a piece of work to an amount of CPU and memory: generous ones, that what is quadratic or unbounded exceeds."""
 
 import gc
+import re
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -9,12 +10,34 @@ from contextlib import contextmanager
 MIB = 1 << 20
 
 
+_TEXT = 'key = "value", --password x; ' * 400
+_PATTERN = re.compile(r"(?i)\b(?:pass\w*|secret)\s+(\S+)")
+_USUAL = 0.010  # seconds that the reference work takes on a machine on which bounds are seconds
+
+
 @contextmanager
 def quick(seconds: float, what: object) -> Iterator[None]:
+    """Bounds CPU by what a machine of usual speed takes: on a slower one, by as many times as long."""
+    reference = _reference()
     begin = time.process_time()
     yield
     took = time.process_time() - begin
-    assert took < seconds, f"{took:.1f} s of CPU: {what!r}"
+    slower = max(1.0, reference / _USUAL, _reference() / _USUAL)
+    assert took < seconds * slower, f"{took:.1f} s of CPU, on a machine {slower:.1f} times slower: {what!r}"
+
+
+def _reference() -> float:
+    """Seconds of CPU that a fixed piece of work takes here and now, the least of three."""
+    return min(_timed_reference() for _ in range(3))
+
+
+def _timed_reference() -> float:
+    begin = time.process_time()
+    for _ in range(4):
+        _PATTERN.sub("_", _TEXT)
+        sorted(_TEXT)
+        sum(number * number for number in range(20_000))
+    return time.process_time() - begin
 
 
 def megabytes(work: Callable[[], object]) -> tuple[float, float]:

@@ -1,12 +1,12 @@
 import base64
 import shlex
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.redaction import MARK, is_harmless_word, redacted
+from tests.domain.bounded import quick
 
 SECRET = "Tr0ub4dor-and-3"
 KEY = base64.b64encode(bytes(range(64))).decode()
@@ -287,9 +287,8 @@ def test_what_is_no_secret_stays(text: str) -> None:
     ],
 )
 def test_long_text_takes_no_longer_than_its_length_warrants(text: str) -> None:
-    began = time.process_time()
-    redacted(text)
-    assert time.process_time() - began < 2
+    with quick(5, text[:20]):
+        redacted(text)
 
 
 @given(st.text("'\" ,;&$<>!)}b", max_size=6), st.sampled_from(["A_KEY={} run", "run --token {} -x"]), st.integers(0, 2))
