@@ -26,11 +26,11 @@ from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.dev.checkout import HERE
 from local.dev.children import Children
 from local.dev.stack import Emulated, Options, app_settings, host_program
-from shared.domain.keys import partition_of
-from shared.domain.samples import HistoryRetention, Sample, rows_of
-from shared.domain.tasks import TaskCounts
-from shared.stores.history import HistoryStore
-from shared.stores.tables import Tables
+from shared.domain.core.keys import partition_of
+from shared.domain.history.samples import HistoryRetention, Sample, rows_of
+from shared.domain.tasks.tasks import TaskCounts
+from shared.stores.jobs.history import HistoryStore
+from shared.stores.tables.tables import Tables
 
 LARGE, SMALL = "million", "render-007"
 _READ_SECONDS = 600

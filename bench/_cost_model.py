@@ -11,7 +11,7 @@ from typing import Any
 _GIGA = 1e9
 _MINUTES_A_DAY, _HOURS = 1440, 730
 _TEN_THOUSAND, _MILLION = 10_000, 1_000_000
-_BLOBS_A_PAGE = 1_000  # of a list, as shared/stores/blobs.py asks for; shapes that are measured have fewer
+_BLOBS_A_PAGE = 1_000  # of a list, as shared/stores/blobs/blobs.py asks for; shapes that are measured have fewer
 _TELEMETRY = -1  # the last of a case's numbers
 
 type Rates = Mapping[str, Mapping[str, Sequence[float]]]

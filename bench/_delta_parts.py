@@ -15,22 +15,22 @@ from azure.core.credentials import AzureNamedKeyCredential
 from azure.core.rest import HttpRequest
 
 from local.batch_emulator.auth import DEVELOPMENT_KEY
-from shared.domain.accounts import Account
-from shared.domain.jobs import Job
-from shared.domain.samples import HistoryRetention
-from shared.domain.tasks import TaskCounts
+from shared.domain.accounts.accounts import Account
+from shared.domain.history.samples import HistoryRetention
+from shared.domain.jobs.jobs import Job
+from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import LongReadError
-from shared.services.job_records import JobRecords
-from shared.services.long_reads import LongReads
-from shared.services.task_poll import TaskPoll
-from shared.stores.batch import BatchAccount
-from shared.stores.batch_rows import TASK_FIELDS
-from shared.stores.history import HistoryStore
-from shared.stores.jobs import JobStore, generation_partition
-from shared.stores.read_plans import ReadPlanStore
-from shared.stores.rounds import RoundStore
-from shared.stores.tables import Tables, load_rows
-from shared.stores.task_cache import TaskCache
+from shared.services.jobs.job_records import JobRecords
+from shared.services.reading.long_reads import LongReads
+from shared.services.reading.task_poll import TaskPoll
+from shared.stores.accounts.rounds import RoundStore
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_rows import TASK_FIELDS
+from shared.stores.jobs.history import HistoryStore
+from shared.stores.jobs.jobs import JobStore, generation_partition
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.jobs.task_cache import TaskCache
+from shared.stores.tables.tables import Tables, load_rows
 
 _SETTLED = 1.1  # dates are whole seconds: what happens after this is later than any date given before
 _RETENTION = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))

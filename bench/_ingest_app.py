@@ -12,9 +12,9 @@ import orjson
 import zstandard
 from line_protocol_parser import parse_line
 
-from shared.domain.telemetry.decoding import Decoder
-from shared.domain.telemetry.intake import Intake, Window
-from shared.domain.telemetry.labels import Identity
+from shared.domain.telemetry.decode.decoding import Decoder
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.sessions.intake import Intake, Window
 
 _RUNS = 5
 _TIMES = Window(datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))

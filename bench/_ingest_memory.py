@@ -12,14 +12,14 @@ from datetime import timedelta
 from pathlib import Path
 
 from shared.clock import SharedClock
-from shared.domain.accounts import Account
-from shared.domain.telemetry.labels import PathPattern
+from shared.domain.accounts.accounts import Account
+from shared.domain.telemetry.records.labels import PathPattern
 from shared.garbage import collect_rarely
+from shared.services.blobs.taken_in import TakenIn, telemetry_lane
 from shared.services.ingestion import telemetry_sweep
-from shared.services.taken_in import TakenIn, telemetry_lane
-from shared.stores.blob_entries import BlobEntryStore
-from shared.stores.blobs import BlobContainer
-from shared.stores.tables import Tables
+from shared.stores.blobs.blob_entries import BlobEntryStore
+from shared.stores.blobs.blobs import BlobContainer
+from shared.stores.tables.tables import Tables
 
 _PATTERN = "accounts/{account}/pools/{pool}/nodes/{node}/*"
 _LONG, _WEEK = timedelta(minutes=10), timedelta(days=7)

@@ -22,15 +22,15 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from bench import _telemetry
 from shared.clock import SharedClock
-from shared.domain.accounts import Account
-from shared.domain.telemetry.labels import PathPattern
+from shared.domain.accounts.accounts import Account
+from shared.domain.telemetry.records.labels import PathPattern
 from shared.garbage import collect_rarely
-from shared.services.blob_sweep import BlobSweep
+from shared.services.blobs.blob_sweep import BlobSweep
+from shared.services.blobs.taken_in import TakenIn, telemetry_lane
 from shared.services.ingestion import telemetry_sweep
-from shared.services.taken_in import TakenIn, telemetry_lane
-from shared.stores.blob_entries import BlobEntryStore
-from shared.stores.blobs import BlobContainer
-from shared.stores.tables import Tables
+from shared.stores.blobs.blob_entries import BlobEntryStore
+from shared.stores.blobs.blobs import BlobContainer
+from shared.stores.tables.tables import Tables
 
 _ACCOUNT = Account("demo", "demo", "demo", None, "http://127.0.0.1:1")
 _PATTERN = "pools/{pool}/nodes/{node}/*"

@@ -26,19 +26,19 @@ from functions.api.node_models import node_answer
 from functions.api.pool_models import pool_answer
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from shared.clock import SharedClock
-from shared.domain.accounts import Account
-from shared.domain.samples import HistoryRetention
+from shared.domain.accounts.accounts import Account
+from shared.domain.history.samples import HistoryRetention
 from shared.garbage import collect_rarely
-from shared.services.pool_queries import PoolQueries
-from shared.services.pool_records import PoolRecords
-from shared.services.pool_rounds import PoolRounds
-from shared.stores.batch import BatchAccount
-from shared.stores.batch_pools import BatchPools
-from shared.stores.monitoring import MonitoringStore
-from shared.stores.nodes import NodeStore
-from shared.stores.pool_history import PoolHistoryStore
-from shared.stores.pools import PoolStore
-from shared.stores.tables import Tables
+from shared.services.pools.pool_records import PoolRecords
+from shared.services.pools.pool_rounds import PoolRounds
+from shared.services.queries.pool_queries import PoolQueries
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_pools import BatchPools
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.pools.pools import PoolStore
+from shared.stores.tables.tables import Tables
 
 _REPEATS, _ANSWERS = 9, 5
 _NODES_OF = re.compile(r"/pools/pool-(\d+)/nodes")  # bench/_filled_pools.py changes those with the lowest numbers

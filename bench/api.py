@@ -29,7 +29,7 @@ from urllib.parse import quote
 from bench._api_stage import LARGE, ROUND_SECONDS, SMALL, ApiStage, HistoryRows, api_stage
 from bench._load import Load, cpu_of, load, peak_of
 from bench._rows import answer, row, table
-from shared.stores.tables import Tables
+from shared.stores.tables.tables import Tables
 
 MEASURED_PATHS = ("functions", "shared")
 _QUICK, _FULL = 50_000, 1_000_000

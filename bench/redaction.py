@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from bench._rows import answer, row, table
-from shared.domain.redaction import redacted
+from shared.domain.redaction.redaction import redacted
 
-MEASURED_PATHS = ("shared/domain/secrets", "shared/domain/redaction.py", "tests/data/redaction")
+MEASURED_PATHS = ("shared/domain/redaction/secrets", "shared/domain/redaction/redaction.py", "tests/data/redaction")
 _DATA = Path(__file__).parents[1] / "tests/data/redaction"
 SECRETS, CLEAN = _DATA / "secrets.jsonl", _DATA / "clean.jsonl"
 _MARKED = re.compile("⟦(.*?)⟧", re.DOTALL)

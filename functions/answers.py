@@ -9,7 +9,7 @@ import msgspec
 from functions.identity import ForbiddenError, UnauthenticatedError
 from functions.parameters import BadRequestError, BodyTooLargeError
 from functions.rate_limit import TooManyRequestsError
-from shared.domain.reports import UnreadableRow
+from shared.domain.reports.reports import UnreadableRow
 from shared.errors import (
     BatchError,
     BatchscopeError,

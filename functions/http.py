@@ -23,13 +23,13 @@ from functions.rate_limit import RateLimit
 from functions.recent_answers import RecentAnswers
 from functions.rendering import Rendered, rendered, response_of
 from functions.route import Route
-from shared.domain.account_roles import Role
+from shared.domain.accounts.account_roles import Role
 from shared.errors import BatchscopeError
 from shared.log import logger
 from shared.runtime import Runtime, Services
-from shared.services.registry import found
+from shared.services.accounts.registry import found
 from shared.settings import Settings
-from shared.stores.patience import waiting_for_storage
+from shared.stores.tables.patience import waiting_for_storage
 
 _LOG = logger(__name__)
 COUNT = "Batchscope-Count"

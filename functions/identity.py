@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import azure.functions as func
 import msgspec
 
-from shared.domain.account_roles import OTHERS, Role, is_group
+from shared.domain.accounts.account_roles import OTHERS, Role, is_group
 from shared.errors import BatchscopeError, SettingsError
 from shared.settings import Settings
 

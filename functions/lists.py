@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from functions.positions import continuation_of, position_of
-from shared.domain.keys import key_of
+from shared.domain.core.keys import key_of
 
 _DESCENDING = " desc"
 

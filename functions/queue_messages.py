@@ -2,7 +2,7 @@
 
 from msgspec import MsgspecError, Struct, json
 
-from shared.domain.operations import JobMessage
+from shared.domain.accounts.operations import JobMessage
 
 
 class PollMessage(Struct, frozen=True):

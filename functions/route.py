@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from shared.domain.account_roles import Role
+from shared.domain.accounts.account_roles import Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from infra.deployment import Deployment
-from shared.domain.account_roles import parse_account_roles
+from shared.domain.accounts.account_roles import parse_account_roles
 
 PRIVATE_ONLY = (
     "appSubnetId",

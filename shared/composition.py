@@ -5,32 +5,32 @@ Slow to import, as it needs all of them: `runtime` does so when somebody first a
 
 from collections.abc import Mapping
 
-from shared.domain.accounts import Account
-from shared.domain.telemetry.labels import PathPattern
+from shared.domain.accounts.accounts import Account
+from shared.domain.telemetry.records.labels import PathPattern
 from shared.parts import Parts, open_parts
 from shared.polling_composition import polling_of
 from shared.runtime import Services
-from shared.services.event_queries import EventQueries
-from shared.services.explanations import Explanations
-from shared.services.histories import Histories
+from shared.services.accounts.registry import Registry
+from shared.services.events.event_queries import EventQueries
+from shared.services.explain.explanations import Explanations
+from shared.services.explain.live_evidence import LiveEvidence
 from shared.services.housekeeping import Housekeeping, Retention
 from shared.services.ingestion import Ingestion, event_sweep, telemetry_sweep
-from shared.services.job_records import JobRecords
-from shared.services.leaf_walk import LeafWalk
-from shared.services.live_evidence import LiveEvidence
-from shared.services.live_tasks import LiveTasks
-from shared.services.node_sharing import NodeSharing
-from shared.services.polling import Polling
-from shared.services.pool_histories import PoolHistories
-from shared.services.pool_queries import PoolQueries
-from shared.services.queries import Queries
-from shared.services.registry import Registry
-from shared.services.schedule_queries import ScheduleQueries
-from shared.services.stray_nodes import StrayNodes
-from shared.services.task_queries import TaskQueries
-from shared.services.task_telemetry import TaskTelemetryQueries
-from shared.services.telemetry_queries import TelemetryQueries
-from shared.services.timelines import Timelines
+from shared.services.jobs.job_records import JobRecords
+from shared.services.polling.polling import Polling
+from shared.services.pools.stray_nodes import StrayNodes
+from shared.services.queries.histories import Histories
+from shared.services.queries.pool_histories import PoolHistories
+from shared.services.queries.pool_queries import PoolQueries
+from shared.services.queries.queries import Queries
+from shared.services.queries.schedule_queries import ScheduleQueries
+from shared.services.tasks.leaf_walk import LeafWalk
+from shared.services.tasks.live_tasks import LiveTasks
+from shared.services.tasks.node_sharing import NodeSharing
+from shared.services.tasks.task_queries import TaskQueries
+from shared.services.tasks.timelines import Timelines
+from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
+from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.settings import Settings
 
 
@@ -165,7 +165,7 @@ def _ingestion(parts: Parts, polling: Polling) -> Ingestion:
     settings = parts.settings
     if not settings.takes_in:
         return Ingestion({}, budget=settings.tick_budget)
-    from shared.stores.blobs import BlobContainer
+    from shared.stores.blobs.blobs import BlobContainer
 
     def container(name: str) -> BlobContainer:
         return BlobContainer.connect(

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shared.domain.jobs import JobFacts
+    from shared.domain.jobs.jobs import JobFacts
 
 _WORDS = {429: "is throttling (429)", 503: "is too busy to answer (503)"}
 

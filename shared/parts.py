@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from azure.core.credentials_async import AsyncTokenCredential
 
 from shared.clock import Clock, SharedClock, SteppedClock
-from shared.services.taken_in import TakenIn
+from shared.services.blobs.taken_in import TakenIn
 from shared.settings import Settings
-from shared.stores.batch import BatchAccount
-from shared.stores.batch_pools import ToldNodes
-from shared.stores.history import HistoryStore
-from shared.stores.jobs import JobStore
-from shared.stores.monitoring import MonitoringStore
-from shared.stores.nodes import NodeStore
-from shared.stores.operations import OperationStore
-from shared.stores.pool_history import PoolHistoryStore
-from shared.stores.pools import PoolStore
-from shared.stores.read_plans import ReadPlanStore
-from shared.stores.rounds import RoundStore
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.accounts.operations import OperationStore
+from shared.stores.accounts.rounds import RoundStore
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_pools import ToldNodes
+from shared.stores.jobs.history import HistoryStore
+from shared.stores.jobs.jobs import JobStore
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.jobs.task_cache import TaskCache
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
-from shared.stores.stepped_time import SteppedTime
-from shared.stores.tables import Tables
-from shared.stores.task_cache import TaskCache
+from shared.stores.tables.stepped_time import SteppedTime
+from shared.stores.tables.tables import Tables
 
 
 @dataclass(frozen=True, slots=True)

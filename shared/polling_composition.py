@@ -1,18 +1,18 @@
 """Puts together what polls: of each account its rounds over jobs, pools and schedules, and its queued reads."""
 
 from shared.parts import Parts
-from shared.services.job_records import JobRecords
-from shared.services.long_reads import LongReads
-from shared.services.polling import Polling
-from shared.services.pool_records import PoolRecords
-from shared.services.pool_rounds import PoolRounds
-from shared.services.queued_jobs import QueuedJobs
-from shared.services.rounds import AccountRounds, RoundRules
-from shared.services.schedule_rounds import ScheduleRounds
-from shared.services.task_poll import TaskPoll
-from shared.stores.batch import BatchAccount
-from shared.stores.batch_pools import BatchPools
-from shared.stores.batch_schedules import BatchSchedules
+from shared.services.jobs.job_records import JobRecords
+from shared.services.polling.polling import Polling
+from shared.services.polling.queued_jobs import QueuedJobs
+from shared.services.polling.rounds import AccountRounds, RoundRules
+from shared.services.pools.pool_records import PoolRecords
+from shared.services.pools.pool_rounds import PoolRounds
+from shared.services.reading.long_reads import LongReads
+from shared.services.reading.task_poll import TaskPoll
+from shared.services.schedules.schedule_rounds import ScheduleRounds
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_pools import BatchPools
+from shared.stores.batch.batch_schedules import BatchSchedules
 
 
 def polling_of(parts: Parts, records: JobRecords) -> Polling:

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from shared.clock import Clock
-    from shared.services.event_queries import EventQueries
-    from shared.services.explanations import Explanations
-    from shared.services.histories import Histories
+    from shared.services.accounts.registry import Registry
+    from shared.services.events.event_queries import EventQueries
+    from shared.services.explain.explanations import Explanations
     from shared.services.housekeeping import Housekeeping
     from shared.services.ingestion import Ingestion
-    from shared.services.live_tasks import LiveTasks
-    from shared.services.polling import Polling
-    from shared.services.pool_histories import PoolHistories
-    from shared.services.pool_queries import PoolQueries
-    from shared.services.queries import Queries
-    from shared.services.registry import Registry
-    from shared.services.schedule_queries import ScheduleQueries
-    from shared.services.task_queries import TaskQueries
-    from shared.services.task_telemetry import TaskTelemetryQueries
-    from shared.services.telemetry_queries import TelemetryQueries
-    from shared.services.timelines import Timelines
+    from shared.services.polling.polling import Polling
+    from shared.services.queries.histories import Histories
+    from shared.services.queries.pool_histories import PoolHistories
+    from shared.services.queries.pool_queries import PoolQueries
+    from shared.services.queries.queries import Queries
+    from shared.services.queries.schedule_queries import ScheduleQueries
+    from shared.services.tasks.live_tasks import LiveTasks
+    from shared.services.tasks.task_queries import TaskQueries
+    from shared.services.tasks.timelines import Timelines
+    from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
+    from shared.services.telemetry.telemetry_queries import TelemetryQueries
 
 
 @dataclass(frozen=True, slots=True)

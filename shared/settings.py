@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from shared.domain.account_roles import AccountRoles
-from shared.domain.accounts import Account
-from shared.domain.samples import HistoryRetention
+from shared.domain.accounts.account_roles import AccountRoles
+from shared.domain.accounts.accounts import Account
+from shared.domain.history.samples import HistoryRetention
 from shared.errors import SettingsError
 from shared.settings_reader import RESOURCE_LOGS, SettingsReader
 

@@ -8,11 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from shared.domain.account_roles import AccountRoles, parse_account_roles
-from shared.domain.accounts import Account, is_account_name, is_loopback, parse_accounts
-from shared.domain.samples import HistoryRetention
-from shared.domain.storage_texts import account_of_address, account_of_string, is_base64, is_connection_string, is_https
-from shared.domain.telemetry.labels import PathPattern
+from shared.domain.accounts.account_roles import AccountRoles, parse_account_roles
+from shared.domain.accounts.accounts import Account, is_account_name, is_loopback, parse_accounts
+from shared.domain.core.storage_texts import (
+    account_of_address,
+    account_of_string,
+    is_base64,
+    is_connection_string,
+    is_https,
+)
+from shared.domain.history.samples import HistoryRetention
+from shared.domain.telemetry.records.labels import PathPattern
 
 _TELEMETRY = "TELEMETRY_STORAGE"
 RESOURCE_LOGS = "insights-logs-servicelog"

@@ -6,10 +6,10 @@ from typing import Literal
 from functions.answers import Answer
 from functions.api.models import MonitoringAnswer, TaskCountsAnswer, counts_answer, monitoring_answer
 from functions.api.pool_models import CoresAnswer, SlotsAnswer
-from shared.domain.pool_totals import PoolTotals
-from shared.domain.reports import AccountReport
-from shared.domain.rounds import Round
-from shared.domain.schedule_rounds import ScheduleRound
+from shared.domain.polling.rounds import Round
+from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.pools.pool_totals import PoolTotals
+from shared.domain.reports.reports import AccountReport
 
 
 class RoundAnswer(Answer):

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from functions.api.series import Gauge
-from shared.domain.reports import AccountReport
-from shared.domain.rounds import WHOLE, Round
+from shared.domain.polling.rounds import WHOLE, Round
+from shared.domain.reports.reports import AccountReport
 
 type _Sample = tuple[tuple[str, ...], float]
 

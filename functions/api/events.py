@@ -12,12 +12,12 @@ from functions.api.jobs import Format, Ids, Key, PageSize
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
 from functions.parameters import BadRequestError
-from shared.domain.batch_events import KINDS, BatchEvent
-from shared.domain.event_lists import EventFilter, Position
-from shared.domain.event_sentences import sentence_of
+from shared.domain.events.batch_events import KINDS, BatchEvent
+from shared.domain.events.event_lists import EventFilter, Position
+from shared.domain.events.event_sentences import sentence_of
 
 if TYPE_CHECKING:  # a start of the app needs no queries
-    from shared.services.event_queries import EventPage
+    from shared.services.events.event_queries import EventPage
 
 Kinds = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=256)], ...],

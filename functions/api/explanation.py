@@ -6,8 +6,8 @@ from typing import Literal
 from functions.answers import Answer
 from functions.http import Call, Query, Routes
 from functions.rendering import LOOKS
-from shared.domain.findings import Finding, Value
-from shared.services.explanations import ExplanationReport
+from shared.domain.explain.findings import Finding, Value
+from shared.services.explain.explanations import ExplanationReport
 
 type Shown = str | int | float | bool | list[str] | None
 

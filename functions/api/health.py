@@ -17,12 +17,12 @@ from msgspec.structs import replace
 from functions.answers import Answer
 from functions.http import Call, Query, Reply, Routes
 from functions.identity import HIDDEN
-from shared.domain.pool_rounds import PoolRound
-from shared.domain.reports import AccountReport
-from shared.domain.schedule_rounds import ScheduleRound
-from shared.domain.sweeps import IngestionReport, LaneSweep
+from shared.domain.blobs.sweeps import IngestionReport, LaneSweep
+from shared.domain.polling.pool_rounds import PoolRound
+from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.reports.reports import AccountReport
 from shared.errors import BatchscopeError
-from shared.stores.time_limit import answered_within
+from shared.stores.tables.time_limit import answered_within
 
 _LATE, _PATIENCE = timedelta(minutes=2), timedelta(seconds=2.7)
 _KEPT_SECONDS = 5.0

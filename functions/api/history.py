@@ -10,9 +10,9 @@ from functions.api.jobs import Format
 from functions.api.models import TaskCountsAnswer, counts_answer
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
-from shared.domain.history import Point, Series
-from shared.domain.stamps import format_duration
-from shared.services.histories import JobHistory
+from shared.domain.core.stamps import format_duration
+from shared.domain.history.history import Point, Series
+from shared.services.queries.histories import JobHistory
 
 Time = Annotated[datetime, Meta(tz=True, extra_json_schema={"format": "date-time"})]
 Step = Annotated[timedelta, Meta(description="Whole minutes, like PT1M, PT15M or P1D.")]

@@ -6,9 +6,9 @@ from functions.answers import Answer
 from functions.api.jobs import Format, Key, PageSize
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
-from shared.domain.rejects import Reject
-from shared.domain.sweeps import IngestionReport, LaneSweep
-from shared.domain.telemetry_totals import REASONS, TelemetryTotals
+from shared.domain.blobs.rejects import Reject
+from shared.domain.blobs.sweeps import IngestionReport, LaneSweep
+from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
 
 
 class TelemetryLeftOutAnswer(Answer):

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from functions.api.series import Counter, Gauge
-from shared.domain.sweeps import IngestionReport, LaneSweep, Totals
-from shared.domain.telemetry_totals import REASONS, TelemetryTotals
+from shared.domain.blobs.sweeps import IngestionReport, LaneSweep, Totals
+from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
 
 type _Sample = tuple[tuple[str, ...], float]
 

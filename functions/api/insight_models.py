@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 
 from functions.answers import Answer
-from shared.domain.failure_advice import advice_on
-from shared.domain.failures import FailureGroup, Failures
-from shared.domain.histograms import RELATIVE_ERROR, Histogram
-from shared.domain.outlook import Outlook
-from shared.domain.reports import FailuresReport
-from shared.domain.stamps import from_milliseconds
+from shared.domain.core.stamps import from_milliseconds
+from shared.domain.jobs.outlook import Outlook
+from shared.domain.reports.reports import FailuresReport
+from shared.domain.tasks.failure_advice import advice_on
+from shared.domain.tasks.failures import FailureGroup, Failures
+from shared.domain.tasks.histograms import RELATIVE_ERROR, Histogram
 
 _SECOND = 1000  # milliseconds
 

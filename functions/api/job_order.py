@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from functions.lists import Order, Value
-from shared.domain.keys import key_of
-from shared.domain.reports import JobReport
-from shared.domain.stamps import to_milliseconds
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.reports.reports import JobReport
 
 JobsOrderBy = Annotated[
     Literal[

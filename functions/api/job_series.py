@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from functions.api.series import Durations, Gauge, Spread
-from shared.domain.jobs import Job
-from shared.domain.outlook import Outlook, outlook_of
-from shared.domain.pictures import TaskRead
-from shared.domain.reports import JobReport
-from shared.domain.tasks import STATES, TaskCounts
+from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.outlook import Outlook, outlook_of
+from shared.domain.jobs.pictures import TaskRead
+from shared.domain.reports.reports import JobReport
+from shared.domain.tasks.tasks import STATES, TaskCounts
 
 SHOWN_AFTER_COMPLETION = timedelta(hours=6)
 _LABELS = ("account", "job")

@@ -11,8 +11,8 @@ from functions.api.models import JobAnswer, job_answer
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
 from functions.lists import Cut, is_among, page_by_key
-from shared.domain.keys import key_of
-from shared.domain.reports import JobReport
+from shared.domain.core.keys import key_of
+from shared.domain.reports.reports import JobReport
 
 Key = Annotated[str, Meta(max_length=500)]
 Ids = Annotated[

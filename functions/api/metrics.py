@@ -21,9 +21,9 @@ from functions.api.schedule_series import (
     by_state,
 )
 from functions.http import Call, Query, Routes
-from shared.domain.reports import AccountReport, JobReport, PoolReport
-from shared.domain.schedule_reports import ScheduleReport
-from shared.domain.sweeps import IngestionReport
+from shared.domain.blobs.sweeps import IngestionReport
+from shared.domain.reports.reports import AccountReport, JobReport, PoolReport
+from shared.domain.reports.schedule_reports import ScheduleReport
 
 _LOOKS = re.compile(
     rb"^azbatch_(?:(?:job|pool|schedule)_as_of_timestamp_seconds|job_task_read_\w+"

@@ -10,13 +10,13 @@ from functions.answers import Answer
 from functions.api.insight_models import InsightAnswer, insight_answer
 from functions.http import Page
 from functions.rendering import AS_OF
-from shared.domain.operations import PollOperation
-from shared.domain.outlook import outlook_of
-from shared.domain.pictures import Picture
-from shared.domain.reports import JobReport, MonitoringReport
-from shared.domain.stamps import from_milliseconds
-from shared.domain.tasks import Task, TaskCounts
-from shared.domain.verdicts import Verdict
+from shared.domain.accounts.operations import PollOperation
+from shared.domain.core.stamps import from_milliseconds
+from shared.domain.jobs.outlook import outlook_of
+from shared.domain.jobs.pictures import Picture
+from shared.domain.jobs.verdicts import Verdict
+from shared.domain.reports.reports import JobReport, MonitoringReport
+from shared.domain.tasks.tasks import Task, TaskCounts
 
 VERDICT = "Batchscope-Verdict"
 _MAX_REASON = 500

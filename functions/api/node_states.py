@@ -9,9 +9,9 @@ from datetime import datetime
 
 from functions.answers import Answer
 from functions.http import Call, Query, Routes
-from shared.domain.node_causes import cause_of
-from shared.domain.reports import NodeReport, PoolReport
-from shared.domain.stamps import from_milliseconds
+from shared.domain.core.stamps import from_milliseconds
+from shared.domain.nodes.node_causes import cause_of
+from shared.domain.reports.reports import NodeReport, PoolReport
 
 _MOST_NODES = 5_000
 _MOST_CAUSES = 20

@@ -13,8 +13,8 @@ from functions.api.models import PollAnswer, poll_answer
 from functions.http import Call, Query, Reply, Routes
 from functions.parameters import BadRequestError
 from functions.queue_messages import PollMessage, text_of
-from shared.domain.operations import PollOperation
-from shared.stores.patience import waiting_for_storage
+from shared.domain.accounts.operations import PollOperation
+from shared.stores.tables.patience import waiting_for_storage
 
 _LONGEST_WAIT = 200
 _MAX_JOBS = 1000

@@ -7,10 +7,10 @@ from functions.api.history import HistoryQuery, RangeAnswer
 from functions.api.pool_models import CoresAnswer, SlotsAnswer
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Reply, Routes
-from shared.domain.nodes import by_state
-from shared.domain.pool_history import PoolPoint
-from shared.domain.pool_samples import PoolNumbers
-from shared.services.pool_histories import PoolHistory
+from shared.domain.nodes.nodes import by_state
+from shared.domain.pools.pool_history import PoolPoint
+from shared.domain.pools.pool_samples import PoolNumbers
+from shared.services.queries.pool_histories import PoolHistory
 
 
 class KindsAnswer(Answer):

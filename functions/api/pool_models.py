@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from functions.answers import Answer
 from functions.api.models import VerdictAnswer, verdict_answer
 from functions.api.record_models import InterruptionsAnswer, interruptions_answer
-from shared.domain.interruptions import Tally
-from shared.domain.nodes import by_state
-from shared.domain.pool_settings import AutoScale, Evaluation, Problem, StartTask
-from shared.domain.pools import NodesPicture, Pool, Size
-from shared.domain.redaction import MARK
-from shared.domain.reports import PoolReport
-from shared.domain.resize_errors import ResizeError
+from shared.domain.nodes.interruptions import Tally
+from shared.domain.nodes.nodes import by_state
+from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
+from shared.domain.pools.pools import NodesPicture, Pool, Size
+from shared.domain.pools.resize_errors import ResizeError
+from shared.domain.redaction.redaction import MARK
+from shared.domain.reports.reports import PoolReport
 
 
 class SizeAnswer(Answer):

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from functions.api.series import Counter, Gauge
-from shared.domain.interruptions import Interruptions
-from shared.domain.pool_rounds import PoolRound
-from shared.domain.pools import NodesPicture, Pool
-from shared.domain.reports import PoolReport
+from shared.domain.nodes.interruptions import Interruptions
+from shared.domain.polling.pool_rounds import PoolRound
+from shared.domain.pools.pools import NodesPicture, Pool
+from shared.domain.reports.reports import PoolReport
 
 type _Sample = tuple[tuple[str, ...], float]
 

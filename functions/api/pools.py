@@ -14,9 +14,9 @@ from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
 from functions.lists import page_by_key
 from functions.rendering import LOOKS
-from shared.domain.keys import key_of
-from shared.domain.node_causes import cause_of
-from shared.domain.reports import NodeReport, PoolReport
+from shared.domain.core.keys import key_of
+from shared.domain.nodes.node_causes import cause_of
+from shared.domain.reports.reports import NodeReport, PoolReport
 
 CausePart = Annotated[str, Meta(max_length=1_000)]
 PoolState = Literal["active", "deleting"]

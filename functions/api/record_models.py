@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from functions.answers import Answer
-from shared.domain.interruptions import DAY, HOUR, Interruptions
-from shared.domain.node_records import NOT_SEEN
-from shared.domain.nodes import Node
-from shared.domain.stamps import from_milliseconds, to_milliseconds
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.nodes.interruptions import DAY, HOUR, Interruptions
+from shared.domain.nodes.node_records import NOT_SEEN
+from shared.domain.nodes.nodes import Node
 
 
 class InterruptionsAnswer(Answer):

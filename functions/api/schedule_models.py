@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 from functions.answers import Answer
 from functions.api.models import TaskCountsAnswer, VerdictAnswer, counts_answer, verdict_answer
-from shared.domain.job_specifications import JobSpecification
-from shared.domain.missed_runs import MissedRuns
-from shared.domain.reports import JobReport
-from shared.domain.schedule_reports import RunTotals, ScheduleReport
-from shared.domain.schedules import Recurrence
+from shared.domain.reports.reports import JobReport
+from shared.domain.reports.schedule_reports import RunTotals, ScheduleReport
+from shared.domain.schedules.job_specifications import JobSpecification
+from shared.domain.schedules.missed_runs import MissedRuns
+from shared.domain.schedules.schedules import Recurrence
 
 _RECENT = 20
 

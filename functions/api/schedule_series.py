@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from functions.api.series import Gauge
-from shared.domain.schedule_reports import ScheduleReport
-from shared.domain.schedule_rounds import ScheduleRound
+from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.reports.schedule_reports import ScheduleReport
 
 type _Sample = tuple[tuple[str, ...], float]
 

@@ -9,8 +9,8 @@ from functions.api.schedule_models import ScheduleAnswer, ScheduleLine, schedule
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Query, Reply, Routes
 from functions.lists import page_by_key
-from shared.domain.keys import key_of
-from shared.domain.schedule_reports import ScheduleReport
+from shared.domain.core.keys import key_of
+from shared.domain.reports.schedule_reports import ScheduleReport
 
 _KEY = attrgetter("schedule.key")
 ScheduleState = Literal["active", "completed", "disabled", "terminating", "deleting"]

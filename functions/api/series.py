@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from shared.domain.histograms import Histogram
+from shared.domain.tasks.histograms import Histogram
 
 _SECOND = 1000  # milliseconds
 # Where stored buckets end. Roughly fourfold: 1, 4 and 16 s, 1, 4 and 15 min, 1, 4, 16 and 65 h.

@@ -6,8 +6,8 @@ from msgspec.structs import asdict
 
 from functions.api.models import TaskAnswer, task_answer
 from functions.http import Call, Query, Routes
-from shared.domain.reports import LiveTask
-from shared.domain.task_details import TaskDetails
+from shared.domain.reports.reports import LiveTask
+from shared.domain.tasks.task_details import TaskDetails
 
 
 class TaskDetailsAnswer(TaskDetails, kw_only=True):

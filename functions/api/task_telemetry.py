@@ -10,9 +10,9 @@ from functions.api.telemetry import TelemetryAnswer, TelemetryQuery, telemetry_a
 from functions.http import Call, Reply, Routes
 
 if TYPE_CHECKING:  # of no use to a start of the app
-    from shared.domain.telemetry.task_runs import TaskRun
-    from shared.services.node_sharing import Sharing
-    from shared.services.task_telemetry import TaskTelemetry
+    from shared.domain.telemetry.query.task_runs import TaskRun
+    from shared.services.tasks.node_sharing import Sharing
+    from shared.services.telemetry.task_telemetry import TaskTelemetry
 
 
 RunsBack = Annotated[

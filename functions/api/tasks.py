@@ -13,10 +13,10 @@ from functions.http import Call, Query, Reply, Routes
 from functions.parameters import BadRequestError
 from functions.positions import continuation_of, position_of
 from functions.rendering import LOOKS
-from shared.domain.task_filters import TaskFilter
-from shared.domain.task_lists import TaskList
-from shared.domain.task_order import TaskOrder
-from shared.domain.tasks import RESULTS, STATES, Task
+from shared.domain.leaves.task_filters import TaskFilter
+from shared.domain.leaves.task_lists import TaskList
+from shared.domain.leaves.task_order import TaskOrder
+from shared.domain.tasks.tasks import RESULTS, STATES, Task
 
 _MOST_JSON, _MOST_CSV = 1000, 100_000
 _MOST_SORTED_CSV = 25_000  # all of them, and as many again, are in memory until the last leaf was read: some 50 MB

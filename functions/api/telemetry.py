@@ -11,12 +11,12 @@ from functions.answers import Answer
 from functions.api.history import HistoryQuery
 from functions.csv_table import csv_reply
 from functions.http import Call, Page, Reply, Routes
-from shared.domain.stamps import format_duration
-from shared.domain.telemetry.asked import Asked
+from shared.domain.core.stamps import format_duration
+from shared.domain.telemetry.query.asked import Asked
 
 if TYPE_CHECKING:  # decoding is of no use to a start of the app
-    from shared.domain.telemetry.left_out import LeftOut
-    from shared.services.telemetry_queries import NodeTelemetry
+    from shared.domain.telemetry.sessions.left_out import LeftOut
+    from shared.services.telemetry.telemetry_queries import NodeTelemetry
 
 SeriesName = Annotated[
     str,

@@ -9,10 +9,10 @@ from functions.answers import Answer
 from functions.api.models import TaskResult
 from functions.http import Call, Query, Routes
 from functions.parameters import BadRequestError
-from shared.domain.reports import TimelineReport
-from shared.domain.stamps import EPOCH, from_milliseconds
-from shared.domain.tasks import FAILURE, SUCCESS
-from shared.domain.timeline import Bucket, NodeTimeline, Run
+from shared.domain.core.stamps import EPOCH, from_milliseconds
+from shared.domain.reports.reports import TimelineReport
+from shared.domain.tasks.tasks import FAILURE, SUCCESS
+from shared.domain.timeline.timeline import Bucket, NodeTimeline, Run
 
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)
 _MILLISECONDS = 1000

@@ -20,7 +20,7 @@ def guards(checkout: Checkout, path: str) -> int:
     """Prints the test modules of one file, one a line. Raises Failure where it is no Python file of the checkout."""
     file = Path(path).resolve()
     if file.suffix != ".py" or not file.is_file() or not file.is_relative_to(checkout.root):
-        raise Failure(f"{path} is no Python file of this checkout; name one such as shared/domain/jobs.py.")
+        raise Failure(f"{path} is no Python file of this checkout; name one such as shared/domain/jobs/jobs.py.")
     name = _name(file.relative_to(checkout.root))
     found = sorted(guards_of(name, importers_of(checkout.root)))
     for test in found:

@@ -13,24 +13,24 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.clock import Clock
-from shared.domain.accounts import Account
-from shared.domain.jobs import Job
-from shared.domain.samples import MINUTES, QUARTERS, HistoryRetention
-from shared.domain.stamps import to_milliseconds
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.history.samples import MINUTES, QUARTERS, HistoryRetention
+from shared.domain.jobs.jobs import Job
 from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.log import logger
-from shared.services.hour_rollups import HourRollups
-from shared.services.job_records import JobRecords
-from shared.services.stray_nodes import StrayNodes
-from shared.services.taken_in import TakenIn
-from shared.stores.history import HistoryStore
-from shared.stores.jobs import JobStore, generation_partition
-from shared.stores.operations import OperationStore
-from shared.stores.pool_history import PoolHistoryStore
-from shared.stores.read_plans import ReadPlanStore
+from shared.services.blobs.taken_in import TakenIn
+from shared.services.jobs.job_records import JobRecords
+from shared.services.pools.stray_nodes import StrayNodes
+from shared.services.telemetry.hour_rollups import HourRollups
+from shared.stores.accounts.operations import OperationStore
+from shared.stores.jobs.history import HistoryStore
+from shared.stores.jobs.jobs import JobStore, generation_partition
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.jobs.task_cache import TaskCache
+from shared.stores.pools.pool_history import PoolHistoryStore
 from shared.stores.schedules import ScheduleStore
-from shared.stores.task_cache import TaskCache
-from shared.stores.unreadable import Unreadable
+from shared.stores.tables.unreadable import Unreadable
 
 _LOG = logger(__name__)
 _ROLLING = timedelta(minutes=5)  # of the ten that a function call may take

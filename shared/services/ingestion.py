@@ -9,18 +9,18 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from shared.clock import Clock
-from shared.domain.accounts import Account
-from shared.domain.telemetry.labels import PathPattern
+from shared.domain.accounts.accounts import Account
+from shared.domain.telemetry.records.labels import PathPattern
 from shared.errors import BatchscopeError
 from shared.log import logger
-from shared.services.blob_reader import BlobReader
-from shared.services.blob_sweep import BlobSweep
-from shared.services.event_intake import EventIntake
-from shared.services.taken_in import UNREAD_TELEMETRY, TakenIn
-from shared.services.telemetry_intake import TelemetryIntake
+from shared.services.blobs.blob_reader import BlobReader
+from shared.services.blobs.blob_sweep import BlobSweep
+from shared.services.blobs.taken_in import UNREAD_TELEMETRY, TakenIn
+from shared.services.events.event_intake import EventIntake
+from shared.services.telemetry.telemetry_intake import TelemetryIntake
 
 if TYPE_CHECKING:  # its library is slow to load, and of no use where no storage is configured
-    from shared.stores.blobs import BlobContainer
+    from shared.stores.blobs.blobs import BlobContainer
 
 _LOG = logger(__name__)
 _ANNOUNCED = timedelta(seconds=60)

@@ -2,21 +2,21 @@
 
 The row `!` holds the totals and is written with every step: two hosts that read two blobs of one account meet there.
 The rows `c<minute>~…` hold the events of a minute each, packed, the latest minute first; `o<incarnation>` is the place
-in a blob (shared/stores/places.py).
+in a blob (shared/stores/blobs/places.py).
 """
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.domain.batch_events import BatchEvent, minute_of
-from shared.domain.blobs import name_key
-from shared.domain.event_chunks import by_minute, chunks_of, events_of
-from shared.domain.event_marks import Stretch, Wanted, may_have
-from shared.domain.sweeps import Totals
-from shared.stores.pages import items_of
-from shared.stores.places import PlaceKey
-from shared.stores.tables import (
+from shared.domain.blobs.blobs import name_key
+from shared.domain.blobs.sweeps import Totals
+from shared.domain.events.batch_events import BatchEvent, minute_of
+from shared.domain.events.event_chunks import by_minute, chunks_of, events_of
+from shared.domain.events.event_marks import Stretch, Wanted, may_have
+from shared.stores.blobs.places import PlaceKey
+from shared.stores.tables.pages import items_of
+from shared.stores.tables.tables import (
     Row,
     Tables,
     delete_rows,
@@ -28,7 +28,7 @@ from shared.stores.tables import (
     whole,
     with_etag,
 )
-from shared.stores.unit_writes import Operation, written
+from shared.stores.tables.unit_writes import Operation, written
 
 TABLE = "events"
 _HEAD = "!"

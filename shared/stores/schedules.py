@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from shared.domain.keys import key_of
-from shared.domain.schedule_rounds import ScheduleRound
-from shared.domain.schedules import Schedule
+from shared.domain.core.keys import key_of
+from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.schedules.schedules import Schedule
 from shared.errors import CacheConflictError
-from shared.stores.look_rounds import LookRounds
-from shared.stores.schemas import schema_of
-from shared.stores.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows
-from shared.stores.unit_writes import write_units, written
-from shared.stores.unreadable import Unreadable, read, told_apart
+from shared.stores.accounts.look_rounds import LookRounds
+from shared.stores.tables.schemas import schema_of
+from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows
+from shared.stores.tables.unit_writes import write_units, written
+from shared.stores.tables.unreadable import Unreadable, read, told_apart
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,17 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import batched
 
-from shared.domain.batch_events import BatchEvent
-from shared.domain.blobs import Place
-from shared.domain.keys import key_of
-from shared.domain.samples import MINUTES, QUARTERS, Columns, Grain, Sample
-from shared.domain.stamps import to_milliseconds
-from shared.domain.sweeps import Totals
-from shared.domain.tasks import TaskCounts
+from shared.domain.blobs.blobs import Place
+from shared.domain.blobs.sweeps import Totals
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.events.batch_events import BatchEvent
+from shared.domain.history.samples import MINUTES, QUARTERS, Columns, Grain, Sample
+from shared.domain.tasks.tasks import TaskCounts
+from shared.stores.blobs.places import PlaceStore
 from shared.stores.events import EventStore, chunk_rows, head_row, place_key
-from shared.stores.history import HistoryStore
-from shared.stores.places import PlaceStore
-from shared.stores.tables import Tables
+from shared.stores.jobs.history import HistoryStore
+from shared.stores.tables.tables import Tables
 
 _A_MINUTE = 20  # events
 _MINUTES_A_STEP = 80

@@ -13,7 +13,7 @@ def importers() -> Importers:
 
 
 def test_tests_that_reach_a_module_through_a_world_guard_it(importers: Importers) -> None:
-    found = guards_of("shared.domain.read_plans", importers)
+    found = guards_of("shared.domain.reads.read_plans", importers)
     assert {"tests.services.test_mutants", "tests.services.test_long_reads"} <= found
 
 

@@ -1,6 +1,6 @@
 """A leaf as format 1 stored it, taken from the version that wrote it, and the tasks in it."""
 
-from shared.domain.tasks import Task
+from shared.domain.tasks.tasks import Task
 
 FIRST_FORMAT_STORED = bytes.fromhex(
     "01040000007801e364606048e4728a37e24ae67261017218989899c13403239322905b58cde06b93c3c03039808161fd110606eb050c0cf1"

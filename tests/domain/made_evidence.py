@@ -4,16 +4,16 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shared.domain.dependencies import Blocker, Dependencies
-from shared.domain.evidence import Evidence
-from shared.domain.explanation import explain
-from shared.domain.job_rules import JobRules
-from shared.domain.jobs import JobFacts
-from shared.domain.nodes import Node, NodeError, StartRun, summary_of
-from shared.domain.pool_settings import AutoScale, Problem
-from shared.domain.pools import NodesPicture, Pool, PoolFacts, Size, first_seen
-from shared.domain.rivals import Rival
-from shared.domain.tasks import TaskCounts
+from shared.domain.dependencies.dependencies import Blocker, Dependencies
+from shared.domain.explain.evidence import Evidence
+from shared.domain.explain.explanation import explain
+from shared.domain.explain.rivals import Rival
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.jobs import JobFacts
+from shared.domain.nodes.nodes import Node, NodeError, StartRun, summary_of
+from shared.domain.pools.pool_settings import AutoScale, Problem
+from shared.domain.pools.pools import NodesPicture, Pool, PoolFacts, Size, first_seen
+from shared.domain.tasks.tasks import TaskCounts
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

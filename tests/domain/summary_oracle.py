@@ -3,10 +3,10 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from shared.domain.failures import FailureGroup, Failures
-from shared.domain.histograms import Histogram
-from shared.domain.insight import Insight
-from shared.domain.tasks import Task
+from shared.domain.tasks.failures import FailureGroup, Failures
+from shared.domain.tasks.histograms import Histogram
+from shared.domain.tasks.insight import Insight
+from shared.domain.tasks.tasks import Task
 
 MINUTES, EXAMPLES = 75, 5
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from shared.domain.tasks import Task, TaskCounts
+from shared.domain.tasks.tasks import Task, TaskCounts
 
 ids = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=64)
 times = st.just(0) | st.integers(1_700_000_000_000, 1_900_000_000_000) | st.integers(-62_135_596_800_000, 2**48)

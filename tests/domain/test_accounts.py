@@ -1,6 +1,6 @@
 import pytest
 
-from shared.domain.accounts import Account, is_loopback, parse_accounts, sharing_name
+from shared.domain.accounts.accounts import Account, is_loopback, parse_accounts, sharing_name
 
 AZURE = "https://contoso.westeurope.batch.azure.com"
 

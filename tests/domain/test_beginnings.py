@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.beginnings import LEAST, MOST, Beginning
+from shared.domain.blobs.beginnings import LEAST, MOST, Beginning
 
 KIB = 1 << 10
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.call_window import CallWindow
+from shared.domain.core.call_window import CallWindow
 
 GAPS = st.lists(st.integers(0, 90), max_size=60)
 

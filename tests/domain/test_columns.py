@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.columns import Column, Numbers, deflated, inflated
-from shared.domain.id_column import Ids
-from shared.domain.word_column import Words
+from shared.domain.packing.columns import Column, Numbers, deflated, inflated
+from shared.domain.packing.id_column import Ids
+from shared.domain.packing.word_column import Words
 
 numbers = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300), max_size=30)
 pairs = st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=30)

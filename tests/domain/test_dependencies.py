@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.dependencies import (
+from shared.domain.dependencies.dependencies import (
     MOST_KEYS,
     Standing,
     WaitingTask,
@@ -11,7 +11,7 @@ from shared.domain.dependencies import (
     is_depended_on,
     wanted_keys,
 )
-from shared.domain.exit_conditions import ExitConditions, ExitRange
+from shared.domain.dependencies.exit_conditions import ExitConditions, ExitRange
 from tests.domain.profiles import load_profile
 
 load_profile()

@@ -7,9 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.batch_events import BatchEvent
-from shared.domain.event_lists import EventFilter
-from shared.domain.event_marks import Stretch, marks_of, marks_wanted, may_have
+from shared.domain.events.batch_events import BatchEvent
+from shared.domain.events.event_lists import EventFilter
+from shared.domain.events.event_marks import Stretch, marks_of, marks_wanted, may_have
 
 NAMES = st.none() | st.sampled_from(["a", "A", "b", "B", "a:1", ""])
 EVENTS = st.builds(

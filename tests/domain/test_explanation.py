@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from shared.domain.dependencies import Blocker, Dependencies
-from shared.domain.evidence import Evidence
-from shared.domain.explanation import explain
-from shared.domain.job_rules import JobRules
-from shared.domain.nodes import Node
-from shared.domain.observations import Preparation, Retried, Waiting
-from shared.domain.pool_settings import AutoScale, Problem
-from shared.domain.pools import Size
-from shared.domain.tasks import TaskCounts
+from shared.domain.dependencies.dependencies import Blocker, Dependencies
+from shared.domain.explain.evidence import Evidence
+from shared.domain.explain.explanation import explain
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.observations import Preparation, Retried, Waiting
+from shared.domain.nodes.nodes import Node
+from shared.domain.pools.pool_settings import AutoScale, Problem
+from shared.domain.pools.pools import Size
+from shared.domain.tasks.tasks import TaskCounts
 from tests.domain.made_evidence import (
     BUSY,
     BY_WAITING,

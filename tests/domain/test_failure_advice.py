@@ -1,6 +1,6 @@
 import pytest
 
-from shared.domain.failure_advice import advice_on
+from shared.domain.tasks.failure_advice import advice_on
 
 EXITED = ("usererror", "FailureExitCode")
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from shared.domain.dependencies import Blocker, Dependencies
-from shared.domain.explanation import explain
-from shared.domain.nodes import Node
-from shared.domain.observations import Preparation, Waiting
-from shared.domain.pool_settings import AutoScale, Problem
-from shared.domain.pools import Pool, Size
-from shared.domain.resize_advice import resize_words
-from shared.domain.tasks import TaskCounts
+from shared.domain.dependencies.dependencies import Blocker, Dependencies
+from shared.domain.explain.explanation import explain
+from shared.domain.jobs.observations import Preparation, Waiting
+from shared.domain.nodes.nodes import Node
+from shared.domain.pools.pool_settings import AutoScale, Problem
+from shared.domain.pools.pools import Pool, Size
+from shared.domain.pools.resize_advice import resize_words
+from shared.domain.tasks.tasks import TaskCounts
 from tests.domain.made_evidence import (
     BUSY,
     COMING,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.histograms import Histogram
+from shared.domain.tasks.histograms import Histogram
 
 edges = st.builds(lambda steps, octave: steps << octave, st.integers(8, 15), st.integers(0, 30))
 values = st.integers(0, 2**34) | st.builds(lambda edge, by: edge + by, edges, st.integers(-1, 1))

@@ -7,10 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.history import Point, Series, points_of, series_of
-from shared.domain.samples import MINUTES, QUARTERS, Columns, Grain, HistoryRetention, Sample, rows_of, sample_of
-from shared.domain.stamps import format_duration, from_milliseconds, to_milliseconds
-from shared.domain.tasks import TaskCounts
+from shared.domain.core.stamps import format_duration, from_milliseconds, to_milliseconds
+from shared.domain.history.history import Point, Series, points_of, series_of
+from shared.domain.history.samples import (
+    MINUTES,
+    QUARTERS,
+    Columns,
+    Grain,
+    HistoryRetention,
+    Sample,
+    rows_of,
+    sample_of,
+)
+from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import HistoryRangeError
 
 NOW = datetime(2026, 11, 21, 7, 30, 20, tzinfo=UTC)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from shared.domain.id_ranges import IdRange, split_points
+from shared.domain.reads.id_ranges import IdRange, split_points
 
 PAGE = 1000
 CHANCE = random.Random(1)  # noqa: S311 - of ids

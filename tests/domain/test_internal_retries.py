@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.batch_events import BatchEvent
-from shared.domain.event_sentences import sentence_of
-from shared.domain.internal_retries import internal_retries
+from shared.domain.events.batch_events import BatchEvent
+from shared.domain.events.event_sentences import sentence_of
+from shared.domain.events.internal_retries import internal_retries
 
 NOON = datetime(2026, 8, 6, 12, tzinfo=UTC)
 

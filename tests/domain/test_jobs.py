@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.job_rules import JobRules
-from shared.domain.jobs import Job, JobFacts, Retired
-from shared.domain.pictures import Agreement, Confirmation, Picture
-from shared.domain.samples import Sample
-from shared.domain.stamps import to_milliseconds
-from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.history.samples import Sample
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.jobs import Job, JobFacts, Retired
+from shared.domain.jobs.pictures import Agreement, Confirmation, Picture
+from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 OVERLAP = timedelta(seconds=30)

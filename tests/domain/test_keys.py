@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.keys import SEPARATOR, key_of, keys_of, partition_of
+from shared.domain.core.keys import SEPARATOR, key_of, keys_of, partition_of
 
 BATCH_LETTERS = string.ascii_letters + string.digits + "_-"
 FORBIDDEN_IN_KEYS = set("/\\#?") | {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))}

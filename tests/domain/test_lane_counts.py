@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shared.domain.histograms import Histogram
-from shared.domain.insight import MINUTES
-from shared.domain.lane_counts import histogram_of, minutes_of
-from shared.domain.lanes import Lanes, chosen_by, flags_of
+from shared.domain.leaves.lane_counts import histogram_of, minutes_of
+from shared.domain.packing.lanes import Lanes, chosen_by, flags_of
+from shared.domain.tasks.histograms import Histogram
+from shared.domain.tasks.insight import MINUTES
 
 NOW, DAY, MINUTE = 1_763_000_000_000, 86_400_000, 60_000
 short = st.integers(0, 100) | st.integers(0, 2**32 - 1) | st.integers(0, 31).map(lambda bits: 2**bits)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.event_records import parse_event
-from shared.domain.redacted_begins import redacted_begin
-from shared.services.event_intake import LARGEST_LINE, _sample
+from shared.domain.events.event_records import parse_event
+from shared.domain.redaction.redacted_begins import redacted_begin
+from shared.services.events.event_intake import LARGEST_LINE, _sample
 from tests.domain.bounded import megabytes, quick
 
 _SECONDS = 5

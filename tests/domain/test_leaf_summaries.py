@@ -8,13 +8,13 @@ from math import ceil
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.columns import deflated, inflated
-from shared.domain.failures import Failures, failure_group_id
-from shared.domain.histograms import RELATIVE_ERROR, Histogram, bucket_of
-from shared.domain.insight import MINUTES, StoredInsight
-from shared.domain.leaf_summaries import Summary, summary_after, summary_of
-from shared.domain.leaves import Leaf
-from shared.domain.tasks import Task
+from shared.domain.leaves.leaf_summaries import Summary, summary_after, summary_of
+from shared.domain.leaves.leaves import Leaf
+from shared.domain.packing.columns import deflated, inflated
+from shared.domain.tasks.failures import Failures, failure_group_id
+from shared.domain.tasks.histograms import RELATIVE_ERROR, Histogram, bucket_of
+from shared.domain.tasks.insight import MINUTES, StoredInsight
+from shared.domain.tasks.tasks import Task
 from tests.domain.summary_oracle import blamed, told
 from tests.domain.task_strategies import distinct, tasks
 

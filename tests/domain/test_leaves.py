@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.columns import Numbers, deflated
-from shared.domain.id_column import Ids
-from shared.domain.keys import key_of
-from shared.domain.leaves import FORMAT, MAX_BYTES, Leaf, UnreadableLeafError
-from shared.domain.tasks import Task
+from shared.domain.core.keys import key_of
+from shared.domain.leaves.leaves import FORMAT, MAX_BYTES, Leaf, UnreadableLeafError
+from shared.domain.packing.columns import Numbers, deflated
+from shared.domain.packing.id_column import Ids
+from shared.domain.tasks.tasks import Task
 from tests.domain.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
 from tests.domain.task_strategies import counted, distinct, tasks
 
@@ -69,7 +69,7 @@ def test_folding_what_is_known_moves_nothing() -> None:
 def test_splitting_keeps_order_and_loses_nothing(many: list[Task], more: list[Task], limit: int) -> None:
     leaf = Leaf(distinct(many))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shared.domain.leaves._RUN", 1)
+        patch.setattr("shared.domain.leaves.leaves._RUN", 1)
         leaf.fold(more)
     parts = leaf.split(limit)
     assert [task for part in parts for task in part] == list(leaf)
@@ -104,7 +104,7 @@ def test_tasks_that_come_behind_a_full_leaf_in_falling_order_do_not_each_begin_a
 def test_a_leaf_that_grew_in_one_place_ends_there(
     before: int, new: int, behind: int, parts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.domain.leaves._RUN", 10)
+    monkeypatch.setattr("shared.domain.leaves.leaves._RUN", 10)
     named = {"a": before, "b": new, "c": behind}
     tasks = {letter: [Task(f"{letter}-{number:03}", 0, transition=1, creation=1) for number in range(count)]
              for letter, count in named.items()}  # fmt: skip

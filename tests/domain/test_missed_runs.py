@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.missed_runs import MissedRuns, missed_runs
-from shared.domain.schedules import Recurrence, Schedule, ScheduleFacts, first_seen
+from shared.domain.schedules.missed_runs import MissedRuns, missed_runs
+from shared.domain.schedules.schedules import Recurrence, Schedule, ScheduleFacts, first_seen
 
 START = datetime(2026, 1, 5, 8, tzinfo=UTC)
 LONG = 0.37  # seconds beside whole ones that every job takes: none ends at the instant when another falls due

@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
-from shared.domain.monitoring import Monitoring, MonitoringChange
+from shared.domain.accounts.monitoring import Monitoring, MonitoringChange
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 LATER = T0 + timedelta(hours=1)

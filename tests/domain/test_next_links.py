@@ -3,7 +3,7 @@ from itertools import count, islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.next_links import NextLinks
+from shared.domain.core.next_links import NextLinks
 
 
 @given(st.integers(0, 60), st.integers(1, 60))

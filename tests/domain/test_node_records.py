@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.interruptions import DAY, HOUR, NONE, Interruptions, Tally
-from shared.domain.node_records import (
+from shared.domain.nodes.interruptions import DAY, HOUR, NONE, Interruptions, Tally
+from shared.domain.nodes.node_records import (
     FLAPS,
     MOST_FALLS,
     MOST_PAST,
@@ -20,7 +20,7 @@ from shared.domain.node_records import (
     followed,
     was_missed,
 )
-from shared.domain.nodes import Node, flapping_of, merged, tallied
+from shared.domain.nodes.nodes import Node, flapping_of, merged, tallied
 from tests.domain.profiles import load_profile
 
 load_profile()

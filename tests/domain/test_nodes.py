@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.node_causes import cause_of, last_seen
-from shared.domain.node_records import NO_RECORD, NodeRecord
-from shared.domain.nodes import Node, NodeError, RecentTask, StartRun, by_state, merged, summary_of
-from shared.domain.stamps import to_milliseconds
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.node_causes import cause_of, last_seen
+from shared.domain.nodes.node_records import NO_RECORD, NodeRecord
+from shared.domain.nodes.nodes import Node, NodeError, RecentTask, StartRun, by_state, merged, summary_of
 from tests.domain.profiles import load_profile
 
 load_profile()

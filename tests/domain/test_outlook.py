@@ -3,13 +3,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.insight import MINUTES, Insight, StoredInsight
-from shared.domain.job_rules import JobRules
-from shared.domain.jobs import Job, JobFacts
-from shared.domain.outlook import Estimate, Outlook, outlook_of
-from shared.domain.pictures import Picture
-from shared.domain.tasks import TaskCounts
-from shared.domain.verdicts import Verdict
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.jobs import Job, JobFacts
+from shared.domain.jobs.outlook import Estimate, Outlook, outlook_of
+from shared.domain.jobs.pictures import Picture
+from shared.domain.jobs.verdicts import Verdict
+from shared.domain.tasks.insight import MINUTES, Insight, StoredInsight
+from shared.domain.tasks.tasks import TaskCounts
 
 T0 = datetime(2026, 11, 21, 7, 30, 42, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from shared.domain.pool_growth import formula_sentences, larger, target_lines
-from shared.domain.pool_settings import AutoScale
+from shared.domain.explain.pool_growth import formula_sentences, larger, target_lines
+from shared.domain.pools.pool_settings import AutoScale
 from tests.domain.made_evidence import FACTS, NOW
 
 FORMULA = """// $TargetDedicatedNodes = 99; is no more

@@ -5,14 +5,14 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.accounts import Account
-from shared.domain.insight import MINUTES, Insight, StoredInsight
-from shared.domain.jobs import Job, JobFacts
-from shared.domain.pictures import Picture
-from shared.domain.pool_rate import ended_per_minute
-from shared.domain.reports import JobReport
-from shared.domain.tasks import TaskCounts
-from shared.domain.verdicts import Verdict
+from shared.domain.accounts.accounts import Account
+from shared.domain.jobs.jobs import Job, JobFacts
+from shared.domain.jobs.pictures import Picture
+from shared.domain.jobs.verdicts import Verdict
+from shared.domain.reports.pool_rate import ended_per_minute
+from shared.domain.reports.reports import JobReport
+from shared.domain.tasks.insight import MINUTES, Insight, StoredInsight
+from shared.domain.tasks.tasks import TaskCounts
 from tests.domain.profiles import load_profile
 
 load_profile()

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.nodes import NodeSummary, by_state, ordered
-from shared.domain.pool_totals import totals_of
-from shared.domain.pools import NodesPicture, Pool, PoolFacts, first_seen
+from shared.domain.nodes.nodes import NodeSummary, by_state, ordered
+from shared.domain.pools.pool_totals import totals_of
+from shared.domain.pools.pools import NodesPicture, Pool, PoolFacts, first_seen
 from tests.domain.profiles import load_profile
 
 load_profile()

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.nodes import NodeSummary
-from shared.domain.pictures import Source
-from shared.domain.pool_rounds import PoolRound, doubt_of, pool_verdict
-from shared.domain.pool_settings import Problem
-from shared.domain.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, first_seen
-from shared.domain.resize_errors import MOST_STALE_ERRORS
+from shared.domain.jobs.pictures import Source
+from shared.domain.nodes.nodes import NodeSummary
+from shared.domain.polling.pool_rounds import PoolRound, doubt_of, pool_verdict
+from shared.domain.pools.pool_settings import Problem
+from shared.domain.pools.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, first_seen
+from shared.domain.pools.resize_errors import MOST_STALE_ERRORS
 from tests.domain.profiles import load_profile
 
 load_profile()

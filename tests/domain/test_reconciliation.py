@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.jobs import Job, JobFacts
-from shared.domain.pictures import Agreement, Picture
-from shared.domain.reconciliation import Reading, pages_of, wanted_reading
-from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
+from shared.domain.jobs.jobs import Job, JobFacts
+from shared.domain.jobs.pictures import Agreement, Picture
+from shared.domain.jobs.reconciliation import Reading, pages_of, wanted_reading
+from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

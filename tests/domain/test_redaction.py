@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.redaction import MARK, is_harmless_word, redacted
+from shared.domain.redaction.redaction import MARK, is_harmless_word, redacted
 from tests.domain.bounded import quick
 
 SECRET = "Tr0ub4dor-and-3"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.redaction import CLEAN, SECRETS, Sample, clean_lines, is_taken_out, samples
-from shared.domain.redaction import redacted
+from shared.domain.redaction.redaction import redacted
 
 SAMPLES = samples()
 

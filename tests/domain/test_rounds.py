@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.pictures import Agreement, Confirmation
-from shared.domain.rounds import MESSAGE_LASTS, WHOLE, Found, Mark, Round, mark_until
+from shared.domain.jobs.pictures import Agreement, Confirmation
+from shared.domain.polling.rounds import MESSAGE_LASTS, WHOLE, Found, Mark, Round, mark_until
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.samples import MINUTES, QUARTERS, HistoryRetention, Sample, rows_of, sample_of
-from shared.domain.stamps import to_milliseconds
-from shared.domain.tasks import TaskCounts
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.history.samples import MINUTES, QUARTERS, HistoryRetention, Sample, rows_of, sample_of
+from shared.domain.tasks.tasks import TaskCounts
 
 COUNTS = TaskCounts(1, 2, 3, 9, 5, 4)
 KEPT = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))

@@ -5,12 +5,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.evidence import Evidence
-from shared.domain.explanation import AT_REST, OF_JOB, ON_THE_WAY, explain
-from shared.domain.findings import Finding
-from shared.domain.job_rules import JobRules
-from shared.domain.pools import Size
-from shared.domain.tasks import TaskCounts
+from shared.domain.explain.evidence import Evidence
+from shared.domain.explain.explanation import AT_REST, OF_JOB, ON_THE_WAY, explain
+from shared.domain.explain.findings import Finding
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.pools.pools import Size
+from shared.domain.tasks.tasks import TaskCounts
 from tests.domain.made_evidence import (
     BUSY,
     COMING,

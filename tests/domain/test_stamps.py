@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.stamps import (
+from shared.domain.core.stamps import (
     EPOCH,
     format_stamp,
     from_milliseconds,

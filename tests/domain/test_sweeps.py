@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.sweeps import IngestionReport, LaneSweep, Totals
-from shared.domain.telemetry_totals import TelemetryTotals
+from shared.domain.blobs.sweeps import IngestionReport, LaneSweep, Totals
+from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
 WELL = LaneSweep(NOW - timedelta(minutes=1), blobs=3)

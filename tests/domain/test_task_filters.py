@@ -6,12 +6,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.failures import failure_group_id
-from shared.domain.keys import KeyRange, key_of, keys_after, keys_before, keys_of_prefix
-from shared.domain.leaf_summaries import MAX_BYTES, summary_after, summary_of
-from shared.domain.leaves import Leaf
-from shared.domain.task_filters import TaskFilter
-from shared.domain.tasks import Task
+from shared.domain.core.keys import KeyRange, key_of, keys_after, keys_before, keys_of_prefix
+from shared.domain.leaves.leaf_summaries import MAX_BYTES, summary_after, summary_of
+from shared.domain.leaves.leaves import Leaf
+from shared.domain.leaves.task_filters import TaskFilter
+from shared.domain.tasks.failures import failure_group_id
+from shared.domain.tasks.tasks import Task
 from tests.domain.task_strategies import counted, distinct, tasks_with
 from tests.domain.task_strategies import tasks as any_tasks
 

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.keys import KeyRange, key_of
-from shared.domain.leaves import Leaf
-from shared.domain.task_filters import TaskFilter
-from shared.domain.task_order import BY_ID, ORDERS, BestTasks, Position, TaskOrder
-from shared.domain.tasks import Task
+from shared.domain.core.keys import KeyRange, key_of
+from shared.domain.leaves.leaves import Leaf
+from shared.domain.leaves.task_filters import TaskFilter
+from shared.domain.leaves.task_order import BY_ID, ORDERS, BestTasks, Position, TaskOrder
+from shared.domain.tasks.tasks import Task
 from tests.domain.task_strategies import distinct, tasks_with
 
 moments = st.sampled_from([0, 5, 6, 7, 90])

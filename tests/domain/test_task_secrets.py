@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.domain.redaction import MARK
-from shared.domain.task_details import Shown, TaskDetails
-from shared.domain.task_secrets import _RULES, address, details_of, run_options
+from shared.domain.redaction.redaction import MARK
+from shared.domain.tasks.task_details import Shown, TaskDetails
+from shared.domain.tasks.task_secrets import _RULES, address, details_of, run_options
 from tests.domain.bounded import quick
 
 SECRET = "Tr0ub4dor-and-3"

@@ -6,10 +6,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.leaves import Leaf
-from shared.domain.tasks import FAILURE, RUNNING, Task
-from shared.domain.timeline import Node, Run, RunCensus, Window, runs_of
-from shared.domain.timeline_buckets import NodeBuckets
+from shared.domain.leaves.leaves import Leaf
+from shared.domain.tasks.tasks import FAILURE, RUNNING, Task
+from shared.domain.timeline.timeline import Node, Run, RunCensus, Window, runs_of
+from shared.domain.timeline.timeline_buckets import NodeBuckets
 from tests.domain.task_strategies import distinct, tasks_with
 
 NODES = [("pool", "a"), ("pool", "b"), ("other", "a"), ("", "")]

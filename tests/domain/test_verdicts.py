@@ -3,11 +3,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.jobs import Job, JobFacts
-from shared.domain.pictures import Agreement, Picture
-from shared.domain.read_plans import Progress
-from shared.domain.tasks import VALIDATED_TASKS, TaskCounts
-from shared.domain.verdicts import Level, Verdict, verdict_of
+from shared.domain.jobs.jobs import Job, JobFacts
+from shared.domain.jobs.pictures import Agreement, Picture
+from shared.domain.jobs.verdicts import Level, Verdict, verdict_of
+from shared.domain.reads.read_plans import Progress
+from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.vm_sizes import vcpus_of
+from shared.domain.pools.vm_sizes import vcpus_of
 from tests.domain.profiles import load_profile
 
 load_profile()

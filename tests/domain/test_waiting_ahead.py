@@ -3,11 +3,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.job_rules import JobRules
-from shared.domain.jobs import Job, JobFacts
-from shared.domain.pictures import Picture
-from shared.domain.tasks import TaskCounts
-from shared.domain.waiting_ahead import tasks_ahead, waiting_tasks
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.jobs import Job, JobFacts
+from shared.domain.jobs.pictures import Picture
+from shared.domain.jobs.waiting_ahead import tasks_ahead, waiting_tasks
+from shared.domain.tasks.tasks import TaskCounts
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 COUNTS = TaskCounts(active=50, preparing=1, running=3, completed=0)

@@ -9,27 +9,27 @@ from prometheus_client.parser import text_string_to_metric_families
 from functions.api.metrics import render
 from functions.api.pool_series import SeenPoolRound
 from functions.api.schedule_series import SeenScheduleRound
-from shared.domain.accounts import Account
-from shared.domain.histograms import Histogram
-from shared.domain.insight import Insight, StoredInsight
-from shared.domain.interruptions import Interruptions, Tally
-from shared.domain.jobs import Job, JobFacts
-from shared.domain.monitoring import Monitoring
-from shared.domain.nodes import NodeSummary
-from shared.domain.pictures import Picture
-from shared.domain.pool_rounds import PoolRound
-from shared.domain.pool_settings import AutoScale, Problem
-from shared.domain.pools import NodesPicture, Pool, PoolFacts, Size
-from shared.domain.reports import AccountReport, JobReport, MonitoringReport, PoolReport
-from shared.domain.rounds import WHOLE, Mark, Round
-from shared.domain.schedule_reports import report_of
-from shared.domain.schedule_rounds import ScheduleRound
-from shared.domain.schedules import Recurrence, ScheduleFacts, first_seen
-from shared.domain.stamps import to_milliseconds
-from shared.domain.sweeps import IngestionReport, LaneSweep, Totals
-from shared.domain.tasks import TaskCounts
-from shared.domain.telemetry_totals import TelemetryTotals
-from shared.domain.verdicts import Verdict
+from shared.domain.accounts.accounts import Account
+from shared.domain.accounts.monitoring import Monitoring
+from shared.domain.blobs.sweeps import IngestionReport, LaneSweep, Totals
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.jobs.jobs import Job, JobFacts
+from shared.domain.jobs.pictures import Picture
+from shared.domain.jobs.verdicts import Verdict
+from shared.domain.nodes.interruptions import Interruptions, Tally
+from shared.domain.nodes.nodes import NodeSummary
+from shared.domain.polling.pool_rounds import PoolRound
+from shared.domain.polling.rounds import WHOLE, Mark, Round
+from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.pools.pool_settings import AutoScale, Problem
+from shared.domain.pools.pools import NodesPicture, Pool, PoolFacts, Size
+from shared.domain.reports.reports import AccountReport, JobReport, MonitoringReport, PoolReport
+from shared.domain.reports.schedule_reports import report_of
+from shared.domain.schedules.schedules import Recurrence, ScheduleFacts, first_seen
+from shared.domain.tasks.histograms import Histogram
+from shared.domain.tasks.insight import Insight, StoredInsight
+from shared.domain.tasks.tasks import TaskCounts
+from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
 
 NOW = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)  # 1795246200 seconds after 1970
 MINUTE = timedelta(minutes=1)

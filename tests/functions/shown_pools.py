@@ -5,7 +5,7 @@ from typing import Any
 
 from local.batch_emulator.entities import Node
 from local.batch_emulator.stamps import stamp
-from shared.domain.vm_sizes import vcpus_of
+from shared.domain.pools.vm_sizes import vcpus_of
 from tests.functions.conftest import World
 
 

@@ -72,7 +72,7 @@ async def test_rounds_over_pools_that_fail_alone_are_counted(world: World, caplo
 async def test_a_round_that_breaks_on_a_defect_is_counted_too(
     world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.services.rounds.discover", None)
+    monkeypatch.setattr("shared.services.polling.rounds.discover", None)
     await world.poll()
     assert failures(caplog) == [("demo", "of")]
 
@@ -80,7 +80,7 @@ async def test_a_round_that_breaks_on_a_defect_is_counted_too(
 async def test_a_round_over_pools_that_breaks_on_a_defect_is_counted_too(
     world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.services.pool_rounds.first_seen", None)
+    monkeypatch.setattr("shared.services.pools.pool_rounds.first_seen", None)
     await add_pool(world.batch, nodes=0)
     await world.poll()
     assert failures(caplog) == [("demo", "over the pools of")]
@@ -94,6 +94,6 @@ async def test_rounds_over_job_schedules_that_fail_alone_are_counted(
     if breaks == "refused":
         world.emulator.faults.all.append(Fault(path="/jobschedules", status=403))
     else:
-        monkeypatch.setattr("shared.services.schedule_rounds.ScheduleRounds._specify", None)
+        monkeypatch.setattr("shared.services.schedules.schedule_rounds.ScheduleRounds._specify", None)
     await world.app.fire("tick")
     assert failures(caplog) == [("demo", "over the job schedules of")]

@@ -9,7 +9,7 @@ from azure.batch import models
 from local.azurite import StorageAddresses
 from local.batch_emulator.injection import Fault
 from local.batch_emulator.stamps import stamp
-from shared.stores.rounds import ROUND_ROW
+from shared.stores.accounts.rounds import ROUND_ROW
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World, begin_anew
 from tests.functions.shown_pools import differences, nodes, polled, pools, true_nodes

@@ -14,7 +14,7 @@ from azure.storage.blob.aio import BlobServiceClient
 from local.azurite import StorageAddresses
 from local.batch_emulator.log_writer import LogWriter
 from local.batch_emulator.stamps import stamp
-from shared.services import event_queries
+from shared.services.events import event_queries
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 

@@ -17,8 +17,8 @@ from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.server import Server
 from shared.errors import StorageUnavailableError
-from shared.stores.patience import waiting_for_storage
-from shared.stores.tables import Tables, load_row
+from shared.stores.tables.patience import waiting_for_storage
+from shared.stores.tables.tables import Tables, load_row
 from tests.functions.frozen_storage import FrozenWay, frozen_way
 from tests.functions.separate_app import PAGE, Ask, Said, SeparateApp, copy_app
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from functions.api.job_series import SHOWN_AFTER_COMPLETION
 from functions.api.metrics import render
-from shared.domain.pictures import TaskRead
+from shared.domain.jobs.pictures import TaskRead
 from tests.functions.conftest import ROOT
 from tests.functions.seen_metrics import (
     NOW,

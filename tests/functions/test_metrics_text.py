@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from functions.api.metrics import render
-from shared.domain.insight import Insight
-from shared.domain.jobs import JobFacts
+from shared.domain.jobs.jobs import JobFacts
+from shared.domain.tasks.insight import Insight
 from tests.functions.seen_metrics import COUNTS, NOW, ROUND, WATCHED, changed, families, job, lines
 
 OF_ACCOUNT = """\

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.api.record_models import StateAnswer, states_of
-from shared.domain.node_records import NOT_SEEN, NodeRecord, Past
-from shared.domain.nodes import Node
+from shared.domain.nodes.node_records import NOT_SEEN, NodeRecord, Past
+from shared.domain.nodes.nodes import Node
 from tests.domain.profiles import load_profile
 
 load_profile()

@@ -12,7 +12,7 @@ import pytest
 
 from functions.identity import Caller, ForbiddenError, UnauthenticatedError, identified, identify
 from functions.rate_limit import RateLimit, TooManyRequestsError
-from shared.domain.account_roles import Role
+from shared.domain.accounts.account_roles import Role
 from shared.settings import read_settings
 
 STORAGE = {"BATCH_ACCOUNTS": "https://demo.westeurope.batch.azure.com", "AzureWebJobsStorage__accountName": "store"}

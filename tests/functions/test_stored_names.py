@@ -12,7 +12,7 @@ from azure.storage.blob.aio import BlobServiceClient
 from local.azurite import StorageAddresses
 from local.batch_emulator.log_writer import LogWriter
 from local.batch_emulator.stamps import stamp
-from shared.stores.tables import NAMES, Tables
+from shared.stores.tables.tables import NAMES, Tables
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 from tests.functions.shown_schedules import MINUTE, add_schedule

@@ -13,7 +13,7 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 from local.azurite import StorageAddresses
 from local.batch_emulator.log_writer import LogWriter
 from local.batch_emulator.stamps import stamp
-from shared.services import node_sharing
+from shared.services.tasks import node_sharing
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 

@@ -12,10 +12,10 @@ from azure.storage.blob.aio import BlobClient, BlobServiceClient
 from local.azurite import StorageAddresses
 from local.batch_emulator.stamps import stamp
 from local.batch_emulator.telemetry_writer import TelemetryWriter
-from shared.domain.sweeps import LaneSweep
-from shared.services.taken_in import UNREAD_TELEMETRY
-from shared.stores.blob_entries import BlobEntryStore
-from shared.stores.tables import Tables
+from shared.domain.blobs.sweeps import LaneSweep
+from shared.services.blobs.taken_in import UNREAD_TELEMETRY
+from shared.stores.blobs.blob_entries import BlobEntryStore
+from shared.stores.tables.tables import Tables
 from tests.emulator.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 

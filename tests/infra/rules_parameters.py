@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shared.domain.accounts import TOKEN_SCOPES
+from shared.domain.accounts.accounts import TOKEN_SCOPES
 from tests.infra.bicep import File
 from tests.infra.bicep_syntax import BicepError, Node, declarations, descendants, named, parse, text
 from tests.infra.rules_resources import leaves

@@ -11,18 +11,18 @@ from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError
 from azure.storage.blob.aio import BlobClient, BlobServiceClient
 
-from shared.domain.accounts import Account
-from shared.domain.batch_events import BatchEvent
-from shared.domain.rejects import Reject
-from shared.services.blob_reader import BlobReader
-from shared.services.blob_sweep import BlobSweep
-from shared.services.event_intake import EventIntake
-from shared.stores.blob_entries import BlobEntryStore
-from shared.stores.blobs import BlobContainer
+from shared.domain.accounts.accounts import Account
+from shared.domain.blobs.rejects import Reject
+from shared.domain.events.batch_events import BatchEvent
+from shared.services.blobs.blob_reader import BlobReader
+from shared.services.blobs.blob_sweep import BlobSweep
+from shared.services.events.event_intake import EventIntake
+from shared.stores.blobs.blob_entries import BlobEntryStore
+from shared.stores.blobs.blobs import BlobContainer
+from shared.stores.blobs.places import PlaceStore
+from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
-from shared.stores.places import PlaceStore
-from shared.stores.rejects import RejectStore
-from shared.stores.tables import Tables
+from shared.stores.tables.tables import Tables
 
 ACCOUNT = Account("demo", "demo", "demo", None, "http://127.0.0.1:1")
 NOON = datetime(2026, 8, 6, 12, tzinfo=UTC)

@@ -3,19 +3,19 @@
 from datetime import datetime, timedelta
 from typing import Any, override
 
-from shared.domain.stamps import to_milliseconds
-from shared.domain.telemetry.asked import Asked
-from shared.domain.telemetry.bounds import WINDOW
-from shared.domain.telemetry.labels import PathPattern
-from shared.domain.telemetry.rollups import Rollups
-from shared.services.blob_reader import BlobReader
-from shared.services.blob_sweep import BlobSweep
-from shared.services.taken_in import UNREAD_TELEMETRY, TakenIn
-from shared.services.telemetry_intake import TelemetryIntake
-from shared.services.telemetry_queries import TelemetryQueries
-from shared.stores.blobs import BlobContainer
-from shared.stores.places import PlaceStore
-from shared.stores.pools import PoolStore
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.records.bounds import WINDOW
+from shared.domain.telemetry.records.labels import PathPattern
+from shared.domain.telemetry.rollups.rollups import Rollups
+from shared.services.blobs.blob_reader import BlobReader
+from shared.services.blobs.blob_sweep import BlobSweep
+from shared.services.blobs.taken_in import UNREAD_TELEMETRY, TakenIn
+from shared.services.telemetry.telemetry_intake import TelemetryIntake
+from shared.services.telemetry.telemetry_queries import TelemetryQueries
+from shared.stores.blobs.blobs import BlobContainer
+from shared.stores.blobs.places import PlaceStore
+from shared.stores.pools.pools import PoolStore
 from tests.ingestion.rig import NOON, Host, Rig
 
 PATTERN = "accounts/{account}/pools/{pool}/nodes/{node}/**/*"

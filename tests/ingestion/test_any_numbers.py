@@ -13,19 +13,20 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.blobs import Entry
-from shared.domain.event_chunks import events_of
-from shared.domain.event_records import RecordError, parse_event
-from shared.domain.stamps import to_milliseconds
-from shared.domain.telemetry.blob_state import State
-from shared.domain.telemetry.chunks import add_column
-from shared.domain.telemetry.intake import Window
-from shared.domain.telemetry.labels import Identity
-from shared.domain.telemetry.rollups import Rollups
-from shared.services.blob_intake import Piece
-from shared.services.telemetry_steps import Context, Steps, read_steps
-from shared.stores import events, telemetry
-from shared.stores.tables import json_of
+from shared.domain.blobs.blobs import Entry
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.events.event_chunks import events_of
+from shared.domain.events.event_records import RecordError, parse_event
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.rollups.chunks import add_column
+from shared.domain.telemetry.rollups.rollups import Rollups
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.intake import Window
+from shared.services.blobs.blob_intake import Piece
+from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
+from shared.stores import events
+from shared.stores.tables.tables import json_of
+from shared.stores.telemetry import telemetry
 from tests.ingestion.rig import NOON, record
 
 CONTEXT = Context(Identity("pool", "n1"), Window(NOON - timedelta(days=7), NOON + timedelta(hours=1)), b"")

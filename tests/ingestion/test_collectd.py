@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from local.azurite import StorageAddresses
-from shared.domain.telemetry.asked import Asked
-from shared.domain.telemetry.rollups import Rollup
+from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.rollups.rollups import Rollup
 from tests.ingestion.telemetry_rig import HOUR, MINUTE, TelemetryRig, blob_of
 
 PATIENCE, LEAST_TIMES = 60, 7

@@ -8,12 +8,12 @@ import pytest
 import zstandard
 
 from local.azurite import StorageAddresses
-from shared.domain.blobs import ANCHOR_BYTES
-from shared.domain.rejects import MOST_TOLD
-from shared.domain.telemetry.asked import Asked
-from shared.domain.telemetry.left_out import LeftOut
-from shared.services import telemetry_steps
-from shared.services.taken_in import TakenIn, telemetry_lane
+from shared.domain.blobs.blobs import ANCHOR_BYTES
+from shared.domain.blobs.rejects import MOST_TOLD
+from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.sessions.left_out import LeftOut
+from shared.services.blobs.taken_in import TakenIn, telemetry_lane
+from shared.services.telemetry import telemetry_steps
 from tests.ingestion.rig import NOON, Mortal
 from tests.ingestion.telemetry_rig import DAY, HOUR, LOST, SECOND, TelemetryRig, blob_of, received, used
 

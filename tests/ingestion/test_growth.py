@@ -8,14 +8,14 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.blobs import ANCHOR_BYTES, Entry, Place, SeenBlob
-from shared.domain.rejects import Refusal
-from shared.domain.sweeps import LaneSweep, Totals
+from shared.domain.blobs.blobs import ANCHOR_BYTES, Entry, Place, SeenBlob
+from shared.domain.blobs.rejects import Refusal
+from shared.domain.blobs.sweeps import LaneSweep, Totals
 from shared.errors import BlobError
-from shared.services.event_intake import LARGEST_LINE
-from shared.services.taken_in import TakenIn
+from shared.services.blobs.taken_in import TakenIn
+from shared.services.events.event_intake import LARGEST_LINE
+from shared.stores.blobs.places import PlaceStore
 from shared.stores.events import head_row, place_key
-from shared.stores.places import PlaceStore
 from tests.ingestion.rig import NOON, Host, Rig, blob_name, record
 
 HOUR = timedelta(hours=1)

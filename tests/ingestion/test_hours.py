@@ -11,22 +11,22 @@ from typing import Any, override
 import pytest
 
 from local.azurite import StorageAddresses
-from shared.domain.accounts import Account
-from shared.domain.keys import partition_of
-from shared.domain.stamps import to_milliseconds
-from shared.domain.tasks import COMPLETED, Task
-from shared.domain.telemetry.asked import Asked
-from shared.domain.telemetry.chunks import Chunk
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.keys import partition_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.tasks.tasks import COMPLETED, Task
+from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.rollups.chunks import Chunk
 from shared.errors import CacheConflictError
-from shared.services import hour_rollups
-from shared.services.event_queries import EventPage
-from shared.services.hour_rollups import HourRollups
-from shared.services.node_sharing import Sharing
-from shared.services.taken_in import TakenIn
-from shared.services.task_telemetry import TaskTelemetryQueries
-from shared.services.telemetry_queries import TelemetryQueries
-from shared.stores.tables import Tables
-from shared.stores.telemetry import TelemetryStore
+from shared.services.blobs.taken_in import TakenIn
+from shared.services.events.event_queries import EventPage
+from shared.services.tasks.node_sharing import Sharing
+from shared.services.telemetry import hour_rollups
+from shared.services.telemetry.hour_rollups import HourRollups
+from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
+from shared.services.telemetry.telemetry_queries import TelemetryQueries
+from shared.stores.tables.tables import Tables
+from shared.stores.telemetry.telemetry import TelemetryStore
 from tests.ingestion.rig import ACCOUNT, NOON, DiedError, Mortal
 from tests.ingestion.telemetry_rig import DAY, HOUR, MINUTE, TelemetryRig, blob_of, received, used
 
@@ -233,7 +233,7 @@ async def test_series_that_no_catalog_has_any_more_are_moved_with_the_others(
     await filled(rig)
     rig.clock.time = LATER
     with monkeypatch.context() as patch:
-        patch.setattr("shared.domain.telemetry.ranges.INSTRUMENTS", {})
+        patch.setattr("shared.domain.telemetry.query.ranges.INSTRUMENTS", {})
         assert await rolled(rig) == 1
     assert (await told(rig, HOUR))[MEMORY] == {0: 8, 60: 8, 120: 4}
 

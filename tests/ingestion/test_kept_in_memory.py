@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from local.azurite import StorageAddresses
-from shared.domain.telemetry.asked import Asked
+from shared.domain.telemetry.query.asked import Asked
 from tests.ingestion.rig import NOON
 from tests.ingestion.telemetry_rig import HOUR, TelemetryRig, blob_of, used
 

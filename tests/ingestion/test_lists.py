@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from azure.data.tables import UpdateMode
 
-from shared.domain import event_marks
-from shared.domain.batch_events import BatchEvent
-from shared.domain.event_lists import EventFilter, Position
+from shared.domain.events import event_marks
+from shared.domain.events.batch_events import BatchEvent
+from shared.domain.events.event_lists import EventFilter, Position
 from shared.errors import BlobError, NotFoundError
-from shared.services import event_queries
-from shared.services.event_queries import EventQueries
+from shared.services.blobs.taken_in import TakenIn
+from shared.services.events import event_queries
+from shared.services.events.event_queries import EventQueries
 from shared.services.ingestion import Ingestion
-from shared.services.taken_in import TakenIn
 from shared.stores import events
 from tests.ingestion.rig import ACCOUNT, NOON, RESOURCE, Rig, record
 

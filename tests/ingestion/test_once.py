@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from shared.domain.accounts import Account
-from shared.domain.blobs import SeenBlob
+from shared.domain.accounts.accounts import Account
+from shared.domain.blobs.blobs import SeenBlob
 from shared.stores.events import Head
 from tests.ingestion.rig import NOON, RESOURCE, DiedError, Mortal, Rig, blob_name, record
 

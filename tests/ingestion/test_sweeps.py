@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from azure.storage.blob.aio import ContainerClient
 
-from shared.domain.blobs import SeenBlob
-from shared.domain.sweeps import IngestionReport, LaneSweep, Totals
+from shared.domain.blobs.blobs import SeenBlob
+from shared.domain.blobs.sweeps import IngestionReport, LaneSweep, Totals
 from shared.errors import BlobError, StorageError
-from shared.stores import blobs
+from shared.stores.blobs import blobs
 from tests.ingestion.rig import ACCOUNT, Host, Rig, blob_name, record
 
 

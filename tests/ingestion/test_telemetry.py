@@ -9,13 +9,14 @@ import pytest
 import zstandard
 
 from local.azurite import StorageAddresses
-from shared.domain.accounts import Account
-from shared.domain.stamps import to_milliseconds
-from shared.domain.telemetry.asked import Asked
-from shared.domain.telemetry.left_out import LeftOut
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.sessions.left_out import LeftOut
 from shared.errors import NotFoundError
-from shared.services import blob_sweep, telemetry_steps
-from shared.services.taken_in import TakenIn, telemetry_lane
+from shared.services.blobs import blob_sweep
+from shared.services.blobs.taken_in import TakenIn, telemetry_lane
+from shared.services.telemetry import telemetry_steps
 from tests.ingestion.rig import NOON, DiedError, Mortal
 from tests.ingestion.telemetry_rig import DAY, HOUR, MINUTE, SECOND, TelemetryRig, blob_of, received, used
 

@@ -11,14 +11,14 @@ import pytest
 import zstandard
 
 from local.azurite import StorageAddresses
-from shared.domain.stamps import to_milliseconds
-from shared.domain.telemetry.asked import Asked
-from shared.domain.telemetry.bounds import MOST_LINE
-from shared.domain.telemetry.chunks import HOURS_A_DAY, Chunk
-from shared.services.taken_in import TakenIn, telemetry_lane
-from shared.stores.telemetry import chunk_rows
-from shared.stores.telemetry_rows import MOST_ROW
-from shared.stores.unit_writes import write_at_once
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.records.bounds import MOST_LINE
+from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY, Chunk
+from shared.services.blobs.taken_in import TakenIn, telemetry_lane
+from shared.stores.tables.unit_writes import write_at_once
+from shared.stores.telemetry.telemetry import chunk_rows
+from shared.stores.telemetry.telemetry_rows import MOST_ROW
 from tests.ingestion.rig import NOON
 from tests.ingestion.telemetry_rig import DAY, HOUR, LOST, MINUTE, TelemetryRig, blob_of, used
 

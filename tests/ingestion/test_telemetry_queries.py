@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from local.azurite import StorageAddresses
-from shared.domain.stamps import to_milliseconds
-from shared.domain.telemetry.asked import Asked
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.telemetry.query.asked import Asked
 from shared.errors import HistoryRangeError, NotFoundError
-from shared.services.taken_in import UNREAD_TELEMETRY, TakenIn
+from shared.services.blobs.taken_in import UNREAD_TELEMETRY, TakenIn
 from tests.ingestion.rig import ACCOUNT, NOON
 from tests.ingestion.telemetry_rig import HOUR, MINUTE, SECOND, TelemetryRig, blob_of, used
 

@@ -8,9 +8,9 @@ from datetime import date
 import pytest
 
 from local.azurite import StorageAddresses
-from shared.domain.telemetry.arrivals import Arrival
-from shared.domain.telemetry.asked import Asked
-from shared.stores.node_index import NodeIndex
+from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.sessions.arrivals import Arrival
+from shared.stores.telemetry.node_index import NodeIndex
 from tests.ingestion.telemetry_rig import DAY, TelemetryRig, blob_of, used
 
 PROMETHEUS = b'# TYPE node_cpu counter\nnode_cpu{mode="idle"} 12.5\nnode_load1 0.3\n'

@@ -9,9 +9,9 @@ import pytest
 from azure.storage.blob import BlobType
 
 from local.azurite import StorageAddresses
-from shared.domain.beginnings import Beginning
-from shared.services.blob_reader import BlobReader
-from shared.stores.telemetry import place_key
+from shared.domain.blobs.beginnings import Beginning
+from shared.services.blobs.blob_reader import BlobReader
+from shared.stores.telemetry.telemetry import place_key
 from tests.ingestion.rig import NOON, DiedError, Host, Mortal
 from tests.ingestion.telemetry_rig import MINUTE, TelemetryRig, blob_of, used
 

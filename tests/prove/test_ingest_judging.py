@@ -11,9 +11,9 @@ from local.prove.ingestion.book import Book, Happening, Life
 from local.prove.ingestion.judging import judge_events, judge_node, judge_rejects, judge_totals
 from local.prove.ingestion.pens import PLANS, Pen, Plan
 from local.prove.ingestion.truth import WHOLE, shown_of, totals_of, truth_of
-from shared.domain.telemetry.decoding import Decoder
-from shared.domain.telemetry.intake import Intake, Window
-from shared.domain.telemetry.labels import Identity
+from shared.domain.telemetry.decode.decoding import Decoder
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.sessions.intake import Intake, Window
 
 _BEGIN = 1_790_000_000 * 10**9
 _REMADE = next(plan for plan in PLANS if plan.name == "tes-remade")

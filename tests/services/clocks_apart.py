@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import override
 
 from functions.api.health import health_of
-from shared.domain.rounds import WHOLE, Mark, Round
+from shared.domain.polling.rounds import WHOLE, Mark, Round
 from shared.errors import BatchThrottledError
 from tests.services.memory_tables import Fault
 from tests.services.process import BUDGET, INTERVAL, LoopClock

@@ -4,9 +4,10 @@ from functools import partial
 
 import pytest
 
-from shared.domain import id_ranges, reconciliation
-from shared.services import range_lists, reading
-from shared.services.folding import fold
+from shared.domain.jobs import reconciliation
+from shared.domain.reads import id_ranges
+from shared.services.reading import range_lists, reading
+from shared.services.reading.folding import fold
 from tests.domain.profiles import load_profile
 from tests.services.pool_world import PoolWorld
 from tests.services.world import World

@@ -6,7 +6,7 @@ from datetime import datetime
 from json import dumps, loads
 from typing import override
 
-from shared.domain.tasks import Task, TaskCounts
+from shared.domain.tasks.tasks import Task, TaskCounts
 from tests.services.fake_batch import FakeBatch
 from tests.services.truth import ACTIVE, RUNNING, TrueJob, milliseconds
 

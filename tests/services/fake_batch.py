@@ -9,15 +9,15 @@ from functools import partial
 from json import dumps, loads
 from typing import override
 
-from shared.domain.accounts import Account
-from shared.domain.call_window import CallWindow
-from shared.domain.id_ranges import IdRange
-from shared.domain.jobs import JobFacts
-from shared.domain.tasks import COMPLETED, PREPARING, Task, TaskCounts
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.call_window import CallWindow
+from shared.domain.jobs.jobs import JobFacts
+from shared.domain.reads.id_ranges import IdRange
+from shared.domain.tasks.tasks import COMPLETED, PREPARING, Task, TaskCounts
 from shared.errors import BatchError, BatchMissingError
-from shared.stores.batch import BatchAccount, JobPage, TaskPage
-from shared.stores.batch_addresses import StateFilter
-from shared.stores.call_cap import CallCapPolicy, LongReadTurns
+from shared.stores.batch.batch import BatchAccount, JobPage, TaskPage
+from shared.stores.batch.batch_addresses import StateFilter
+from shared.stores.batch.call_cap import CallCapPolicy, LongReadTurns
 from tests.services.memory_tables import Connection
 from tests.services.truth import TrueJob, Truth
 

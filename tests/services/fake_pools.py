@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import override
 
-from shared.domain.keys import key_of
-from shared.domain.nodes import Node, NodeCounts, NodeSummary
-from shared.domain.pools import PoolFacts, Size
-from shared.domain.stamps import to_milliseconds
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.nodes import Node, NodeCounts, NodeSummary
+from shared.domain.pools.pools import PoolFacts, Size
 from shared.errors import BatchError, BatchMissingError
-from shared.stores.batch_pools import BatchPools, NodeList, PoolList
+from shared.stores.batch.batch_pools import BatchPools, NodeList, PoolList
 from tests.services.memory_tables import Connection
 from tests.services.process import ACCOUNT
 

@@ -8,14 +8,14 @@ from typing import override
 
 import pytest
 
-from shared.domain import id_ranges
-from shared.domain.id_ranges import IdRange
-from shared.domain.read_plans import ReadPlan
+from shared.domain.reads import id_ranges
+from shared.domain.reads.id_ranges import IdRange
+from shared.domain.reads.read_plans import ReadPlan
 from shared.errors import BatchThrottledError
-from shared.services import range_lists
-from shared.stores.batch import TaskPage
-from shared.stores.batch_addresses import StateFilter
-from shared.stores.jobs import generation_partition
+from shared.services.reading import range_lists
+from shared.stores.batch.batch import TaskPage
+from shared.stores.batch.batch_addresses import StateFilter
+from shared.stores.jobs.jobs import generation_partition
 from tests.services.fake_batch import FakeBatch
 from tests.services.process import Recipe
 from tests.services.truth import TrueJob

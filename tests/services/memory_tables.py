@@ -15,7 +15,7 @@ from azure.data.tables import TableEntity, TransactionOperation, UpdateMode
 from azure.data.tables.aio import TableClient
 
 from shared.clock import SharedClock
-from shared.stores.tables import Row, Tables
+from shared.stores.tables.tables import Row, Tables
 
 type Place = tuple[str, str]
 _FILTERS: Mapping[str, Callable[[Place, Row, Mapping[str, Any]], bool]] = {

@@ -9,27 +9,30 @@ from datetime import datetime, timedelta
 from itertools import compress
 from typing import Any, override
 
-from shared.domain import rounds, stored_times, verdicts
-from shared.domain.id_ranges import IdRange
-from shared.domain.jobs import Job, JobFacts
-from shared.domain.leaves import Leaf
-from shared.domain.pictures import AGREEMENT_LASTS, Agreement, Confirmation, Picture
-from shared.domain.read_plans import ReadPlan
-from shared.domain.tasks import Task
+from shared.domain.core import stored_times
+from shared.domain.jobs import verdicts
+from shared.domain.jobs.jobs import Job, JobFacts
+from shared.domain.jobs.pictures import AGREEMENT_LASTS, Agreement, Confirmation, Picture
+from shared.domain.leaves.leaves import Leaf
+from shared.domain.polling import rounds
+from shared.domain.reads.id_ranges import IdRange
+from shared.domain.reads.read_plans import ReadPlan
+from shared.domain.tasks.tasks import Task
 from shared.errors import CacheConflictError, LongReadError, NotFoundError, OvertakenError
-from shared.services import comparison, discovery, reading, task_poll
-from shared.services.dirty_mark import DirtyMark
-from shared.services.folding import fold
-from shared.services.generations import Generations
-from shared.services.incarnation import Incarnation
-from shared.services.long_reads import LongReads
-from shared.services.range_lists import RangeLists
-from shared.services.reading import Reading, finish, is_long_list
-from shared.services.task_poll import Polled, TaskPoll
-from shared.stores.batch import BatchAccount, JobPage
-from shared.stores.jobs import generation_partition
-from shared.stores.leaf_rows import Rewrite
-from shared.stores.task_cache import Directory, TaskCache, load_leaves
+from shared.services.jobs import discovery
+from shared.services.reading import comparison, reading, task_poll
+from shared.services.reading.dirty_mark import DirtyMark
+from shared.services.reading.folding import fold
+from shared.services.reading.generations import Generations
+from shared.services.reading.incarnation import Incarnation
+from shared.services.reading.long_reads import LongReads
+from shared.services.reading.range_lists import RangeLists
+from shared.services.reading.reading import Reading, finish, is_long_list
+from shared.services.reading.task_poll import Polled, TaskPoll
+from shared.stores.batch.batch import BatchAccount, JobPage
+from shared.stores.jobs.jobs import generation_partition
+from shared.stores.jobs.leaf_rows import Rewrite
+from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves
 from tests.services.clocks_apart import OwnClock, a_round_in_the_future, hosts_an_hour_apart
 from tests.services.fake_batch import FakeBatch
 from tests.services.lost_messages import a_lost_message

@@ -2,20 +2,20 @@
 
 from datetime import timedelta
 
+from shared.services.blobs.taken_in import TakenIn
 from shared.services.housekeeping import Housekeeping, Retention
-from shared.services.job_records import JobRecords
-from shared.services.stray_nodes import StrayNodes
-from shared.services.taken_in import TakenIn
-from shared.stores.history import HistoryStore
-from shared.stores.jobs import JobStore
-from shared.stores.nodes import NodeStore
-from shared.stores.operations import OperationStore
-from shared.stores.pool_history import PoolHistoryStore
-from shared.stores.pools import PoolStore
-from shared.stores.read_plans import ReadPlanStore
-from shared.stores.rounds import RoundStore
+from shared.services.jobs.job_records import JobRecords
+from shared.services.pools.stray_nodes import StrayNodes
+from shared.stores.accounts.operations import OperationStore
+from shared.stores.accounts.rounds import RoundStore
+from shared.stores.jobs.history import HistoryStore
+from shared.stores.jobs.jobs import JobStore
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.jobs.task_cache import TaskCache
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
-from shared.stores.task_cache import TaskCache
 from tests.services.memory_tables import Connection, MemoryTables
 from tests.services.pool_world import PoolWorld
 from tests.services.process import ACCOUNT, HISTORY, LoopClock

@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from shared.services.pool_queries import PoolQueries
-from shared.stores.monitoring import MonitoringStore
-from shared.stores.nodes import NodeStore
-from shared.stores.pools import PoolStore
+from shared.services.queries.pool_queries import PoolQueries
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.pools.pools import PoolStore
 from tests.services.memory_tables import Connection, MemoryTables
 from tests.services.pool_world import PoolWorld
 from tests.services.process import ACCOUNT, LoopClock

@@ -11,22 +11,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, override
 
-from shared.domain.keys import key_of
-from shared.domain.node_records import NO_RECORD
-from shared.domain.nodes import Node
-from shared.domain.pool_rounds import pool_verdict
-from shared.domain.pools import NodesPicture, Pool
-from shared.domain.stamps import to_milliseconds
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.node_records import NO_RECORD
+from shared.domain.nodes.nodes import Node
+from shared.domain.polling.pool_rounds import pool_verdict
+from shared.domain.pools.pools import NodesPicture, Pool
 from shared.errors import BatchscopeError
-from shared.services.node_reading import NodeReading
-from shared.services.pool_histories import PoolHistories
-from shared.services.pool_records import PoolRecords
-from shared.services.pool_rounds import PoolRounds
-from shared.services.pools_under_way import PoolsUnderWay
-from shared.stores.monitoring import MonitoringStore
-from shared.stores.nodes import NodeStore
-from shared.stores.pool_history import PoolHistoryStore
-from shared.stores.pools import KnownPools, PoolStore
+from shared.services.pools.node_reading import NodeReading
+from shared.services.pools.pool_records import PoolRecords
+from shared.services.pools.pool_rounds import PoolRounds
+from shared.services.pools.pools_under_way import PoolsUnderWay
+from shared.services.queries.pool_histories import PoolHistories
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.pools.pools import KnownPools, PoolStore
 from tests.services.fake_pools import FakePools, Nodes, PoolService, TruePool, true_summary
 from tests.services.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
 from tests.services.process import ACCOUNT, HISTORY, LoopClock

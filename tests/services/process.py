@@ -6,33 +6,33 @@ from datetime import datetime, timedelta
 from typing import Any, override
 
 from shared.clock import SharedClock
-from shared.domain.accounts import Account
-from shared.domain.samples import HistoryRetention
-from shared.services.histories import Histories
+from shared.domain.accounts.accounts import Account
+from shared.domain.history.samples import HistoryRetention
+from shared.services.accounts.registry import Registry
+from shared.services.blobs.taken_in import TakenIn
 from shared.services.housekeeping import Housekeeping, Retention
-from shared.services.job_records import JobRecords
-from shared.services.leaf_walk import LeafWalk
-from shared.services.long_reads import LongReads
-from shared.services.polling import Polling
-from shared.services.queries import Queries
-from shared.services.queued_jobs import QueuedJobs
-from shared.services.registry import Registry
-from shared.services.rounds import AccountRounds, RoundRules
-from shared.services.stray_nodes import StrayNodes
-from shared.services.taken_in import TakenIn
-from shared.services.task_poll import TaskPoll
-from shared.services.task_queries import TaskQueries
-from shared.stores.history import HistoryStore
-from shared.stores.jobs import JobStore
-from shared.stores.monitoring import MonitoringStore
-from shared.stores.nodes import NodeStore
-from shared.stores.operations import OperationStore
-from shared.stores.pool_history import PoolHistoryStore
-from shared.stores.pools import PoolStore
-from shared.stores.read_plans import ReadPlanStore
-from shared.stores.rounds import RoundStore
+from shared.services.jobs.job_records import JobRecords
+from shared.services.polling.polling import Polling
+from shared.services.polling.queued_jobs import QueuedJobs
+from shared.services.polling.rounds import AccountRounds, RoundRules
+from shared.services.pools.stray_nodes import StrayNodes
+from shared.services.queries.histories import Histories
+from shared.services.queries.queries import Queries
+from shared.services.reading.long_reads import LongReads
+from shared.services.reading.task_poll import TaskPoll
+from shared.services.tasks.leaf_walk import LeafWalk
+from shared.services.tasks.task_queries import TaskQueries
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.accounts.operations import OperationStore
+from shared.stores.accounts.rounds import RoundStore
+from shared.stores.jobs.history import HistoryStore
+from shared.stores.jobs.jobs import JobStore
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.jobs.task_cache import TaskCache
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
-from shared.stores.task_cache import TaskCache
 from tests.services.fake_batch import FakeBatch, Service
 from tests.services.memory_tables import Connection, MemoryTables, Storage
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, override
 
-from shared.domain.job_specifications import JobSpecification
-from shared.domain.jobs import Job, JobFacts
-from shared.domain.keys import key_of
-from shared.domain.schedules import Recurrence, ScheduleFacts
+from shared.domain.core.keys import key_of
+from shared.domain.jobs.jobs import Job, JobFacts
+from shared.domain.schedules.job_specifications import JobSpecification
+from shared.domain.schedules.schedules import Recurrence, ScheduleFacts
 from shared.errors import BatchError, BatchMissingError, BatchscopeError
-from shared.services.round_under_way import BesideEnd
-from shared.services.schedule_rounds import ScheduleRounds
-from shared.stores.batch_schedule_rows import Specified
-from shared.stores.batch_schedules import BatchSchedules, ScheduleList
+from shared.services.round.round_under_way import BesideEnd
+from shared.services.schedules.schedule_rounds import ScheduleRounds
+from shared.stores.batch.batch_schedule_rows import Specified
+from shared.stores.batch.batch_schedules import BatchSchedules, ScheduleList
 from shared.stores.schedules import KnownSchedules, ScheduleStore
 from tests.services.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
 from tests.services.process import ACCOUNT, LoopClock

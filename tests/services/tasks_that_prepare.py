@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from shared.services.reading import SHORT_LIST
+from shared.services.reading.reading import SHORT_LIST
 from tests.services.telling import polled_for_a_while, verdict
 from tests.services.truth import PREPARING, RUNNING
 from tests.services.world import World

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from shared.domain.rounds import Round
-from shared.domain.verdicts import Verdict
+from shared.domain.jobs.verdicts import Verdict
+from shared.domain.polling.rounds import Round
 from tests.services.world import World
 
 

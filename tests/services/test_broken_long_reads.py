@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.stores.read_plans import PLAN_ROW
+from shared.stores.jobs.read_plans import PLAN_ROW
 from tests.services.long_read_world import (
     JOB,
     NAMES,

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from shared.errors import BatchAnswerError
-from shared.services.hour_rollups import HourRollups
+from shared.services.telemetry.hour_rollups import HourRollups
 from tests.services.clocks_apart import STORIES, OwnClock, a_round_in_the_future
 from tests.services.pool_world import PoolProcess, PoolWorld
 from tests.services.process import LoopClock, Recipe

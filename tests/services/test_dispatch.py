@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.domain.jobs import Job
-from shared.domain.operations import JobMessage
+from shared.domain.accounts.operations import JobMessage
+from shared.domain.jobs.jobs import Job
 from shared.errors import BatchUnreachableError, StorageError
-from shared.services.dispatch import Dispatch
-from shared.services.polling import Polling
-from shared.stores.operations import OperationStore
+from shared.services.polling.dispatch import Dispatch
+from shared.services.polling.polling import Polling
+from shared.stores.accounts.operations import OperationStore
 from tests.services.fake_batch import Service
 from tests.services.memory_tables import Fault, MemoryTables
 from tests.services.process import INTERVAL, Process, local_account

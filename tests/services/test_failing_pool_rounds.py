@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.reports import UnreadableRow
+from shared.domain.reports.reports import UnreadableRow
 from shared.errors import BatchAnswerError, BatchError, BatchThrottledError, BatchUnreachableError
 from tests.services.fake_pools import NONSENSE, TruePool
 from tests.services.pool_telling import asked, level_of_nodes, queries

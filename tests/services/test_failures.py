@@ -6,7 +6,7 @@ from typing import Any, override
 import pytest
 
 from shared.errors import BatchAnswerError, BatchThrottledError, BatchUnreachableError
-from shared.stores.batch import TaskPage
+from shared.stores.batch.batch import TaskPage
 from tests.services.fake_batch import FakeBatch
 from tests.services.process import Recipe
 from tests.services.telling import last_round, polled_for_a_while, requests_of, verdict

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from shared.stores.telemetry import TelemetryStore, place_key
+from shared.stores.telemetry.telemetry import TelemetryStore, place_key
 from tests.services.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
 
 _PARTITION = "demo~blob~1"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.history import Point
-from shared.domain.samples import MINUTES, QUARTERS
-from shared.domain.stamps import to_milliseconds
-from shared.domain.tasks import TaskCounts
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.history.history import Point
+from shared.domain.history.samples import MINUTES, QUARTERS
+from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import BatchMissingError, HistoryRangeError, NotFoundError
 from tests.services.memory_tables import Fault
 from tests.services.telling import polled_for_a_while

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.jobs import Job
-from shared.domain.task_lists import TaskList
+from shared.domain.jobs.jobs import Job
+from shared.domain.leaves.task_lists import TaskList
 from shared.errors import NotFoundError
 from tests.services.memory_tables import Fault, ProcessDiedError
 from tests.services.spoiling import spoil

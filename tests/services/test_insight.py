@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.insight import Insight
-from shared.domain.reports import FailuresReport
+from shared.domain.reports.reports import FailuresReport
+from shared.domain.tasks.insight import Insight
 from shared.errors import CacheConflictError
 from tests.domain.summary_oracle import told
 from tests.services.memory_tables import Fault

@@ -6,11 +6,11 @@ from typing import override
 
 import pytest
 
-from shared.domain.id_ranges import IdRange
+from shared.domain.reads.id_ranges import IdRange
 from shared.errors import BatchUnreachableError
-from shared.services.reading import SHORT_LIST
-from shared.stores.batch import TaskPage
-from shared.stores.batch_addresses import StateFilter
+from shared.services.reading.reading import SHORT_LIST
+from shared.stores.batch.batch import TaskPage
+from shared.stores.batch.batch_addresses import StateFilter
 from tests.services.fake_batch import FakeBatch
 from tests.services.process import INTERVAL, Recipe
 from tests.services.telling import last_round, polled_for_a_while, requests_of, verdict

@@ -5,9 +5,9 @@ import json
 from collections.abc import Collection
 from typing import Any, cast, override
 
-from shared.domain.reports import JobReport
-from shared.services.live_evidence import LiveEvidence
-from shared.stores.batch import BatchAccount
+from shared.domain.reports.reports import JobReport
+from shared.services.explain.live_evidence import LiveEvidence
+from shared.stores.batch.batch import BatchAccount
 from tests.services.telling import polled_for_a_while
 from tests.services.world import World
 

@@ -9,10 +9,10 @@ from typing import Any, override
 
 import pytest
 
-from shared.domain.read_plans import ReadPlan
-from shared.services import comparison
-from shared.stores.batch import TaskPage
-from shared.stores.jobs import generation_partition
+from shared.domain.reads.read_plans import ReadPlan
+from shared.services.reading import comparison
+from shared.stores.batch.batch import TaskPage
+from shared.stores.jobs.jobs import generation_partition
 from tests.services.fake_batch import FakeBatch
 from tests.services.memory_tables import ProcessDiedError
 from tests.services.process import Recipe

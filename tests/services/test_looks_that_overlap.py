@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from shared.domain.keys import key_of
-from shared.domain.pictures import Agreement, Picture
-from shared.domain.pools import Pool, PoolConfirmation
-from shared.domain.schedule_rounds import ScheduleRound
-from shared.domain.schedules import Schedule
+from shared.domain.core.keys import key_of
+from shared.domain.jobs.pictures import Agreement, Picture
+from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.pools.pools import Pool, PoolConfirmation
+from shared.domain.schedules.schedules import Schedule
 from tests.services.mutants import confirmed_in_its_own_version
 from tests.services.pool_telling import level_of_nodes
 from tests.services.pool_world import PoolWorld

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from shared.domain.accounts import Account
-from shared.domain.monitoring import MonitoringChange
+from shared.domain.accounts.accounts import Account
+from shared.domain.accounts.monitoring import MonitoringChange
 from shared.errors import AmbiguousNameError, CacheConflictError, MonitoringOffError
-from shared.services.registry import Registry
+from shared.services.accounts.registry import Registry
 from tests.services.process import INTERVAL
 from tests.services.telling import polled_for_a_while, requests_of, verdict
 from tests.services.truth import COMPLETED

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from shared.domain.stamps import to_milliseconds
+from shared.domain.core.stamps import to_milliseconds
 from shared.errors import BatchAnswerError, BatchError
-from shared.services.node_reading import NodeReading
-from shared.stores.nodes import StoredNodes
+from shared.services.pools.node_reading import NodeReading
+from shared.stores.pools.nodes import StoredNodes
 from tests.services.pool_telling import asked, level_of_nodes
 from tests.services.pool_world import PoolWorld
 from tests.services.process import ACCOUNT

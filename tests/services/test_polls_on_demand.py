@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.domain.jobs import Job
-from shared.domain.operations import Reason
-from shared.domain.tasks import TaskCounts
+from shared.domain.accounts.operations import Reason
+from shared.domain.jobs.jobs import Job
+from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import BatchThrottledError, NotFoundError
-from shared.services.round_under_way import RoundUnderWay
+from shared.services.round.round_under_way import RoundUnderWay
 from tests.services.crowd import Crowd
 from tests.services.process import BUDGET, Process, Recipe
 from tests.services.telling import polled_for_a_while, requests_of

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.nodes import summary_of
-from shared.domain.pool_history import PoolPoint
-from shared.domain.samples import MINUTES, QUARTERS
-from shared.domain.stamps import to_milliseconds
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.history.samples import MINUTES, QUARTERS
+from shared.domain.nodes.nodes import summary_of
+from shared.domain.pools.pool_history import PoolPoint
 from shared.errors import HistoryRangeError, NotFoundError
 from tests.services.fake_pools import SLOTS, Nodes, TruePool
 from tests.services.memory_tables import Fault

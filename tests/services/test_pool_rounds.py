@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.nodes import Node, NodeCounts, merged, summary_of
-from shared.domain.pools import Pool
-from shared.domain.stamps import to_milliseconds
-from shared.services import pool_rounds
-from shared.services.node_reading import NodeReading, NodesRead
-from shared.services.pool_rounds import PoolRounds
-from shared.services.pools_under_way import PoolsUnderWay
-from shared.stores.nodes import StoredNodes
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.nodes import Node, NodeCounts, merged, summary_of
+from shared.domain.pools.pools import Pool
+from shared.services.pools import pool_rounds
+from shared.services.pools.node_reading import NodeReading, NodesRead
+from shared.services.pools.pool_rounds import PoolRounds
+from shared.services.pools.pools_under_way import PoolsUnderWay
+from shared.stores.pools.nodes import StoredNodes
 from tests.services.fake_pools import TruePool
 from tests.services.memory_tables import Fault
 from tests.services.pool_telling import asked, level_of_nodes

@@ -7,7 +7,7 @@ from typing import override
 
 import pytest
 
-from shared.domain.pools import Pool, PoolConfirmation, PoolFacts
+from shared.domain.pools.pools import Pool, PoolConfirmation, PoolFacts
 from shared.errors import BatchUnreachableError
 from tests.services.fake_pools import FakePools
 from tests.services.memory_tables import Fault

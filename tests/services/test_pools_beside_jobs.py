@@ -7,16 +7,16 @@ from typing import Any, cast, override
 
 import pytest
 
-from shared.domain.nodes import Node
-from shared.domain.operations import Reason
+from shared.domain.accounts.operations import Reason
+from shared.domain.nodes.nodes import Node
 from shared.errors import BatchAnswerError, BatchThrottledError, StorageError
-from shared.services.pool_records import PoolRecords
-from shared.services.pool_rounds import PoolRounds
-from shared.services.round_under_way import BesideEnd
-from shared.services.schedule_rounds import ScheduleRounds
-from shared.stores.nodes import NodeStore
-from shared.stores.pool_history import PoolHistoryStore
-from shared.stores.pools import PoolStore
+from shared.services.pools.pool_records import PoolRecords
+from shared.services.pools.pool_rounds import PoolRounds
+from shared.services.round.round_under_way import BesideEnd
+from shared.services.schedules.schedule_rounds import ScheduleRounds
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.pools.pools import PoolStore
 from tests.services.fake_pools import FakePools, PoolService, TruePool
 from tests.services.memory_tables import MemoryTables
 from tests.services.process import ACCOUNT, HISTORY, Process

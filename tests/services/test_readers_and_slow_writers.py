@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from shared.domain.reports import JobReport
-from shared.services.queries import Queries
+from shared.domain.reports.reports import JobReport
+from shared.services.queries.queries import Queries
 from tests.services.telling import polled_for_a_while, verdict
 from tests.services.world import SECOND, World
 

@@ -2,10 +2,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from shared.domain.tasks import Task
-from shared.services import reading
-from shared.services.reading import read_pages
-from shared.stores.batch import TaskPage
+from shared.domain.tasks.tasks import Task
+from shared.services.reading import reading
+from shared.services.reading.reading import read_pages
+from shared.stores.batch.batch import TaskPage
 from tests.services.world import World
 
 

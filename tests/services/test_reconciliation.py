@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from shared.errors import BatchAnswerError
-from shared.services import discovery
+from shared.services.jobs import discovery
 from tests.services.memory_tables import Fault
 from tests.services.spoiling import spoil_leaves
 from tests.services.telling import polled_for_a_while, requests_of, verdict

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.read_plans import ReadPlan
-from shared.domain.rounds import Round
+from shared.domain.polling.rounds import Round
+from shared.domain.reads.read_plans import ReadPlan
 from shared.errors import CacheConflictError
 from tests.services.memory_tables import Fault
 from tests.services.telling import last_round, polled_for_a_while, verdict

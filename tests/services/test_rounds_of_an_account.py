@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.jobs import Retired
+from shared.domain.jobs.jobs import Retired
 from shared.errors import (
     BatchAnswerError,
     BatchMissingError,
@@ -13,7 +13,7 @@ from shared.errors import (
     BatchThrottledError,
     BatchUnreachableError,
 )
-from shared.services import discovery
+from shared.services.jobs import discovery
 from tests.services.memory_tables import Fault
 from tests.services.process import BUDGET, INTERVAL
 from tests.services.telling import last_round, polled_for_a_while, requests_of, verdict

@@ -5,11 +5,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from shared.domain.reports import JobReport
-from shared.domain.schedules import Recurrence, ScheduleFacts, first_seen
-from shared.services.queries import Queries
-from shared.services.schedule_queries import ScheduleQueries
-from shared.stores.monitoring import MonitoringStore
+from shared.domain.reports.reports import JobReport
+from shared.domain.schedules.schedules import Recurrence, ScheduleFacts, first_seen
+from shared.services.queries.queries import Queries
+from shared.services.queries.schedule_queries import ScheduleQueries
+from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.schedules import ScheduleStore
 from tests.services.memory_tables import Connection, MemoryTables, Storage
 from tests.services.process import ACCOUNT, LoopClock

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.missed_runs import missed_runs
-from shared.domain.schedule_rounds import ScheduleRound, schedule_verdict
-from shared.domain.schedules import Recurrence
-from shared.services.schedule_rounds import ScheduleRounds
-from shared.services.schedules_under_way import SchedulesUnderWay
+from shared.domain.polling.schedule_rounds import ScheduleRound, schedule_verdict
+from shared.domain.schedules.missed_runs import missed_runs
+from shared.domain.schedules.schedules import Recurrence
+from shared.services.schedules.schedule_rounds import ScheduleRounds
+from shared.services.schedules.schedules_under_way import SchedulesUnderWay
 from tests.services.memory_tables import Fault
 from tests.services.schedule_world import ScheduleWorld
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.domain.jobs import Job
-from shared.domain.keys import key_of
-from shared.domain.pictures import Picture
-from shared.services.task_poll import Polled, TaskPoll
-from shared.stores.batch import BatchAccount
+from shared.domain.core.keys import key_of
+from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.pictures import Picture
+from shared.services.reading.task_poll import Polled, TaskPoll
+from shared.stores.batch.batch import BatchAccount
 from tests.services.process import BUDGET
 from tests.services.truth import TrueJob
 from tests.services.world import SECOND, World

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from shared.errors import BatchUnreachableError
-from shared.services.pools_under_way import PoolsUnderWay
-from shared.stores.pools import PoolStore
+from shared.services.pools.pools_under_way import PoolsUnderWay
+from shared.stores.pools.pools import PoolStore
 from tests.services.memory_tables import ProcessDiedError, die
 from tests.services.pool_world import PoolWorld
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from shared.services import housekeeping as housekeeping_service
-from shared.services.stray_nodes import StrayNodes
-from shared.stores.pools import PoolStore
+from shared.services.pools.stray_nodes import StrayNodes
+from shared.stores.pools.pools import PoolStore
 from tests.services.memory_tables import Fault, die
 from tests.services.pool_housekeeping import housekeeping
 from tests.services.pool_world import PoolWorld

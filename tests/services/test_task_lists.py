@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from shared.domain.failures import failure_group_id
-from shared.domain.keys import key_of
-from shared.domain.task_filters import TaskFilter
-from shared.domain.task_lists import TaskList
-from shared.domain.task_order import TaskOrder
-from shared.domain.tasks import Task
+from shared.domain.core.keys import key_of
+from shared.domain.leaves.task_filters import TaskFilter
+from shared.domain.leaves.task_lists import TaskList
+from shared.domain.leaves.task_order import TaskOrder
+from shared.domain.tasks.failures import failure_group_id
+from shared.domain.tasks.tasks import Task
 from shared.errors import CacheConflictError
 from tests.services.process import Process
 from tests.services.telling import polled_for_a_while

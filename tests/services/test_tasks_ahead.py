@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from shared.domain.outlook import outlook_of
-from shared.domain.reports import JobReport
-from shared.services.leaf_walk import LeafWalk
-from shared.services.timelines import Timelines
+from shared.domain.jobs.outlook import outlook_of
+from shared.domain.reports.reports import JobReport
+from shared.services.tasks.leaf_walk import LeafWalk
+from shared.services.tasks.timelines import Timelines
 from tests.services.process import Process
 from tests.services.truth import COMPLETED, RUNNING, TrueJob
 from tests.services.world import World

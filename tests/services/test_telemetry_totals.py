@@ -7,13 +7,13 @@ import pytest
 from azure.core.exceptions import ResourceModifiedError
 
 from shared.clock import SharedClock
-from shared.domain.telemetry.labels import PathPattern
-from shared.domain.telemetry_totals import TelemetryTotals
+from shared.domain.telemetry.records.labels import PathPattern
+from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
 from shared.errors import StorageError
-from shared.services.telemetry_intake import TelemetryIntake
-from shared.stores.node_index import NodeIndex
-from shared.stores.telemetry import TelemetryStore
-from shared.stores.telemetry_totals import TelemetryTotalsStore
+from shared.services.telemetry.telemetry_intake import TelemetryIntake
+from shared.stores.telemetry.node_index import NodeIndex
+from shared.stores.telemetry.telemetry import TelemetryStore
+from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
 from tests.services.memory_tables import Connection, Fault, MemoryTables, Storage, failure
 from tests.services.process import ACCOUNT
 

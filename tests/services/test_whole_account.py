@@ -11,10 +11,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from shared.domain.pictures import Picture
+from shared.domain.jobs.pictures import Picture
 from shared.errors import BatchUnreachableError
-from shared.services import pool_rounds
-from shared.services.incarnation import Incarnation
+from shared.services.pools import pool_rounds
+from shared.services.reading.incarnation import Incarnation
 from tests.services.memory_tables import Fault
 from tests.services.mutants import confirmed_in_its_own_version, nobody_asks
 from tests.services.truth import ACTIVE, COMPLETED, RUNNING

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from shared.domain.jobs import JobFacts
-from shared.domain.tasks import Task, TaskCounts
+from shared.domain.jobs.jobs import JobFacts
+from shared.domain.tasks.tasks import Task, TaskCounts
 
 ACTIVE, PREPARING, RUNNING, COMPLETED = range(4)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
-from shared.domain import jobs, reconciliation, verdicts
-from shared.services import comparison, discovery
+from shared.domain.jobs import jobs, reconciliation, verdicts
+from shared.services.jobs import discovery
+from shared.services.reading import comparison
 from tests.services.delta_machine import SHORT, DeltaMachine
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, NamedTuple, override
 
-from shared.domain.pool_rounds import pool_verdict
-from shared.domain.schedule_rounds import schedule_verdict
-from shared.services.pool_records import PoolRecords
-from shared.services.pool_rounds import PoolRounds
-from shared.services.schedule_rounds import ScheduleRounds
-from shared.stores.nodes import NodeStore
-from shared.stores.pool_history import PoolHistoryStore
-from shared.stores.pools import PoolStore
+from shared.domain.polling.pool_rounds import pool_verdict
+from shared.domain.polling.schedule_rounds import schedule_verdict
+from shared.services.pools.pool_records import PoolRecords
+from shared.services.pools.pool_rounds import PoolRounds
+from shared.services.schedules.schedule_rounds import ScheduleRounds
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
 from tests.services.fake_pools import FakePools
 from tests.services.memory_tables import Fault, MemoryTables

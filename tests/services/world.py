@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shared.domain.failures import Failures
-from shared.domain.keys import key_of
-from shared.domain.operations import JobMessage
-from shared.domain.reports import JobReport
-from shared.domain.task_lists import TaskList
-from shared.domain.tasks import Task
+from shared.domain.accounts.operations import JobMessage
+from shared.domain.core.keys import key_of
+from shared.domain.leaves.task_lists import TaskList
+from shared.domain.reports.reports import JobReport
+from shared.domain.tasks.failures import Failures
+from shared.domain.tasks.tasks import Task
 from shared.errors import BatchscopeError
-from shared.services.round_under_way import RoundUnderWay
-from shared.stores.jobs import generation_partition
+from shared.services.round.round_under_way import RoundUnderWay
+from shared.stores.jobs.jobs import generation_partition
 from tests.domain.summary_oracle import blamed, told
 from tests.services.fake_batch import Service
 from tests.services.memory_tables import Fault, ProcessDiedError, Storage

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.stores.tables import Tables
+from shared.stores.tables.tables import Tables
 
 
 @pytest.fixture(scope="module")

@@ -8,70 +8,71 @@ from typing import Any, get_args, get_origin
 from msgspec import UnsetType
 from msgspec.structs import fields
 
-from shared.domain.batch_events import BatchEvent
-from shared.domain.beginnings import Beginning
-from shared.domain.blobs import Entry, Place
-from shared.domain.id_ranges import IdRange
-from shared.domain.insight import Insight, StoredInsight
-from shared.domain.interruptions import Interruptions, Tally
-from shared.domain.job_rules import JobRules
-from shared.domain.job_specifications import JobSpecification
-from shared.domain.jobs import Job, JobFacts, Retired
-from shared.domain.keys import partition_of
-from shared.domain.monitoring import Monitoring
-from shared.domain.node_records import NodeRecord, Past
-from shared.domain.nodes import Node, NodeError, NodeSummary, RecentTask, StartRun
-from shared.domain.operations import PollOperation, Reason
-from shared.domain.pictures import Agreement, Confirmation, Picture, TaskRead
-from shared.domain.pool_rounds import PoolRound
-from shared.domain.pool_samples import PoolNumbers, PoolSample
-from shared.domain.pool_settings import AutoScale, Evaluation, Problem, StartTask
-from shared.domain.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, Size
-from shared.domain.read_plans import ReadPlan
-from shared.domain.rejects import Refusal
-from shared.domain.resize_errors import ResizeError
-from shared.domain.rounds import Mark, Round
-from shared.domain.samples import HistoryRetention, Sample, rows_of
-from shared.domain.schedule_rounds import ScheduleRound
-from shared.domain.schedules import Baseline, LastCount, Recurrence, Schedule, ScheduleFacts
-from shared.domain.stamps import to_milliseconds
-from shared.domain.sweeps import LaneSweep, Totals
-from shared.domain.task_details import Shown
-from shared.domain.tasks import Task, TaskCounts
-from shared.domain.telemetry.arrivals import Arrival
-from shared.domain.telemetry.blob_state import State
-from shared.domain.telemetry.chunks import HOURS, chunks_of
-from shared.domain.telemetry.folding import Memory
-from shared.domain.telemetry.labels import Identity
-from shared.domain.telemetry.left_out import LeftOut
-from shared.domain.telemetry.node_facts import Disk, NodeFacts
-from shared.domain.telemetry.rollups import Rollup, Rollups, hours
-from shared.domain.telemetry.series import Series
-from shared.domain.telemetry.session import Phase, Session
-from shared.domain.telemetry.sessions import Sessions
-from shared.domain.telemetry.summaries import Reading
-from shared.domain.telemetry_totals import REASONS, TelemetryTotals
-from shared.services.folding import fold
-from shared.stores import events, telemetry
-from shared.stores.blob_entries import BlobEntryStore
+from shared.domain.accounts.monitoring import Monitoring
+from shared.domain.accounts.operations import PollOperation, Reason
+from shared.domain.blobs.beginnings import Beginning
+from shared.domain.blobs.blobs import Entry, Place
+from shared.domain.blobs.rejects import Refusal
+from shared.domain.blobs.sweeps import LaneSweep, Totals
+from shared.domain.core.keys import partition_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.events.batch_events import BatchEvent
+from shared.domain.history.samples import HistoryRetention, Sample, rows_of
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.jobs import Job, JobFacts, Retired
+from shared.domain.jobs.pictures import Agreement, Confirmation, Picture, TaskRead
+from shared.domain.nodes.interruptions import Interruptions, Tally
+from shared.domain.nodes.node_records import NodeRecord, Past
+from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, StartRun
+from shared.domain.polling.pool_rounds import PoolRound
+from shared.domain.polling.rounds import Mark, Round
+from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
+from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
+from shared.domain.pools.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, Size
+from shared.domain.pools.resize_errors import ResizeError
+from shared.domain.reads.id_ranges import IdRange
+from shared.domain.reads.read_plans import ReadPlan
+from shared.domain.schedules.job_specifications import JobSpecification
+from shared.domain.schedules.schedules import Baseline, LastCount, Recurrence, Schedule, ScheduleFacts
+from shared.domain.tasks.insight import Insight, StoredInsight
+from shared.domain.tasks.task_details import Shown
+from shared.domain.tasks.tasks import Task, TaskCounts
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.rollups.chunks import HOURS, chunks_of
+from shared.domain.telemetry.rollups.folding import Memory
+from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours
+from shared.domain.telemetry.rollups.summaries import Reading
+from shared.domain.telemetry.sessions.arrivals import Arrival
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.left_out import LeftOut
+from shared.domain.telemetry.sessions.node_facts import Disk, NodeFacts
+from shared.domain.telemetry.sessions.session import Phase, Session
+from shared.domain.telemetry.sessions.sessions import Sessions
+from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
+from shared.services.reading.folding import fold
+from shared.stores import events
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.accounts.operations import OperationStore
+from shared.stores.accounts.rounds import RoundStore
+from shared.stores.blobs.blob_entries import BlobEntryStore
+from shared.stores.blobs.places import PlaceStore
+from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
-from shared.stores.history import HistoryStore
-from shared.stores.jobs import JobStore, generation_partition
-from shared.stores.monitoring import MonitoringStore
-from shared.stores.node_index import NodeIndex
-from shared.stores.nodes import NodeStore, StoredNodes, planned
-from shared.stores.operations import OperationStore
-from shared.stores.places import PlaceStore
-from shared.stores.pool_history import PoolHistoryStore
-from shared.stores.pools import PoolStore
-from shared.stores.read_plans import ReadPlanStore
-from shared.stores.rejects import RejectStore
-from shared.stores.rounds import RoundStore
+from shared.stores.jobs.history import HistoryStore
+from shared.stores.jobs.jobs import JobStore, generation_partition
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.jobs.task_cache import Directory, TaskCache
+from shared.stores.pools.nodes import NodeStore, StoredNodes, planned
+from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
-from shared.stores.tables import Tables
-from shared.stores.task_cache import Directory, TaskCache
-from shared.stores.telemetry_hours import HourStore, hour_rows
-from shared.stores.telemetry_totals import TelemetryTotalsStore
+from shared.stores.tables.tables import Tables
+from shared.stores.telemetry import telemetry
+from shared.stores.telemetry.node_index import NodeIndex
+from shared.stores.telemetry.telemetry_hours import HourStore, hour_rows
+from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
 
 ACCOUNT = "demo.westeurope"
 LARGE = "large"

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from shared.stores.batch import BatchAccount
-from shared.stores.batch_evidence import BatchEvidence
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_evidence import BatchEvidence
 from tests.stores.test_batch_pools import body
 from tests.stores.test_failing_batch import Service, account, service
 

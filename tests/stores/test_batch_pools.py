@@ -9,16 +9,16 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from aiohttp import web
 
-from shared.domain.nodes import NodeCounts, NodeError, RecentTask, StartRun
-from shared.domain.pool_settings import AutoScale, Problem
-from shared.domain.pools import Size
-from shared.domain.stamps import to_milliseconds
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.nodes import NodeCounts, NodeError, RecentTask, StartRun
+from shared.domain.pools.pool_settings import AutoScale, Problem
+from shared.domain.pools.pools import Size
 from shared.errors import BatchAnswerError
-from shared.stores.batch import BatchAccount
-from shared.stores.batch_node_rows import counts_of, known_nodes_of, nodes_of
-from shared.stores.batch_pool_rows import pool_of, pools_of
-from shared.stores.batch_pools import BatchPools, ToldNodes
-from shared.stores.batch_rows import NONSENSE
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_node_rows import counts_of, known_nodes_of, nodes_of
+from shared.stores.batch.batch_pool_rows import pool_of, pools_of
+from shared.stores.batch.batch_pools import BatchPools, ToldNodes
+from shared.stores.batch.batch_rows import NONSENSE
 from tests.stores.test_failing_batch import CASES, Service, account, service
 
 __all__ = ["account", "service"]

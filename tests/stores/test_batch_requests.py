@@ -1,8 +1,8 @@
 from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
 
-from shared.domain.id_ranges import IdRange
-from shared.stores.batch_addresses import tasks_url
+from shared.domain.reads.id_ranges import IdRange
+from shared.stores.batch.batch_addresses import tasks_url
 
 SINCE = datetime(2026, 11, 21, 7, 0, 0, 123_999, tzinfo=UTC)
 

@@ -12,9 +12,9 @@ from azure.batch.models import BatchJob
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.stamps import to_milliseconds
-from shared.domain.tasks import RESULTS, STATES, Task
-from shared.stores.batch_rows import NONSENSE, job_of, page_of, task_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.tasks.tasks import RESULTS, STATES, Task
+from shared.stores.batch.batch_rows import NONSENSE, job_of, page_of, task_of
 from tests.domain.profiles import load_profile
 from tests.domain.task_strategies import ids
 

@@ -9,12 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from aiohttp import web
 
-from shared.domain.schedules import Recurrence
+from shared.domain.schedules.schedules import Recurrence
 from shared.errors import BatchAnswerError
-from shared.stores.batch import BatchAccount
-from shared.stores.batch_rows import NONSENSE
-from shared.stores.batch_schedule_rows import schedule_of, schedules_of, specifications_of
-from shared.stores.batch_schedules import BatchSchedules
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_rows import NONSENSE
+from shared.stores.batch.batch_schedule_rows import schedule_of, schedules_of, specifications_of
+from shared.stores.batch.batch_schedules import BatchSchedules
 from tests.stores.test_failing_batch import CASES, Service, account, service
 
 __all__ = ["account", "service"]

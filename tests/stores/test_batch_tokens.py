@@ -7,9 +7,9 @@ from azure.core.credentials import AccessToken
 from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.exceptions import ClientAuthenticationError
 
-from shared.domain.accounts import parse_accounts
+from shared.domain.accounts.accounts import parse_accounts
 from shared.errors import BatchError
-from shared.stores.batch import BatchAccount
+from shared.stores.batch.batch import BatchAccount
 
 
 class Refusing(AsyncTokenCredential):

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from shared.domain.call_window import CallWindow
+from shared.domain.core.call_window import CallWindow
 from shared.errors import BatchThrottledError
-from shared.stores.call_cap import CallCapPolicy, LongReadTurns
+from shared.stores.batch.call_cap import CallCapPolicy, LongReadTurns
 
 
 async def test_calls_past_the_cap_are_refused_and_told_when_there_is_room() -> None:

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from shared.domain.accounts import Account
+from shared.domain.accounts.accounts import Account
 from shared.errors import (
     BatchAnswerError,
     BatchError,
@@ -19,7 +19,7 @@ from shared.errors import (
     BatchThrottledError,
     BatchUnreachableError,
 )
-from shared.stores.batch import BatchAccount
+from shared.stores.batch.batch import BatchAccount
 
 type Answer = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 KEY = base64.b64encode(b"k" * 64).decode()

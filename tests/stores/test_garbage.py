@@ -19,10 +19,10 @@ from azure.storage.blob.aio import BlobServiceClient
 from local.dev.checkout import HERE
 from shared import garbage
 from shared.garbage import collect_rarely
-from shared.stores.blobs import BlobContainer
-from shared.stores.history import has_rows
-from shared.stores.tables import Tables, load_range, load_rows, save_row
-from shared.stores.telemetry_rows import rows_between
+from shared.stores.blobs.blobs import BlobContainer
+from shared.stores.jobs.history import has_rows
+from shared.stores.tables.tables import Tables, load_range, load_rows, save_row
+from shared.stores.telemetry.telemetry_rows import rows_between
 
 TIMES, BLOBS, ROWS = 40, 50, 20
 

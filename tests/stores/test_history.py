@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.samples import MINUTES, QUARTERS, Grain, HistoryRetention, Sample, rows_of, sample_of
-from shared.domain.stamps import to_milliseconds
-from shared.domain.tasks import TaskCounts
-from shared.stores.history import HistoryStore
-from shared.stores.tables import Tables
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.history.samples import MINUTES, QUARTERS, Grain, HistoryRetention, Sample, rows_of, sample_of
+from shared.domain.tasks.tasks import TaskCounts
+from shared.stores.jobs.history import HistoryStore
+from shared.stores.tables.tables import Tables
 
 T0 = to_milliseconds(datetime(2026, 11, 21, 7, tzinfo=UTC))
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000

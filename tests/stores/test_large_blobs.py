@@ -2,15 +2,15 @@
 
 from datetime import UTC, datetime
 
-from shared.domain.blobs import Entry, Place
-from shared.domain.rejects import Refusal
-from shared.domain.sweeps import LaneSweep, Totals
-from shared.stores.blob_entries import BlobEntryStore
+from shared.domain.blobs.blobs import Entry, Place
+from shared.domain.blobs.rejects import Refusal
+from shared.domain.blobs.sweeps import LaneSweep, Totals
+from shared.stores.blobs.blob_entries import BlobEntryStore
+from shared.stores.blobs.places import PlaceStore
+from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import TABLE, EventStore, head_row, place_key
-from shared.stores.places import PlaceStore
-from shared.stores.rejects import RejectStore
-from shared.stores.tables import Tables
-from shared.stores.unit_writes import write_at_once
+from shared.stores.tables.tables import Tables
+from shared.stores.tables.unit_writes import write_at_once
 
 NOON = datetime(2026, 8, 6, 12, tzinfo=UTC)
 FAR = 5 << 30

@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 
 from shared.errors import BatchAnswerError, BatchMissingError
-from shared.stores.batch import BatchAccount
-from shared.stores.batch_evidence import BatchEvidence
-from shared.stores.batch_pools import BatchPools
-from shared.stores.batch_schedules import BatchSchedules
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_evidence import BatchEvidence
+from shared.stores.batch.batch_pools import BatchPools
+from shared.stores.batch.batch_schedules import BatchSchedules
 from tests.stores.test_failing_batch import Service, opened, refusing, service
 
 __all__ = ["service"]

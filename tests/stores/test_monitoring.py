@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from azure.data.tables import UpdateMode
 
-from shared.domain.monitoring import Monitoring, MonitoringChange
-from shared.domain.rounds import Mark, Round
+from shared.domain.accounts.monitoring import Monitoring, MonitoringChange
+from shared.domain.polling.rounds import Mark, Round
 from shared.errors import CacheConflictError
-from shared.stores.monitoring import MonitoringStore
-from shared.stores.rounds import RoundStore
-from shared.stores.schemas import SCHEMAS
-from shared.stores.tables import Tables
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.accounts.rounds import RoundStore
+from shared.stores.tables.schemas import SCHEMAS
+from shared.stores.tables.tables import Tables
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
 CASES = {

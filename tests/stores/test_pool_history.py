@@ -8,17 +8,17 @@ from itertools import pairwise
 
 import pytest
 
-from shared.domain.interruptions import Interruptions, Tally
-from shared.domain.nodes import NodeSummary
-from shared.domain.pool_samples import PoolSample, pool_sample_of
-from shared.domain.pools import NodesPicture, Pool, PoolFacts, Size, first_seen
-from shared.domain.samples import MINUTES, QUARTERS, Grain, HistoryRetention, rows_of
-from shared.domain.stamps import to_milliseconds
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.history.samples import MINUTES, QUARTERS, Grain, HistoryRetention, rows_of
+from shared.domain.nodes.interruptions import Interruptions, Tally
+from shared.domain.nodes.nodes import NodeSummary
+from shared.domain.pools.pool_samples import PoolSample, pool_sample_of
+from shared.domain.pools.pools import NodesPicture, Pool, PoolFacts, Size, first_seen
 from shared.errors import CacheConflictError
-from shared.services.pool_records import PoolRecords
-from shared.stores.pool_history import PoolHistoryStore
-from shared.stores.pools import PoolStore
-from shared.stores.tables import Tables, load_rows
+from shared.services.pools.pool_records import PoolRecords
+from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.pools.pools import PoolStore
+from shared.stores.tables.tables import Tables, load_rows
 
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
 T0 = to_milliseconds(START)

@@ -11,18 +11,18 @@ import orjson
 import pytest
 from azure.data.tables import UpdateMode
 
-from shared.domain.interruptions import Interruptions, Tally
-from shared.domain.node_records import NodeRecord, Past
-from shared.domain.nodes import Node, NodeError, NodeSummary, RecentTask, StartRun
-from shared.domain.pool_rounds import PoolRound
-from shared.domain.pool_settings import AutoScale, Evaluation, Problem, StartTask
-from shared.domain.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, Size, first_seen
+from shared.domain.nodes.interruptions import Interruptions, Tally
+from shared.domain.nodes.node_records import NodeRecord, Past
+from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, StartRun
+from shared.domain.polling.pool_rounds import PoolRound
+from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
+from shared.domain.pools.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, Size, first_seen
 from shared.errors import CacheConflictError
-from shared.stores import nodes as nodes_module
-from shared.stores import unit_writes
-from shared.stores.nodes import NodeStore, StoredNodes, planned
-from shared.stores.pools import PoolStore
-from shared.stores.tables import Tables, json_columns, load_rows
+from shared.stores.pools import nodes as nodes_module
+from shared.stores.pools.nodes import NodeStore, StoredNodes, planned
+from shared.stores.pools.pools import PoolStore
+from shared.stores.tables import unit_writes
+from shared.stores.tables.tables import Tables, json_columns, load_rows
 
 T0 = datetime(2026, 11, 21, 7, 0, 1, 234_000, tzinfo=UTC)
 FACTS = PoolFacts(

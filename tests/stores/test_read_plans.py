@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.id_ranges import IdRange
-from shared.domain.read_plans import ReadPlan
+from shared.domain.reads.id_ranges import IdRange
+from shared.domain.reads.read_plans import ReadPlan
 from shared.errors import CacheConflictError, UnreadableError
-from shared.stores.read_plans import ReadPlanStore
-from shared.stores.tables import Tables
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.tables.tables import Tables
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 LINK = "https://demo.westeurope.batch.azure.com/jobs/a/tasks?$filter=id%20ge%20'it''s'&$skiptoken=" + "x" * 900

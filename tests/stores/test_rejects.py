@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from shared.domain.blobs import Entry
-from shared.domain.rejects import Refusal
-from shared.stores.rejects import RejectStore
-from shared.stores.tables import Tables
+from shared.domain.blobs.blobs import Entry
+from shared.domain.blobs.rejects import Refusal
+from shared.stores.blobs.rejects import RejectStore
+from shared.stores.tables.tables import Tables
 
 NOON = datetime(2026, 8, 6, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -10,12 +10,12 @@ import pytest_asyncio
 from aiohttp import web
 
 from shared.errors import BlobError, RepeatedLinkError, StorageError
-from shared.stores.batch import BatchAccount
-from shared.stores.batch_evidence import BatchEvidence
-from shared.stores.batch_pools import BatchPools
-from shared.stores.batch_schedules import BatchSchedules
-from shared.stores.blobs import BlobContainer
-from shared.stores.tables import Tables, load_rows
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_evidence import BatchEvidence
+from shared.stores.batch.batch_pools import BatchPools
+from shared.stores.batch.batch_schedules import BatchSchedules
+from shared.stores.blobs.blobs import BlobContainer
+from shared.stores.tables.tables import Tables, load_rows
 from tests.stores.test_failing_batch import Service, opened, service
 
 __all__ = ["service"]

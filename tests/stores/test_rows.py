@@ -10,22 +10,22 @@ from typing import Any
 import pytest
 from azure.data.tables import UpdateMode
 
-from shared.domain.insight import Insight, StoredInsight
-from shared.domain.job_rules import JobRules
-from shared.domain.jobs import Job, JobFacts, Retired
-from shared.domain.leaves import Leaf
-from shared.domain.operations import PollOperation, Reason
-from shared.domain.pictures import Agreement, Confirmation, Picture, TaskRead
-from shared.domain.rounds import Round
-from shared.domain.samples import Sample
-from shared.domain.tasks import TaskCounts
+from shared.domain.accounts.operations import PollOperation, Reason
+from shared.domain.history.samples import Sample
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.jobs import Job, JobFacts, Retired
+from shared.domain.jobs.pictures import Agreement, Confirmation, Picture, TaskRead
+from shared.domain.leaves.leaves import Leaf
+from shared.domain.polling.rounds import Round
+from shared.domain.tasks.insight import Insight, StoredInsight
+from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, StorageError
-from shared.stores.jobs import JobStore
-from shared.stores.leaf_rows import LeafEntry, Rewrite
-from shared.stores.operations import OperationStore
-from shared.stores.rounds import RoundStore
-from shared.stores.tables import Tables
-from shared.stores.task_cache import Directory, TaskCache
+from shared.stores.accounts.operations import OperationStore
+from shared.stores.accounts.rounds import RoundStore
+from shared.stores.jobs.jobs import JobStore
+from shared.stores.jobs.leaf_rows import LeafEntry, Rewrite
+from shared.stores.jobs.task_cache import Directory, TaskCache
+from shared.stores.tables.tables import Tables
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)

@@ -8,14 +8,15 @@ import pytest
 
 from local.backup import manifest
 from local.dev.checkout import HERE
-from shared.domain import insight, leaf_summaries, leaves
-from shared.domain.monitoring import Monitoring
+from shared.domain.accounts.monitoring import Monitoring
+from shared.domain.leaves import leaf_summaries, leaves
+from shared.domain.tasks import insight
 from shared.errors import UnreadableError
-from shared.stores import heads
-from shared.stores.monitoring import MonitoringStore
-from shared.stores.schemas import SCHEMAS, refuse_newer, schema_of
-from shared.stores.tables import NAMES, Tables
-from shared.stores.unreadable import read
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.jobs import heads
+from shared.stores.tables.schemas import SCHEMAS, refuse_newer, schema_of
+from shared.stores.tables.tables import NAMES, Tables
+from shared.stores.tables.unreadable import read
 
 PAGE = (HERE.root / "docs/schema.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| `")]

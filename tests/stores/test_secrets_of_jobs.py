@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 from azure.batch.models import BatchJob
 
-from shared.domain.redaction import MARK
-from shared.stores.batch_rows import job_of
+from shared.domain.redaction.redaction import MARK
+from shared.stores.batch.batch_rows import job_of
 
 SECRET = "Tr0ub4dor"
 AT = "2026-11-21T07:00:00Z"

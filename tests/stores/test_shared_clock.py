@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.clock import SharedClock
-from shared.stores.tables import Tables
+from shared.stores.tables.tables import Tables
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -11,16 +11,16 @@ import pytest
 
 from functions.positions import continuation_of
 from functions.queue_messages import PollMessage, job_message, poll_message, text_of
-from shared.domain.blobs import name_key
-from shared.domain.event_lists import EventFilter
-from shared.domain.event_marks import marks_of, marks_wanted
-from shared.domain.event_records import parse_event
-from shared.domain.failures import failure_group_id
-from shared.domain.operations import JobMessage
-from shared.domain.tasks import TaskCounts
-from shared.domain.telemetry.catalog import PLUGINS
-from shared.domain.telemetry.labels import PathPattern
-from shared.domain.telemetry.series import Series
+from shared.domain.accounts.operations import JobMessage
+from shared.domain.blobs.blobs import name_key
+from shared.domain.events.event_lists import EventFilter
+from shared.domain.events.event_marks import marks_of, marks_wanted
+from shared.domain.events.event_records import parse_event
+from shared.domain.tasks.failures import failure_group_id
+from shared.domain.tasks.tasks import TaskCounts
+from shared.domain.telemetry.catalog.catalog import PLUGINS
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.records.labels import PathPattern
 from tests.pinned_names import assert_pinned
 from tests.stores.made_rows import ACCOUNT, BLOB, ENTRY, EVENT, PICTURE, POOL, SCHEDULE, T0, WHOSE
 

@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 import pytest
 from azure.data.tables import UpdateMode
 
-from shared.domain.insight import StoredInsight
-from shared.domain.keys import key_of
-from shared.domain.leaves import FORMAT, Leaf
-from shared.domain.tasks import COUNT_FIELDS, Task, TaskCounts
+from shared.domain.core.keys import key_of
+from shared.domain.leaves.leaves import FORMAT, Leaf
+from shared.domain.tasks.insight import StoredInsight
+from shared.domain.tasks.tasks import COUNT_FIELDS, Task, TaskCounts
 from shared.errors import CacheConflictError, StorageError
-from shared.services.folding import fold
-from shared.stores.heads import HEAD, Head, sum_of
-from shared.stores.leaf_rows import LeafEntry, Rewrite, transactions
-from shared.stores.tables import Tables, load_rows
-from shared.stores.task_cache import Directory, TaskCache, load_leaves, load_run
+from shared.services.reading.folding import fold
+from shared.stores.jobs.heads import HEAD, Head, sum_of
+from shared.stores.jobs.leaf_rows import LeafEntry, Rewrite, transactions
+from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves, load_run
+from shared.stores.tables.tables import Tables, load_rows
 from tests.domain.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
 from tests.domain.summary_oracle import blamed, told
 

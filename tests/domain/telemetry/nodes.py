@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from shared.domain.telemetry.blob_state import State
-from shared.domain.telemetry.decoding import Step
-from shared.domain.telemetry.intake import Intake, Window
-from shared.domain.telemetry.labels import Identity
-from shared.domain.telemetry.metrics import Metric, Value
-from shared.domain.telemetry.rollups import MINUTE, Rollup, Rollups, merged
-from shared.domain.telemetry.series import Series
-from shared.domain.telemetry.taken import Taken
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.decode.decoding import Step
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.records.metrics import Metric, Value
+from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups, merged
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.intake import Intake, Window
+from shared.domain.telemetry.sessions.taken import Taken
 from tests.domain.telemetry.reading import record
 
 WINDOW = Window(datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC))

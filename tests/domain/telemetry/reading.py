@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shared.domain.telemetry.decoding import Decoder, Step
-from shared.domain.telemetry.metrics import Metric, Rejected, Value
-from shared.domain.telemetry.precision import Precision
-from shared.domain.telemetry.texts import TextReader, Texts
+from shared.domain.telemetry.decode.decoding import Decoder, Step
+from shared.domain.telemetry.decode.texts import TextReader, Texts
+from shared.domain.telemetry.records.metrics import Metric, Rejected, Value
+from shared.domain.telemetry.records.precision import Precision
 
 NS = Precision("ns")
 

@@ -11,8 +11,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.decoding import Decoder, Step
-from shared.domain.telemetry.taken import Taken
+from shared.domain.telemetry.decode.decoding import Decoder, Step
+from shared.domain.telemetry.sessions.taken import Taken
 from tests.domain.telemetry.nodes import BEGIN, intake
 
 _STAMP = BEGIN // 1_000_000

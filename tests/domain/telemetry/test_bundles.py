@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from shared.domain.telemetry import bundles
-from shared.domain.telemetry.bundles import Bundler
-from shared.domain.telemetry.decoding import Decoder
-from shared.domain.telemetry.metrics import Metric
-from shared.domain.telemetry.precision import Precision
-from shared.domain.telemetry.taken import Taken
+from shared.domain.telemetry.decode import bundles
+from shared.domain.telemetry.decode.bundles import Bundler
+from shared.domain.telemetry.decode.decoding import Decoder
+from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.records.precision import Precision
+from shared.domain.telemetry.sessions.taken import Taken
 from tests.domain.telemetry.nodes import BEGIN, flat, intake
 
 MILLISECONDS = BEGIN // 1_000_000

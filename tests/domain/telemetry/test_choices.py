@@ -2,9 +2,9 @@
 
 import pytest
 
-from shared.domain.telemetry.choices import choice_of
-from shared.domain.telemetry.rollups import Rollup
-from shared.domain.telemetry.series import Series
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.query.choices import choice_of
+from shared.domain.telemetry.rollups.rollups import Rollup
 from shared.errors import HistoryRangeError
 
 ONE = {0: Rollup(1, 1, 1, 1, 1, 0)}

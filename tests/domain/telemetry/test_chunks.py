@@ -6,11 +6,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from shared.domain.telemetry import chunks
-from shared.domain.telemetry.chunks import add_column, cells_of, chunks_of
-from shared.domain.telemetry.compression import compressor
-from shared.domain.telemetry.rollups import MINUTE, Rollup, Rollups
-from shared.domain.telemetry.series import Series
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.decode.compression import compressor
+from shared.domain.telemetry.rollups import chunks
+from shared.domain.telemetry.rollups.chunks import add_column, cells_of, chunks_of
+from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups
 from tests.domain.telemetry.nodes import at, taken
 
 BEGIN = 29_766_960

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.choices import choice_of
-from shared.domain.telemetry.cpu_total import with_cpu_total
-from shared.domain.telemetry.rollups import Rollup, Rollups, merged
-from shared.domain.telemetry.series import Series
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.query.choices import choice_of
+from shared.domain.telemetry.query.cpu_total import with_cpu_total
+from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, merged
 
 USAGE, TIME = "system.cpu.utilization", "system.cpu.time"
 IDLE, MEMORY = Series(USAGE, (("cpu.mode", "idle"),)), Series("system.memory.limit")

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from shared.domain.telemetry.blob_state import State
-from shared.domain.telemetry.decoding import Decoder
-from shared.domain.telemetry.labels import Identity
-from shared.domain.telemetry.metrics import Metric
-from shared.domain.telemetry.sessions import MOST_NODES, MOST_TASKS
-from shared.domain.telemetry.taken import Taken
+from shared.domain.telemetry.decode.decoding import Decoder
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.sessions import MOST_NODES, MOST_TASKS
+from shared.domain.telemetry.sessions.taken import Taken
 from tests.domain.telemetry.nodes import BEGIN, at, counted, flat, intake, once, step, taken, used
 
 

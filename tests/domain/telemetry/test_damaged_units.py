@@ -9,9 +9,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.bounds import STEP, WINDOW
-from shared.domain.telemetry.decoding import Decoder
-from shared.domain.telemetry.frames import Searches, TextEnd, text_end
+from shared.domain.telemetry.decode.decoding import Decoder
+from shared.domain.telemetry.decode.frames import Searches, TextEnd, text_end
+from shared.domain.telemetry.records.bounds import STEP, WINDOW
 from tests.domain.bounded import quick
 from tests.domain.telemetry.reading import all_steps, contents
 from tests.domain.telemetry.units import FORMS, frame, line, numbers, several

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
 
-from shared.domain.batch_events import BatchEvent
-from shared.domain.event_records import parse_event
-from shared.domain.telemetry.earlier_runs import earlier_runs
-from shared.domain.telemetry.task_runs import TaskRun
+from shared.domain.events.batch_events import BatchEvent
+from shared.domain.events.event_records import parse_event
+from shared.domain.telemetry.query.earlier_runs import earlier_runs
+from shared.domain.telemetry.query.task_runs import TaskRun
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

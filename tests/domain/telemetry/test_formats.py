@@ -10,9 +10,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.formats import READABLE, format_of, is_readable
-from shared.domain.telemetry.left_out import LeftOut
-from shared.domain.telemetry.undrawn import why_undrawn
+from shared.domain.telemetry.decode.formats import READABLE, format_of, is_readable
+from shared.domain.telemetry.sessions.left_out import LeftOut
+from shared.domain.telemetry.sessions.undrawn import why_undrawn
 
 LINES = b"cpu,cpu=cpu0 usage_idle=93.5 1786017660000000000\nmem used=1i 1786017660000000000\n"
 TELEGRAF = b'{"metrics":[{"fields":{"a":1},"name":"a","tags":{},"timestamp":1786017660000}]}\n'

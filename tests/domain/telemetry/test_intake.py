@@ -5,17 +5,17 @@ from itertools import permutations
 import pytest
 from msgspec.structs import replace
 
-from shared.domain.columns import deflated, inflated
-from shared.domain.stamps import EPOCH
-from shared.domain.telemetry.blob_state import State
-from shared.domain.telemetry.clipping import clipped
-from shared.domain.telemetry.decoding import Decoder
-from shared.domain.telemetry.labels import Identity, PathPattern
-from shared.domain.telemetry.metrics import Metric
-from shared.domain.telemetry.node_facts import Disk, NodeFacts, latest_of
-from shared.domain.telemetry.rollups import MINUTE, Rollup
-from shared.domain.telemetry.series import Series
-from shared.domain.telemetry.sessions import MOST_NODES
+from shared.domain.core.stamps import EPOCH
+from shared.domain.packing.columns import deflated, inflated
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.decode.decoding import Decoder
+from shared.domain.telemetry.query.clipping import clipped
+from shared.domain.telemetry.records.labels import Identity, PathPattern
+from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.node_facts import Disk, NodeFacts, latest_of
+from shared.domain.telemetry.sessions.sessions import MOST_NODES
 from tests.domain.telemetry.nodes import BEGIN, SECOND, at, flat, intake, once, step, taken, variable
 
 PATH = PathPattern("**/{job}/{task}/{attempt}/vm_perf_metrics.*")

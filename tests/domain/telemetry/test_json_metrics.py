@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.bounds import MOST_LISTED, MOST_MISTAKES, MOST_PARTS
-from shared.domain.telemetry.metrics import Metric
-from shared.domain.telemetry.precision import Precision
+from shared.domain.telemetry.records.bounds import MOST_LISTED, MOST_MISTAKES, MOST_PARTS
+from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.records.precision import Precision
 from tests.domain.telemetry.reading import read
 
 INFERRED = Precision()

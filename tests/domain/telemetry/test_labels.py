@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.labels import Identity, PathPattern
+from shared.domain.telemetry.records.labels import Identity, PathPattern
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,17 @@ from datetime import UTC, datetime
 import pytest
 import zstandard
 
-from shared.domain.blobs import Entry
-from shared.domain.telemetry.blob_state import State
-from shared.domain.telemetry.bounds import MOST_LINE, MOST_STRING, STEP, WINDOW
-from shared.domain.telemetry.decoding import Decoder
-from shared.domain.telemetry.labels import Identity
-from shared.domain.telemetry.likes import Likes
-from shared.domain.telemetry.session import Writer
-from shared.domain.telemetry.sessions import MOST_SESSIONS, Sessions
-from shared.services.blob_intake import Piece
-from shared.services.telemetry_steps import Context, Steps, read_steps
-from shared.stores.places import PlaceKey
+from shared.domain.blobs.blobs import Entry
+from shared.domain.telemetry.decode.decoding import Decoder
+from shared.domain.telemetry.records.bounds import MOST_LINE, MOST_STRING, STEP, WINDOW
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.likes import Likes
+from shared.domain.telemetry.sessions.session import Writer
+from shared.domain.telemetry.sessions.sessions import MOST_SESSIONS, Sessions
+from shared.services.blobs.blob_intake import Piece
+from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
+from shared.stores.blobs.places import PlaceKey
 from tests.domain.bounded import MIB, megabytes, quick
 from tests.domain.telemetry.nodes import WINDOW as TIMES
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.bounds import MOST_STRING
-from shared.domain.telemetry.line_grammar import read_record
-from shared.domain.telemetry.line_protocol import PlainLines
-from shared.domain.telemetry.metrics import Metric, TextError
+from shared.domain.telemetry.decode.line_grammar import read_record
+from shared.domain.telemetry.decode.line_protocol import PlainLines
+from shared.domain.telemetry.records.bounds import MOST_STRING
+from shared.domain.telemetry.records.metrics import Metric, TextError
 from tests.domain.telemetry.reading import NS, plain, read, record
 
 VALID = {

@@ -5,11 +5,11 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.stamps import from_milliseconds
-from shared.domain.telemetry.measured import Measured
-from shared.domain.telemetry.ranges import Range
-from shared.domain.telemetry.rollups import Rollup, Rollups, hours, merged
-from shared.domain.telemetry.series import Series
+from shared.domain.core.stamps import from_milliseconds
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.query.measured import Measured
+from shared.domain.telemetry.query.ranges import Range
+from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours, merged
 
 SERIES = (Series("a"), Series("b"))
 BEGIN = 29_766_960  # minutes: a day's begin

@@ -1,8 +1,8 @@
 import pytest
 
-from shared.domain.telemetry.catalog import INSTRUMENTS, PLUGINS
-from shared.domain.telemetry.metrics import Metric
-from shared.domain.telemetry.series import Kind, Series
+from shared.domain.telemetry.catalog.catalog import INSTRUMENTS, PLUGINS
+from shared.domain.telemetry.catalog.series import Kind, Series
+from shared.domain.telemetry.records.metrics import Metric
 from tests.domain.telemetry.nodes import BEGIN, SECOND, at, flat, only, rollups, taken
 
 GAUGES = {

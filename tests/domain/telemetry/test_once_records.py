@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.domain.redaction import MARK
-from shared.domain.telemetry.labels import Identity
-from shared.domain.telemetry.metrics import Metric, Value
-from shared.domain.telemetry.once_records import shown
+from shared.domain.redaction.redaction import MARK
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.records.metrics import Metric, Value
+from shared.domain.telemetry.records.once_records import shown
 from tests.domain.telemetry.nodes import intake, once, step, variable
 
 ACCOUNT_KEY = base64.b64encode(bytes(range(64))).decode()

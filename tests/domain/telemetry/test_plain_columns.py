@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.blob_state import State
-from shared.domain.telemetry.decoding import Step
-from shared.domain.telemetry.metrics import Metric, Value
-from shared.domain.telemetry.rollups import MINUTE, Rollup
-from shared.domain.telemetry.taken import Taken
+from shared.domain.telemetry.decode.decoding import Step
+from shared.domain.telemetry.records.metrics import Metric, Value
+from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.taken import Taken
 from tests.domain.telemetry.nodes import BEGIN, SECOND, flat, intake, step
 
 SECONDS = st.one_of(st.integers(0, 240), st.integers(0, 48).map(lambda tick: tick * 5))

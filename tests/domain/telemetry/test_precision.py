@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.precision import NANOSECONDS, Precision, nanoseconds_of
+from shared.domain.telemetry.records.precision import NANOSECONDS, Precision, nanoseconds_of
 
 MOMENT = 1_713_204_195
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.telemetry.precision import NANOSECONDS, Precision
+from shared.domain.telemetry.records.precision import NANOSECONDS, Precision
 from tests.domain.telemetry.published import published
 from tests.domain.telemetry.reading import all_steps, contents, plain, read
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import astuple
 
-from shared.domain.telemetry.blob_state import State
-from shared.domain.telemetry.decoding import Decoder, Step
-from shared.domain.telemetry.folding import Alike, Fold, Memory
-from shared.domain.telemetry.metrics import Metric
-from shared.domain.telemetry.plans import plan_of
-from shared.domain.telemetry.rollups import MINUTE, Rollup, Rollups, hours, merged
-from shared.domain.telemetry.series import Rule, Series
-from shared.domain.telemetry.summaries import Reading, gauge_rollup, growth
+from shared.domain.telemetry.catalog.plans import plan_of
+from shared.domain.telemetry.catalog.series import Rule, Series
+from shared.domain.telemetry.decode.decoding import Decoder, Step
+from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.rollups.folding import Alike, Fold, Memory
+from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups, hours, merged
+from shared.domain.telemetry.rollups.summaries import Reading, gauge_rollup, growth
+from shared.domain.telemetry.sessions.blob_state import State
 from tests.domain.telemetry.nodes import BEGIN, SECOND, at, flat, intake, only, step
 
 RULE = Rule("x", "1")

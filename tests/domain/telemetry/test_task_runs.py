@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.tasks import ACTIVE, COMPLETED, RUNNING, Task
-from shared.domain.telemetry.labels import Identity
-from shared.domain.telemetry.task_runs import Stay, Tie, attempts_of, run_of, tie_of
-from shared.domain.timeline import Run
+from shared.domain.tasks.tasks import ACTIVE, COMPLETED, RUNNING, Task
+from shared.domain.telemetry.query.task_runs import Stay, Tie, attempts_of, run_of, tie_of
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.timeline.timeline import Run
 
 NODE = ("pool", "n1")
 SECOND = timedelta(seconds=1)

@@ -11,8 +11,12 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry import texts
-from shared.domain.telemetry.bounds import (
+from shared.domain.telemetry.decode import texts
+from shared.domain.telemetry.decode.compression import Form
+from shared.domain.telemetry.decode.decoding import Decoder, Step
+from shared.domain.telemetry.decode.frames import form_at
+from shared.domain.telemetry.decode.line_grammar import read_record
+from shared.domain.telemetry.records.bounds import (
     MIB,
     MOST_DECODED,
     MOST_LINE,
@@ -21,12 +25,8 @@ from shared.domain.telemetry.bounds import (
     MOST_STORED,
     STEP,
 )
-from shared.domain.telemetry.compression import Form
-from shared.domain.telemetry.decoding import Decoder, Step
-from shared.domain.telemetry.frames import form_at
-from shared.domain.telemetry.line_grammar import read_record
-from shared.domain.telemetry.metrics import Metric
-from shared.domain.telemetry.precision import Precision
+from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.records.precision import Precision
 from tests.domain.telemetry.reading import all_steps, contents
 from tests.domain.telemetry.units import FORMS, frame, line, numbers
 
@@ -230,7 +230,7 @@ def test_a_stored_unit_beyond_all_bounds_is_refused() -> None:
 
 
 def test_what_reads_zstd_is_loaded_with_the_first_frame_and_not_before() -> None:
-    program = "import sys; import shared.domain.telemetry.intake; print('zstandard' in sys.modules)"
+    program = "import sys; import shared.domain.telemetry.sessions.intake; print('zstandard' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert answer.stdout == "False\n"
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.blob_state import State
-from shared.domain.telemetry.decoding import Decoder
-from shared.domain.telemetry.labels import Identity
-from shared.domain.telemetry.metrics import Metric
-from shared.domain.telemetry.sessions import MOST_NODES, MOST_SESSIONS, MOST_TASKS
-from shared.domain.telemetry.taken import Taken
-from shared.domain.telemetry.task_runs import Tie, attempts_of, tie_of
+from shared.domain.telemetry.decode.decoding import Decoder
+from shared.domain.telemetry.query.task_runs import Tie, attempts_of, tie_of
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.sessions import MOST_NODES, MOST_SESSIONS, MOST_TASKS
+from shared.domain.telemetry.sessions.taken import Taken
 from tests.domain.telemetry.nodes import BEGIN, SECOND, at, counted, flat, intake, once, step, taken, used, variable
 
 TASKS = {"t1": range(5), "t2": range(5, 10)}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import zstandard
 
-from shared.domain.telemetry.metrics import Metric
+from shared.domain.telemetry.records.metrics import Metric
 
 
 def frame(text: bytes) -> bytes:

@@ -1,0 +1,202 @@
+"""Which waiting tasks are held by which others: what a task depends on, and whether that lets it go on.
+
+Source: the reference of TaskDependencies and ExitOptions. A task waits until all that it depends on completed and
+satisfy it: those that succeeded do, those that failed only if their exit conditions say so. One that failed and doesn't
+satisfies nobody any more, unless it is run again.
+"""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from shared.domain.core.keys import key_of
+from shared.domain.dependencies.dependency_cycles import cycle_in, endless
+
+MOST_KEYS = 1000
+_MOST_SHOWN = 5
+
+type Standing = Literal["satisfied", "waiting", "running", "failed", "missing", "unknown"]
+type _Fate = Standing | Literal["circular"]
+_FOR_GOOD: tuple[_Fate, ...] = ("failed", "missing", "circular")
+_RANKS: dict[Standing, int] = {"failed": 0, "missing": 1, "running": 1, "waiting": 2}
+
+
+class WaitingTask(NamedTuple):
+    """A waiting task and what it depends on: ids, and ranges of whole numbers that are ids, both ends included."""
+
+    id: str
+    ids: tuple[str, ...] = ()
+    ranges: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """A task that `holds` so many of the waiting tasks that were looked at."""
+
+    id: str
+    standing: Standing
+    holds: int
+
+    @property
+    def key(self) -> str:
+        return key_of(self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """Of `looked` waiting tasks, `whole` where these are all: `held` wait for others.
+
+    Of those `lost` wait for one that failed and satisfies nobody, `astray` for one that the job doesn't have, and
+    `circular` for one that waits for itself, each directly or behind others that wait: none of them ever starts.
+    `unsure` may be held or not. `blockers` hold the most: those that failed first, those that wait themselves last.
+    `cycle` are ids, from a task back to itself.
+    """
+
+    looked: int
+    whole: bool
+    held: int = 0
+    lost: int = 0
+    astray: int = 0
+    unsure: int = 0
+    blockers: tuple[Blocker, ...] = ()
+    circular: int = 0
+    cycle: tuple[str, ...] = ()
+
+    @property
+    def endless(self) -> int:
+        """How many wait for good, unless somebody changes something."""
+        return self.lost + self.astray + self.circular
+
+    @property
+    def all_held(self) -> bool:
+        return self.whole and 0 < self.looked == self.held
+
+    @property
+    def seem_all_held(self) -> bool:
+        """True where some are held and none is known not to be, though some are unsure or weren't looked at.
+
+        Not where all that they wait for waits itself: a task that keeps those may be one that could run.
+        """
+        has_root = self.circular > 0 or any(blocker.standing != "waiting" for blocker in self.blockers)
+        return has_root and 0 < self.held == self.looked - self.unsure and not self.all_held
+
+
+def wanted_keys(tasks: Iterable[WaitingTask]) -> dict[str, str]:
+    """The first MOST_KEYS tasks that others depend on, their ids by key.
+
+    With so many there may be more, of which `is_depended_on` says whether a task is one.
+    """
+    found: dict[str, str] = {}
+    for task in tasks:
+        for name in _names(task):
+            if len(found) == MOST_KEYS:
+                return found
+            found.setdefault(key_of(name), name)
+    return found
+
+
+def is_depended_on(key: str, tasks: Iterable[WaitingTask]) -> bool:
+    """True of a task in a range of one of these."""
+    if not _is_number(key):
+        return False
+    return any(first <= int(key) <= last for task in tasks for first, last in task.ranges)
+
+
+def dependencies_of(tasks: Sequence[WaitingTask], standings: Mapping[str, Standing], *, whole: bool) -> Dependencies:
+    """What holds these tasks; `standings` are by key, and what is in none of them is unknown."""
+    numbers = _open_numbers(standings)
+    closed = {key_of(task.id): _closed(task, standings, numbers) for task in tasks}
+    holds = Counter(key for found in closed.values() for key, (_, standing) in found.items() if standing != "unknown")
+    names = {key: name for found in closed.values() for key, (name, _) in found.items()}
+    fates = _fates({key: {on: standing for on, (_, standing) in found.items()} for key, found in closed.items()})
+    decided = Counter(fates.values())
+    shown = sorted(holds, key=lambda key: (_RANKS[standings[key]], -holds[key], key))[:_MOST_SHOWN]
+    left = endless(_edges(closed))
+    return Dependencies(
+        looked=len(tasks),
+        whole=whole,
+        held=sum(decided[standing] for standing in ("waiting", "running", "failed", "missing", "circular")),
+        lost=decided["failed"],
+        astray=decided["missing"],
+        unsure=decided["unknown"],
+        blockers=tuple(Blocker(names[key], standings[key], holds[key]) for key in shown),
+        circular=decided["circular"],
+        cycle=tuple(names[key] for key in cycle_in(left)),
+    )
+
+
+def _closed(
+    task: WaitingTask, standings: Mapping[str, Standing], numbers: Sequence[int]
+) -> dict[str, tuple[str, Standing]]:
+    """The ids and standings of those that keep a task, by key.
+
+    A range, which may have millions of ids, is gone through up to the first of which nothing is known. Behind that
+    only those of `numbers` are seen.
+    """
+    names = [
+        *task.ids,
+        *(name for first, last in task.ranges for name in _known_names(first, last, standings, numbers)),
+    ]
+    found: dict[str, tuple[str, Standing]] = {}
+    for name in names:
+        standing = standings.get(key := key_of(name), "unknown")
+        if standing != "satisfied":
+            found[key] = name, standing
+    return found
+
+
+def _known_names(first: int, last: int, standings: Mapping[str, Standing], numbers: Sequence[int]) -> Iterable[str]:
+    """The ids of a range up to the first of which nothing is known, that included, and `numbers` behind it."""
+    for number in range(first, last + 1):
+        yield str(number)
+        if str(number) not in standings:
+            yield from map(str, numbers[bisect_right(numbers, number) : bisect_right(numbers, last)])
+            return
+
+
+def _open_numbers(standings: Mapping[str, Standing]) -> list[int]:
+    """The ids that ranges may name, of tasks that keep others, in order."""
+    return sorted(int(key) for key, standing in standings.items() if standing in _RANKS and _is_number(key))
+
+
+def _is_number(key: str) -> bool:
+    return key.isdecimal() and key == str(int(key))
+
+
+def _edges(closed: Mapping[str, Mapping[str, object]]) -> dict[str, set[str]]:
+    """From waiting tasks to those waiting tasks that keep them."""
+    return {key: found.keys() & closed.keys() for key, found in closed.items()}
+
+
+def _fates(closed: Mapping[str, Mapping[str, Standing]]) -> dict[str, _Fate]:
+    """What decides about each task: a failure holds it for good, be it behind others that wait."""
+    fates: dict[str, _Fate] = {key: _worst(found.values()) for key, found in closed.items()}
+    edges = _edges(closed)
+    behind: dict[str, list[str]] = {}
+    for key, on in edges.items():
+        for other in on:
+            behind.setdefault(other, []).append(key)
+    circular = endless(edges)
+    for fate in _FOR_GOOD:
+        begun = circular if fate == "circular" else [key for key, found in fates.items() if found == fate]
+        reached = [key for key in begun if fates[key] == fate or fates[key] not in _FOR_GOOD]
+        while reached:
+            key = reached.pop()
+            fates[key] = fate
+            reached += [each for each in behind.get(key, ()) if fates[each] not in _FOR_GOOD]
+    return fates
+
+
+def _worst(closed: Iterable[Standing]) -> _Fate:
+    """What decides about a task: one failure holds it for good, whatever else it waits for."""
+    found = set(closed)
+    order: tuple[Standing, ...] = ("failed", "missing", "waiting", "running", "unknown")
+    return next((standing for standing in order if standing in found), "satisfied")
+
+
+def _names(task: WaitingTask) -> Iterable[str]:
+    yield from task.ids
+    for start, end in task.ranges:
+        yield from map(str, range(start, end + 1))

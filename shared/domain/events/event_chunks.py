@@ -1,0 +1,131 @@
+"""Events as rows hold them: those of a minute together, packed, with their identities beside them.
+
+Which of them are repeats is decided here. The service delivers events more than once, hours apart at most, and each
+delivery bears a fresh time; what happens again a day later is another event.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import batched
+from typing import Any, NamedTuple
+
+import msgspec
+
+from shared.domain.events.batch_events import IDENTITY_BYTES, BatchEvent, minute_of
+from shared.domain.events.event_marks import marks_of
+
+WINDOW = timedelta(hours=6)
+_WINDOW_MINUTES = WINDOW // timedelta(minutes=1)
+_MOST_EVENTS = 4_000  # of a chunk: their identities and marks, four of 4 bytes each, fit into a property of 64 KiB
+_MOST_BYTES = 300_000  # of a chunk's JSON: no row holds more than a megabyte, however badly that compresses
+
+
+class Identities:
+    """The identities of stored events by their minutes, 12 bytes each, one after the other."""
+
+    def __init__(self, stored: Iterable[tuple[int, bytes]] = ()) -> None:
+        self._minutes: dict[int, bytes] = {}
+        for minute, packed in stored:
+            self.add(minute, packed)
+
+    def add(self, minute: int, packed: bytes) -> None:
+        self._minutes[minute] = self._minutes.get(minute, b"") + packed
+
+    def near(self, wanted: frozenset[bytes], first: int, last: int) -> dict[bytes, list[int]]:
+        """In which minutes each of `wanted` stands that is stored within the window of `first` to `last`."""
+        found: dict[bytes, list[int]] = defaultdict(list)
+        for minute, packed in self._minutes.items():
+            if first - _WINDOW_MINUTES <= minute <= last + _WINDOW_MINUTES:
+                for identity in _split(packed):
+                    if identity in wanted:
+                        found[identity].append(minute)
+        return found
+
+    def news(self, events: Sequence[BatchEvent]) -> list[BatchEvent]:
+        """Those that are no repeats: of what is stored, or of one before them, within the window."""
+        if not events:
+            return []
+        minutes = [minute_of(event.at) for event in events]
+        near = self.near(frozenset(event.identity for event in events), min(minutes), max(minutes))
+        fresh = []
+        for event, minute in zip(events, minutes, strict=True):
+            known = near.setdefault(event.identity, [])
+            if not any(abs(minute - other) <= _WINDOW_MINUTES for other in known):
+                known.append(minute)
+                fresh.append(event)
+        return fresh
+
+
+def windows_of(events: Sequence[BatchEvent]) -> list[tuple[int, int]]:
+    """From which minute to which repeats of events could stand, both included, one window after the other."""
+    found: list[tuple[int, int]] = []
+    for minute in sorted({minute_of(event.at) for event in events}):
+        first, last = minute - _WINDOW_MINUTES, minute + _WINDOW_MINUTES
+        if found and first <= found[-1][1] + 1:
+            first = found.pop()[0]
+        found.append((first, last))
+    return found
+
+
+def by_minute(events: Iterable[BatchEvent]) -> dict[int, list[BatchEvent]]:
+    found: dict[int, list[BatchEvent]] = defaultdict(list)
+    for event in events:
+        found[minute_of(event.at)].append(event)
+    return dict(found)
+
+
+class Chunk(NamedTuple):
+    """What a row holds: identities, marks, and the packed events."""
+
+    identities: bytes
+    marks: bytes
+    values: list[list[Any]]
+
+
+def chunks_of(events: Sequence[BatchEvent]) -> Iterator[Chunk]:
+    """Events of a minute in as many chunks as they take."""
+    some, values, size = list[BatchEvent](), list[list[Any]](), 0
+    for event in events:
+        value = _packed(event)
+        more = len(msgspec.json.encode(value))
+        if values and (size + more > _MOST_BYTES or len(values) == _MOST_EVENTS):
+            yield _chunk(some, values)
+            some, values, size = [], [], 0
+        some.append(event)
+        values.append(value)
+        size += more
+    if values:
+        yield _chunk(some, values)
+
+
+def events_of(identities: bytes, values: Sequence[Sequence[Any]]) -> list[BatchEvent]:
+    """What `chunks_of` packed."""
+    return [_unpacked(identity, value) for identity, value in zip(_split(identities), values, strict=True)]
+
+
+def _chunk(events: Sequence[BatchEvent], values: list[list[Any]]) -> Chunk:
+    return Chunk(b"".join(event.identity for event in events), marks_of(events), values)
+
+
+def _split(packed: bytes) -> Iterator[bytes]:
+    return (bytes(some) for some in batched(packed, IDENTITY_BYTES, strict=True))
+
+
+def _packed(event: BatchEvent) -> list[Any]:
+    value = [event.at.timestamp(), event.kind, event.job, event.task, event.pool, event.node, event.properties]
+    return [*value, event.claimed.timestamp()] if event.claimed else value
+
+
+def _unpacked(identity: bytes, value: Sequence[Any]) -> BatchEvent:
+    at, kind, job, task, pool, node, properties, *claimed = value
+    when, said = _moment(at), _moment(claimed[0]) if claimed else None
+    return BatchEvent(when, kind, job, task, pool, node, _mapping(properties), identity, said)
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,197 @@
+"""Records of Batch's resource log, parsed into events without secrets.
+
+The log has changed its shape over the years and will again: nothing but a time and a kind is asked of a record, names
+count without their case, and a kind that isn't known is kept like any other. Of properties that aren't known only
+numbers and names are kept: what else is in them may be a secret.
+"""
+
+import re
+from datetime import datetime
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from shared.domain.events.batch_events import IDENTITY_BYTES, KINDS, BatchEvent, Json, field_of, parse_stamp
+from shared.domain.events.event_fields import LEFT_OUT, LET_IN
+from shared.domain.redaction.redacted_begins import redacted_begin
+from shared.domain.redaction.redaction import MARK, is_harmless_word, redacted
+
+_BY_LOWER = {kind.lower(): kind for kind in KINDS}
+_PLACE = re.compile(r"\(byte (\d+)\)")
+_LONGEST_NAME = 256
+_MOST_BYTES = 256 * 1024  # of a record; those of the service have some hundreds
+_DEEPEST = 32
+_MOST_WHOLE = 1 << 63  # rows hold no larger number, nor do the service's 64 bits
+_LONGEST_WORD = 64
+_LONGEST_TEXT = 16 * 1024  # characters of a value that are kept; formulas and their results have some thousands
+_ACCOUNT = re.compile(r"/batchaccounts/([^/]+)", re.IGNORECASE)
+_LONGEST_KNOWN = 1000  # characters of texts that are remembered without secrets, as the service says the same a lot
+
+
+class RecordError(ValueError):
+    """A record that can't be an event; `position` is the byte of it where that shows."""
+
+    def __init__(self, message: str, position: int = 0) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+def account_of(path: str) -> str | None:
+    """The account that a resource id names, which logs write in upper case, in lower case."""
+    found = _ACCOUNT.search(path)
+    return found[1].lower() if found else None
+
+
+def parse_event(record: bytes, account: str | None = None) -> BatchEvent:
+    """A line of the log as an event, without secrets. Raises RecordError, which says what is wrong and where.
+
+    In the log of an `account`, a name in lower case, a record that names another one is wrong.
+    """
+    if len(record) > _MOST_BYTES:
+        raise RecordError(f"It has {len(record)} bytes, more than {_MOST_BYTES}.", _MOST_BYTES)
+    found = _decoded(record)
+    name = _text(found, "operationName")
+    if not name:
+        raise RecordError("It has no operationName.")
+    if len(name) > _LONGEST_NAME:
+        raise RecordError(f"Its operationName has {len(name)} characters, more than {_LONGEST_NAME}.")
+    resource = _text(found, "resourceId") or ""
+    if account and account_of(resource) not in (None, account):
+        raise RecordError("Its resourceId names another account than the log that it stands in.")
+    kind = _BY_LOWER.get(name.lower(), name)
+    properties = field_of(found, "properties")
+    if properties is not None and not isinstance(properties, dict):
+        raise RecordError("Its properties are not an object.")
+    cleaned = _clean(properties or {}, 0)
+    job, task, pool, node = _places(kind, cleaned)
+    return BatchEvent(
+        at=_logged_at(found),
+        kind=_shown(kind),
+        job=job,
+        task=task,
+        pool=pool,
+        node=node,
+        properties=cleaned,
+        identity=_identity(kind, resource, properties or {}),
+    )
+
+
+def is_whole_record(text: bytes) -> bool:
+    """Whether a line that has no end yet is a whole one: behind an object nothing but its end can follow."""
+    if len(text) > _MOST_BYTES or not text.rstrip().endswith(b"}"):
+        return False
+    try:
+        return isinstance(msgspec.json.decode(text), dict)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+def _decoded(record: bytes) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(record)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        place = _PLACE.search(str(error))
+        raise RecordError("It isn't JSON.", int(place[1]) if place else getattr(error, "start", 0)) from None
+    if not isinstance(found, dict):
+        raise RecordError("It isn't a JSON object.")
+    return found
+
+
+def _logged_at(found: dict[str, Any]) -> datetime:
+    given = field_of(found, "time")
+    if given is None:
+        raise RecordError("It has no time.")
+    moment = parse_stamp(given)
+    if moment is None:
+        raise RecordError("Its time can't be read.")
+    return moment
+
+
+def _places(kind: str, properties: Json) -> tuple[str | None, str | None, str | None, str | None]:
+    """Job, task, pool and node. What `id` names, the kind tells."""
+    own, node = _id(properties, "id"), field_of(properties, "nodeInfo")
+    return (
+        _id(properties, "jobId") or (own if kind.startswith("Job") else None),
+        _id(properties, "taskName") or _id(properties, "taskId") or (own if kind.startswith("Task") else None),
+        _id(node, "poolId") or _id(properties, "poolId") or (own if kind.startswith("Pool") else None),
+        _id(node, "nodeId") or _id(properties, "nodeId"),
+    )
+
+
+def _identity(kind: str, resource: str, properties: Json) -> bytes:
+    parts = [kind.lower(), resource.strip("/").lower(), properties]
+    return blake2b(msgspec.json.encode(parts, order="deterministic"), digest_size=IDENTITY_BYTES).digest()
+
+
+def _text(found: object, name: str) -> str | None:
+    """A text that says something: the service writes one space where it has nothing to say."""
+    value = field_of(found, name)
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def _id(found: object, name: str) -> str | None:
+    """An id; what is longer than any can be is none."""
+    text = _text(found, name)
+    return text if text and len(text) <= _LONGEST_NAME else None
+
+
+def _names_secret(key: str) -> bool:
+    """True for what people call a secret, whose value may look like any word."""
+    return len(key) <= _LONGEST_NAME and _says_secret(key)
+
+
+@lru_cache(maxsize=2048)
+def _says_secret(name: str) -> bool:
+    return MARK in redacted(f"{name}=word")
+
+
+def _is_named_secret(found: dict[str, Any]) -> bool:
+    """Whether a name says of a value beside it that it is a secret, as in settings of an environment."""
+    name = field_of(found, "name")
+    return isinstance(name, str) and _names_secret(name)
+
+
+def _shown(text: str) -> str:
+    """A text without secrets; ids and times, which are single words, are nearly all of them."""
+    if len(text) <= _LONGEST_WORD and is_harmless_word(text):
+        return text
+    return _known(text)
+
+
+def _known(text: str) -> str:
+    """The same of one that comes again and again, or of the begin of a very long one, which says so."""
+    if len(text) <= _LONGEST_KNOWN:
+        return _redacted(text)
+    begin = redacted_begin(text, _LONGEST_TEXT)
+    return begin if len(text) <= _LONGEST_TEXT else f"{begin}… (cut: it had {len(text):,} characters)"
+
+
+@lru_cache(maxsize=2048)
+def _redacted(text: str) -> str:
+    return redacted(text)
+
+
+def _clean(value: Any, depth: int) -> Any:
+    """A value without secrets. Raises RecordError."""
+    if depth > _DEEPEST:
+        raise RecordError(f"Its properties are nested more than {_DEEPEST} deep.")
+    if isinstance(value, str):
+        return _shown(value)
+    if isinstance(value, dict):
+        is_named = _is_named_secret(value)
+        return {_known(key): MARK if (is_named and key.lower() == "value") or _names_secret(key)
+                else _let_in(key, each, depth) for key, each in value.items()}  # fmt: skip
+    if isinstance(value, list):
+        return [_clean(each, depth + 1) for each in value]
+    if isinstance(value, int) and not -_MOST_WHOLE <= value < _MOST_WHOLE:
+        raise RecordError("It has a whole number of more than 64 bits.")
+    return value
+
+
+def _let_in(key: str, value: Any, depth: int) -> Any:
+    """A property without secrets, or only that there is one where nobody knows what it may hold."""
+    cleaned = _clean(value, depth + 1)
+    holds_text = isinstance(value, (dict, list)) or (isinstance(value, str) and value.strip())
+    return LEFT_OUT if holds_text and key.lower() not in LET_IN else cleaned

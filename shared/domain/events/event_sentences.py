@@ -1,0 +1,222 @@
+"""What an event says to a person: one sentence, made of nothing but the event. It refuses to guess what isn't told."""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+from shared.domain.events.batch_events import BatchEvent, field_of, parse_stamp
+
+_TARGETS = (("Dedicated", "dedicated"), ("LowPriority", "Spot"))
+_NODES = "Nodes"  # at the end of names, but for those of 2017
+_MOST_DETAILS = 5
+
+
+def sentence_of(event: BatchEvent, *, is_internal_retry: bool = False) -> str:
+    """The sentence for an event of any kind; of a start also that it is an internal retry, where others told that."""
+    sentence = _SENTENCES.get(event.kind, _unknown)(event)
+    return f"{sentence.removesuffix('.')} (an internal retry by Batch)." if is_internal_retry else sentence
+
+
+def _pool_created(event: BatchEvent) -> str:
+    told = event.properties
+    size = _text(told, "vmSize")
+    is_scaled = field_of(told, "enableAutoScale") is True
+    nodes = (not is_scaled and _targets(told)) or (size and "nodes")
+    made = f" with {nodes}{f' of size {size}' if size else ''}" if nodes else ""
+    return f"{_pool(event)} was created{made}{', scaled by a formula' if is_scaled else ''}."
+
+
+def _deletion_began(event: BatchEvent) -> str:
+    return f"The deletion of {_pool(event, small=True)} began."
+
+
+def _deleted(event: BatchEvent) -> str:
+    return f"{_pool(event)} was deleted{_after(event.properties)}."
+
+
+def _resize_began(event: BatchEvent) -> str:
+    changes = [
+        f"{'' if current is None else f'from {current} '}to {target} {word} nodes"
+        for name, word in _TARGETS
+        if (target := _count(event, f"target{name}Nodes")) is not None
+        and (current := _count(event, f"current{name}Nodes")) != target
+    ]
+    return f"A resize of {_pool(event, small=True)} began{': ' + ' and '.join(changes) if changes else ''}."
+
+
+def _resized(event: BatchEvent) -> str:
+    code, message = _text(event.properties, "resultCode"), _text(event.properties, "resultMessage")
+    reached = [
+        f"{current} of {target} {word}"
+        for name, word in _TARGETS
+        if (target := _count(event, f"target{name}Nodes"))
+        and (current := _count(event, f"current{name}Nodes")) is not None
+    ]
+    nodes = f", with {' and '.join(reached)} nodes" if reached else ""
+    if code is None or code.lower() == "success":
+        return f"The resize of {_pool(event, small=True)} ended{_after(event.properties)}{nodes}."
+    why = f"{code}: {message}" if message else code
+    return f"The resize of {_pool(event, small=True)} failed{_after(event.properties)}{nodes} ({_stopped(why)})."
+
+
+def _scaled(event: BatchEvent) -> str:
+    why = _reason(field_of(event.properties, "error"))
+    if why or field_of(event.properties, "error", "values"):
+        return f"The autoscale formula of {_pool(event, small=True)} failed{': ' if why else ''}{why}."
+    results = _stopped(_text(event.properties, "results") or "")
+    return f"The autoscale formula of {_pool(event, small=True)} was evaluated{': ' if results else ''}{results}."
+
+
+def _started(event: BatchEvent) -> str:
+    return f"{_task(event)} started{_on(event)}{_again(event)}."
+
+
+def _completed(event: BatchEvent) -> str:
+    run = field_of(event.properties, "executionInfo") or {}
+    if _is_failure(run):
+        return f"{_task(event)} ended with a failure{_on(event)}{_exit(run)}{_after(run)}."
+    return f"{_task(event)} completed{_on(event)}{_exit(run)}{_after(run)}."
+
+
+def _failed(event: BatchEvent) -> str:
+    run = field_of(event.properties, "executionInfo") or {}
+    return f"{_task(event)} failed{_on(event)}{_exit(run)}{_again(event)}{_why(run)}."
+
+
+def _requeued(event: BatchEvent) -> str:
+    run = field_of(event.properties, "executionInfo") or {}
+    return f"{_task(event)} was queued again{_off(event)}{_exit(run)}{_why(run)}."
+
+
+def _not_scheduled(event: BatchEvent) -> str:
+    return f"{_task(event)} couldn't be scheduled{_on(event)}{_why(event.properties)}."
+
+
+def _special(event: BatchEvent) -> str:
+    run = field_of(event.properties, "executionInfo") or {}
+    kind = _text(event.properties, "taskType") or "special task"
+    how = "failed" if _is_failure(run) else "completed"
+    job = f" of job '{event.job}'" if event.job else ""
+    name = f" '{event.task}'" if event.task else ""
+    return f"The {kind} task{name}{job} {how}{_on(event)}{_exit(run)}{_after(run)}{_why(run)}."
+
+
+def _unknown(event: BatchEvent) -> str:
+    named = (("task", event.task), ("job", event.job), ("pool", event.pool), ("node", event.node))
+    about = ", ".join(f"{word} '{name}'" for word, name in named if name)
+    return f"The service logged {event.kind}{f' of {about}' if about else ''}."
+
+
+def _pool(event: BatchEvent, *, small: bool = False) -> str:
+    word = "pool" if small else "Pool"
+    return f"{word} '{event.pool}'" if event.pool else f"{'a' if small else 'A'} pool"
+
+
+def _task(event: BatchEvent) -> str:
+    task = f"Task '{event.task}'" if event.task else "A task"
+    return f"{task} of job '{event.job}'" if event.job else task
+
+
+def _on(event: BatchEvent) -> str:
+    return f" on node '{event.node}'" if event.node else ""
+
+
+def _off(event: BatchEvent) -> str:
+    return f" from node '{event.node}'" if event.node else ""
+
+
+def _again(event: BatchEvent) -> str:
+    retries = _whole(field_of(event.properties, "executionInfo", "retryCount"))
+    return f" (retry {retries})" if retries and retries > 0 else ""
+
+
+def _exit(run: Mapping[str, Any]) -> str:
+    code = _whole(field_of(run, "exitCode"))
+    return "" if code is None else f" with exit code {code}"
+
+
+def _is_failure(run: Mapping[str, Any]) -> bool:
+    return str(field_of(run, "result") or "").lower() == "failure"
+
+
+def _why(found: Mapping[str, Any]) -> str:
+    why = _reason(field_of(found, "schedulingError"))
+    return f": {why}" if why else ""
+
+
+def _reason(error: object) -> str:
+    """The code and message of an error, and its details, as far as they say something."""
+    why = ": ".join(_stopped(part) for name in ("code", "message") if (part := _text(error, name)))
+    details = "; ".join(dict.fromkeys(_details(error)))
+    return f"{why} ({details})" if why and details else why or details
+
+
+def _details(error: object) -> Iterator[str]:
+    """Pairs of a name and a value, which autoscale errors call `values` and scheduling errors `details`."""
+    for pair in [pair for name in ("values", "details") for pair in _list(error, name)][:_MOST_DETAILS]:
+        name, value = _text(pair, "name"), _text(pair, "value")
+        if value:
+            yield _stopped(value) if not name or name.lower() == "message" else f"{name}: {_stopped(value)}"
+
+
+def _list(found: object, name: str) -> list[Any]:
+    value = field_of(found, name)
+    return value if isinstance(value, list) else []
+
+
+def _after(found: Mapping[str, Any]) -> str:
+    start, end = parse_stamp(field_of(found, "startTime")), parse_stamp(field_of(found, "endTime"))
+    return f" after {_duration(end - start)}" if start and end and end >= start else ""
+
+
+def _duration(took: timedelta) -> str:
+    seconds = took.total_seconds()
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        return f"{seconds:.3g} s"
+    hours, left = divmod(round(seconds), 3600)
+    return f"{hours} h {left // 60} min" if hours else f"{left // 60} min {left % 60} s"
+
+
+def _targets(told: Mapping[str, Any]) -> str:
+    counts = [(_nodes(told, f"target{name}Nodes"), word) for name, word in _TARGETS]
+    given = " and ".join(f"{count} {word}" for count, word in counts if count)
+    return f"{given} nodes" if given else ""
+
+
+def _count(event: BatchEvent, name: str) -> int | None:
+    return _nodes(event.properties, name)
+
+
+def _nodes(told: Mapping[str, Any], name: str) -> int | None:
+    count = _whole(field_of(told, name))
+    return _whole(field_of(told, name.removesuffix(_NODES))) if count is None else count
+
+
+def _whole(value: object) -> int | None:
+    """A whole number; what is true or false is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(found: object, name: str) -> str | None:
+    value = field_of(found, name)
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def _stopped(text: str) -> str:
+    return text.strip().rstrip(".")
+
+
+_SENTENCES: dict[str, Callable[[BatchEvent], str]] = {
+    "PoolCreateEvent": _pool_created,
+    "PoolDeleteStartEvent": _deletion_began,
+    "PoolDeleteCompleteEvent": _deleted,
+    "PoolResizeStartEvent": _resize_began,
+    "PoolResizeCompleteEvent": _resized,
+    "PoolAutoScaleEvent": _scaled,
+    "TaskStartEvent": _started,
+    "TaskCompleteEvent": _completed,
+    "TaskFailEvent": _failed,
+    "TaskRequeueEvent": _requeued,
+    "TaskScheduleFailEvent": _not_scheduled,
+    "SpecialTaskEvent": _special,
+}

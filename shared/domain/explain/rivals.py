@@ -1,0 +1,87 @@
+"""Other jobs on a job's pool: what they hold of its slots, and which of their tasks come before or beside its own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shared.domain.core.amounts import amount
+from shared.domain.dependencies.dependencies import Dependencies
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.tasks.tasks import TaskCounts
+
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Another job on the same pool. Slots are those that its running, and its waiting, tasks require.
+
+    `dependencies` are those of its waiting tasks, None where nobody looked; `fits` is False where every waiting task
+    that was looked at requires more slots than a node has, `is_prepared` where its preparation failed on every node on
+    which it has ended. `is_doubtful`: no look at it succeeded, and of several other jobs that were looked at none could
+    start a task.
+    """
+
+    id: str
+    priority: int
+    state: str
+    rules: JobRules
+    counts: TaskCounts
+    running_slots: int
+    waiting_slots: int
+    dependencies: Dependencies | None = None
+    fits: bool = True
+    is_prepared: bool = True
+    is_doubtful: bool = False
+
+    @property
+    def running(self) -> int:
+        return self.counts.running + self.counts.preparing
+
+    @property
+    def held(self) -> int:
+        """Waiting tasks that no free slot would start, or of which nobody knows that one would."""
+        found = self.dependencies
+        can_start = self.fits and self.is_prepared and not self.is_doubtful
+        if not can_start or (found and (found.all_held or found.seem_all_held)):
+            return self.counts.active
+        return min(found.held, self.counts.active) if found else 0
+
+    @property
+    def contending(self) -> int:
+        """Waiting tasks that would take free slots now: those that nothing holds, as many as its bound leaves."""
+        if self.state != "active":
+            return 0
+        ready, most = self.counts.active - self.held, self.rules.max_parallel_tasks
+        return ready if most is None else min(ready, max(most - self.running, 0))
+
+    @property
+    def contending_slots(self) -> int:
+        """Their slots, by the mean of all that wait."""
+        return -(-self.waiting_slots * self.contending // self.counts.active) if self.counts.active else 0
+
+
+def tasks_of(rivals: Sequence[Rival]) -> int:
+    """Tasks of these jobs that would take free slots now."""
+    return sum(rival.contending for rival in rivals)
+
+
+def slots_of(rivals: Sequence[Rival]) -> int:
+    return sum(rival.contending_slots for rival in rivals)
+
+
+def named(rivals: Sequence[Rival]) -> str:
+    """Like `'a' (396 tasks) and 2 more jobs`: those with the most contending tasks."""
+    ordered = sorted(rivals, key=lambda rival: (-rival.contending, rival.id))
+    told = ", ".join(f"'{rival.id}' ({amount(rival.contending, 'task')})" for rival in ordered[:_MOST_NAMED])
+    return told + _more(len(ordered))
+
+
+def holders(rivals: Sequence[Rival]) -> tuple[str, ...]:
+    """The jobs whose tasks are on slots, those with the most first: `'a' (4 tasks on 8 slots)`."""
+    on = sorted((rival for rival in rivals if rival.running), key=lambda rival: (-rival.running_slots, rival.id))
+    told = [f"'{r.id}' ({amount(r.running, 'task')} on {amount(r.running_slots, 'slot')})" for r in on[:_MOST_NAMED]]
+    return (*told, *([_more(len(on)).removeprefix(" and ")] if len(on) > _MOST_NAMED else ()))
+
+
+def _more(jobs: int) -> str:
+    return f" and {amount(jobs - _MOST_NAMED, 'more job')}" if jobs > _MOST_NAMED else ""

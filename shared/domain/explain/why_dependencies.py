@@ -1,0 +1,118 @@
+"""Causes that lie in what waiting tasks depend on: others that haven't completed as they must, or never will."""
+
+from shared.domain.core.amounts import amount
+from shared.domain.dependencies.dependencies import Blocker, Dependencies
+from shared.domain.explain.evidence import Evidence
+from shared.domain.explain.findings import Finding, Severity
+
+_STANDINGS = {"failed": "failed", "missing": "isn't in the job", "waiting": "waits itself", "running": "is running"}
+_MOST_OF_CYCLE = 8
+_FAILED, _CYCLE, _OPEN = "dependenciesFailed", "dependencyCycle", "dependenciesUnsatisfied"
+
+
+def all_held(e: Evidence) -> Finding | None:
+    """Every waiting task waits for others, which are known to be all: more nodes or slots would help none."""
+    found = e.dependencies
+    if found is None or not found.all_held:
+        return None
+    return _held_by(e, found, e.lasting_severity if found.endless == found.looked else e.severity)
+
+
+def seem_all_held(e: Evidence) -> Finding | None:
+    """As far as anybody knows all wait for others. That comes first, though one of which nobody knows may not."""
+    return _held_by(e, e.dependencies, "limiting") if e.dependencies and e.dependencies.seem_all_held else None
+
+
+def some_held(e: Evidence) -> Finding | None:
+    """Some wait for others. Those that don't wait for something else, which comes first."""
+    found = e.dependencies
+    return _held_by(e, found, "limiting") if found and not (found.all_held or found.seem_all_held) else None
+
+
+def _held_by(e: Evidence, found: Dependencies, severity: Severity) -> Finding | None:
+    if not found.held or not e.waits:
+        return None
+    code = _code(found)
+    return Finding(
+        code,
+        severity,
+        _dependency_title(found, code),
+        f"{_who(found)} on tasks that haven't completed as they must: {_blockers(found)}.{_cycle(found)}",
+        _dependency_advice(found, code),
+        {
+            "lookedAt": found.looked,
+            "isAllWaiting": found.whole,
+            "held": found.held,
+            "heldByFailed": found.lost,
+            "heldByMissing": found.astray,
+            "heldByCycle": found.circular,
+            "unsure": found.unsure,
+            "cycle": found.cycle,
+            "blockers": tuple(f"{b.id} ({_STANDINGS[b.standing]}): {b.holds}" for b in found.blockers),
+        },
+    )
+
+
+def _code(found: Dependencies) -> str:
+    """The cause that holds most of those that wait for good."""
+    if found.circular > max(found.lost, found.astray):
+        return _CYCLE
+    return _FAILED if found.lost else _CYCLE if found.circular else _OPEN
+
+
+def _who(found: Dependencies) -> str:
+    if found.all_held:
+        return "The one waiting task depends" if found.looked == 1 else f"All {found.looked:,} waiting tasks depend"
+    looked = f"the {found.looked:,} waiting tasks" if found.whole else f"the first {found.looked:,} waiting tasks"
+    if found.held == found.looked > 1:
+        return f"All of {looked} depend"
+    return f"Of {looked} {found.held:,} {'depends' if found.held == 1 else 'depend'}"
+
+
+def _dependency_title(found: Dependencies, code: str) -> str:
+    is_one = found.all_held and found.looked == 1
+    whose = "Some of its waiting tasks depend"
+    if found.all_held:
+        whose = "Its waiting task depends" if is_one else "Its waiting tasks depend"
+    elif found.held == found.looked > 1:
+        whose = f"The first {found.looked:,} of its waiting tasks depend"
+    if code == _CYCLE:
+        return f"{whose} on {'itself' if is_one else 'each other in a cycle'}, which never ends by itself"
+    if found.lost == found.held:
+        return f"{whose} on tasks that failed"
+    return f"{whose} on {'tasks that are not there' if found.astray == found.held else 'others that are not done'}"
+
+
+def _cycle(found: Dependencies) -> str:
+    """The cycle, which is cut short where it is long."""
+    if not found.cycle:
+        return ""
+    shown = list(found.cycle)
+    if len(shown) > _MOST_OF_CYCLE:
+        shown = [*shown[: _MOST_OF_CYCLE - 1], f"{len(shown) - _MOST_OF_CYCLE:,} more", shown[-1]]
+    path = " waits for ".join(f"'{name}'" for name in shown)
+    return f" {path}: a cycle, which never ends by itself."
+
+
+def _blockers(found: Dependencies) -> str:
+    return ", ".join(f"'{b.id}' {_STANDINGS[b.standing]} and holds {_held(b)}" for b in found.blockers)
+
+
+def _held(blocker: Blocker) -> str:
+    return amount(blocker.holds, "task")
+
+
+def _dependency_advice(found: Dependencies, code: str) -> str:
+    if code == _CYCLE:
+        return (
+            "Delete one of the tasks of the cycle and add it again without the dependency that closes it: dependencies "
+            "of a task that is there can't be changed."
+        )
+    if found.lost:
+        return (
+            "See why those tasks failed and reactivate them; or let a failure satisfy dependencies with an exit "
+            "condition whose dependencyAction is satisfy. Until then the tasks behind them wait for good."
+        )
+    if found.astray:
+        return "Add the tasks that are missing, or correct the ids: a task waits for one that isn't there for good."
+    return "Look at the tasks that hold the others: what keeps those keeps these."

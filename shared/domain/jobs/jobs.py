@@ -1,0 +1,162 @@
+"""A job as the Batch service describes it, and what became of it: its pictures, generations and samples."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from shared.domain.core.keys import key_of
+from shared.domain.history.samples import Sample
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.pictures import Confirmation, Picture
+from shared.domain.tasks.tasks import VALIDATED_TASKS
+
+COMPLETED = "completed"
+
+
+@dataclass(frozen=True, slots=True)
+class JobFacts:
+    """A job's own properties, named as in the Batch REST API; times are aware UTC.
+
+    `rules` is None where they were stored before any were.
+    """
+
+    id: str
+    creation_time: datetime
+    state: str
+    state_transition_time: datetime
+    previous_state: str | None = None
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+    pool_id: str | None = None
+    priority: int | None = None
+    display_name: str | None = None
+    terminate_reason: str | None = None
+    rules: JobRules | None = None
+
+    @property
+    def key(self) -> str:
+        return key_of(self.id)
+
+    @property
+    def schedule_id(self) -> str | None:
+        """The job schedule that made this job: such jobs are named `schedule:job-1`."""
+        schedule, separator, _ = self.id.rpartition(":")
+        return schedule if separator else None
+
+    def is_later_than(self, other: "JobFacts") -> bool:
+        """True where these facts follow `other` of the same job, or of one before it; the service sets both times."""
+        ours, theirs = ((facts.creation_time, facts.state_transition_time) for facts in (self, other))
+        return ours > theirs
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """A generation that nothing points to `since` then; whoever still uses it will have ended some time later."""
+
+    generation: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is stored of one job.
+
+    `building` is the generation that a full read is filling since `building_since`; `retired` are generations to be
+    collected; `sealed` means completed and read for good; `dirty` that leaves of the generation that is served may have
+    changed since the picture was made. `ended` are the samples before the picture's that aren't in
+    the job's history yet: one as stored, any number before it is.
+    """
+
+    facts: JobFacts
+    picture: Picture | None = None
+    building: str | None = None
+    building_since: datetime | None = None
+    retired: tuple[Retired, ...] = ()
+    sealed: bool = False
+    dirty: bool = False
+    deleted_at: datetime | None = None
+    ended: tuple[Sample, ...] = ()
+    etag: str | None = None
+
+    @property
+    def key(self) -> str:
+        return self.facts.key
+
+    @property
+    def deleted(self) -> bool:
+        return self.deleted_at is not None
+
+    @property
+    def is_live(self) -> bool:
+        """True where its tasks may still change."""
+        return not self.deleted and not self.sealed
+
+    def seen(self, facts: JobFacts) -> "Job":
+        """After a list or a GET showed the job.
+
+        Another creation time is another job under the same id: its tasks are read anew, the old generation retires.
+        """
+        if facts.creation_time == self.facts.creation_time:
+            moved = replace(facts, rules=None) != replace(self.facts, rules=None)
+            return replace(self, facts=facts, sealed=self.sealed and not moved, deleted_at=None)
+        return Job(facts, retired=self._retired_all(facts.creation_time), ended=self.samples, etag=self.etag)
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """What isn't in the job's history yet, in order: what ended, and what the picture shows."""
+        return (*self.ended, self.picture.sample) if self.picture else self.ended
+
+    def confirmed(self, confirmation: Confirmation | None) -> "Job":
+        """The job with a later poll's confirmation, which unseals a job that was sealed as of an earlier time."""
+        if self.picture is None or confirmation is None:
+            return self
+        sealed = self.sealed and confirmation.as_of <= self.picture.as_of
+        return replace(self, picture=self.picture.confirmed(confirmation), sealed=sealed)
+
+    def pictured(self, picture: Picture) -> "Job":
+        """After a read: unless it only confirms what was there, that has ended."""
+        old = self.picture
+        is_same = old is None or (old.moved_at, old.counts) == (picture.moved_at, picture.counts)
+        return replace(self, picture=picture, dirty=False, ended=self.ended if is_same else self.samples)
+
+    def begun(self, generation: str, at: datetime) -> "Job":
+        """Before the first row of a new generation is written; one that was begun before and never served retires."""
+        retired = (*self.retired, Retired(self.building, at)) if self.building else self.retired
+        return replace(self, building=generation, building_since=at, retired=retired)
+
+    def switched(self, picture: Picture) -> "Job":
+        """After the generation that was being built is complete: it is served, and the one before retires."""
+        old = self.picture
+        retired = (*self.retired, Retired(old.generation, picture.looked_at)) if old else self.retired
+        return replace(self.pictured(picture), building=None, building_since=None, retired=retired)
+
+    def abandoned(self, at: datetime, *, before: datetime) -> "Job":
+        """Without a generation whose building began `before` then and never ended; somebody may still go on with it."""
+        if not self.building or not self.building_since or self.building_since >= before:
+            return self
+        retired = (*self.retired, Retired(self.building, at))
+        return replace(self, building=None, building_since=None, retired=retired)
+
+    def unsealed(self) -> "Job":
+        """After Get Task Counts of a sealed job differed: it is polled again."""
+        return replace(self, sealed=False)
+
+    def gone(self, at: datetime) -> "Job":
+        """After a GET answered 404 JobNotFound: what was known of it stays, marked as deleted."""
+        return replace(self, deleted_at=at)
+
+    def _retired_all(self, since: datetime) -> tuple[Retired, ...]:
+        generations = [self.building, self.picture.generation if self.picture else None]
+        return (*self.retired, *(Retired(generation, since) for generation in generations if generation))
+
+    def is_final(self, as_of: datetime, overlap: timedelta) -> bool:
+        """True once a completed job's last changes, late ones too, must be visible to a read begun at `as_of`."""
+        return self.facts.state == COMPLETED and as_of >= self.facts.state_transition_time + overlap
+
+    def may_be_sealed(self, overlap: timedelta) -> bool:
+        """True once a completed job was read for good and, where Get Task Counts means anything, it agreed since."""
+        picture = self.picture
+        if picture is None or not self.is_final(picture.as_of, overlap):
+            return False
+        agreement = picture.agreement
+        agreed = not agreement.disagreements and agreement.at is not None and self.is_final(agreement.at, overlap)
+        return agreed or picture.counts.total > VALIDATED_TASKS

@@ -1,0 +1,193 @@
+"""Counts of a job's tasks as of one time: where they come from, how long they held, and what confirmed them.
+
+A picture never says by itself whether it is exact: verdicts are reached when it is served (`verdicts.py`).
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Literal
+
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.history.samples import Sample
+from shared.domain.tasks.insight import StoredInsight
+from shared.domain.tasks.tasks import TaskCounts
+
+type Source = Literal["firstRead", "delta", "repair", "fullRead"]
+AGREEMENT_LASTS = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How Get Task Counts compared with the cache.
+
+    `at` is the last agreement, `as_of` the T0 of the read whose counts it confirmed; `disagreements` how many
+    comparisons in a row differed since, though nothing moved that would explain it; `service_counts` what the service
+    said when it last differed.
+    """
+
+    at: datetime | None = None
+    disagreements: int = 0
+    service_counts: TaskCounts | None = None
+    as_of: datetime | None = None
+
+    def differed(self, service: TaskCounts) -> "Agreement":
+        """After one more comparison that nothing explains."""
+        return replace(self, disagreements=self.disagreements + 1, service_counts=service)
+
+    def beside(self, earlier: "Agreement", as_of: datetime, *, same: bool) -> "Agreement":
+        """Combines a later poll's agreement with that of an earlier poll dated `as_of`, so that `asOf` never decreases.
+
+        `same` where both polls found the same version: the more recent comparison holds. Where the versions differ and
+        this comparison is older than `as_of`, it is dropped, and the counts are unverified until the next one.
+        """
+        if self.disagreements or self.as_of is None:
+            return self
+        if same and earlier.as_of and not earlier.disagreements:
+            return earlier if earlier.as_of > self.as_of else self
+        if self.as_of >= as_of:
+            return self
+        return earlier if same else replace(self, at=None, as_of=None)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRead:
+    """What a job's last read of its task list took: seconds of waiting for pages, requests to Batch, pages of tasks.
+
+    The requests include those for task counts that the read sent.
+    """
+
+    seconds: float
+    requests: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """A later poll that found nothing changed: the picture of that `version` holds as of then, too."""
+
+    version: str
+    as_of: datetime
+    agreement: Agreement
+    read: TaskRead | None = None
+
+    @property
+    def looked_at(self) -> tuple[datetime, datetime]:
+        """Orders confirmations: by what was read, then by what was counted."""
+        return self.as_of, self.agreement.at or self.as_of
+
+    def merged(self, other: "Confirmation") -> "Confirmation":
+        """The later of two confirmations, with the more recent comparison of counts."""
+        later, earlier = (self, other) if other.looked_at <= self.looked_at else (other, self)
+        same = later.version == earlier.version
+        return replace(later, agreement=later.agreement.beside(earlier.agreement, earlier.as_of, same=same))
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Counts of a job's tasks as of T0, and where they come from.
+
+    `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of
+    the read that built the generation; `moved_at` that of the last read that changed a task; `live_read_at` that of the
+    last read that listed every task that hadn't completed. `insight` is None where leaves of a version before it are
+    among the generation's; `read` is None where it was stored before reads were measured.
+    """
+
+    generation: str
+    as_of: datetime
+    source: Source
+    counts: TaskCounts
+    full_read_at: datetime
+    moved_at: datetime
+    live_read_at: datetime
+    agreement: Agreement = Agreement()
+    insight: StoredInsight | None = None
+    read: TaskRead | None = None
+
+    @property
+    def version(self) -> str:
+        """What a confirmation names: any poll that changes what is stored, even one that was overtaken, changes it."""
+        told = (self.generation, self.moved_at.timestamp(), self.live_read_at.timestamp(), self.counts)
+        return blake2b(repr(told).encode(), digest_size=8).hexdigest()
+
+    @property
+    def looked_at(self) -> datetime:
+        """When Batch was last asked about the job's tasks, be it for their counts alone."""
+        return max(self.as_of, self.agreement.at or self.as_of)
+
+    @property
+    def agreed_since_it_moved(self) -> bool:
+        """True where the counts that agreed are these: whatever was read since was nothing new."""
+        return self.agreement.as_of is not None and self.moved_at <= self.agreement.as_of
+
+    @property
+    def confirmed_as_of(self) -> datetime:
+        """As of when the counts are known to be right: a read that found nothing new waits for its confirmation.
+
+        Where that differed, nothing is known to be right, and this is as of when they were read.
+        """
+        if self.agreement.disagreements:
+            return self.as_of
+        return self.agreement.as_of if self.agreement.as_of and self.agreed_since_it_moved else self.as_of
+
+    def is_settled(self, overlap: timedelta) -> bool:
+        """True where nothing moved for so long that the service's own counts can't lag behind it, and they agreed.
+
+        Preparing tasks are told from running ones by a list only.
+        """
+        agreement = self.agreement
+        if agreement.disagreements or agreement.at is None or self.counts.preparing:
+            return False
+        return self.agreed_since_it_moved and agreement.at >= self.moved_at + overlap
+
+    @property
+    def confirmation(self) -> Confirmation:
+        """What says of the same picture as it is stored that it holds as this one does."""
+        return Confirmation(self.version, self.as_of, self.agreement, self.read)
+
+    @property
+    def sample(self) -> Sample:
+        """What goes into the job's history; exact is only what Get Task Counts agreed with itself."""
+        agreed = self.agreement.as_of if self.agreed_since_it_moved else None
+        return Sample(
+            at=to_milliseconds(self.moved_at),
+            through=to_milliseconds(self.looked_at if agreed else self.as_of),
+            exact_through=to_milliseconds(agreed) if agreed else None,
+            counts=self.counts,
+            doubted=self.agreement.disagreements > 0,
+        )
+
+    def watermark(self, overlap: timedelta) -> datetime:
+        """The instant from which the next delta asks for changes, inclusive."""
+        return self.as_of - overlap
+
+    def is_news(self, before: "Picture | None") -> bool:
+        """False where this is the picture of `before` that holds longer, which a confirmation says as well."""
+        if before is None:
+            return True
+        same = replace(self, as_of=before.as_of, source=before.source, agreement=before.agreement, read=before.read)
+        return same != before
+
+    def confirmed(self, confirmation: Confirmation | None) -> "Picture":
+        """As it holds after a later poll found nothing new.
+
+        Where that poll found another version, slower polls wrote this one over it: what is new here came after its T0,
+        so `as_of` doesn't go back. Nobody vouches for it yet: tasks may have been deleted since the counts agreed.
+        """
+        if confirmation is None:
+            return self
+        same = confirmation.version == self.version
+        if confirmation.as_of < self.as_of or (confirmation.as_of == self.as_of and not same):
+            if not same and not self.agreed_since_it_moved:  # what agreed before says nothing of it anyway
+                return self
+            agreement = self.agreement.beside(confirmation.agreement, confirmation.as_of, same=same)
+            return self if agreement == self.agreement else replace(self, agreement=agreement)
+        if not same:
+            return replace(self, as_of=confirmation.as_of, agreement=replace(self.agreement, at=None, as_of=None))
+        return replace(
+            self,
+            as_of=confirmation.as_of,
+            source="delta",
+            agreement=confirmation.agreement.beside(self.agreement, self.as_of, same=True),
+            read=confirmation.read or self.read,
+        )

@@ -1,0 +1,142 @@
+"""How sure a count is, in one word and one sentence.
+
+`exact`: no read is pending, at most 200,000 tasks, and Get Task Counts agrees. `unverified`: complete, but not so
+confirmed. `catchingUp`: being read for the first time, or more changed than a round may read. `stale`: the last polls
+failed or didn't happen.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.pictures import AGREEMENT_LASTS, Agreement, Picture, Source
+from shared.domain.reads.read_plans import Progress
+from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts
+
+type Level = Literal["exact", "unverified", "catchingUp", "stale"]
+
+OVERTAKEN = "What is stored isn't what was confirmed last; the next poll that reaches it shows which of them holds."
+_GRACE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`source` is what the counts were read by, `none` where they weren't.
+
+    `checked_at` is when Batch was last asked, be it in vain for anything new: never before `as_of`.
+    """
+
+    as_of: datetime | None
+    source: Source | Literal["none"]
+    level: Level
+    reason: str
+    checked_at: datetime | None = None
+
+
+def verdict_of(
+    job: Job,
+    *,
+    failure: str | None,
+    now: datetime,
+    interval: timedelta,
+    off_reason: str | None = None,
+    progress: Progress | None = None,
+    is_behind: bool = False,
+) -> Verdict:
+    """The verdict on a job's counts; `failure` is why its last poll failed, `interval` the account's poll interval.
+
+    `off_reason` is a sentence that says since when the account isn't watched, None while it is; `progress` is that of a
+    first read which takes long; `is_behind` where more changed than a round may read, which the queue does.
+    """
+    picture = job.picture
+    if picture is None and job.deleted:
+        return Verdict(None, "none", "unverified", "The job was deleted before its tasks were read.")
+    if picture is None and off_reason:
+        return Verdict(None, "none", "stale", off_reason)
+    if picture is None:
+        reason = f"Its tasks couldn't be read yet: {failure}" if failure else _first_read(progress)
+        return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
+    if off_reason and not (job.deleted or job.sealed):
+        return Verdict(picture.confirmed_as_of, picture.source, "stale", off_reason, picture.looked_at)
+    level, reason = _judge(job, picture, failure=failure, now=now, interval=interval)
+    if is_behind and not failure:
+        level, reason = "catchingUp", "More changed than a round may read: that is being read by itself."
+    return Verdict(picture.confirmed_as_of, picture.source, level, reason, picture.looked_at)
+
+
+def _judge(job: Job, picture: Picture, *, failure: str | None, now: datetime, interval: timedelta) -> tuple[Level, str]:
+    if job.deleted:
+        return "unverified", "The job was deleted; these are its last known counts."
+    if failure:
+        return "stale", f"The last poll failed: {failure}"
+    if not job.sealed and now - picture.looked_at > 3 * interval + _GRACE:
+        return "stale", f"Not polled for {in_words(now - picture.looked_at)}."
+    if picture.counts.total > VALIDATED_TASKS:
+        age = in_words(max(now - picture.full_read_at, timedelta()))
+        return (
+            "unverified",
+            f"Above {VALIDATED_TASKS:,} tasks nothing confirms counts; the last full read was {age} ago.",
+        )
+    return _judge_agreement(picture)
+
+
+def _judge_agreement(picture: Picture) -> tuple[Level, str]:
+    """A difference that nothing explains takes the word `exact` away at once: what follows it is a repair.
+
+    Each sentence says as of when it is true: what happened later shows with a later poll.
+    """
+    agreement, then = picture.agreement, at_second(picture.as_of)
+    if agreement.disagreements:
+        return "unverified", _difference(picture.counts, agreement)
+    if agreement.at is None:
+        return "unverified", f"As of {then}, Get Task Counts hadn't agreed with these counts yet."
+    if picture.agreed_since_it_moved:
+        return "exact", f"Get Task Counts agreed as of {at_second(picture.confirmed_as_of)}."
+    if picture.as_of - agreement.at > AGREEMENT_LASTS:
+        return (
+            "unverified",
+            f"As of {then}, Get Task Counts had last agreed {in_words(picture.as_of - agreement.at)} before.",
+        )
+    if agreement.at < picture.as_of:
+        age = in_words(picture.as_of - agreement.at)
+        return "exact", f"As of {then}, Get Task Counts had agreed {age} before, and tasks had only moved in between."
+    return "exact", f"Get Task Counts agreed as of {then}."
+
+
+def _first_read(progress: Progress | None) -> str:
+    if progress is None:
+        return "Its tasks are being read for the first time."
+    if progress.expected is None:
+        return f"Its tasks were listed for the first time; of those that changed meanwhile {progress.tasks:,} are read."
+    return f"Its tasks are being read for the first time: {progress.tasks:,} of about {progress.expected:,} so far."
+
+
+def _difference(counts: TaskCounts, agreement: Agreement) -> str:
+    if agreement.service_counts is None:
+        return "Tasks that are counted here are gone; the tasks are being read again."
+    ours, theirs = counts.as_service_counts(), agreement.service_counts.as_service_counts()
+    names = ("active", "running", "completed", "succeeded", "failed")
+    parts = [
+        f"{getattr(theirs, n):,} {n} (here {getattr(ours, n):,})"
+        for n in names
+        if getattr(ours, n) != getattr(theirs, n)
+    ]
+    if not parts:
+        return "Get Task Counts agreed, but which of the running tasks are still preparing is being looked up."
+    times = f"{agreement.disagreements} times" if agreement.disagreements > 1 else "once"
+    return f"Get Task Counts differed {times}: {', '.join(parts)}. If that lasts, the tasks are read again."
+
+
+def at_second(moment: datetime) -> str:
+    """Like `2026-01-31 12:00:00 UTC`."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def in_words(age: timedelta) -> str:
+    """An age in its largest whole unit, like `3 min`."""
+    seconds = int(age.total_seconds())
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"

@@ -1,0 +1,210 @@
+"""What a leaf's tasks tell beyond their counts, from its columns and not task by task: this is done at every write.
+
+A summary is stored beside the leaf's counts and read with them, so that those of a whole job add up without a task
+being read. It is a function of the leaf's tasks alone. Where few of them changed, what these told is taken out of the
+stored one and what they tell now is added, which gives the same; what can't be told so is reckoned anew.
+"""
+
+import json
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain, compress
+from typing import Any
+
+from shared.domain.leaves.lane_counts import histogram_of, minutes_of
+from shared.domain.leaves.leaves import Leaf
+from shared.domain.packing.columns import DAMAGE, Numbers, deflated, inflated
+from shared.domain.packing.lanes import Lanes, flags_of
+from shared.domain.packing.word_column import Words
+from shared.domain.tasks.failures import EXAMPLES, FailureGroup, Failures
+from shared.domain.tasks.histograms import Histogram
+from shared.domain.tasks.insight import MINUTE, Insight, newest
+from shared.domain.tasks.tasks import ACTIVE, COMPLETED, FAILURE, PREPARING, RESULTS, RUNNING, STATES, Task, TaskCounts
+
+FORM = 2  # 1 had waits of retried tasks and no slots of preparing ones
+MAX_BYTES = 48 * 1024  # of the 64 KiB of a binary property
+_LEAF_GROUPS, _LEAF_NODES = 100, 16
+_IS = [bytes(place == number for place in range(256)) for number in range(max(len(STATES), len(RESULTS)))]
+type _Columns = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Of one leaf, or of many."""
+
+    insight: Insight = field(default_factory=Insight)
+    failures: Failures = field(default_factory=Failures)
+
+    @classmethod
+    def summed(cls, many: "Sequence[Summary]") -> "Summary":
+        return cls(Insight.summed([one.insight for one in many]), Failures.summed([one.failures for one in many]))
+
+    def pack(self, most: int = MAX_BYTES) -> bytes:
+        """The stored form; with fewer groups of failures where it would be longer than `most` bytes."""
+        packed = self._packed(self.failures)
+        if len(packed) <= most:
+            return packed
+        return self._packed(self.failures.fitting(lambda failures: len(self._packed(failures)) <= most))
+
+    def _packed(self, failures: Failures) -> bytes:
+        told = [FORM, self.insight.plain(), failures.plain()]
+        return deflated(json.dumps(told, separators=(",", ":")).encode())
+
+    @classmethod
+    def unpack(cls, stored: bytes) -> "Summary | None":
+        """None for a form that this version doesn't know, and where it is damaged, as if there were none."""
+        with suppress(*DAMAGE):
+            form, *told = json.loads(inflated(stored))
+            return cls(Insight.of_plain(told[0]), Failures.of_plain(told[1])) if form == FORM else None
+        return None
+
+
+remembered = lru_cache(maxsize=1024)(Summary.unpack)  # of a large job few leaves change from poll to poll
+
+
+def summary_after(stored: bytes | None, counts: TaskCounts, leaf: Leaf) -> Summary:
+    """The summary of a leaf's tasks, which were unpacked beside these stored summary and counts."""
+    before = remembered(stored) if stored and len(stored) < MAX_BYTES // 2 else None  # a longer one may have been cut
+    if before is None or leaf.moved is None:
+        return summary_of(leaf)
+    were, became = leaf.moved
+    rest = before.insight.without(_told_by(were))
+    if rest is None or counts.completed - _completed(were) + _completed(became) != leaf.counts().completed:
+        return summary_of(leaf)
+    told = Insight.summed([rest, _told_by(became)])
+    insight = Insight(told.waits, told.runs, told.completions, *_repeats_and_slots(leaf.columns))
+    if any(task.result == FAILURE for task in chain(were, became)):
+        return Summary(insight, _failures(leaf.columns, _ends(leaf.columns)))
+    return Summary(insight, before.failures)
+
+
+def summary_of(leaf: Leaf) -> Summary:
+    """The summary of a leaf's tasks, from nothing else."""
+    if not len(leaf):
+        return Summary()
+    columns = leaf.columns
+    transitions = Lanes.of(columns["transitions"].values)
+    ends, end_flags = _moments(transitions, columns["ends"])
+    insight = _insight(columns, transitions, ends, end_flags)
+    return Summary(insight, _failures(columns, ends))
+
+
+def _told_by(tasks: Sequence[Task]) -> Insight:
+    """The durations and completions of few tasks."""
+    completed = [task for task in tasks if task.state == COMPLETED]
+    timed = [task for task in completed if task.creation and task.start and task.end]
+    moments = Counter((task.end or task.transition) // MINUTE for task in completed if task.end or task.transition)
+    return Insight(
+        Histogram.of(task.start - task.creation for task in timed if not task.ran_before),
+        Histogram.of(task.end - task.start for task in timed),
+        newest(moments.items()),
+    )
+
+
+def _completed(tasks: Sequence[Task]) -> int:
+    return sum(task.state == COMPLETED for task in tasks)
+
+
+def _insight(columns: _Columns, transitions: Lanes, ends: Lanes, end_flags: int) -> Insight:
+    starts, start_flags = _moments(transitions, columns["starts"])
+    creations = Lanes.of(columns["creations"].values)
+    completed = flags_of(_chosen(columns["states"], COMPLETED))
+    timed = completed & start_flags & end_flags & creations.signs()[1]
+    return Insight(
+        histogram_of(starts - creations, _of_first_runs(columns, timed)),
+        histogram_of(ends - starts, timed),
+        minutes_of(ends, completed & ends.signs()[1], about=columns["transitions"][0]),
+        *_repeats_and_slots(columns),
+    )
+
+
+def _repeats_and_slots(columns: _Columns) -> tuple[int, ...]:
+    """The numbers of an insight, in their order."""
+    repeats = (*_repeats(columns["retries"]), *_repeats(columns["requeues"]))
+    return (*repeats, *(_slots(columns, state) for state in (RUNNING, PREPARING, ACTIVE)))
+
+
+def _of_first_runs(columns: _Columns, flags: int) -> int:
+    """Those of the flags whose tasks have no retry and no requeue: see `Task.ran_before`."""
+    for column in (columns["retries"], columns["requeues"]):
+        words, of_row = column.coded()
+        if any(words):
+            flags &= flags_of(bytes(map([not word for word in words].__getitem__, of_row)))
+    return flags
+
+
+def _moments(transitions: Lanes, column: Numbers) -> tuple[Lanes, int]:
+    """Starts or ends, the transition where one is unknown, and flags of those that are known.
+
+    An offset is one more than the milliseconds before the transition, unless the moment is after it.
+    """
+    offsets = Lanes.of(column.values)
+    before, known = offsets.signs()
+    return (transitions - offsets).plus(before), known
+
+
+def _ends(columns: _Columns) -> Lanes:
+    return _moments(Lanes.of(columns["transitions"].values), columns["ends"])[0]
+
+
+def _failures(columns: _Columns, ends: Lanes) -> Failures:
+    failed = _chosen(columns["results"], FAILURE)
+    if not any(failed):
+        return Failures()
+    rows = list(compress(range(len(failed)), failed))
+    (failures, of_failure), (exits, of_exit) = columns["failures"].coded(), columns["exits"].coded()
+    by_cause = defaultdict[tuple[int, int], list[int]](list)
+    for row in rows:
+        by_cause[of_failure[row], of_exit[row]].append(row)
+    times = ends.values()
+    groups = [
+        _group(columns, failures[failure], exits[code], times, places) for (failure, code), places in by_cause.items()
+    ]
+    ranked = Failures(tuple(sorted(groups, key=lambda group: group.rank)))
+    return ranked.capped(groups=_LEAF_GROUPS, nodes=_LEAF_NODES)
+
+
+def _group(
+    columns: _Columns, failure: tuple[str, str], exit_code: int | None, times: "array[int]", rows: list[int]
+) -> FailureGroup:
+    """The failed tasks of one cause, which stand at `rows`, in the order of their keys."""
+    known = [time for time in map(times.__getitem__, rows) if time]
+    nodes, of_node = columns["nodes"].coded()
+    numbers = Counter(map(of_node.__getitem__, rows))
+    placed = {nodes[node]: number for node, number in numbers.items() if any(nodes[node])}
+    return FailureGroup(
+        failure,
+        exit_code,
+        len(rows),
+        min(known, default=0),
+        max(known, default=0),
+        tuple(placed.items()),
+        len(rows) - sum(placed.values()),
+        tuple(columns["ids"][row] for row in rows[:EXAMPLES]),
+    )
+
+
+def _repeats(column: Words) -> tuple[int, int]:
+    """Retries, or requeues, and how many tasks had any."""
+    words, of_row = column.coded()
+    if not any(words):
+        return 0, 0
+    numbers = [(words[word], tasks) for word, tasks in Counter(of_row).items()]
+    return sum(times * tasks for times, tasks in numbers), sum(tasks for times, tasks in numbers if times)
+
+
+def _slots(columns: _Columns, state: int) -> int:
+    slots, of_row = columns["slots"].coded()
+    chosen = _chosen(columns["states"], state)
+    if len(slots) == 1:
+        return int(slots[0]) * chosen.count(1)
+    return sum(slots[word] * tasks for word, tasks in Counter(compress(of_row, chosen)).items())
+
+
+def _chosen(column: Numbers, number: int) -> bytes:
+    """A byte a row, 1 where the column has that number."""
+    return column.values.tobytes().translate(_IS[number])

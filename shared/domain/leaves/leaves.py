@@ -1,0 +1,262 @@
+"""A leaf: some thousand tasks sorted by key, as parallel columns that are quick to count and small to store.
+
+The stored form begins with a format byte, so that a later format can be read beside this one. Nothing here reads or
+writes storage; `fold` and `split` are the only ways in which a leaf changes.
+"""
+
+import struct
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, starmap
+from operator import itemgetter, lt
+from typing import Any
+
+from shared.domain.core.keys import keys_of
+from shared.domain.leaves.first_format import read_first_format
+from shared.domain.leaves.task_columns import (
+    AT_ENDS,
+    AT_RESULTS,
+    AT_STARTS,
+    AT_STATES,
+    AT_TRANSITIONS,
+    COLUMNS,
+    fields_of,
+    made,
+    moment,
+    task_of,
+    unpacked,
+)
+from shared.domain.packing.columns import DAMAGE, Numbers
+from shared.domain.packing.id_column import Ids
+from shared.domain.tasks.tasks import RESULTS, STATES, Task, TaskCounts, counts_of
+
+FIRST_FORMAT, FORMAT = 1, 2
+MAX_ROWS = 4096
+MAX_BYTES = 600_000  # of an entity's 1 MiB, which counts base64 in Azurite, and of a transaction's 4 MiB
+_HEADER = struct.Struct("<BII")  # format, rows, checksum of what follows
+_SIZE = struct.Struct("<I")
+_RUN = 64  # tasks that come together between others, as those of a list do, and more will
+_FEW = 500  # tasks of a leaf that change at once, and less is to be done for each than for all of the leaf
+_ANY_STATE, _ANY_RESULT = bytes(range(len(STATES))), bytes(range(len(RESULTS)))
+
+
+class UnreadableLeafError(ValueError):
+    """A stored leaf that this program cannot read: its format is newer, or it is damaged."""
+
+
+class Leaf:
+    """Up to a few thousand tasks, sorted by key, every id once.
+
+    `moved` are the tasks that folds changed since the leaf was unpacked, as they were and as they became, those added
+    among the latter; None where they are many, and of a leaf that wasn't unpacked.
+    """
+
+    __slots__ = ("_columns", "_grew_until", "_packed", "keys", "moved")
+
+    def __init__(self, tasks: Iterable[Task] = ()) -> None:
+        """Tasks must be sorted by key."""
+        fields = fields_of(list(tasks))
+        self.keys = keys_of(list(fields[0]))
+        self._columns = [made(kind, values) for kind, values in zip(COLUMNS.values(), fields, strict=True)]
+        self._packed: bytes | None = None
+        self._grew_until: int | None = None  # the place behind rows that came last, if more will come there
+        self.moved: tuple[list[Task], list[Task]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[Task]:
+        return starmap(task_of, zip(*self._columns, strict=True))
+
+    def row(self, at: int) -> Task:
+        return task_of(*(column[at] for column in self._columns))
+
+    def column(self, name: str) -> list[Any]:
+        """One property of all tasks, named and told as in `Task`: a fraction of the time that the tasks would take."""
+        place = Task._fields.index(name)
+        if place in (AT_STARTS, AT_ENDS):
+            return list(map(moment, self._columns[place], self._columns[AT_TRANSITIONS]))
+        return list(self._columns[place])
+
+    def counts(self) -> TaskCounts:
+        return counts_of(*self._states_and_results())
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns by name, to be read: `starts` and `ends` are offsets, see `task_columns`."""
+        return dict(zip(COLUMNS, self._columns, strict=True))
+
+    def fold(self, tasks: Iterable[Task]) -> bool:
+        """Takes in what a later-begun read saw; what it saw wins whatever its stamps say. True if anything moved.
+
+        Of a task seen twice in one read the one received later wins: its page was served later.
+        """
+        seen = list(tasks)
+        latest = dict(zip(keys_of([task.id for task in seen]), seen, strict=True))
+        keys = sorted(latest)
+        return self.fold_sorted(keys, [latest[key] for key in keys])
+
+    def fold_sorted(self, keys: Sequence[str], tasks: Sequence[Task]) -> bool:
+        """The same of tasks that stand in the order of their keys, each once."""
+        if not keys:
+            return False
+        place = self._place_for(keys)
+        if place is not None:
+            self._note_moved({}, tasks)
+            self._insert(place, keys, tasks)
+            return True
+        known: dict[int, Task] = {}
+        added: dict[str, Task] = {}
+        mine, most, at = self.keys, len(self.keys), 0
+        for key, task in zip(keys, tasks, strict=True):
+            if at == most or mine[at] != key:  # what changed together often stands together
+                at = bisect_left(mine, key, at)
+            if at < most and mine[at] == key:
+                known[at] = task
+                at += 1
+            else:
+                added[key] = task
+        new = list(added.values())
+        self._note_moved(known, new)
+        changed = bool(known) and self._update(list(known), list(known.values()))
+        if changed:
+            self._packed = None
+        if new:
+            self._insert(self._place_for(list(added)), list(added), new)
+        return changed or bool(new)
+
+    def split(self, limit: int = MAX_ROWS) -> "list[Leaf]":
+        """This leaf alone, or, past the limits of rows and bytes, several.
+
+        They are of equal size with room to grow on all sides; but where it grew at its end, or many tasks came
+        together, as from a list in the order of ids, one ends there, and those before it are full but for the last two,
+        since growth will be there again. None is small, as tasks that come in falling order between two full leaves
+        would each begin another: a small rest stays with the leaf before it, and rather than end a small one there, all
+        are of equal size.
+        """
+        steps = self._steps(limit) if len(self) > limit else []
+        parts = [self._part(start, stop) for start, stop in pairwise(steps)] or [self]
+        return [small for part in parts for small in part._within(MAX_BYTES)]  # noqa: SLF001
+
+    def pack(self) -> bytes:
+        """The stored form: the columns, each behind its length, behind format, rows and checksum."""
+        if self._packed is None:
+            packed = [column.pack() for column in self._columns]
+            body = b"".join([part for column in packed for part in (_SIZE.pack(len(column)), column)])
+            self._packed = _HEADER.pack(FORMAT, len(self), zlib.crc32(body)) + body
+        return self._packed
+
+    @classmethod
+    def unpack(cls, stored: bytes) -> "Leaf":
+        """Raises UnreadableLeafError."""
+        try:
+            if stored[0] == FIRST_FORMAT:
+                return cls(read_first_format(stored))
+            if stored[0] == FORMAT:
+                return cls._of_stored(stored)
+        except DAMAGE as error:
+            raise UnreadableLeafError(f"a leaf is damaged: {error!r}") from error
+        raise UnreadableLeafError(f"a leaf has format {stored[0]}; this version reads up to format {FORMAT}")
+
+    @classmethod
+    def _of_stored(cls, stored: bytes) -> "Leaf":
+        _, count, checksum = _HEADER.unpack_from(stored)
+        body = memoryview(stored)[_HEADER.size :]
+        if zlib.crc32(body) != checksum:
+            raise ValueError("its checksum is another")
+        of_ids, *packed = _parts(body)
+        leaf, ids = cls(), Ids.unpack(of_ids, count)
+        kinds = list(COLUMNS.values())[1:]
+        others = [unpacked(kind, part, count) for kind, part in zip(kinds, packed, strict=True)]
+        leaf.keys, leaf._columns = ids.keys(), [ids, *others]
+        states, results = leaf._states_and_results()
+        if states.translate(None, _ANY_STATE) or results.translate(None, _ANY_RESULT):
+            raise ValueError("a state or a result is none that there is")
+        if not all(map(lt, leaf.keys, leaf.keys[1:])):
+            raise ValueError("its tasks are out of order")
+        leaf._packed, leaf.moved = stored, ([], [])
+        return leaf
+
+    def _states_and_results(self) -> tuple[bytes, bytes]:
+        states, results = self._columns[AT_STATES], self._columns[AT_RESULTS]
+        if not (isinstance(states, Numbers) and isinstance(results, Numbers)):
+            raise TypeError("states and results are numbers")
+        return states.values.tobytes(), results.values.tobytes()
+
+    def _note_moved(self, known: dict[int, Task], added: Sequence[Task]) -> None:
+        """Before rows are updated."""
+        if self.moved is None or len(known) + len(added) > _FEW:
+            self.moved = None
+            return
+        were, became = self.moved
+        rows = map(task_of, *(map(column.__getitem__, known) for column in self._columns))
+        changed = [(old, new) for old, new in zip(rows, known.values(), strict=True) if old != new]
+        were += [old for old, _ in changed]
+        became += [new for _, new in changed]
+        became += added
+
+    def _update(self, places: list[int], tasks: list[Task]) -> bool:
+        fields = fields_of(tasks)
+        moved = [column.update(places, new) for column, new in zip(self._columns, fields, strict=True)]
+        return any(moved)
+
+    def _place_for(self, keys: Sequence[str]) -> int | None:
+        """Where keys, sorted, belong if they belong together, as those of a list in the order of ids; else None."""
+        at = bisect_left(self.keys, keys[0])
+        return at if at == len(self.keys) or keys[-1] < self.keys[at] else None
+
+    def _insert(self, place: int | None, keys: Sequence[str], tasks: Sequence[Task]) -> None:
+        """New rows go to their place if they have one; else behind the others, and all into order then."""
+        at = len(self.keys) if place is None else place
+        grew = place is not None and (at == len(self.keys) or len(keys) >= _RUN)
+        self._grew_until = at + len(keys) if grew else None
+        self._packed = None
+        self.keys[at:at] = keys
+        for column, values in zip(self._columns, fields_of(tasks), strict=True):
+            column.insert(at, values)
+        if place is None:
+            order = sorted(range(len(self.keys)), key=self.keys.__getitem__)
+            self.keys.sort()
+            for column in self._columns:
+                column.reorder(itemgetter(*order))
+
+    def _steps(self, limit: int) -> list[int]:
+        """The places at which a leaf of more rows than that is split, with both ends."""
+        rows, least = len(self), limit // 4
+        end = self._grew_until or 0
+        if rows - end < least:
+            end = rows if end else 0
+        if end < least or rows - end > limit:
+            pieces = -(-rows // max(1, limit * 3 // 4))
+            return [rows * piece // pieces for piece in range(pieces + 1)]
+        steps = [*range(0, end, limit), end]
+        if len(steps) > 2:  # noqa: PLR2004  # more than one piece
+            steps[-2] = min(steps[-2], end - least)
+        return steps if end == rows else [*steps, rows]
+
+    def _part(self, start: int, stop: int) -> "Leaf":
+        part = Leaf()
+        part.keys = self.keys[start:stop]
+        part._columns = [column.part(start, stop) for column in self._columns]
+        return part
+
+    def _within(self, size: int) -> "list[Leaf]":
+        """This leaf alone or, where its stored form is longer, its halves, or theirs."""
+        rows = len(self)
+        if rows <= 1 or len(self.pack()) <= size:
+            return [self]
+        halves = (self._part(0, rows // 2), self._part(rows // 2, rows))
+        return [small for half in halves for small in half._within(size)]  # noqa: SLF001
+
+
+def _parts(body: memoryview) -> Iterator[bytes]:
+    """Columns, each behind its length. Raises struct.error or ValueError on a body cut short."""
+    at = 0
+    while at < len(body):
+        (size,) = _SIZE.unpack_from(body, at)
+        at += _SIZE.size
+        if at + size > len(body):
+            raise ValueError(f"a column of {size} bytes is cut short")
+        yield bytes(body[at : at + size])
+        at += size

@@ -1,0 +1,110 @@
+"""Which tasks of a leaf a list asks for, told from the leaf's columns: no task is made that isn't shown.
+
+Nothing here reads a leaf. What a leaf's counts, summary and keys rule out is told beforehand, so that it needn't be
+read.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from shared.domain.core.keys import KeyRange, key_of, keys_of_prefix
+from shared.domain.leaves.leaf_summaries import remembered
+from shared.domain.leaves.leaves import Leaf
+from shared.domain.tasks.failures import failure_group_id
+from shared.domain.tasks.tasks import FAILURE, STATES, SUCCESS, TaskCounts
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFilter:
+    """What tasks must be like: of each set one of its values; empty sets and an empty prefix ask nothing.
+
+    `states` and `results` index STATES and RESULTS; `nodes` and `pools` are ids and `prefix` begins an id, all without
+    case; `failure_groups` are ids of groups, of which only tasks that failed are.
+    """
+
+    states: frozenset[int] = frozenset()
+    results: frozenset[int] = frozenset()
+    exit_codes: frozenset[int] = frozenset()
+    nodes: frozenset[str] = frozenset()
+    pools: frozenset[str] = frozenset()
+    failure_groups: frozenset[str] = frozenset()
+    prefix: str = ""
+
+    @property
+    def keys(self) -> KeyRange:
+        """Where all that match stand among the tasks of a job."""
+        return keys_of_prefix(self.prefix)
+
+    def may_match(self, counts: TaskCounts, summary: bytes | None = None) -> bool:
+        """False for a leaf that holds none of these tasks, as its counts say, or the causes in its stored summary."""
+        return (
+            (not self.states or any(getattr(counts, STATES[state]) > 0 for state in self.states))
+            and (self.results != {SUCCESS} or counts.succeeded > 0)
+            and (not self._of_failures or counts.failed > 0)
+            and self._may_have_failed(summary)
+        )
+
+    def count(self, counts: TaskCounts) -> int | None:
+        """How many tasks of a job match, where its counts alone tell that."""
+        if self.exit_codes or self.nodes or self.pools or self.failure_groups or self.prefix:
+            return None
+        if self.results:
+            ended = not self.states or STATES.index("completed") in self.states
+            by_result = {SUCCESS: counts.succeeded, FAILURE: counts.failed}
+            return sum(by_result.get(result, 0) for result in self.results) if ended else 0
+        return sum(getattr(counts, STATES[state]) for state in self.states) if self.states else counts.total
+
+    def places(self, leaf: Leaf, keys: KeyRange) -> list[int]:
+        """The places of the tasks that match, among those of a leaf whose keys are in a range."""
+        places: Iterable[int] = keys.common(self.keys).places(leaf.keys)
+        if self.states:
+            places = _among(leaf, "state", self.states, places)
+        if self.results:
+            places = _among(leaf, "result", self.results, places)
+        if self.exit_codes:
+            places = _among(leaf, "exit_code", self.exit_codes, places)
+        if self.nodes or self.pools:
+            places = _passing(leaf.column("node"), self._on_them(), places)
+        if self.failure_groups:
+            failed = _among(leaf, "result", {FAILURE}, places)
+            causes = list(zip(leaf.column("failure"), leaf.column("exit_code"), strict=True))
+            places = _passing(causes, lambda cause: failure_group_id(*cause) in self.failure_groups, failed)
+        return list(places)
+
+    @property
+    def _of_failures(self) -> bool:
+        return self.results == {FAILURE} or bool(self.failure_groups)
+
+    def _may_have_failed(self, summary: bytes | None) -> bool:
+        """False where a summary tells all causes that tasks failed for, and none of them is asked for."""
+        if summary is None or not self._of_failures or not (self.failure_groups or self.exit_codes):
+            return True
+        known = remembered(summary)
+        if known is None or known.failures.ungrouped:
+            return True
+        return any(
+            (not self.failure_groups or group.id in self.failure_groups)
+            and (not self.exit_codes or group.exit_code in self.exit_codes)
+            for group in known.failures.groups
+        )
+
+    def _on_them(self) -> Callable[[tuple[str, str]], bool]:
+        """Whether a pool and a node of it are among those that are asked for."""
+        pools, nodes = set(map(key_of, self.pools)), set(map(key_of, self.nodes))
+        return lambda at: (not pools or key_of(at[0]) in pools) and (not nodes or key_of(at[1]) in nodes)
+
+
+def _among(leaf: Leaf, name: str, wanted: Collection[int], places: Iterable[int]) -> list[int]:
+    values = leaf.column(name)
+    if len(wanted) == 1:
+        (only,) = wanted
+        return [at for at in places if values[at] == only]
+    return [at for at in places if values[at] in wanted]
+
+
+def _passing(values: list[Any], test: Callable[[Any], bool], places: Iterable[int]) -> list[int]:
+    """The places whose values pass; of equal values, which are many, only one is tested."""
+    passes = cache(test)
+    return [at for at in places if passes(values[at])]

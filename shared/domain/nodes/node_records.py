@@ -1,0 +1,145 @@
+"""What was seen of a node before: the states it was in, how often it fell out, how often it was taken back.
+
+A node's own stamps tell more than polls see. The same state since a later time, or a boot that no state seen explains,
+shows that something lay in between; that is told as unknown, never guessed. What leaves no such trace isn't told.
+"""
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from shared.domain.nodes.interruptions import NONE, Interruptions
+
+MOST_PAST = 20
+FLAP_WINDOW = timedelta(hours=1)
+FLAPS = 3
+MOST_FALLS = 20
+NOT_SEEN = ""
+PREEMPTED = "preempted"
+_WINDOW = FLAP_WINDOW // timedelta(milliseconds=1)
+_MINUTE = 60_000
+_BAD = frozenset(("unusable", "unknown", "starttaskfailed", "rebooting", "reimaging"))
+_DOWN = frozenset(
+    (
+        *("creating", "rebooting", "reimaging", "upgradingos", "deallocating", "deallocated", "leavingpool"),
+        *("unusable", "unknown", PREEMPTED),
+    )
+)
+_STARTING = "starting"
+_RISING = frozenset((_STARTING, "waitingforstarttask"))  # a list may show these before the boot that led to them
+
+
+class Past(NamedTuple):
+    """A state that a node was in, NOT_SEEN where it isn't known, since then in milliseconds since 1970 (0 unknown)."""
+
+    state: str
+    since: int
+
+
+class Stamps(NamedTuple):
+    """What of a node tells that it changed: its state, since when that is, its last boot; 0 where unknown."""
+
+    state: str
+    transition: int
+    booted: int
+
+
+class NodeRecord(NamedTuple):
+    """What is remembered of a node, first seen `since` then (0: a version before this saw it first).
+
+    `past` are the states before the present one, the latest first, each of which lasted until the next one began;
+    `falls` are times at which it fell into a bad state, of an hour at most, the latest first.
+    """
+
+    since: int = 0
+    past: tuple[Past, ...] = ()
+    falls: tuple[int, ...] = ()
+    interruptions: Interruptions = NONE
+
+    @property
+    def is_whole(self) -> bool:
+        """False where states weren't seen, or earlier ones aren't kept any more, and before anything is remembered."""
+        return bool(self.since) and len(self.past) < MOST_PAST and all(past.state != NOT_SEEN for past in self.past)
+
+    def flaps(self, now: int) -> int:
+        """How often it fell within the hour before `now`, up to MOST_FALLS."""
+        return sum(_over(at) > now for at in self.falls)
+
+    @property
+    def flaps_until(self) -> int:
+        """Until when the node counts as flapping unless it falls again, 0 where it doesn't."""
+        return _over(self.falls[FLAPS - 1]) if len(self.falls) >= FLAPS else 0
+
+    def fell(self, at: int) -> "NodeRecord":
+        latest = sorted((at, *self.falls), reverse=True)
+        kept = [fall for fall in latest if _over(fall) > latest[0]]
+        return self._replace(falls=tuple(kept[:MOST_FALLS]))
+
+
+NO_RECORD = NodeRecord()
+
+
+def first_record(now: Stamps, *, since: int, known_as_of: int | None) -> NodeRecord:
+    """Of a node that a list as of `since` shows for the first time.
+
+    What befell it before the pool's nodes were last known, `known_as_of` (None: never), isn't counted.
+    """
+    record = NodeRecord(since)
+    is_news = known_as_of is not None and now.transition > known_as_of
+    return _entered(record, now, at=since) if is_news else record
+
+
+def followed(record: NodeRecord, before: Stamps, now: Stamps, *, known_as_of: int, at: int, spot: bool) -> NodeRecord:
+    """After a list as of `at` showed a node otherwise than `before`, as which it was known as of then.
+
+    What befell it counts as of `at` at the latest: the clock of a node may be ahead.
+    """
+    if _rebooted(before, now) and not _was_to_boot(before, now):
+        record = record.fell(min(now.booted, at))
+        record = record._replace(interruptions=record.interruptions.restarted()) if spot else record
+    if (before.state, before.transition) == (now.state, now.transition):
+        return record
+    past = [Past(before.state, before.transition), *record.past]
+    if was_missed(before, now):
+        past.insert(0, Past(NOT_SEEN, min(max(known_as_of, before.transition), now.transition)))
+    record = record._replace(past=tuple(past[:MOST_PAST]))
+    if now.state in _BAD and before.state in _BAD and before.state != now.state:
+        return record  # from bad to bad, as from unusable to rebooting, is the same fall
+    return _entered(record, now, at=at)
+
+
+def was_missed(before: Stamps, now: Stamps) -> bool:
+    """True where the stamps show that a node was in another state between two that were seen."""
+    if before.state == now.state:
+        return before.transition != now.transition
+    is_next = before.state in _RISING or now.state == _STARTING or _booted_within(now)
+    return _rebooted(before, now) and not (is_next and _was_to_boot(before, now))
+
+
+def _rebooted(before: Stamps, now: Stamps) -> bool:
+    return bool(before.booted) and now.booted > before.booted
+
+
+def _booted_within(now: Stamps) -> bool:
+    """True where the last boot is of the present state, which leads to one: a list may show it before the next."""
+    return now.state in _DOWN and 0 < now.transition < now.booted
+
+
+def _was_to_boot(before: Stamps, now: Stamps) -> bool:
+    """True where the state before leads to a boot, or the present one did; one that starts is to start once."""
+    if _booted_within(now):
+        return True
+    if before.state in _RISING:
+        return now.state != _STARTING or now.transition == before.transition
+    return before.state in _DOWN
+
+
+def _entered(record: NodeRecord, now: Stamps, *, at: int) -> NodeRecord:
+    moment = min(now.transition, at)
+    if now.state == PREEMPTED:
+        return record._replace(interruptions=record.interruptions.interrupted(moment))
+    return record.fell(moment) if now.state in _BAD else record
+
+
+def _over(fall: int) -> int:
+    """When a fall doesn't count any more: at the end of the minute in which its hour is over."""
+    return ((fall + _WINDOW) // _MINUTE + 1) * _MINUTE

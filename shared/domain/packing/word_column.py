@@ -1,0 +1,149 @@
+"""A leaf's column of values of which there are few different ones: each once, with their numbers per row."""
+
+import json
+from array import array
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+from shared.domain.packing.columns import Numbers, Order, deflated, inflated
+
+_BYTE, _MOST = 256, 1 << 63
+_FEW = 200  # bytes of words that are worth to be remembered
+
+
+class Words:
+    """Values of which there are few different ones: strings, whole numbers, None, or pairs of strings."""
+
+    __slots__ = ("_kinds", "_number_of", "_numbers", "_packed", "_words")
+
+    def __init__(self, kinds: tuple[type, ...], values: Iterable[Any] = ()) -> None:
+        """Words are of `kinds`, a tuple being of two strings, a number of 64 bits at most. Raises TypeError."""
+        self._kinds = kinds
+        self._words: list[Any] = []
+        self._number_of: dict[Any, int] = {}
+        self._packed = b""
+        self._numbers = Numbers("i", self._numbered(list(values)))
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Any:
+        return map(self._words.__getitem__, self._numbers)
+
+    def __getitem__(self, at: int) -> Any:
+        return self._words[self._numbers[at]]
+
+    def coded(self) -> tuple[list[Any], "array[int]"]:
+        """The words, of which some may be in no row any more, and the place of each row's word among them."""
+        return self._words, self._numbers.values
+
+    def update(self, places: Sequence[int], new: Sequence[Any]) -> bool:
+        return self._numbers.update(places, self._numbered(new))
+
+    def insert(self, at: int, new: Sequence[Any]) -> None:
+        self._numbers.insert(at, self._numbered(new))
+
+    def reorder(self, order: Order) -> None:
+        self._numbers.reorder(order)
+
+    def part(self, start: int, stop: int) -> "Words":
+        return Words._with(self._kinds, self._words, self._numbers.part(start, stop))
+
+    def pack(self) -> bytes:
+        """Only the words still in use, so that a leaf doesn't grow with its past."""
+        if not (self._packed and self._numbers.is_packed):
+            self._drop_unused()
+        if not self._packed:
+            self._packed = deflated(json.dumps(self._words, separators=(",", ":")).encode())
+        return len(self._packed).to_bytes(4, "little") + self._packed + self._numbers.pack()
+
+    def _drop_unused(self) -> None:
+        used = _used(self._numbers.values, len(self._words))
+        if len(used) < len(self._words):
+            place_of = {number: place for place, number in enumerate(used)}
+            self._numbers = Numbers("i", map(place_of.__getitem__, self._numbers.values))
+            self._words = [self._words[number] for number in used]
+            self._number_of = {word: number for number, word in enumerate(self._words)}
+            self._packed = b""
+
+    @classmethod
+    def unpack(cls, kinds: tuple[type, ...], packed: bytes, count: int) -> "Words":
+        """Raises ValueError, LookupError, TypeError or zlib.error where `packed` isn't `count` words of those kinds."""
+        size = int.from_bytes(packed[:4], "little")
+        if len(packed) < 4 + size:
+            raise ValueError("words are cut short")
+        words = _words_of(kinds, packed[4 : 4 + size])
+        numbers = Numbers.unpack("i", packed[4 + size :], count)
+        if not _all_under(numbers.values[:1] if numbers.is_steady else numbers.values, len(words)):
+            raise ValueError("a word is missing")
+        return cls._with(kinds, words, numbers, packed[4 : 4 + size])
+
+    @classmethod
+    def _with(cls, kinds: tuple[type, ...], words: Sequence[Any], numbers: Numbers, packed: bytes = b"") -> "Words":
+        made = cls(kinds)
+        made._words, made._numbers, made._packed = list(words), numbers, packed
+        made._number_of = {word: number for number, word in enumerate(words)}
+        return made
+
+    def _numbered(self, values: Sequence[Any]) -> list[int]:
+        """Raises TypeError where a value is of another kind."""
+        number_of = self._number_of
+        for value in dict.fromkeys(values):
+            if value in number_of:
+                continue
+            if not _is_of(value, self._kinds):
+                raise TypeError(f"{value!r} is of none of {self._kinds}")
+            number_of[value] = len(self._words)
+            self._words.append(value)
+            self._packed = b""
+        return [number_of[value] for value in values]
+
+
+def _words_of(kinds: tuple[type, ...], packed: bytes) -> tuple[Any, ...]:
+    """Raises ValueError, TypeError or zlib.error."""
+    return (_few_words if len(packed) <= _FEW else _unpacked_words)(kinds, packed)
+
+
+def _unpacked_words(kinds: tuple[type, ...], packed: bytes) -> tuple[Any, ...]:
+    words = json.loads(inflated(packed))
+    if tuple in kinds:
+        words = [tuple(word) for word in words]
+    are_of_kinds = _are_pairs(words) if kinds == (tuple,) else all(_is_of(word, kinds) for word in words)
+    if not are_of_kinds or len(set(words)) != len(words):
+        raise ValueError("words are of another kind, or there twice")
+    return tuple(words)
+
+
+_few_words = lru_cache(maxsize=256)(_unpacked_words)  # most leaves have the same few exit codes, slots and failures
+
+
+def _is_of(word: Any, kinds: tuple[type, ...]) -> bool:
+    match word:
+        case tuple():
+            return tuple in kinds and [str, str] == [*map(type, word)]
+        case int():
+            return type(word) in kinds and -_MOST <= word < _MOST
+    return type(word) in kinds
+
+
+def _are_pairs(words: Sequence[Any]) -> bool:
+    return set(map(len, words)) <= {2} and set(map(type, chain.from_iterable(words))) <= {str}
+
+
+def _used(numbers: "array[int]", words: int) -> list[int]:
+    """Which numbers, of those from 0 to under `words`, are there; quickly where these are under 256."""
+    if words > _BYTE:
+        return sorted(set(numbers))
+    low = numbers.tobytes()[::4]
+    return [number for number in range(words) if number in low]
+
+
+def _all_under(numbers: "array[int]", limit: int) -> bool:
+    """Whether all 32-bit numbers are from 0 to under the limit; quickly where that is under 256."""
+    raw = numbers.tobytes()
+    high = raw[1::4] + raw[2::4] + raw[3::4]
+    if limit <= _BYTE and high.count(0) == len(high):
+        return not raw[::4].translate(None, bytes(range(limit)))
+    return all(0 <= number < limit for number in set(numbers))

@@ -1,0 +1,132 @@
+"""A round over an account's pools: what it leaves behind, and how sure each pool's numbers are after it.
+
+The levels are those of jobs (`shared/domain/jobs/verdicts.py`), the ways to them are not: the service promises that a
+list of nodes is exact and that its node counts may be old, so a list of all nodes on one page needs no second opinion,
+and a list of changes needs that of the counts. These tell of states and nothing of tasks and slots, so they vouch only
+for nodes of which no more can change.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from shared.domain.jobs.verdicts import Level, Verdict, at_second, in_words
+from shared.domain.nodes.nodes import NodeCounts, NodeSummary
+from shared.domain.pools.pools import Pool, PoolConfirmation
+
+_GRACE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRound:
+    """The last round over an account's pools, as its row in storage holds it.
+
+    `as_of` is the date of its list of pools, None where that failed; `reason` is what ended it early, None where all is
+    well. `confirmations` and `failures` are by pool key: an unchanged pool costs no row of its own.
+    """
+
+    started_at: datetime
+    as_of: datetime | None = None
+    reason: str | None = None
+    batch_calls: int = 0
+    confirmations: Mapping[str, PoolConfirmation] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    etag: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """What went wrong in a sentence, None where nothing did."""
+        if self.reason or not self.failures:
+            return self.reason
+        if len(self.failures) == 1:
+            return "1 pool couldn't be polled; its verdict says why."
+        return f"{len(self.failures)} pools couldn't be polled; their verdicts say why."
+
+    def failure_of(self, pool: Pool) -> str | None:
+        """Why a pool isn't up to date: its own failure, or that of a round which didn't reach it."""
+        if pool.key in self.failures:
+            return self.failures[pool.key]
+        reached = self.as_of is not None and pool.picture is not None and pool.picture.as_of >= self.as_of
+        return None if reached else self.reason
+
+    def merged(self, stored: "PoolRound | None") -> "PoolRound":
+        """This round over one that another process stored meanwhile: the later word on every pool stays.
+
+        So do date and failures of the one whose list is later; of one that couldn't list its beginning counts.
+        """
+        if stored is None:
+            return replace(self, etag=None)
+        confirmations = dict(stored.confirmations)
+        for key, confirmation in self.confirmations.items():
+            other = confirmations.get(key)
+            if other is None or other.as_of <= confirmation.as_of:
+                confirmations[key] = confirmation
+        later = stored if (stored.as_of or stored.started_at) > (self.as_of or self.started_at) else self
+        return replace(later, confirmations=confirmations, etag=stored.etag)
+
+
+def doubt_of(summary: NodeSummary, counts: NodeCounts | None, *, pages: int) -> str | None:
+    """Why numbers from a list of all nodes may not be those of one instant; one page is served at one.
+
+    `counts` are the service's, None where they aren't known. That they are the same says nothing of nodes that run
+    tasks: of two nodes one may have taken a slot behind its page, and the other have given one up before its own.
+    """
+    if pages <= 1:
+        return None
+    if counts is None:
+        return f"Its nodes came on {pages} pages, and nothing is known to compare them with."
+    if summary.counts != counts:
+        return f"Its nodes came on {pages} pages and the service's node counts differ: nodes moved meanwhile."
+    if not summary.is_settled:
+        return f"Its nodes came on {pages} pages, and what runs on them may have changed in between."
+    return None
+
+
+def pool_verdict(
+    pool: Pool, *, failure: str | None, now: datetime, interval: timedelta, off_reason: str | None = None
+) -> Verdict:
+    """The verdict on a pool's numbers; `failure` is why its last poll failed, `interval` the account's poll interval.
+
+    `off_reason` is a sentence that says since when the account isn't watched, None while it is.
+    """
+    picture = pool.picture
+    if picture is None:
+        if off_reason:
+            return Verdict(None, "none", "stale", off_reason)
+        reason = f"Its nodes couldn't be listed yet: {failure}" if failure else "Its nodes haven't been listed yet."
+        return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
+    level, reason = _judged(pool, failure=failure or None, age=now - picture.as_of, interval=interval)
+    if off_reason:
+        level, reason = "stale", off_reason
+    return Verdict(picture.as_of, picture.source, level, reason, picture.as_of)
+
+
+def pools_verdict(
+    last: PoolRound | None, *, now: datetime, interval: timedelta, off_reason: str | None = None
+) -> Verdict:
+    """The verdict on an account's list of pools, as its last round has it; pools have verdicts of their own."""
+    as_of = last.as_of if last else None
+    if last is None or as_of is None:
+        failure = last.reason if last else None
+        reason = f"The last list of pools failed: {failure}" if failure else "The pools haven't been listed yet."
+        return Verdict(None, "none", "stale" if failure or off_reason else "catchingUp", off_reason or reason)
+    is_late = now - as_of > 3 * interval + _GRACE
+    late = f"The pools were last listed {in_words(now - as_of)} ago." if is_late else None
+    reason = off_reason or late or "All pools were listed; each has a verdict of its own."
+    return Verdict(as_of, "fullRead", "stale" if off_reason or late else "exact", reason, as_of)
+
+
+def _judged(pool: Pool, *, failure: str | None, age: timedelta, interval: timedelta) -> tuple[Level, str]:
+    picture = pool.picture
+    if failure:
+        return "stale", f"The last poll failed: {failure}"
+    if age > 3 * interval + _GRACE:
+        return "stale", f"Not polled for {in_words(age)}."
+    if picture and picture.doubt:
+        return "unverified", picture.doubt
+    then = at_second(picture.as_of) if picture else ""
+    if picture and not picture.summary.total and pool.facts.is_empty:
+        return "exact", f"As of {then}, the service's list of pools showed no nodes in it."
+    if picture and picture.source == "delta":
+        return "exact", f"As of {then}, what had changed was listed, and the service's node counts agreed."
+    return "exact", f"As of {then}, all of its nodes were listed."

@@ -1,0 +1,125 @@
+"""A look at an account's job schedules: when one is due, what it leaves behind, and how sure a schedule is after it.
+
+The list tells all of every schedule at one time, so nothing has to be compared with it.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from shared.domain.core.stored_times import is_over
+from shared.domain.jobs.verdicts import OVERTAKEN, Level, Verdict, at_second, in_words
+from shared.domain.schedules.schedules import Schedule
+
+_GRACE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleRound:
+    """The last look at an account's schedules, as its row in storage holds it.
+
+    `as_of` is the date of the last list that came in whole, `confirmations` the versions of the schedules that hold as
+    of then, by key, `states` how many in each state aren't deleted; `reason` is what ended this look early, `failures`
+    what went wrong with single schedules. `held` are schedules of which this look says nothing, or another thing than a
+    look beside it: the version that held, and as of when.
+    """
+
+    started_at: datetime
+    as_of: datetime | None = None
+    reason: str | None = None
+    batch_calls: int = 0
+    confirmations: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    states: Mapping[str, int] = field(default_factory=dict)
+    held: Mapping[str, tuple[str, datetime]] = field(default_factory=dict)
+    etag: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """What went wrong in a sentence, None where nothing did."""
+        if self.reason or not self.failures:
+            return self.reason
+        if len(self.failures) == 1:
+            return "1 job schedule couldn't be read; its verdict says why."
+        return f"{len(self.failures)} job schedules couldn't be read; their verdicts say why."
+
+    def as_of_schedule(self, schedule: Schedule) -> datetime:
+        """As of when a schedule was known last, as it is stored or as it was before an overlapping look wrote it."""
+        written = max(schedule.seen_at, schedule.written_as_of or schedule.seen_at)
+        held = self._held(schedule.key)
+        return max(held[1], written) if held else written
+
+    def is_overtaken(self, schedule: Schedule) -> bool:
+        """True where a look with an older list wrote it over what another look had confirmed meanwhile."""
+        written = schedule.written_as_of or schedule.seen_at
+        held = self._held(schedule.key)
+        return held is not None and held[1] > written and held[0] != schedule.version
+
+    def failure_of(self, schedule: Schedule) -> str | None:
+        """Why a schedule isn't up to date: its own failure, or that of the last look."""
+        return self.failures.get(schedule.key) or self.reason
+
+    def merged(self, stored: "ScheduleRound | None") -> "ScheduleRound":
+        """This one over one that another process stored meanwhile: the later list stays, and what the other held."""
+        if stored is None:
+            return replace(self, etag=None)
+        is_late = stored.as_of is not None and (self.as_of is None or self.as_of < stored.as_of)
+        later, earlier = (stored, self) if is_late else (self, stored)
+        held = dict(later.held)
+        for key, (version, as_of) in earlier.holding().items():
+            if key not in held or held[key][1] < as_of:
+                held[key] = version, as_of
+        return replace(later, held=held, etag=stored.etag)
+
+    def _held(self, key: str) -> tuple[str, datetime] | None:
+        """The version of a schedule that holds, and as of when."""
+        if self.as_of and key in self.confirmations:
+            return self.confirmations[key], self.as_of
+        return self.held.get(key)
+
+    def holding(self) -> dict[str, tuple[str, datetime]]:
+        """The versions that hold, each as of when, by key."""
+        as_of = self.as_of
+        confirmed = {key: (version, as_of) for key, version in self.confirmations.items()} if as_of else {}
+        return {**self.held, **confirmed}
+
+
+def look_is_due(last: ScheduleRound | None, schedules: Collection[Schedule], now: datetime, *, idle: timedelta) -> bool:
+    """Each round where any schedule may still change or the last look failed; else whenever `idle` has passed."""
+    if last is None or last.problem or any(schedule.is_live for schedule in schedules):
+        return True
+    return is_over(last.started_at, idle, now)
+
+
+def schedule_verdict(
+    schedule: Schedule,
+    last: ScheduleRound | None,
+    *,
+    now: datetime,
+    interval: timedelta,
+    off_reason: str | None = None,
+) -> Verdict:
+    """The verdict on what is told of a schedule; `interval` is the time between two looks.
+
+    `off_reason` is a sentence that says since when the account isn't watched, None while it is.
+    """
+    as_of = last.as_of_schedule(schedule) if last else schedule.seen_at
+    level, reason = _judged(schedule, last, as_of=as_of, now=now, interval=interval)
+    if off_reason and not schedule.deleted:
+        level, reason = "stale", off_reason
+    return Verdict(as_of, "fullRead", level, reason, as_of)
+
+
+def _judged(
+    schedule: Schedule, last: ScheduleRound | None, *, as_of: datetime, now: datetime, interval: timedelta
+) -> tuple[Level, str]:
+    if schedule.deleted:
+        return "unverified", "The schedule was deleted; this is what was last known of it."
+    failure = last.failure_of(schedule) if last else None
+    if failure:
+        return "stale", f"The last poll failed: {failure}"
+    if now - as_of > 3 * interval + _GRACE:
+        return "stale", f"Not polled for {in_words(now - as_of)}."
+    if last and last.is_overtaken(schedule):
+        return "unverified", OVERTAKEN
+    return "exact", f"As of {at_second(as_of)}, the list of job schedules told all of it."

@@ -1,0 +1,275 @@
+"""A pool as the Batch service describes it, and what Batchscope knows of its nodes.
+
+What the service tells of a resize belongs to the last attempt, and only while the pool is steady: an error that isn't
+told any more is stale, and kept as such.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from hashlib import blake2b
+
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.jobs.pictures import Source
+from shared.domain.jobs.verdicts import OVERTAKEN
+from shared.domain.nodes.interruptions import Tally
+from shared.domain.nodes.nodes import NodeSummary
+from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
+from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
+from shared.domain.pools.resize_errors import Attempt, ResizeError, errors_after
+from shared.domain.pools.vm_sizes import vcpus_of
+
+MOST_EVALUATIONS = 20  # of an autoscale formula, the latest included
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many nodes of a kind there are, and are to be; `target` is None where the service tells none."""
+
+    current: int = 0
+    target: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFacts:
+    """A pool's own properties, named as in the Batch REST API; times are aware UTC.
+
+    `spot` are low-priority nodes in that API's words; `resize_errors` are those of the last resize.
+    """
+
+    id: str
+    creation_time: datetime
+    state: str
+    state_transition_time: datetime
+    vm_size: str
+    allocation_state: str | None = None
+    allocation_state_transition_time: datetime | None = None
+    dedicated: Size = Size()
+    spot: Size = Size()
+    slots_per_node: int = 1
+    resize_errors: tuple[Problem, ...] = ()
+    auto_scale: AutoScale | None = None
+    start_task: StartTask | None = None
+    display_name: str | None = None
+
+    @property
+    def key(self) -> str:
+        return key_of(self.id)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the service says there are."""
+        return self.dedicated.current + self.spot.current
+
+    @property
+    def lacking(self) -> int:
+        """How many nodes it is to have beside those that it has, as far as the service tells."""
+        return sum(max((size.target or 0) - size.current, 0) for size in (self.dedicated, self.spot))
+
+    @property
+    def is_resized(self) -> bool:
+        """True while a resize goes on, be it one that is being stopped."""
+        return self.allocation_state in {"resizing", "stopping"}
+
+    @property
+    def is_empty(self) -> bool:
+        """True where there are no nodes, and none is on its way: a pool that is being resized may have some by now."""
+        return self.allocation_state == "steady" and not self.nodes
+
+    @property
+    def attempt(self) -> Attempt:
+        """The last resize, which may go on."""
+        told = tuple((problem.code, problem.message) for problem in self.resize_errors)
+        return Attempt(self.allocation_state_transition_time, self.allocation_state == "resizing", told)
+
+
+@dataclass(frozen=True, slots=True)
+class NodesPicture:
+    """A pool's nodes in numbers as of T0: the date of a list of pools received before the nodes were listed.
+
+    `full_read_at` is the T0 of the last list of all nodes with all that is known of them; `digest` names what is stored
+    of each; `doubt` is why the numbers may not be those of one instant, None where nothing speaks against it. `tally`
+    counts interruptions, None as a version before that left it; `flapping` are numbers of nodes by when they won't
+    count as flapping any more, in milliseconds since 1970.
+    """
+
+    as_of: datetime
+    full_read_at: datetime
+    source: Source
+    summary: NodeSummary
+    digest: str
+    doubt: str | None = None
+    tally: Tally | None = None
+    flapping: tuple[tuple[int, int], ...] = ()
+
+    def flapping_nodes(self, now: datetime) -> int:
+        """How many nodes flap `now`."""
+        return sum(number for until, number in self.flapping if until > to_milliseconds(now))
+
+
+@dataclass(frozen=True, slots=True)
+class PoolConfirmation:
+    """A later round that found nothing changed: the pool of that `version` holds as of then, too."""
+
+    version: str
+    as_of: datetime
+    full_read_at: datetime
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Cores:
+    """vCPUs of a pool's nodes that have a machine; those that are busy by the share of slots that is used."""
+
+    total: int
+    busy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What is stored of one pool; `seen_at` is the date of the list that told these facts first.
+
+    `sample` is what the picture's round found, None as a version before that left it; `ended` are the samples before
+    that aren't in the pool's history yet. `evaluations` of its autoscale formula are those before the facts', the
+    latest first.
+    """
+
+    facts: PoolFacts
+    seen_at: datetime
+    errors: tuple[ResizeError, ...] = ()
+    picture: NodesPicture | None = None
+    sample: PoolSample | None = None
+    ended: tuple[PoolSample, ...] = ()
+    evaluations: tuple[Evaluation, ...] = ()
+    etag: str | None = None
+
+    @property
+    def key(self) -> str:
+        return self.facts.key
+
+    @property
+    def as_of(self) -> datetime:
+        """As of when the facts are known to hold."""
+        return max(self.seen_at, self.picture.as_of) if self.picture else self.seen_at
+
+    @property
+    def told(self) -> tuple[object, ...]:
+        """Whatever is told of the pool, but for as of when; without a sample what a version before samples told."""
+        picture = self.picture
+        nodes = (picture.digest, picture.summary, picture.doubt) if picture else None
+        told = (self.facts, self.errors, nodes)
+        return (*told, self.sample.at) if self.sample else told
+
+    @property
+    def version(self) -> str:
+        """What a confirmation names: it changes with whatever is told of the pool."""
+        return blake2b(repr(self.told).encode(), digest_size=8).hexdigest()
+
+    @property
+    def is_overtaken(self) -> bool:
+        """True where a round with an older list wrote it over what another one has confirmed as of later."""
+        return self.picture is not None and self.picture.doubt == OVERTAKEN
+
+    @property
+    def samples(self) -> tuple[PoolSample, ...]:
+        """What isn't in the pool's history yet, in order: what ended, and what the picture shows."""
+        return (*self.ended, self.sample) if self.sample else self.ended
+
+    @property
+    def all_evaluations(self) -> tuple[Evaluation, ...]:
+        """The latest evaluations of its autoscale formula that polls saw, the latest first."""
+        latest = self.facts.auto_scale.evaluation if self.facts.auto_scale else None
+        return (latest, *self.evaluations) if latest else self.evaluations
+
+    @property
+    def cores(self) -> Cores | None:
+        """None where the VM size isn't known, or the nodes aren't."""
+        vcpus = vcpus_of(self.facts.vm_size)
+        if vcpus is None or self.picture is None:
+            return None
+        summary = self.picture.summary
+        busy = vcpus * summary.used / self.facts.slots_per_node
+        return Cores(vcpus * summary.machines, round(busy, 3))
+
+    def seen(self, facts: PoolFacts, at: datetime) -> "Pool":
+        """After the list of pools dated `at` showed it. Another creation time is another pool under the same id."""
+        if facts.creation_time != self.facts.creation_time:
+            return replace(first_seen(facts, at), ended=self.samples, etag=self.etag)
+        if facts == self.facts:
+            return self
+        errors = errors_after(self.errors, facts.attempt, self.facts.attempt, at=at, last_looked=self.as_of)
+        told = facts.auto_scale.evaluation if facts.auto_scale else None
+        earlier = tuple(one for one in self.all_evaluations if told is None or one.at != told.at)
+        kept = earlier[: MOST_EVALUATIONS - (told is not None)]
+        return replace(self, facts=facts, seen_at=at, errors=errors, evaluations=kept)
+
+    def listed(self, picture: NodesPicture) -> "Pool":
+        """After its nodes were read: unless that only confirms the sample before, it has ended."""
+        found = replace(self, picture=picture)
+        sample = PoolSample(
+            at=to_milliseconds(picture.as_of),
+            through=to_milliseconds(picture.as_of),
+            exact=picture.doubt is None,
+            numbers=found.numbers(picture),
+        )
+        rested = self.picture is not None and self.picture.digest == picture.digest and self.seen_at < picture.as_of
+        if self.sample and self.sample.goes_on(sample, rested=rested):
+            return replace(found, sample=self.sample.held(picture.as_of))
+        return replace(found, sample=sample, ended=self.samples)
+
+    def numbers(self, picture: NodesPicture) -> PoolNumbers:
+        """What the pool's history tells of these facts and nodes."""
+        summary, facts, cores = picture.summary, self.facts, self.cores
+        return PoolNumbers(
+            counts=summary.counts,
+            slots=summary.slots,
+            used=summary.used,
+            free=summary.free,
+            tasks=summary.tasks,
+            dedicated=(facts.dedicated.current, facts.dedicated.target),
+            spot=(facts.spot.current, facts.spot.target),
+            cores=(cores.total, cores.busy) if cores else None,
+            resize_errors=sum(error.is_current for error in self.errors),
+            interruptions=picture.tally.interruptions.total if picture.tally else 0,
+            counted_since=picture.tally.since if picture.tally else 0,
+        )
+
+    def confirmed(self, confirmation: PoolConfirmation | None) -> "Pool":
+        """As a later round found it.
+
+        Where that round found another version, it overlapped the one that wrote this, whose list is older: `as_of`
+        doesn't go back, and the next round says which of them is right.
+        """
+        picture = self.picture
+        if picture is None or confirmation is None or confirmation.as_of < picture.as_of:
+            return self
+        if confirmation.version != self.version:
+            overtaken = replace(picture, as_of=confirmation.as_of, doubt=OVERTAKEN)
+            return replace(self, picture=overtaken) if confirmation.as_of > picture.as_of else self
+        moved = replace(
+            picture,
+            as_of=confirmation.as_of,
+            full_read_at=max(picture.full_read_at, confirmation.full_read_at),
+            source=confirmation.source,
+        )
+        return replace(self, picture=moved, sample=self.sample and self.sample.held(confirmation.as_of))
+
+    def confirmation(self) -> PoolConfirmation | None:
+        """The entry in the round's row for a pool that is stored as it is. None before its nodes were listed.
+
+        Of an overtaken pool it names a version that is stored nowhere, so that it stays overtaken.
+        """
+        picture = self.picture
+        if picture is None:
+            return None
+        return PoolConfirmation(self.version, picture.as_of, picture.full_read_at, picture.source)
+
+    def wants_all_nodes(self, now: datetime, interval: timedelta) -> bool:
+        """True where a list of changed states wouldn't do: more changes, all were never listed, or long ago."""
+        picture = self.picture
+        return picture is None or not picture.summary.is_settled or now - picture.full_read_at >= interval
+
+
+def first_seen(facts: PoolFacts, at: datetime) -> Pool:
+    """A pool that the list dated `at` showed for the first time."""
+    return Pool(facts, at, errors_after((), facts.attempt, None, at=at, last_looked=at))

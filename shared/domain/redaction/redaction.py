@@ -1,0 +1,135 @@
+"""Takes secrets out of text that came from outside before it is stored, shown or logged.
+
+It knows the forms of tokens, what people call their secrets, and how well-known programs are given them; the modules in
+`secrets` say which. What has no such sign can't be told from other text.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from shared.domain.redaction.secrets.assignments import (
+    assigned,
+    blocks,
+    called,
+    declared,
+    elements,
+    optional,
+    set_by_command,
+    wrapped,
+)
+from shared.domain.redaction.secrets.commands import COMMANDS
+from shared.domain.redaction.secrets.contexts import CONTEXTS
+from shared.domain.redaction.secrets.escapes import SIGNS, unescaped
+from shared.domain.redaction.secrets.lines import filed, lined, said, secured
+from shared.domain.redaction.secrets.name_places import name_starts
+from shared.domain.redaction.secrets.nested import nested
+from shared.domain.redaction.secrets.pairs import paired
+from shared.domain.redaction.secrets.rules import RuleBook, Span, lower
+from shared.domain.redaction.secrets.shells import handed, here_documents, referenced, signed_in, written
+from shared.domain.redaction.secrets.tokens import may_hold_token, tokens
+from shared.domain.redaction.secrets.values import MARK
+
+__all__ = ["MARK", "is_harmless_word", "redacted"]
+_WORD = re.compile(r"[\w.\-:+]*")
+_SHORTEST_TOKEN = 20
+_NAMED = re.compile(r"[^\W\d_]:")
+type _Way = tuple[Callable[[str, str], Iterator[Span]], tuple[str, ...]]
+# Each way of finding secrets by their names, and signs without which it finds none: from where such names begin, ...
+_FROM_NAMES: tuple[tuple[Callable[[str, list[int]], Iterator[Span]], tuple[str, ...]], ...] = (
+    (assigned, ("=", ":", "->", "<-", "{", "];", "\uff1a")),
+    (optional, ("-", "/")),
+    (wrapped, ("{", ":\n", ":\r")),
+    (nested, ("{",)),
+    (here_documents, ("<<",)),
+)
+# ... and by words around them.
+_BY_NAME: tuple[_Way, ...] = (
+    (called, ("(", ", ", ",'", ',"')),
+    (declared, ("variable",)),
+    (set_by_command, ("set", "export", "env", "configure", "define")),
+    (blocks, (": |", ": >", ":|", ":>", "!vault |", "!!str |", "!!binary |")),
+    (elements, ("<",)),
+    (paired, ("val", "content", "setting", '"v')),
+    (lined, (" ", "\t", "=")),
+    (said, ("pass", "pwd", "secret", "token", "key", "code")),
+)
+# Those that no name leads to.
+_BY_PLACE: tuple[_Way, ...] = (
+    (filed, (":",)),
+    (secured, ("convertto-securestring",)),
+    (handed, ("<<<", "<(")),
+    (written, ("echo ", "printf ", "print ")),
+    (signed_in, ("@",)),
+    (referenced, ("$",)),
+)
+_LISTED = re.compile(r"\[[ \t]*[\"'](?=-)|[\"'],?[ \t]*[\"']")  # between the arguments of a list: `["mysql", "-pabc"]`
+_OPTION_LISTED = re.compile(r"[\"'],?[ \t]*[\"']-")
+_RULES = RuleBook((*CONTEXTS, *COMMANDS))
+
+
+def is_harmless_word(text: str) -> bool:
+    """Whether it is one word, such as an id or a time, that `redacted` would leave as it is, only more slowly."""
+    if not _WORD.fullmatch(text) or (":" in text and _NAMED.search(text)):
+        return False
+    return len(text) < _SHORTEST_TOKEN or not may_hold_token(text)
+
+
+def redacted(text: str) -> str:
+    """The text without what looks like a secret; the names that led to it stay."""
+    spans = [*_secrets(text), *_escaped_secrets(text)]
+    return _without(text, sorted(spans)) if spans else text
+
+
+def _escaped_secrets(text: str) -> Iterator[Span]:
+    """Secrets to which escapes lead; none is written over several lines."""
+    if not any(sign in text for sign in SIGNS):
+        return
+    start = 0
+    for line in text.splitlines(keepends=True):
+        if plain := unescaped(line):
+            for first, last in _secrets(plain.text):
+                yield start + plain.original(first), start + plain.original(last)
+        start += len(line)
+
+
+def _secrets(text: str) -> Iterator[Span]:
+    lowered = lower(text)
+    yield from tokens(text)
+    if starts := name_starts(text, lowered):
+        for from_names, signs in _FROM_NAMES:
+            for sign in signs:  # half the time that a function or a generator takes
+                if sign in lowered:
+                    yield from from_names(text, starts)
+                    break
+        yield from _found(text, lowered, _BY_NAME)
+    yield from _found(text, lowered, _BY_PLACE)
+    yield from _RULES.spans(text, lowered)
+    if "'-" in text or '"-' in text:
+        yield from _listed(text)
+
+
+def _found(text: str, lowered: str, ways: tuple[_Way, ...]) -> Iterator[Span]:
+    for find, signs in ways:
+        for sign in signs:
+            if sign in lowered:
+                yield from find(text, lowered)
+                break
+
+
+def _listed(text: str) -> Iterator[Span]:
+    """Secrets of a command whose arguments are written as a list; every character keeps its place."""
+    if _OPTION_LISTED.search(text):
+        plain = _LISTED.sub(lambda found: " " * len(found[0]), text)
+        yield from _RULES.spans(plain, lower(plain))
+
+
+def _without(text: str, spans: Iterable[Span]) -> str:
+    """The text with one mark for each stretch of sorted spans that overlap or touch."""
+    parts, last = list[str](), 0
+    for start, end in spans:
+        if end <= last or start == end:
+            continue
+        if start > last or not parts:
+            parts += (text[last:start], MARK)
+        last = end
+    return "".join((*parts, text[last:]))

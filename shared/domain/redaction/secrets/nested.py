@@ -1,0 +1,53 @@
+"""Secrets in what is called `secrets`, `passwords` or `tokens`: each value of an object, under names of its own.
+
+A name within it such as `provider` or `url` leads to no secret, and neither does a plain word.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from shared.domain.redaction.secrets.names import names_secret_before_equals
+from shared.domain.redaction.secrets.rules import Span, compiled, matches
+from shared.domain.redaction.secrets.values import is_mixed, is_reference, value_pattern
+
+_OBJECT = (
+    r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{2,99})\\*[\"']?\s*[:=]\s*(?P<body>\[?\s*\{"
+    r"(?:[^{}]|\{[^{}]{0,1000}\}){1,2000}+)"
+)
+_MEMBER = r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{0,99})\\*[\"']?\s*:\s*(?=\\*[\"'])"
+_OTHER = frozenset(
+    (
+        *("name", "id", "type", "provider", "path", "version", "uri", "url", "kind", "scope", "region", "user"),
+        *("username", "email", "host", "server", "description", "expires", "created", "updated", "algorithm", "ref"),
+        *("namespace", "endpoint", "vault", "store", "mount", "format", "file", "status", "environment", "login"),
+    )
+)
+_VALUE = frozenset(("value", "content", "default", "defaultvalue", "plaintext", "string", "data"))
+_PLURALS = (
+    "secrets",
+    "passwords",
+    "tokens",
+    "credentials",
+    "apikeys",
+    "api_keys",
+    "api-keys",
+    "accesskeys",
+    "access_keys",
+)
+_LEAST = 6
+
+
+def nested(text: str, starts: Sequence[int]) -> Iterator[Span]:
+    """Values of objects, and of lists of them, whose name says that they hold secrets."""
+    for found in matches(_OBJECT, text, starts):
+        if found["name"].lower().endswith(_PLURALS) or names_secret_before_equals(found["name"]):
+            yield from _members(text, *found.span("body"))
+
+
+def _members(text: str, start: int, end: int) -> Iterator[Span]:
+    for member in compiled(_MEMBER).finditer(text, start, end):
+        name = member["name"].lower()
+        value = value_pattern().match(text, member.end(), end)
+        if name in _OTHER or value is None or is_reference(value[0]):
+            continue
+        if name in _VALUE or (is_mixed(value[0]) and len(value[0].strip("\\\"'")) >= _LEAST):
+            yield value.span()

@@ -1,0 +1,46 @@
+"""Values that stand beside their names, as settings of an environment are written in XML, JSON and YAML."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from shared.domain.redaction.secrets.names import names_secret_before_equals
+from shared.domain.redaction.secrets.rules import Span, compiled, found_at
+from shared.domain.redaction.secrets.values import is_reference, value_pattern
+
+_NAMES = ("env", "name", "key", "variable", "setting", "property", "header", "id", "param", "field", '"k"')
+_NAME_SIGN = (
+    r"(?i:(?<=-)name[ \t]+|(?:env|name|key|variable|setting|property|header|id|param(?:eter)?|field|\"k)\\*[\"']?\s*"
+    r"(?:[=:]|\\?[\"']?>)\s*)\\*[\"']?"
+    r"(?P<name>[\w.\-:]{1,100})"
+)
+_VALUE_SIGN = r"(?i:value|val|content|setting|\bv)(?:\\*[\"']?\s*(?:=|:(?!//))\s*|(?<=-[Vv]alue)\s+)"
+_OTHER = r"[{}<>]|\n[ \t]*-[ \t]"  # parts one element from the next
+_MAX_BESIDE = 200
+_MAX_PAIRED = 4096
+
+
+def paired(text: str, lowered: str) -> Iterator[Span]:
+    """Values beside their names in either order, as settings of an environment are written in XML, JSON and YAML."""
+    names = sorted(
+        found.span()
+        for found in found_at(text, lowered, _NAMES, _NAME_SIGN)
+        if names_secret_before_equals(found["name"])
+    )
+    for found in found_at(text, lowered, ("value", "val", "content", "setting", "v"), _VALUE_SIGN) if names else ():
+        place = bisect_left(names, found.span())
+        before, behind = names[max(0, place - 1) : place], names[place : place + 1]
+        if any(_is_same_element(text, end, found.start()) for _, end in before):
+            behind = []
+        elif not behind or behind[0][0] > found.end() + _MAX_PAIRED:
+            continue
+        value = value_pattern().match(text, found.end(), found.end() + _MAX_PAIRED)
+        if (
+            value
+            and not is_reference(value[0])
+            and all(_is_same_element(text, value.end(), start) for start, _ in behind)
+        ):
+            yield value.span()
+
+
+def _is_same_element(text: str, start: int, end: int) -> bool:
+    return 0 <= end - start <= _MAX_BESIDE and not compiled(_OTHER).search(text, start, end)

@@ -1,0 +1,77 @@
+"""Secrets that a shell hands on: as a here-string, or written into a file that keeps secrets."""
+
+from collections.abc import Iterator, Sequence
+
+from shared.domain.redaction.secrets.names import names_secret_before_equals
+from shared.domain.redaction.secrets.rules import Span, compiled, found_at, matches
+from shared.domain.redaction.secrets.values import is_mixed, is_reference, value_pattern
+
+_ASKS = r"(?i)pass|pw|psk|secret|token|key|login|join|init|auth|cred|sudo|stdin|smb|crypt|pin\b"
+_COMMAND_ENDS = ";|&\n"
+_SURELY_ASKS = r"sudo|passwd|login|kinit|gpg|--password-stdin|secrets (?:create|versions)"
+_HANDED = r"<<<[ \t]*|<\([ \t]*(?:echo|printf)[ \t]+(?:-\w+[ \t]+)*(?:[\"'](?:[^\"'\n\\]{1,100}\\n)+)?"
+_WRITTEN = (  # a whole file, or a line of one
+    r"\b(?:echo|printf|print)[ \t]+(?:-\w+[ \t]+|['\"]%s[^'\"\n]*['\"][ \t]+)*"
+    r"(?P<secret>\"[^\"\n]{4,400}\"|'[^'\n]{4,400}'|[^\s\"'|;&<>]{4,400})"
+    r"[ \t]*(?:>>?|\|[ \t]*(?:sudo[ \t]+)?tee\b(?:[ \t]+-\w+)*)[ \t]*[\"']?"
+    r"(?i:[^\s\"'|;&<>]*(?:pass(?!wd)|[.\-]passwd|passwd-|htpasswd|secret|token|cred|netrc|pgpass|htpasswd|private|apikey|api[_-]key))"
+)
+_ORACLE = r"@(?://)?[\w.\-]+:\d{2,5}[/:]\w+"
+_ORACLE_USER = r"(?<![\w/.:@\-])[A-Za-z]\w{0,60}/(?P<secret>[^\s/@\"']{3,60})\Z"
+_MAX_USER = 124
+_HERE = (
+    r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{1,99})[ \t]*=[ \t]*<<[-~]?[\"']?(?P<end>\w+)[\"']?\r?\n[ \t]*"
+    r"(?P<secret>(?s:.{1,4000}?))\s*\n[ \t]*(?P=end)\b"
+)
+_REFERENCE = (
+    r"(?i:(?<![\w])--?(?:\w{0,20}pass(?:word|wd|phrase)?|pwd|secret|\w{0,20}token|api-?key|account-?key)[ \t=:]+"
+    r"|(?:-u|--user)[ =][\"']?[\w.@\-]{1,60}:)[\"']?\$\{?(?P<variable>[A-Za-z]\w{0,30})"
+)
+_MAX_VARIABLES = 8
+_MAX_COMMAND = 200
+
+
+def handed(text: str, lowered: str) -> Iterator[Span]:
+    """What a command that asks for a secret reads: `read -r PASSWORD <<< abc`, `x --pass-file <(echo abc)`."""
+    for found in found_at(text, lowered, ("<<<", "<("), _HANDED):
+        first = max(0, found.start() - _MAX_COMMAND)
+        ends = (text.rfind(sign, first, found.start()) + 1 for sign in _COMMAND_ENDS)
+        command = text[max(first, *ends) : found.start()]
+        value = value_pattern().match(text, found.end())
+        if value is None or is_reference(value[0]):
+            continue
+        if compiled(_ASKS).search(command) and (is_mixed(value[0]) or compiled(_SURELY_ASKS).search(command)):
+            yield value.span()
+
+
+def written(text: str, lowered: str) -> Iterator[Span]:
+    """What `echo` writes into a file whose name says that it keeps secrets."""
+    for found in found_at(text, lowered, ("echo", "print"), _WRITTEN):
+        value = found["secret"]
+        if is_mixed(value) and "$" not in value and "%" not in value and not is_reference(value):
+            yield found.span("secret")
+
+
+def here_documents(text: str, starts: Sequence[int]) -> Iterator[Span]:
+    """What stands between the ends of a here-document that a secret's name is set to."""
+    for found in matches(_HERE, text, starts):
+        if names_secret_before_equals(found["name"]):
+            yield found.span("secret")
+
+
+def signed_in(text: str, lowered: str) -> Iterator[Span]:
+    """Who signs in to Oracle, and where: `user/password@//host:1521/service`."""
+    for found in found_at(text, lowered, ("@",), _ORACLE):
+        user = compiled(_ORACLE_USER).search(text, max(0, found.start() - _MAX_USER), found.start())
+        if user:
+            yield user.span("secret")
+
+
+def referenced(text: str, _: str) -> Iterator[Span]:
+    """What a variable is set to that an option or a setting for a secret refers to: `$p='abc1'; x -Password $p`."""
+    variables = dict.fromkeys(found["variable"] for found in compiled(_REFERENCE).finditer(text))
+    for variable in list(variables)[:_MAX_VARIABLES]:
+        for place in compiled(rf"(?<![\w.\-])\$?{variable}[ \t]*=(?!=)[ \t]*").finditer(text):
+            value = value_pattern().match(text, place.end())
+            if value and is_mixed(value[0]) and not is_reference(value[0]):
+                yield value.span()

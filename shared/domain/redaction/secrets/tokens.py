@@ -1,0 +1,121 @@
+"""Tokens that are known by their form, wherever they stand. The forms are data: `token_forms.json` names their sources.
+
+Most begin with a sign, like `ghp_`; one regular expression finds all of these signs in a pass, and the forms of a sign
+are tried only where it stands at the begin of a word.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from shared.domain.redaction.secrets.rules import Span, compiled
+
+_FORMS = Path(__file__).with_name("token_forms.json")
+_MAX_BEFORE = 96  # characters that a form may have before its sign
+_KEY_ID = 16  # letters behind AKIA; by chance none of them is a digit
+_BOUND, _END = "A-Za-z0-9", r"(?![A-Za-z0-9])"
+_CLASSES = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
+_BARE_KEY = (
+    r"(?<!(?i:sha512).)(?<!(?i:sha-512).)(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{86}==(?![A-Za-z0-9+/=])"  # 64 bytes in base64
+)
+_BARE_PAT = (
+    r"(?<![A-Za-z0-9])(?=[a-z]*[2-7])[a-z2-7]{52}(?![A-Za-z0-9])"  # of Azure DevOps until 2024; no sign is in it
+)
+_LEAST_PAT = 52
+
+
+class TokenForm(msgspec.Struct, frozen=True):
+    """What stands before and after a sign, as regular expressions."""
+
+    name: str
+    source: str
+    sign: str
+    after: str
+    before: str = ""
+
+
+class _File(msgspec.Struct):
+    forms: list[TokenForm]
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """Signs at the begin of tokens, those within tokens, and the forms of each."""
+
+    beginning: re.Pattern[str]
+    within: re.Pattern[str]
+    tokens: Mapping[str, Sequence[re.Pattern[str]]]
+
+
+@cache
+def token_forms() -> Sequence[TokenForm]:
+    """All forms; the file is read when a text is first looked through."""
+    return msgspec.json.decode(_FORMS.read_bytes(), type=_File).forms
+
+
+def tokens(text: str) -> Iterator[Span]:
+    """Where tokens of these forms are."""
+    signs = _signs()
+    for found in signs.beginning.finditer(text):
+        for form in signs.tokens[found[0]]:
+            token = form.match(text, found.start())
+            if token and _is_mixed(token[0][len(found[0]) :]):
+                yield token.span()
+    for found in signs.within.finditer(text):
+        for form in signs.tokens[found[0]]:
+            token = form.search(text, max(0, found.start() - _MAX_BEFORE), min(len(text), found.end() + _MAX_BEFORE))
+            if token:
+                yield token.span()
+    yield from _without_sign(text)
+
+
+def _without_sign(text: str) -> Iterator[Span]:
+    if "==" in text:
+        yield from (found.span() for found in compiled(_BARE_KEY).finditer(text))
+    if len(text) >= _LEAST_PAT:
+        yield from (found.span() for found in compiled(_BARE_PAT).finditer(text))
+
+
+def may_hold_token(text: str) -> bool:
+    """Whether a sign of one stands there."""
+    signs = _signs()
+    if signs.beginning.search(text) or signs.within.search(text):
+        return True
+    return len(text) >= _LEAST_PAT and bool(compiled(_BARE_PAT).search(text))
+
+
+def _is_mixed(rest: str) -> bool:
+    """Whether it has characters of two kinds at least: words of letters have the begin of some tokens, too."""
+    return sum(bool(each.search(rest)) for each in _CLASSES) > 1 or (rest.isupper() and len(rest) == _KEY_ID)
+
+
+@cache
+def _signs() -> _Signs:
+    forms = token_forms()
+    beginning = sorted({form.sign for form in forms if not form.before})
+    within = sorted({form.sign for form in forms if form.before})
+    found = {
+        sign: [_pattern(form) for form in forms if sign.startswith(form.sign) and bool(form.before) == (sign in within)]
+        for sign in (*beginning, *within)
+    }
+    return _Signs(
+        re.compile(rf"(?<![{_BOUND}])(?:{_any_of(beginning)})"), re.compile("|".join(map(re.escape, within))), found
+    )
+
+
+def _pattern(form: TokenForm) -> re.Pattern[str]:
+    return re.compile(rf"(?<![{_BOUND}]){form.before}{re.escape(form.sign)}{form.after}{_END}")
+
+
+def _any_of(signs: Sequence[str]) -> str:
+    """One of sorted signs, the longest first; those that begin alike together, so that few are tried at a place."""
+    groups = []
+    for first, some in groupby(signs, key=lambda sign: sign[0]):
+        rest = sorted((re.escape(sign[1:]) for sign in some), key=len, reverse=True)
+        groups.append(f"{re.escape(first)}(?:{'|'.join(rest)})")
+    return "|".join(groups)

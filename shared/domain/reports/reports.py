@@ -1,0 +1,157 @@
+"""What queries answer with: accounts, jobs and tasks together with what is to be said of them now."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.domain.accounts.accounts import Account
+from shared.domain.accounts.monitoring import Monitoring
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.verdicts import Verdict
+from shared.domain.nodes.node_records import FLAPS
+from shared.domain.nodes.nodes import Node
+from shared.domain.polling.rounds import Round
+from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.pools.pool_totals import PoolTotals
+from shared.domain.pools.pools import Pool
+from shared.domain.reads.read_plans import Progress
+from shared.domain.tasks.failures import Failures
+from shared.domain.tasks.task_details import TaskDetails
+from shared.domain.tasks.tasks import Task, TaskCounts
+from shared.domain.timeline.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """What of a list is stored and makes no sense to this version, and why, in a sentence."""
+
+    id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed[T]:
+    """Entries of a list in key order, and what should be among them but can't be read."""
+
+    reports: list[T]
+    unreadable: tuple[UnreadableRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """A job with the verdict on its counts, and the progress of a first read that takes long.
+
+    `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool; None where they weren't counted.
+    """
+
+    account: Account
+    job: Job
+    verdict: Verdict
+    progress: Progress | None = None
+    tasks_ahead: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailuresReport:
+    """A job's failed tasks by cause; all None before its first read.
+
+    `failures` is None, too, where leaves of a version before it are among the job's: their causes aren't known.
+    """
+
+    as_of: datetime | None = None
+    failed: int | None = None
+    failures: Failures | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoringReport:
+    """An account's monitoring; `default` is the interval of accounts that have no rate of their own."""
+
+    monitoring: Monitoring
+    default: timedelta
+
+    @property
+    def interval(self) -> timedelta:
+        """The time between two polls that counts for the account."""
+        return self.monitoring.interval(self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountReport:
+    """An account's tile: its jobs by state, its tasks by state, its last round (None before the first).
+
+    `pools` are the sums of its pools, `schedules` the last look at its job schedules, None before the first of each.
+    `pools_problem` is what went wrong in the last round over pools, in a sentence, None where nothing did.
+    `unreadable_jobs` are stored jobs that can't be read, which are in no other number.
+    """
+
+    account: Account
+    jobs: Mapping[str, int]
+    task_counts: TaskCounts
+    last_round: Round | None
+    watch: MonitoringReport
+    pools: PoolTotals | None = None
+    schedules: ScheduleRound | None = None
+    pools_problem: str | None = None
+    unreadable_jobs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTask:
+    """A task as Batch tells it now, the names of what isn't shown, and what the job's counts `as_of` are based on."""
+
+    details: TaskDetails
+    omitted: tuple[str, ...]
+    cached: Task | None
+    as_of: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineReport:
+    """A timeline, and as of when its tasks are known; None before a job's first read is over."""
+
+    as_of: datetime | None
+    timeline: Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class PoolReport:
+    """A pool with the verdict on its numbers, as it is to be told of `now`."""
+
+    account: Account
+    pool: Pool
+    verdict: Verdict
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPools(Listed[PoolReport]):
+    """The pools of an account; `verdict` is on the list, that no pool is missing or too much in it."""
+
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReport:
+    """A node of a pool, as it is to be told of `now`."""
+
+    pool: PoolReport
+    node: Node
+    now: datetime
+
+    @property
+    def flaps(self) -> int:
+        """How often it fell into a bad state within the last hour."""
+        return self.node.record.flaps(to_milliseconds(self.now))
+
+    @property
+    def is_flapping(self) -> bool:
+        return self.flaps >= FLAPS
+
+    @property
+    def time_in_state(self) -> timedelta | None:
+        """How long it has been in its state by now, None where the service doesn't say. Nodes' clocks may run ahead."""
+        if not self.node.transition:
+            return None
+        return max(self.now - from_milliseconds(self.node.transition), timedelta())

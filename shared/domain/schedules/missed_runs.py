@@ -1,0 +1,134 @@
+"""How many runs of a job schedule were missed: jobs that fell due and were never made.
+
+Source: the reference of `recurrenceInterval` and `startWindow`. A job falls due every interval. It is made at once, or
+when the one before has ended if that is within the start window; else its turn is lost, and so is one that is still
+waiting when the next falls due. Jobs are numbered as they are made, so what was missed is what fell due less what was
+made, between two moments between which nobody touched the schedule. Where that doesn't add up nothing is told.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.domain.jobs.jobs import COMPLETED
+from shared.domain.schedules.schedules import Baseline, LastCount, Schedule, duration_of
+
+_UNEVEN = timedelta(seconds=1)  # by which times of the service may be off a multiple of the interval
+_SINCE_START = "Counted since its first run fell due."
+_SINCE_SEEN = "Counted since it was first seen, or was last changed or enabled; what was before isn't known."
+_NOT_BEGUN = "It hasn't begun: its first run is yet to fall due."
+_NONE_DUE = "No run fell due since it was first seen, or was last changed or enabled; what was before isn't known."
+_NOT_SEEN = "It was over, or disabled, when it was first seen."
+_UNNUMBERED = "Its recent job bears no number."
+_ODD_INTERVAL = "Its recurrence interval isn't one of days, hours, minutes and seconds."
+_ODD_WINDOW = "Its start window isn't one of days, hours, minutes and seconds."
+_UNEVEN_RUNS = "Its next run isn't a whole number of recurrence intervals after its first: its runs can't be counted."
+_TOO_MANY = "It made more jobs than fell due by its recurrence interval: its runs can't be counted."
+_UNKNOWN_JOB = "When one of its jobs was made isn't known."
+
+
+@dataclass(frozen=True, slots=True)
+class MissedRuns:
+    """How many, of those that fell due from `since` and were settled by `until`; None where that can't be known.
+
+    `since` is None, too, where none has fallen due yet, and nothing can have been missed.
+
+    `basis` says how it was counted, or why it couldn't be.
+    """
+
+    count: int | None
+    since: datetime | None
+    until: datetime | None
+    basis: str
+
+
+class _UnknowableError(Exception):
+    """Why nothing can be told."""
+
+
+def missed_runs(schedule: Schedule, made: Mapping[int, datetime], as_of: datetime) -> MissedRuns:
+    """`made` is when its known jobs were made, by number; `as_of` when the schedule was known to be as it is.
+
+    A run that may still begin isn't missed.
+    """
+    if schedule.facts.recurrence.interval is None:
+        return _of_one(schedule, as_of)
+    told = _told(schedule, as_of)
+    if told is None or schedule.baseline is None:
+        return MissedRuns(None, None, None, _NOT_SEEN)
+    since, start = schedule.baseline.since, schedule.facts.start
+    try:
+        count = _count(schedule, told, made)
+    except _UnknowableError as why:
+        return MissedRuns(None, None, None, str(why))
+    if since > told.as_of:
+        return MissedRuns(count, None, told.as_of, _NOT_BEGUN if since == start else _NONE_DUE)
+    return MissedRuns(count, since, told.as_of, _SINCE_START if since == start else _SINCE_SEEN)
+
+
+def _told(schedule: Schedule, as_of: datetime) -> LastCount | None:
+    """What the service says of runs while it does, else what it said last."""
+    facts = schedule.facts
+    if facts.is_counting and facts.next_run_time and not schedule.deleted:
+        return LastCount(facts.next_run_time, facts.jobs_made, as_of)
+    return schedule.last_count
+
+
+def _of_one(schedule: Schedule, as_of: datetime) -> MissedRuns:
+    """Of a schedule that doesn't recur there is one run, which is lost where it completes without a job."""
+    facts = schedule.facts
+    if facts.recent_job or (facts.state == "active" and not schedule.deleted):
+        if facts.start > as_of:
+            return MissedRuns(0, None, as_of, _NOT_BEGUN)
+        return MissedRuns(0, facts.start, as_of, "It runs once.")
+    if (facts.state, facts.previous_state) in {(COMPLETED, "active"), (COMPLETED, None)}:
+        return MissedRuns(1, facts.start, as_of, "It was to run once, and completed without a job.")
+    return MissedRuns(None, None, None, "It ended, or was disabled, before its only run: that one may not be lost.")
+
+
+def _count(schedule: Schedule, told: LastCount, made: Mapping[int, datetime]) -> int:
+    """Raises _UnknowableError."""
+    baseline, interval = schedule.baseline, duration_of(schedule.facts.recurrence.interval)
+    if baseline is None or baseline.made is None or told.made is None:
+        raise _UnknowableError(_UNNUMBERED)
+    if not interval:
+        raise _UnknowableError(_ODD_INTERVAL)
+    due = _whole((told.next_run_time - baseline.since), interval)
+    jobs = told.made - baseline.made
+    if jobs and baseline.since != schedule.facts.start and _next_was_due(baseline, made, baseline.made + 1):
+        jobs -= 1
+    if jobs > due or jobs < 0:
+        raise _UnknowableError(_TOO_MANY)
+    left = due - jobs
+    return left - _may_begin(schedule, told, made, told.next_run_time - interval) if left else 0
+
+
+def _whole(time: timedelta, interval: timedelta) -> int:
+    number = round(time / interval)
+    if number < 0 or abs(time - number * interval) > _UNEVEN:
+        raise _UnknowableError(_UNEVEN_RUNS)
+    return number
+
+
+def _may_begin(schedule: Schedule, told: LastCount, made: Mapping[int, datetime], due: datetime) -> bool:
+    """True where the run that fell due last wasn't made yet, and isn't lost."""
+    text = schedule.facts.recurrence.start_window
+    window = duration_of(text)
+    if text and window is None:
+        raise _UnknowableError(_ODD_WINDOW)
+    if window is not None and told.as_of - due > window:  # the service may write 29,000 years for no bound
+        return False
+    return not told.made or _at(made, told.made) < due
+
+
+def _next_was_due(baseline: Baseline, made: Mapping[int, datetime], number: int) -> bool:
+    """True where the first job that is counted was of a run that had fallen due before."""
+    if baseline.next_was_due is not None:
+        return baseline.next_was_due
+    return _at(made, number) < baseline.since
+
+
+def _at(made: Mapping[int, datetime], number: int) -> datetime:
+    if number not in made:
+        raise _UnknowableError(_UNKNOWN_JOB)
+    return made[number]

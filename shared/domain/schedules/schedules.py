@@ -1,0 +1,235 @@
+"""A job schedule as the Batch service describes it, and what is remembered of it so that its runs can be counted.
+
+The service numbers a schedule's jobs and tells when the next is due; it keeps no record of runs that were missed. What
+a count of those needs, two moments between which nobody touched the schedule, is kept here; the count itself is made
+by `shared/domain/schedules/missed_runs.py`.
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from hashlib import blake2b
+
+import msgspec
+
+from shared.domain.core.keys import key_of
+from shared.domain.jobs.jobs import COMPLETED
+from shared.domain.schedules.job_specifications import JobSpecification
+
+_JOB_NUMBER = re.compile(r":job-([0-9]{1,18})\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """When jobs are made; durations as the service writes them (ISO 8601), None where it sets no such bound."""
+
+    do_not_run_until: datetime | None = None
+    do_not_run_after: datetime | None = None
+    start_window: str | None = None
+    interval: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleFacts:
+    """A job schedule's own properties, named as in the Batch REST API; times are aware UTC.
+
+    `last_modified` moves with what somebody changes of it, never with its jobs; `recent_job` is an id.
+    """
+
+    id: str
+    creation_time: datetime
+    last_modified: datetime
+    state: str
+    state_transition_time: datetime
+    previous_state: str | None = None
+    previous_state_transition_time: datetime | None = None
+    display_name: str | None = None
+    recurrence: Recurrence = Recurrence()
+    next_run_time: datetime | None = None
+    recent_job: str | None = None
+    end_time: datetime | None = None
+
+    @property
+    def key(self) -> str:
+        return key_of(self.id)
+
+    @property
+    def start(self) -> datetime:
+        """When its first job was due, as long as nobody changed it."""
+        return max(self.creation_time, self.recurrence.do_not_run_until or self.creation_time)
+
+    @property
+    def jobs_made(self) -> int | None:
+        """How many jobs it has made, which are numbered from 1; None where the recent one bears no number."""
+        return 0 if self.recent_job is None else job_number(self.recent_job)
+
+    @property
+    def is_counting(self) -> bool:
+        """True while jobs fall due again and again, and the service says when the next does."""
+        recurs = self.recurrence.interval is not None
+        return recurs and self.state == "active" and self.next_run_time is not None
+
+    @property
+    def is_untouched(self) -> bool:
+        """True where nobody has changed, disabled or enabled it since it was made."""
+        return self.previous_state is None and self.last_modified == self.creation_time
+
+    def is_undisturbed_since(self, before: "ScheduleFacts") -> bool:
+        """True where nobody has changed, disabled or enabled it since it was as `before`."""
+        stamps = [(facts.last_modified, facts.state_transition_time, facts.recurrence) for facts in (self, before)]
+        return stamps[0] == stamps[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Where counting begins: at a time when a job is due, by which so many had been made, or were about to be.
+
+    `next_was_due` is true where the next job after those was of a run that had fallen due before, None while it isn't
+    known: that job may be forgotten long before the schedule ends.
+    """
+
+    since: datetime
+    made: int | None
+    next_was_due: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LastCount:
+    """What the service said last while jobs fell due: when the next did, how many had been made; as of when."""
+
+    next_run_time: datetime
+    made: int | None
+    as_of: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What is stored of one job schedule; `seen_at` is the date of the list that told these facts first.
+
+    `specification` is what its jobs are to be like, without secrets, as of `specified_at` (its `last_modified` then);
+    `omitted` names what isn't shown of it, `unspecified` says why nothing can be told. Where that is older than the
+    facts, it couldn't be read since. `written_as_of` is as of when it held as it was written, None as a version before
+    left it.
+    """
+
+    facts: ScheduleFacts
+    seen_at: datetime
+    baseline: Baseline | None = None
+    last_count: LastCount | None = None
+    specification: JobSpecification | None = None
+    omitted: tuple[str, ...] = ()
+    unspecified: str | None = None
+    specified_at: datetime | None = None
+    deleted_at: datetime | None = None
+    written_as_of: datetime | None = field(default=None, repr=False)  # no part of the version
+    etag: str | None = None
+
+    @property
+    def key(self) -> str:
+        return self.facts.key
+
+    @property
+    def deleted(self) -> bool:
+        return self.deleted_at is not None
+
+    @property
+    def is_live(self) -> bool:
+        """True where it may still change."""
+        return not self.deleted and self.facts.state != COMPLETED
+
+    @property
+    def wants_specification(self) -> bool:
+        return not self.deleted and self.specified_at != self.facts.last_modified
+
+    @property
+    def version(self) -> str:
+        """What a round's row names to say that this holds as it is stored; a specification is that of its time."""
+        content = replace(self, specification=None, etag=None, seen_at=self.facts.creation_time)
+        return blake2b(repr(content).encode(), digest_size=8).hexdigest()
+
+    @property
+    def telling_job(self) -> str | None:
+        """The id of the first job that is counted, while it isn't known for which run that was made; None else."""
+        baseline, made = self.baseline, self.facts.jobs_made
+        if baseline is None or baseline.made is None or baseline.next_was_due is not None:
+            return None
+        if baseline.since == self.facts.start or made is None or made <= baseline.made:
+            return None
+        return f"{self.facts.id}:job-{baseline.made + 1}"
+
+    def seen(self, facts: ScheduleFacts, at: datetime, before: datetime) -> "Schedule":
+        """After a list dated `at` showed it; it was last known to be as it is here `before`, or then.
+
+        Another creation time is another schedule under the same id.
+        """
+        if facts.creation_time != self.facts.creation_time:
+            return replace(first_seen(facts, at), etag=self.etag)
+        if facts == self.facts and not self.deleted:
+            return self
+        goes_on = self.facts.is_counting and facts.is_undisturbed_since(self.facts) and not self.deleted
+        if goes_on and facts.is_counting:
+            return replace(self, facts=facts, seen_at=at)
+        kept = self._stopped(before)
+        if facts.is_counting:
+            kept = replace(kept, baseline=_baseline(facts), last_count=None)
+        return replace(kept, facts=facts, seen_at=at, deleted_at=None)
+
+    def specified(self, specification: JobSpecification, omitted: tuple[str, ...]) -> "Schedule":
+        """After its job specification was read."""
+        return replace(
+            self,
+            specification=specification,
+            omitted=omitted,
+            unspecified=None,
+            specified_at=self.facts.last_modified,
+        )
+
+    def not_specified(self, why: str) -> "Schedule":
+        """After its job specification turned out to be one of which nothing can be told, until it is modified."""
+        at = self.facts.last_modified
+        return replace(self, specification=None, omitted=(), unspecified=why, specified_at=at)
+
+    def counted_from(self, made: datetime) -> "Schedule":
+        """After it became known when its telling job was made."""
+        if self.baseline is None or made < self.facts.creation_time:
+            return self
+        return replace(self, baseline=replace(self.baseline, next_was_due=made < self.baseline.since))
+
+    def gone(self, at: datetime, before: datetime) -> "Schedule":
+        """After a GET answered 404 JobScheduleNotFound: what was known of it stays, marked as deleted."""
+        return replace(self._stopped(before), deleted_at=at)
+
+    def _stopped(self, before: datetime) -> "Schedule":
+        """Jobs fall due no more, or the service doesn't say when: what it said last stays."""
+        if self.facts.next_run_time is None or not self.facts.is_counting or self.deleted:
+            return self
+        return replace(self, last_count=LastCount(self.facts.next_run_time, self.facts.jobs_made, before))
+
+
+def first_seen(facts: ScheduleFacts, at: datetime) -> Schedule:
+    """A schedule that the list dated `at` showed for the first time."""
+    untouched = facts.is_counting and facts.is_untouched
+    baseline = Baseline(facts.start, 0) if untouched else _baseline(facts)
+    return Schedule(facts, at, baseline)
+
+
+def _baseline(facts: ScheduleFacts) -> Baseline | None:
+    if facts.next_run_time is None or not facts.is_counting:
+        return None
+    return Baseline(facts.next_run_time, facts.jobs_made)
+
+
+def job_number(job_id: str) -> int | None:
+    """The number of a schedule's job: 7 for `nightly:job-7`."""
+    found = _JOB_NUMBER.search(job_id)
+    return int(found[1]) if found else None
+
+
+def duration_of(text: str | None) -> timedelta | None:
+    """A duration in days, hours, minutes and seconds (ISO 8601); None for anything else, and for none."""
+    if text is None:
+        return None
+    try:
+        return msgspec.convert(text, timedelta)
+    except msgspec.ValidationError:
+        return None

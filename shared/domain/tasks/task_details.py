@@ -1,0 +1,250 @@
+"""A task as the Batch REST API describes it, as far as it may be shown: these kinds list what is let through.
+
+What the service sends beyond them is left out, but for its names: see `task_secrets.py`, which also takes secrets out
+of what is let through.
+Fields are named as in the REST API (2025-06-01), whose times and durations stay as the service writes them.
+"""
+
+from msgspec import Struct, field
+
+
+class Shown(Struct, rename="camel", kw_only=True, omit_defaults=True):
+    """The root of these kinds; a property that the service didn't send isn't shown, either."""
+
+
+class NameValue(Shown):
+    """A detail of a failure."""
+
+    name: str | None = None
+    value: str | None = None
+
+
+class EnvironmentSetting(Shown):
+    """A variable by its name; its value is never shown."""
+
+    name: str | None = None
+    value: str | None = None
+
+
+class UploadHeader(EnvironmentSetting):
+    """A header by its name; its value is never shown."""
+
+
+class Identity(Shown):
+    """A managed identity by its resource id."""
+
+    resource_id: str | None = None
+
+
+class ResourceFile(Shown):
+    """Addresses are shown without their queries, which are what gives access."""
+
+    auto_storage_container_name: str | None = None
+    storage_container_url: str | None = None
+    http_url: str | None = None
+    blob_prefix: str | None = None
+    file_path: str | None = None
+    file_mode: str | None = None
+    identity_reference: Identity | None = None
+
+
+class OutputContainer(Shown):
+    path: str | None = None
+    container_url: str | None = None
+    identity_reference: Identity | None = None
+    upload_headers: list[UploadHeader] | None = None
+
+
+class OutputDestination(Shown):
+    container: OutputContainer | None = None
+
+
+class UploadOptions(Shown):
+    upload_condition: str | None = None
+
+
+class OutputFile(Shown):
+    file_pattern: str | None = None
+    destination: OutputDestination | None = None
+    upload_options: UploadOptions | None = None
+
+
+class Registry(Shown):
+    """A registry; its password is never shown."""
+
+    username: str | None = None
+    password: str | None = None
+    registry_server: str | None = None
+    identity_reference: Identity | None = None
+
+
+class BindMount(Shown):
+    source: str | None = None
+    is_read_only: bool | None = None
+
+
+class ContainerSettings(Shown):
+    container_run_options: str | None = None
+    image_name: str | None = None
+    registry: Registry | None = None
+    working_directory: str | None = None
+    container_host_batch_bind_mounts: list[BindMount] | None = None
+
+
+class ExitOptions(Shown):
+    job_action: str | None = None
+    dependency_action: str | None = None
+
+
+class ExitCode(Shown):
+    code: int | None = None
+    exit_options: ExitOptions | None = None
+
+
+class ExitCodeRange(Shown):
+    start: int | None = None
+    end: int | None = None
+    exit_options: ExitOptions | None = None
+
+
+class ExitConditions(Shown):
+    exit_codes: list[ExitCode] | None = None
+    exit_code_ranges: list[ExitCodeRange] | None = None
+    pre_processing_error: ExitOptions | None = None
+    file_upload_error: ExitOptions | None = None
+    default: ExitOptions | None = None
+
+
+class IdRange(Shown):
+    start: int | None = None
+    end: int | None = None
+
+
+class Dependencies(Shown):
+    task_ids: list[str] | None = None
+    task_id_ranges: list[IdRange] | None = None
+
+
+class AutoUser(Shown):
+    scope: str | None = None
+    elevation_level: str | None = None
+
+
+class UserIdentity(Shown):
+    """Whom a task runs as; a password is never shown."""
+
+    username: str | None = None
+    password: str | None = None
+    auto_user: AutoUser | None = None
+
+
+class Constraints(Shown):
+    max_wall_clock_time: str | None = None
+    retention_time: str | None = None
+    max_task_retry_count: int | None = None
+
+
+class Failure(Shown):
+    """Why a task failed, as the service tells it."""
+
+    category: str | None = None
+    code: str | None = None
+    message: str | None = None
+    details: list[NameValue] | None = None
+
+
+class ContainerExecution(Shown):
+    container_id: str | None = None
+    state: str | None = None
+    error: str | None = None
+
+
+class Execution(Shown):
+    """The latest run."""
+
+    start_time: str | None = None
+    end_time: str | None = None
+    exit_code: int | None = None
+    container_info: ContainerExecution | None = None
+    failure_info: Failure | None = None
+    retry_count: int | None = None
+    last_retry_time: str | None = None
+    requeue_count: int | None = None
+    last_requeue_time: str | None = None
+    result: str | None = None
+
+
+class NodeInfo(Shown):
+    affinity_id: str | None = None
+    node_url: str | None = None
+    pool_id: str | None = None
+    node_id: str | None = None
+    task_root_directory: str | None = None
+    task_root_directory_url: str | None = None
+
+
+class Affinity(Shown):
+    affinity_id: str | None = None
+
+
+class MultiInstance(Shown):
+    number_of_instances: int | None = None
+    coordination_command_line: str | None = None
+    common_resource_files: list[ResourceFile] | None = None
+
+
+class ApplicationPackage(Shown):
+    application_id: str | None = None
+    version: str | None = None
+
+
+class TokenSettings(Shown):
+    access: list[str] | None = None
+
+
+class Statistics(Shown):
+    """What the service measured of a task."""
+
+    url: str | None = None
+    start_time: str | None = None
+    last_update_time: str | None = None
+    user_cpu_time: str | None = field(default=None, name="userCPUTime")
+    kernel_cpu_time: str | None = field(default=None, name="kernelCPUTime")
+    wall_clock_time: str | None = None
+    read_iops: int | None = field(default=None, name="readIOps")
+    write_iops: int | None = field(default=None, name="writeIOps")
+    read_io_gib: float | None = field(default=None, name="readIOGiB")
+    write_io_gib: float | None = field(default=None, name="writeIOGiB")
+    wait_time: str | None = None
+
+
+class TaskDetails(Shown):
+    """A task in full."""
+
+    id: str
+    state: str
+    url: str | None = None
+    e_tag: str | None = None
+    display_name: str | None = None
+    creation_time: str | None = None
+    last_modified: str | None = None
+    state_transition_time: str | None = None
+    previous_state: str | None = None
+    previous_state_transition_time: str | None = None
+    command_line: str | None = None
+    container_settings: ContainerSettings | None = None
+    resource_files: list[ResourceFile] | None = None
+    output_files: list[OutputFile] | None = None
+    environment_settings: list[EnvironmentSetting] | None = None
+    affinity_info: Affinity | None = None
+    constraints: Constraints | None = None
+    required_slots: int | None = None
+    user_identity: UserIdentity | None = None
+    exit_conditions: ExitConditions | None = None
+    depends_on: Dependencies | None = None
+    application_package_references: list[ApplicationPackage] | None = None
+    authentication_token_settings: TokenSettings | None = None
+    multi_instance_settings: MultiInstance | None = None
+    execution_info: Execution | None = None
+    node_info: NodeInfo | None = None
+    stats: Statistics | None = None

@@ -1,0 +1,146 @@
+"""What becomes of the fields of a record: told once for all records with the same name, tags and fields.
+
+Attributes are the tags and keys that the catalog names, without secrets and of bounded length; all other tags are left
+out, so that a command line or a path in one makes no series.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import NamedTuple
+
+from shared.domain.redaction.redaction import redacted
+from shared.domain.telemetry.catalog.catalog import AGGREGATES, PLUGINS, SUMMARIES, TYPE, is_record, plugin_of
+from shared.domain.telemetry.catalog.series import Attributes, Kind, Plugin, Rule, Series
+from shared.domain.telemetry.records.metrics import Metric
+
+SOURCE = ("batchscope.source", "aggregate")
+"""The attribute of series that an agent's own sums make, so that they don't count its samples twice."""
+KEYED = frozenset(name for name, plugin in PLUGINS.items() if plugin.keys)
+"""Measurements of which fields tell series apart, too."""
+_LONGEST = 128  # characters of an attribute
+_READ = 1024
+_WORD = re.compile(r"[\w./\-]{0,16}")
+
+
+class Column(NamedTuple):
+    """A series, and the field that holds its values, by its place among a record's fields."""
+
+    place: int
+    series: Series
+    rule: Rule
+
+
+class Summary(NamedTuple):
+    """An aggregate: the fields that hold its parts, the mean in the column's place."""
+
+    column: Column
+    count_at: int
+    min_at: int
+    max_at: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """`unknown` is the name of a measurement that the catalog doesn't have, `unread` how many fields are of no use.
+
+    `counters` are the ids of the series that are counters.
+    """
+
+    columns: tuple[Column, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    unknown: str = ""
+    unread: int = 0
+    counters: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        counters = frozenset(column.series.id for column in self.columns if column.rule.kind is Kind.COUNTER)
+        object.__setattr__(self, "counters", counters)
+
+    def without_counters(self) -> "Plan":
+        """That of the same records where their counters belong to no series, which aren't unread fields either."""
+        columns = tuple(column for column in self.columns if column.rule.kind is not Kind.COUNTER)
+        return replace(self, columns=columns)
+
+
+def plan_of(metric: Metric) -> Plan:
+    """The plan for a record, and for all that are like it (see `likeness`)."""
+    name = metric.name.removeprefix(AGGREGATES)
+    plugin = plugin_of(name, metric.tags)
+    if plugin is None:
+        return Plan() if is_record(name) else Plan(unknown=_shown(metric.name))
+    attributes = dict(_attributes(metric, plugin))
+    if name == metric.name:
+        columns = tuple(_columns(metric, plugin, attributes))
+        return Plan(columns, unread=len(metric.fields) - len(columns))
+    return _aggregate_plan(metric, plugin, attributes | dict((SOURCE,)))
+
+
+def likeness(metric: Metric) -> tuple[object, ...]:
+    """What a record has in common with others that have the same plan."""
+    name, tags = metric.name, metric.tags
+    if name in KEYED:
+        keys = [metric.fields.get(key) for key in PLUGINS[name].keys]
+        return (name, len(tags), *tags, *tags.values(), *metric.fields, *keys)
+    if TYPE in tags:
+        return (name, len(tags), *tags, *tags.values(), *metric.fields, *map(type, metric.fields.values()))
+    return (name, len(tags), *tags, *tags.values(), *metric.fields)
+
+
+def _columns(metric: Metric, plugin: Plugin, attributes: Mapping[str, str]) -> Iterator[Column]:
+    prefix = f"{metric.tags.get(plugin.named_by, '')}/" if plugin.named_by else ""
+    for place, (name, value) in enumerate(metric.fields.items()):
+        rule = plugin.fields.get(prefix + name)
+        if rule and not (rule.kind is Kind.COUNTER and plugin.counts_whole and isinstance(value, float)):
+            yield _column(place, rule, attributes)
+
+
+def _aggregate_plan(metric: Metric, plugin: Plugin, attributes: Mapping[str, str]) -> Plan:
+    """A counter's largest reading is its last one; a gauge needs all four numbers."""
+    places = {name: place for place, name in enumerate(metric.fields)}
+    columns, summaries = [], []
+    for name, rule in plugin.fields.items():
+        found = [places[f"{name}_{part}"] for part in SUMMARIES if f"{name}_{part}" in places]
+        if rule.kind is Kind.COUNTER and f"{name}_max" in places:
+            columns.append(_column(places[f"{name}_max"], rule, attributes))
+        elif rule.kind is Kind.GAUGE and len(found) == len(SUMMARIES):
+            count, least, most, mean = found
+            summaries.append(Summary(_column(mean, rule, attributes), count, least, most))
+    return Plan(tuple(columns), tuple(summaries))
+
+
+def _shown(text: str) -> str:
+    """A label without secrets; short words of letters can't be any."""
+    if _WORD.fullmatch(text):
+        return text
+    return redacted(text)[:_LONGEST] if len(text) <= _READ else "[too long]"
+
+
+def _told_apart(text: str) -> str:
+    """The same, and where it is cut a sign that tells it from others with the same begin: they are other series.
+
+    What is a secret is told by nothing: texts that differ in that alone are one.
+    """
+    if len(text) > _READ or _WORD.fullmatch(text):
+        return _shown(text)
+    whole = redacted(text)
+    sign = blake2b(whole.encode(), digest_size=2).hexdigest()
+    return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 5]}#{sign}"
+
+
+def _column(place: int, rule: Rule, attributes: Mapping[str, str]) -> Column:
+    together: Attributes = tuple(sorted({**attributes, **dict(rule.attributes)}.items()))
+    return Column(place, Series(rule.name, together), rule)
+
+
+def _attributes(metric: Metric, plugin: Plugin) -> Iterator[tuple[str, str]]:
+    yield from plugin.fixed
+    for tag, attribute in plugin.tags.items():
+        value = metric.tags.get(tag, "").strip('"')
+        if value and (tag, value) != plugin.whole:
+            shown = value.removeprefix("cpu") if tag == "cpu" else value
+            yield attribute, _told_apart(shown)
+    for name, attribute in plugin.keys.items():
+        if name in metric.fields:
+            yield attribute, _told_apart(str(metric.fields[name]))

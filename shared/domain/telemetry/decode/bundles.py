@@ -1,0 +1,245 @@
+"""Records of a line of JSON that are alike, read together: half of what single records cost is to make their parts.
+
+A batch holds the same name and tags again and again, with the same fields. So records are told apart by how these are
+written, and the fields of those that are alike are read at once, without names. What is written in any other way,
+mistakes too, is left to `json_metrics.py`, whose answer is the right one; what both read is the same, but for the order
+of records that aren't alike. So a batch with records that are told once, where order matters, isn't read here.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate, chain, pairwise
+from typing import Any, NamedTuple
+
+import msgspec
+
+from shared.domain.telemetry.catalog.catalog import TYPE
+from shared.domain.telemetry.catalog.plans import KEYED
+from shared.domain.telemetry.records.metrics import Metric, Value
+from shared.domain.telemetry.records.once_records import ONCE
+from shared.domain.telemetry.records.precision import Precision
+
+_MARK = ONCE.encode()
+_MOST_LAYOUTS, _MOST_FIELDS = 64, 128  # of a line, and of a layout
+_MOST_HEADS = 4096
+_LONGEST = 4096  # characters of the names in a layout, and bytes of the tags: they are remembered
+_LEAST_ALIKE = 2  # on average, or it isn't worth it
+
+
+@dataclass(slots=True)
+class Bundle:
+    """Records of a name, tags and fields: `values` are those of all fields of the first, then of the second, and so on.
+
+    `times` are in nanoseconds since 1970, in the order of the records. `head` is the same object for all bundles of a
+    stream with the same name, tags and names of fields; None where more than these tells what records are like.
+    """
+
+    name: str
+    tags: dict[str, str]
+    names: tuple[str, ...]
+    times: list[int]
+    values: list[Value]
+    head: object = None
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def metrics(self) -> Iterator[Metric]:
+        """One by one."""
+        width = len(self.names)
+        for number, time in enumerate(self.times):
+            values = self.values[number * width : (number + 1) * width]
+            yield Metric(self.name, self.tags, dict(zip(self.names, values, strict=True)), time)
+
+
+class _Record(msgspec.Struct, gc=False):
+    name: str
+    tags: msgspec.Raw
+    fields: msgspec.Raw
+    timestamp: int
+
+
+class _Batch(msgspec.Struct, gc=False):
+    metrics: list[_Record]
+
+
+class _Alike(NamedTuple):
+    fields: list[msgspec.Raw]
+    times: list[int]
+
+
+@dataclass(slots=True, eq=False)
+class _Turn:
+    """Records of a name and tags, and those that came next after the last of them."""
+
+    name: str
+    tags: msgspec.Raw
+    next: "_Turn | None" = None
+    fields: list[msgspec.Raw] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
+
+
+class _Head(NamedTuple):
+    """What was the same in all records of a name and tags until now.
+
+    Records stand `by_itself` where their name, tags and names of fields don't tell what they are like.
+    """
+
+    tags: dict[str, str]
+    names: tuple[str, ...]
+    decoder: Any
+    by_itself: bool
+
+
+type _Key = tuple[str, bytes]
+_BATCH = msgspec.json.Decoder(_Batch)
+_TAGS = msgspec.json.Decoder(dict[str, str])
+_FIELDS = msgspec.json.Decoder(dict[str, bool | int | float | str])
+
+
+class Bundler:
+    """Reads lines of one stream; it remembers names of fields, which are the same in the next line."""
+
+    __slots__ = ("_heads", "_precision")
+
+    def __init__(self, precision: Precision) -> None:
+        self._precision = precision
+        self._heads: dict[_Key, _Head] = {}
+
+    def read(self, line: bytes) -> list[Bundle] | None:
+        """All records of a line, or None where they are to be read one by one."""
+        try:
+            records = _BATCH.decode(line).metrics
+            groups = _grouped(records)
+            if not groups or len(groups) * _LEAST_ALIKE > len(records):
+                return None
+            return self._bundles(groups, records[0].timestamp)
+        except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+            return None
+
+    def _bundles(self, groups: dict[_Key, _Alike], first: int) -> list[Bundle]:
+        """Raises ValueError where something is wrong, or there are too many layouts."""
+        factor, span = self._precision.factor_between(first)
+        heads = self._heads_of(groups)
+        usual = _read_usual(groups, heads)
+        found, layouts = [], set[tuple[str, ...]]()
+        for key, alike in groups.items():
+            head = heads[key]
+            parts = [(head.names, alike, usual[key])] if key in usual else _read_apart(head, alike)
+            for names, (_, times), values in parts:
+                layouts.add(names)
+                if len(layouts) > _MOST_LAYOUTS or not (min(times) in span and max(times) in span):
+                    raise ValueError("too many layouts, or times of several precisions")
+                same = head if names is head.names else None
+                found.append(Bundle(key[0], head.tags, names, [time * factor for time in times], values, same))
+        return found
+
+    def _heads_of(self, groups: dict[_Key, _Alike]) -> dict[_Key, _Head]:
+        """Raises ValueError before there are too many layouts, as each has a decoder to be made."""
+        found, layouts = dict[_Key, _Head](), set[tuple[str, ...]]()
+        for key, alike in groups.items():
+            head = found[key] = self._heads.get(key) or self._head(key, alike.fields[0])
+            layouts.add(head.names)
+            if len(layouts) > _MOST_LAYOUTS:
+                raise ValueError("too many layouts")
+        return found
+
+    def _head(self, key: _Key, fields: msgspec.Raw) -> _Head:
+        """Raises ValueError where there is too much to remember, or records are told once."""
+        name, written = key
+        if len(name) + len(written) > _LONGEST or _MARK in written:
+            raise ValueError("too long names, or told once")
+        tags, names = _TAGS.decode(written), tuple(_FIELDS.decode(fields))
+        head = _Head(tags, names, _decoder_of(names), name in KEYED or TYPE in tags)
+        if len(self._heads) >= _MOST_HEADS:
+            self._heads.clear()
+        self._heads[key] = head
+        return head
+
+
+def _grouped(records: list[_Record]) -> dict[_Key, _Alike]:
+    """By name and tags as they are written. Agents write in turns, so that after a record mostly the same one comes."""
+    found: dict[_Key, _Turn] = {}
+    before, turn = None, None
+    for record in records:
+        name, tags = record.name, record.tags
+        if turn is None or turn.tags != tags or turn.name != name:
+            key = name, bytes(tags)
+            turn = found.get(key)
+            if turn is None:
+                turn = found[key] = _Turn(name, tags)
+            if before:
+                before.next = turn
+        turn.fields.append(record.fields)
+        turn.times.append(record.timestamp)
+        before, turn = turn, turn.next
+    for turn in found.values():
+        turn.next = None  # they form cycles, which would keep the line in memory
+    return {key: _Alike(turn.fields, turn.times) for key, turn in found.items()}
+
+
+def _read_usual(groups: dict[_Key, _Alike], heads: dict[_Key, _Head]) -> dict[_Key, list[Value]]:
+    """The values of groups that have the usual fields and no others; those with the same fields are read at once."""
+    by_names = defaultdict[tuple[str, ...], list[_Key]](list)
+    for key, head in heads.items():
+        if not head.by_itself:
+            by_names[head.names].append(key)
+    found: dict[_Key, list[Value]] = {}
+    for names, keys in by_names.items():
+        with suppress(msgspec.ValidationError):
+            values = _values(heads[keys[0]].decoder, [fields for key in keys for fields in groups[key].fields])
+            ends = accumulate((len(groups[key].fields) * len(names) for key in keys), initial=0)
+            found.update((key, values[at:end]) for key, (at, end) in zip(keys, pairwise(ends), strict=True))
+    return found
+
+
+def _read_apart(head: _Head, alike: _Alike) -> Iterator[tuple[tuple[str, ...], _Alike, list[Value]]]:
+    """Those of usual fields as a whole; or apart, where others come, too, or fields or their kinds tell them apart."""
+    if not head.by_itself:
+        try:
+            values = _values(head.decoder, alike.fields)
+        except msgspec.ValidationError:
+            pass
+        else:
+            yield head.names, alike, values
+            return
+    for (names, _), own in _told_apart(alike, by_itself=head.by_itself).items():
+        yield names, own, _values(_decoder_of(names), own.fields)
+
+
+def _told_apart(alike: _Alike, *, by_itself: bool) -> dict[tuple[tuple[str, ...], int], _Alike]:
+    """By the names of fields; each by itself, if that is wanted."""
+    found: dict[tuple[tuple[str, ...], int], _Alike] = {}
+    for fields, time in zip(*alike, strict=True):
+        some = found.setdefault((tuple(_FIELDS.decode(fields)), len(found) if by_itself else 0), _Alike([], []))
+        some.fields.append(fields)
+        some.times.append(time)
+    return found
+
+
+def _values(decoder: Any, fields: list[msgspec.Raw]) -> list[Value]:
+    rows = decoder.decode(b"[" + b",".join(fields) + b"]")
+    return list(chain.from_iterable(map(msgspec.structs.astuple, rows)))
+
+
+def _decoder_of(names: tuple[str, ...]) -> Any:
+    """Reads objects of these fields and no others. Raises ValueError where there are too many, or they are too long."""
+    if len(names) > _MOST_FIELDS or sum(map(len, names)) > _LONGEST:
+        raise ValueError("too many fields, or too long names")
+    return _known_decoder(names)
+
+
+@lru_cache(maxsize=256)
+def _known_decoder(names: tuple[str, ...]) -> Any:
+    places = [f"f{place}" for place in range(len(names))]
+    kind = msgspec.defstruct(
+        "Fields",
+        [(place, bool | int | float | str) for place in places],
+        rename=dict(zip(places, names, strict=True)),
+        forbid_unknown_fields=True,
+        gc=False,
+    )
+    return msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]  # made just now

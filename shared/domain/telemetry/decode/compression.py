@@ -1,0 +1,131 @@
+"""Units of an append blob, decompressed within bounds: one zstd frame, one gzip member or one zlib stream at a time.
+
+zstd isn't part of Python 3.13; its package is loaded when it is first needed, as only nodes' telemetry needs it.
+"""
+
+import zlib
+from enum import StrEnum
+from typing import Any
+
+from shared.domain.telemetry.records.bounds import FREE_DECODED, MOST_DECODED, MOST_RATIO, MOST_STORED, MOST_WINDOW_LOG
+
+_ZLIB = b"\x78"
+_STEP = 1 << 12  # bytes at first, twice as many each time
+_HEADER, _EXTRA, _FILE_NAME, _COMMENT = 10, 4, 8, 16  # bytes, and bits, of a gzip member's header
+_LONGEST_NAME = 64 << 10
+_WRAPPERS = {"gzip": 31, "zlib": 15}  # what zlib calls them
+
+
+class Form(StrEnum):
+    """How bytes of a blob are stored."""
+
+    ZSTD = "zstd"
+    GZIP = "gzip"
+    ZLIB = "zlib"
+    TEXT = "text"
+
+
+class UnitError(ValueError):
+    """A unit that can't be decompressed, or is refused.
+
+    `position` counts the bytes of its text until then, `looked` those that were looked at, stored or decoded ones.
+    """
+
+    def __init__(self, reason: str, position: int, looked: int = 0) -> None:
+        super().__init__(reason)
+        self.reason, self.position, self.looked = reason, position, max(position, looked)
+
+
+def decompressed_frame(frame: bytes) -> bytes:
+    """The text of one whole zstd frame. Raises UnitError."""
+    import zstandard  # noqa: PLC0415  # see the module's docstring
+
+    decoder = zstandard.ZstdDecompressor(max_window_size=1 << MOST_WINDOW_LOG)
+    most = _most_decoded(len(frame))
+    parts, size, step = [], 0, FREE_DECODED  # room for a step is made before, so little at first
+    with decoder.stream_reader(frame) as reader:
+        while True:
+            try:
+                parts.append(reader.read(min(step, most + 1 - size)))
+            except zstandard.ZstdError as error:
+                raise UnitError("the frame is damaged, or asks for too much memory", 0, size) from error
+            size += len(parts[-1])
+            if size > most:
+                raise UnitError(_too_large(most), most)
+            if len(parts[-1]) < step:
+                return b"".join(parts)
+            step *= 2
+
+
+def decompressed_stream(stored: bytes, at: int, form: Form) -> tuple[bytes, int] | None:
+    """The text of the gzip member or zlib stream that begins at a place, and where it ends.
+
+    None where its end isn't there yet. Raises UnitError.
+    """
+    if form is Form.GZIP:
+        _check_names(stored, at)
+    decoder = zlib.decompressobj(_WRAPPERS[form])
+    parts, size, begin, step = [], 0, at, _STEP
+    while begin < min(len(stored), at + MOST_STORED):
+        given = stored[begin : min(begin + step, at + MOST_STORED)]
+        begin += len(given)
+        step *= 2
+        while given and not decoder.eof:
+            try:
+                parts.append(decoder.decompress(given, MOST_DECODED + 1 - size))
+            except zlib.error as error:
+                raise UnitError(f"the {form} stream is damaged", size, begin - at) from error
+            size += len(parts[-1])
+            given = decoder.unconsumed_tail
+            _check(size, MOST_STORED)
+        if decoder.eof:
+            end = begin - len(decoder.unused_data)
+            _check(size, end - at)
+            return b"".join(parts), end
+    return None
+
+
+def compressor() -> Any:
+    """Packs what is kept: its `compress` takes half of zlib's time and packs as well. For one thread."""
+    import zstandard  # noqa: PLC0415  # see the module's docstring
+
+    return zstandard.ZstdCompressor(level=1)
+
+
+def decompressed(packed: bytes) -> bytes:
+    """What a compressor packed, or zlib before it; nothing that came from outside."""
+    if packed[:1] == _ZLIB:
+        return zlib.decompress(packed)
+    import zstandard  # noqa: PLC0415  # see the module's docstring
+
+    return zstandard.ZstdDecompressor().decompress(packed)
+
+
+def _check_names(stored: bytes, at: int) -> None:
+    """Raises UnitError where a file's name, or a comment, goes on and on in the header of a gzip member (RFC 1952)."""
+    flags, place = stored[at + 3 : at + 4] or b"\0", at + _HEADER
+    if flags[0] & _EXTRA:
+        place += 2 + int.from_bytes(stored[place : place + 2], "little")
+    for flag in (_FILE_NAME, _COMMENT):
+        if flags[0] & flag:
+            end = stored.find(b"\0", place, place + _LONGEST_NAME)
+            if end < 0 and len(stored) - place >= _LONGEST_NAME:
+                raise UnitError("the gzip stream is damaged", 0)
+            if end < 0:
+                return
+            place = end + 1
+
+
+def _check(size: int, stored: int) -> None:
+    """Raises UnitError where so many stored bytes may not become so large a text."""
+    most = _most_decoded(stored)
+    if size > most:
+        raise UnitError(_too_large(most), most)
+
+
+def _most_decoded(stored: int) -> int:
+    return min(MOST_DECODED, max(FREE_DECODED, MOST_RATIO * stored))
+
+
+def _too_large(most: int) -> str:
+    return f"the text is larger than the {most:,} bytes that a unit of its size may have"

@@ -1,0 +1,160 @@
+"""In which format bytes seem to be, by how they begin: for telling people what came instead of telemetry.
+
+It never decides what is read. Formats that agents and people write by mistake are told apart by their marks: magic
+bytes, the first characters, the shape of lines.
+"""
+
+import csv
+import re
+import zlib
+from codecs import BOM_UTF8
+
+from shared.domain.telemetry.decode.compression import Form
+from shared.domain.telemetry.decode.frames import form_at
+from shared.domain.telemetry.decode.line_grammar import read_record
+from shared.domain.telemetry.records.metrics import TextError
+from shared.domain.telemetry.records.precision import Precision
+
+LINE_PROTOCOL, TELEGRAF_JSON = "line protocol", "Telegraf's JSON"
+READABLE = frozenset((LINE_PROTOCOL, TELEGRAF_JSON))
+EMPTY, BINARY, TEXT = "empty", "binary data of no known format", "text of no known format"
+_HEAD = 4096
+_MAGICS = (
+    (b"PAR1", "Parquet"), (b"ARROW1", "Arrow"), (b"Obj\x01", "Avro"), (b"ORC", "ORC"), (b"SQLite format 3\0", "SQLite"),
+    (b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\x03\x04", "a ZIP archive"), (b"\x04\x22\x4d\x18", "LZ4"),
+    (b"\xff\x06\0\0sNaPpY", "Snappy"), (b"%PDF", "PDF"), (b"\x89HDF", "HDF5"), (b"\x7fELF", "a program"),
+)  # fmt: skip
+_UTF16 = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_LABELS = r'\{(?:[^"}]|"(?:\\.|[^"\\])*")*\}'  # a label's value may hold a brace: `{path="/users/{id}"}`
+_SAMPLE = rf"[a-zA-Z_:][\w:.]*(?:{_LABELS})? +[-+]?(?:[\d.]+(?:e[-+]?\d+)?|NaN|Inf)(?: +-?\d+(?:\.\d+)?)?(?: +#.*)?"
+_PROMETHEUS = re.compile(rf"(?:# (?:HELP|TYPE|UNIT|EOF)\b.*|{_SAMPLE})", re.IGNORECASE)
+_GRAPHITE = re.compile(r"[\w.;=\-]+ [-+]?[\d.]+(?:e[-+]?\d+)? \d{9,13}", re.IGNORECASE)
+_STATSD = re.compile(r"[\w.\-/]+:[-+]?[\d.]+\|(?:c|g|ms|h|s|d)\b.*")
+_OTLP_JSON = re.compile(r'"(?:resourceMetrics|resourceLogs|resourceSpans|resource_metrics|scopeMetrics)"\s*:')
+_TELEGRAF = re.compile(r'"metrics"\s*:\s*\[|"fields"\s*:\s*\{')
+_XML, _HTML = (
+    re.compile(r"<(?:\?xml|!--|[a-zA-Z][\w:.\-]*[\s/>])"),
+    re.compile(r"<(?:!doctype html|html)", re.IGNORECASE),
+)
+_MARKS = "\t,;|"
+_LEAST_COLUMNS, _LEAST_LINES = 2, 2
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+_OTLP_FIELDS = (0x0A, 0x12, 0x1A)  # resource, scopes and schema, all of a length: their tags in OTLP's messages
+
+
+def format_of(stored: bytes) -> str:
+    """What the first bytes of a blob seem to be, in a few words; what is compressed is looked into."""
+    if not stored.strip():
+        return EMPTY
+    form = form_at(stored, 0)
+    if form in (None, Form.TEXT):
+        return _plain(stored)
+    head = _decompressed(stored, form or Form.TEXT)
+    return f"{form.value if form else ''} of {_plain(head)}" if head else f"damaged {form.value if form else ''}"
+
+
+def is_readable(seems: str) -> bool:
+    """Whether it is of a format that is read."""
+    return seems.rpartition(" of ")[2] in READABLE
+
+
+def _decompressed(stored: bytes, form: Form) -> bytes:
+    """The begin of what was compressed; nothing where that can't be told."""
+    if form is Form.ZSTD:
+        return _of_zstd(stored)
+    try:
+        return zlib.decompressobj(47).decompress(stored, _HEAD)  # gzip's header or zlib's, whichever is there
+    except zlib.error:
+        return b""
+
+
+def _of_zstd(stored: bytes) -> bytes:
+    import zstandard  # noqa: PLC0415 - it is slow to load, as compression.py says
+
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=1 << 25).stream_reader(stored) as reader:
+            return reader.read(_HEAD)
+    except zstandard.ZstdError:
+        return b""
+
+
+def _plain(stored: bytes) -> str:
+    for magic, name in _MAGICS:
+        if stored.startswith(magic):
+            return name
+    head = stored[:_HEAD].removeprefix(BOM_UTF8)
+    for mark, encoding in _UTF16:
+        if head.startswith(mark):
+            return f"UTF-16 text of {_of_text(head[2:].decode(encoding, 'ignore'))}"
+    if head.strip(b"\0") and not (head[:400:2].strip(b"\0") and head[1:400:2].strip(b"\0")):
+        encoding = "utf-16-be" if not head[0] else "utf-16-le"
+        return f"UTF-16 text of {_of_text(head.decode(encoding, 'ignore'))}" if len(head) > 1 else BINARY
+    if _CONTROL.search(head):
+        return "OTLP (protobuf)" if _is_otlp(stored) else BINARY
+    try:
+        text = head.decode()
+    except UnicodeDecodeError as error:
+        if error.start < len(head) - 4:
+            return BINARY
+        text = head[: error.start].decode()
+    return _of_text(text)
+
+
+def _is_otlp(stored: bytes) -> bool:
+    """Whether it begins as an export of OTLP: a message of a length in field 1, which holds one of its known fields."""
+    size, at = 0, 1
+    while at < min(len(stored), 6):
+        size |= (stored[at] & 0x7F) << 7 * (at - 1)
+        at += 1
+        if not stored[at - 1] & 0x80:
+            break
+    return stored[:1] == b"\x0a" and size > 0 and at < len(stored) and stored[at] in _OTLP_FIELDS
+
+
+def _of_text(text: str) -> str:
+    shown = text.lstrip()
+    if shown[:1] in ("{", "["):
+        return _of_json(shown)
+    if _HTML.match(shown):
+        return "HTML"
+    if _XML.match(shown):
+        return "XML"
+    lines = [line for line in text.splitlines() if line.strip()]
+    lines = lines[:-1] if len(lines) > 1 and len(text) >= _HEAD - 4 else lines[:50]
+    return _of_lines(lines) if lines else EMPTY
+
+
+def _of_json(text: str) -> str:
+    if _OTLP_JSON.search(text):
+        return "OTLP JSON"
+    return TELEGRAF_JSON if text[0] == "{" and _TELEGRAF.search(text) else "JSON of another shape"
+
+
+def _of_lines(lines: list[str]) -> str:
+    """By most of the lines, as some may be bad."""
+    most = len(lines) / 2
+    if sum(map(_is_record, lines)) > most:
+        return LINE_PROTOCOL
+    for name, pattern in (("Graphite's plain text", _GRAPHITE), ("Prometheus text", _PROMETHEUS), ("StatsD", _STATSD)):
+        if sum(bool(pattern.fullmatch(line.strip())) for line in lines) > most:
+            return name
+    return _of_columns(lines) or TEXT
+
+
+def _is_record(line: str) -> bool:
+    try:
+        return read_record(line.encode(), 0, Precision())[0] is not None
+    except TextError:
+        return False
+
+
+def _of_columns(lines: list[str]) -> str:
+    """CSV, by a mark of which all lines have as many."""
+    for mark in _MARKS:
+        try:
+            widths = {len(row) for row in csv.reader(lines, delimiter=mark)}
+        except csv.Error:
+            continue
+        if len(lines) >= _LEAST_LINES and len(widths) == 1 and widths.pop() >= _LEAST_COLUMNS:
+            return "CSV" if mark == "," else f"CSV with {'tabs' if mark == chr(9) else mark}"
+    return ""

@@ -1,0 +1,125 @@
+"""Records as Telegraf's JSON writes them: `{"metrics":[…]}` or one object, each a line.
+
+A value may be anything that JSON knows; nested ones, which Telegraf never writes, are no fields. Numbers, booleans and
+"nan" that come as texts stay texts here: `summaries.py` reads them where a number is expected.
+"""
+
+import re
+
+import msgspec
+
+from shared.domain.telemetry.records.bounds import MOST_LISTED, MOST_MISTAKES, MOST_PARTS
+from shared.domain.telemetry.records.metrics import Metric, TextError, Value
+from shared.domain.telemetry.records.precision import Precision
+
+type _Sent = bool | int | float | str | None
+_BYTE = re.compile(r"\(byte (\d+)\)$")
+
+
+class _Record(msgspec.Struct, frozen=True, gc=False):
+    """What a record may be like, with quirks."""
+
+    name: str
+    fields: dict[str, _Sent]
+    timestamp: int | float | str | None = None
+    tags: dict[str, _Sent] = {}
+
+
+class _Batch(msgspec.Struct, frozen=True, gc=False):
+    metrics: list[Metric]
+
+
+class _LooseBatch(msgspec.Struct, frozen=True, gc=False):
+    metrics: list[msgspec.Raw]
+
+
+_RECORD = msgspec.json.Decoder(_Record)
+_BATCH = msgspec.json.Decoder(_Batch)
+_LOOSE = msgspec.json.Decoder(_LooseBatch)
+
+
+def read_json(line: bytes, precision: Precision) -> tuple[list[Metric], list[TextError]]:
+    """The records of one line, and what is wrong with others in it.
+
+    Raises TextError where the line as a whole makes no sense.
+    """
+    try:
+        return _timed(_BATCH.decode(line).metrics, precision), []
+    except msgspec.ValidationError:
+        return _one_by_one(line, precision)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _error(error, 0, len(line)) from error
+    except ValueError:
+        return _one_by_one(line, precision)
+
+
+def _timed(metrics: list[Metric], precision: Precision) -> list[Metric]:
+    """The same records, their times in nanoseconds. Raises ValueError."""
+    factor, span = precision.factor_between(metrics[0].time) if metrics else (1, range(0))
+    for metric in metrics:
+        time = metric.time
+        if time is not None:
+            metric.time = time * factor if time in span else precision.nanoseconds(time)
+    return metrics
+
+
+def _one_by_one(line: bytes, precision: Precision) -> tuple[list[Metric], list[TextError]]:
+    """The same where something in a batch is wrong, or where there is no batch. Raises TextError."""
+    if line.count(b",") > MOST_PARTS:
+        raise TextError(f"something in it is wrong, and it has more than {MOST_PARTS:,} parts", 0)
+    try:
+        parts = [bytes(part) for part in _LOOSE.decode(line).metrics]
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return [_read_one(line, 0, precision)], []
+    metrics, faults, bad, at = [], [], 0, 0
+    for part in parts:
+        at = line.index(part, at)
+        try:
+            metrics.append(_read_one(part, at, precision))
+        except TextError as error:
+            bad += 1
+            if bad <= MOST_LISTED:
+                faults.append(error)
+            elif bad > MOST_MISTAKES:
+                faults.append(TextError(f"more than {MOST_MISTAKES:,} records of the line make no sense", at))
+                return metrics, faults
+        at += len(part)
+    if bad > MOST_LISTED:
+        faults.append(TextError(f"{bad - MOST_LISTED:,} more records of the line make no sense", 0))
+    return metrics, faults
+
+
+def _read_one(part: bytes, at: int, precision: Precision) -> Metric:
+    try:
+        return _metric(_RECORD.decode(part), precision)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise _error(error, at, len(part)) from error
+
+
+def _metric(record: _Record, precision: Precision) -> Metric:
+    """Raises ValueError for a time that is none."""
+    stamp = record.timestamp
+    time = None if stamp is None else precision.parsed(stamp)
+    fields: dict[str, Value] = record.fields  # type: ignore[assignment]  # those that are null are dropped here
+    if None in record.fields.values():
+        fields = {name: value for name, value in record.fields.items() if value is not None}
+    return Metric(record.name, _texts(record.tags), fields, time)
+
+
+def _texts(tags: dict[str, _Sent]) -> dict[str, str]:
+    """Tags as texts: a tool may have sent a number for one."""
+    for value in tags.values():
+        if value.__class__ is not str:
+            return {name: value if isinstance(value, str) else str(value) for name, value in tags.items()}
+    return tags  # type: ignore[return-value]  # they all are
+
+
+def _error(error: Exception, at: int, size: int) -> TextError:
+    """What a decoder says of bytes that begin at a place, without what it may have quoted."""
+    if isinstance(error, msgspec.ValidationError):
+        return TextError("a record isn't of a name, tags, fields and a time stamp", at)
+    if isinstance(error, msgspec.DecodeError) or not isinstance(error, ValueError):
+        found = _BYTE.search(str(error))
+        is_cut = "truncated" in str(error)
+        return TextError("this is no valid JSON", at + (size if is_cut else int(found[1]) if found else 0))
+    return TextError(str(error) if "time" in str(error) else "this is no valid JSON", at)

@@ -1,0 +1,162 @@
+r"""One record of line protocol, by its full grammar: escapes, quoted strings that hold lines, comments, all kinds.
+
+As InfluxDB's own decoder has it (the grammar and cases of influxdata/line-protocol-corpus): keys and names hold no
+control characters, a backslash escapes what it is written before only where that is special, and strings may hold
+anything. In strings `\r` and `\t` stand for control characters, and `\n` stays as it is: the corpus has it so.
+`line_protocol.py` reads the many lines that need none of this in a quicker way.
+"""
+
+import re
+
+from shared.domain.telemetry.records.bounds import MOST_STRING
+from shared.domain.telemetry.records.metrics import Metric, TextError, Value
+from shared.domain.telemetry.records.precision import Precision
+
+_CONTROL = rb"\x00-\x1f\x7f"
+_ESCAPED = rb"\\+[^\\" + _CONTROL + rb"]"
+_NAME = re.compile(rb"(?!#)(?:[^\\, " + _CONTROL + rb"]|" + _ESCAPED + rb")++")
+_KEY = re.compile(rb"(?:[^\\,= " + _CONTROL + rb"]|" + _ESCAPED + rb")++")
+_STRING = re.compile(rb'"((?:[^"\\]|\\[\s\S])*+)"')
+_FLOAT = rb"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_VALUE = re.compile(
+    rb"(-?\d+)i|(\d+)u|(" + _FLOAT + rb")|((?:true|True|TRUE|[tT])|(?:false|False|FALSE|[fF]))"
+)  # the groups are whole, unsigned, with a point, and true or false
+_TIME = re.compile(rb"-?\d++")
+_SPACES = re.compile(rb" ++")
+_END = re.compile(rb" *+(?:\r?(?:\n|\Z))")
+_COMMENT = re.compile(rb" *+#[^\x00-\x08\x0a-\x1f\x7f]*+\r?(?:\n|\Z)")
+_BLANK = re.compile(rb"[ \r\n]*+")
+_ESCAPES_OF_NAMES = re.compile(r"\\([, ])")
+_ESCAPES_OF_KEYS = re.compile(r"\\([,= ])")
+_ESCAPES_OF_STRINGS = re.compile(r'\\([\\"rt])')
+_CONTROLS = {"r": "\r", "t": "\t"}
+_WHOLE, _UNSIGNED, _POINT = 1, 2, 3
+_MOST, _MOST_UNSIGNED = 1 << 63, 1 << 64
+_DIGITS = 20  # of a whole number of 64 bits, with its sign; int() takes longer and longer for more
+
+
+def behind_blank_lines(text: bytes, at: int) -> int:
+    """Where the next line with something in it begins; the end where there is none."""
+    return _BLANK.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing as well
+
+
+def read_record(text: bytes, at: int, precision: Precision) -> tuple[Metric | None, int]:
+    """The record that begins at a place, blank lines before it or not, and where the next one begins.
+
+    None for a comment and at the end. Raises TextError; it is open where a quoted string has no end.
+    """
+    at = behind_blank_lines(text, at)
+    if at == len(text):
+        return None, at
+    if comment := _COMMENT.match(text, at):
+        return None, comment.end()
+    found = _NAME.match(text, at)
+    if not found:
+        raise TextError("a measurement's name is expected", at)
+    name = _text(found[0], at, _ESCAPES_OF_NAMES)
+    tags, at = _read_tags(text, found.end())
+    fields, at = _read_fields(text, at)
+    time, at = _read_time(text, at, precision)
+    end = _END.match(text, at)
+    if not end:
+        raise TextError("the end of the line is expected", at)
+    return Metric(name, tags, fields, time), end.end()
+
+
+def _read_tags(text: bytes, at: int) -> tuple[dict[str, str], int]:
+    """Tags up to the space before the fields, which is passed."""
+    tags: dict[str, str] = {}
+    while text[at : at + 1] == b",":
+        begin = at + 1
+        key, at = _read_key(text, begin, "a tag's name is expected")
+        value = _KEY.match(text, at)
+        if not value:
+            raise TextError("a tag's value is expected", at)
+        if key in tags:
+            raise TextError("a tag is given twice", begin)
+        tags[key] = _text(value[0], at, _ESCAPES_OF_KEYS)
+        at = value.end()
+    spaces = _SPACES.match(text, at)
+    if not spaces:
+        raise TextError("a comma or a space is expected behind the name and its tags", at)
+    return tags, spaces.end()
+
+
+def _read_key(text: bytes, at: int, missing: str) -> tuple[str, int]:
+    """A key, and what stands behind its equals sign."""
+    found = _KEY.match(text, at)
+    if not found:
+        raise TextError(missing, at)
+    if text[found.end() : found.end() + 1] != b"=":
+        raise TextError("an equals sign is expected", found.end())
+    return _text(found[0], at, _ESCAPES_OF_KEYS), found.end() + 1
+
+
+def _read_fields(text: bytes, at: int) -> tuple[dict[str, Value], int]:
+    """Fields in the order of their names with the equals signs behind them, as `line_protocol.py` puts them, too."""
+    fields: dict[str, Value] = {}
+    while True:
+        key, at = _read_key(text, at, "a field's name is expected")
+        fields[key], at = _read_string(text, at) if text[at : at + 1] == b'"' else _read_value(text, at)
+        if text[at : at + 1] != b",":
+            return dict(sorted(fields.items(), key=_written)), at
+        at += 1
+
+
+def _written(field: tuple[str, Value]) -> str:
+    return f"{field[0]}="
+
+
+def _read_string(text: bytes, at: int) -> tuple[str, int]:
+    found = _STRING.match(text, at, at + MOST_STRING + 2)
+    if found:
+        return _text(found[1], at + 1, _ESCAPES_OF_STRINGS), found.end()
+    if len(text) - at >= MOST_STRING + 2:
+        raise TextError(f"a quoted string doesn't end within {MOST_STRING:,} bytes", at)
+    raise TextError("a closing quote is expected", at, is_open=True)
+
+
+def _read_value(text: bytes, at: int) -> tuple[Value, int]:
+    found = _VALUE.match(text, at)
+    if not found:
+        raise TextError("a field's value is of no known kind", at)
+    kind, written = found.lastindex, found[0]
+    if kind == _POINT:
+        value: Value = float(written)
+        if value in (float("inf"), float("-inf")):
+            raise TextError("a number is out of range", at)
+    elif kind in (_WHOLE, _UNSIGNED):
+        value = _whole_number(written, at)
+    else:
+        value = written[:1] in b"tT"
+    return value, found.end()
+
+
+def _whole_number(written: bytes, at: int) -> int:
+    digits = written[:-1].lstrip(b"-").lstrip(b"0") or b"0"
+    number = int(digits) if len(digits) <= _DIGITS else 1 << 64
+    if written[:1] == b"-":
+        number = -number
+    if not -_MOST <= number < (_MOST_UNSIGNED if written[-1:] == b"u" else _MOST):
+        raise TextError("a number is out of range", at)
+    return number
+
+
+def _read_time(text: bytes, at: int, precision: Precision) -> tuple[int | None, int]:
+    spaces = _SPACES.match(text, at)
+    found = _TIME.match(text, spaces.end()) if spaces else None
+    if not found:
+        return None, at
+    if len(found[0].lstrip(b"-").lstrip(b"0")) > _DIGITS:
+        raise TextError("the time is out of range", found.start())
+    digits = found[0].lstrip(b"-").lstrip(b"0") or b"0"
+    written = -int(digits) if found[0][:1] == b"-" else int(digits)
+    return precision.at(written, found.start()), found.end()
+
+
+def _text(written: bytes, at: int, escapes: re.Pattern[str]) -> str:
+    try:
+        text = written.decode()
+    except UnicodeDecodeError as error:
+        raise TextError("a text is no valid UTF-8", at + error.start) from error
+    return escapes.sub(lambda found: _CONTROLS.get(found[1], found[1]), text) if "\\" in text else text

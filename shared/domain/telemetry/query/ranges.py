@@ -1,0 +1,137 @@
+"""Which part of a node's telemetry is asked for: whole steps of minutes, or of hours where no minutes are kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from math import gcd
+
+from shared.domain.core.stamps import format_stamp, from_milliseconds, to_milliseconds
+from shared.domain.telemetry.catalog.catalog import INSTRUMENTS
+from shared.domain.telemetry.catalog.series import Attributes, Kind, Series
+from shared.domain.telemetry.query.clipping import clipped
+from shared.domain.telemetry.query.measured import Measured
+from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollup, Rollups, add
+from shared.errors import HistoryRangeError
+
+MOST_POINTS = 5_000
+_POINTS = 500  # at most, where nobody says how long a step is
+_MINUTE = timedelta(minutes=1)
+_HOUR = timedelta(hours=1)
+_FIRST = datetime.min.replace(tzinfo=UTC)
+_MILLISECONDS = 60_000
+_LADDER = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)  # minutes
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Steps of `minutes` each, which begin at whole multiples of it since 1970 and share time with since to until."""
+
+    since: datetime
+    until: datetime
+    minutes: int
+
+    @property
+    def step(self) -> timedelta:
+        return self.minutes * _MINUTE
+
+    @property
+    def hours(self) -> tuple[int, int]:
+        """The first and the last hour since 1970 that matter; the last is before the first where none does."""
+        first, last = to_milliseconds(self.since), to_milliseconds(self.until) - 1
+        return first // _MILLISECONDS // MINUTES_AN_HOUR, last // _MILLISECONDS // MINUTES_AN_HOUR
+
+    @property
+    def fold(self) -> int:
+        """How many minutes of an hour may be added up without one of them getting into another step."""
+        return gcd(self.minutes, MINUTES_AN_HOUR)
+
+    def in_hours(self) -> "Range":
+        """The same, in steps of an hour at least."""
+        return replace(self, minutes=max(self.minutes, MINUTES_AN_HOUR))
+
+    def is_within(self, hour: int) -> bool:
+        """Whether an hour since 1970 shares time with the range."""
+        return self.since < self.until and self.hours[0] <= hour <= self.hours[1]
+
+    def steps_of(self, measured: Measured) -> Rollups:
+        """As rollups of steps, by the minute since 1970 in which a step begins.
+
+        Hours are whole, and stand in the step in which they begin; so do minutes that belong to such an hour.
+        """
+        if self.since >= self.until:
+            return {}
+        found: Rollups = {}
+        coarse, fine = measured.coarse, measured.fine
+        for series, minutes in clipped(fine, start=self.since, end=self.until).items():
+            for minute, rollup in minutes.items():
+                self._add(found, series, minute, rollup)
+        for series, hours in coarse.items():
+            for hour, rollup in hours.items():
+                if self.is_within(hour):
+                    self._add(found, series, hour * MINUTES_AN_HOUR, rollup)
+        return found
+
+    def hourly_parts(self, measured: Measured) -> list[tuple[datetime, datetime]]:
+        """From when to when hours are all there is, in their order; whole hours that share time with the range."""
+        within = sorted(hour for hour in measured.hourly if self.is_within(hour))
+        parts: list[tuple[int, int]] = []
+        for hour in within:
+            if parts and parts[-1][1] == hour:
+                parts[-1] = parts[-1][0], hour + 1
+            else:
+                parts.append((hour, hour + 1))
+        return [(_begin_of(first), _begin_of(after)) for first, after in parts]
+
+    def _add(self, found: Rollups, series: Series, minute: int, rollup: Rollup) -> None:
+        add(found.setdefault(series, {}), minute // self.minutes * self.minutes, rollup)
+
+
+def range_of(
+    since: datetime | None, until: datetime | None, step: timedelta | None, *, now: datetime, retention: timedelta
+) -> Range:
+    """The range that a client asks for; what it leaves open is the last hour in at most 500 points.
+
+    Where it begins before the retention does, so does the range. Raises HistoryRangeError, a sentence.
+    """
+    until = min(until, now) if until else now
+    since = since or until - min(_HOUR, until - _FIRST)
+    if since > until:
+        raise HistoryRangeError(
+            f"The range begins at {format_stamp(since)}, after it ends at {format_stamp(until)}.", target="from"
+        )
+    oldest = now - retention
+    since, until = max(since, oldest), max(until, oldest)
+    length = to_milliseconds(until) - to_milliseconds(since)
+    if step is None:
+        minutes = next((one for one in _LADDER if length <= one * _MILLISECONDS * _POINTS), 1440)
+        return Range(since, until, minutes)
+    if step < _MINUTE or step % _MINUTE:
+        raise HistoryRangeError("A step is a whole number of minutes, like PT1M or PT15M.", target="step")
+    points = -(-length // (step // _MINUTE * _MILLISECONDS))
+    if points > MOST_POINTS:
+        raise HistoryRangeError(
+            f"That would be {points:,} points, and {MOST_POINTS:,} are the most: take a longer step.", target="step"
+        )
+    return Range(since, until, step // _MINUTE)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A series for those who draw it: its unit as UCUM writes it, and its rollups by when their steps begin."""
+
+    name: str
+    attributes: Attributes
+    unit: str
+    is_counter: bool
+    points: Sequence[tuple[datetime, Rollup]]
+
+
+def _begin_of(hour: int) -> datetime:
+    return from_milliseconds(hour * MINUTES_AN_HOUR * _MILLISECONDS)
+
+
+def line_of(series: Series, steps: Mapping[int, Rollup]) -> Line:
+    """A series and its steps, by the minute since 1970 in which each begins."""
+    points = [(from_milliseconds(minute * _MILLISECONDS), rollup) for minute, rollup in sorted(steps.items())]
+    instrument = INSTRUMENTS[series.name]
+    return Line(series.name, series.attributes, instrument.unit, instrument.kind is Kind.COUNTER, points)

@@ -1,0 +1,114 @@
+"""What an agent tells once, at the start of its session: read for who and what the node is, after secrets are out.
+
+Environments, configurations and the platform's own metadata hold secrets. Only what `shown` lets through is looked at,
+and of the environment only variables of Batch that name things.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from msgspec.structs import replace
+
+from shared.domain.redaction.redaction import MARK, redacted
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.records.metrics import Metric, Value
+
+ONCE_TAG, ONCE = "vm_monitor_collection", "once"
+SINGLE = frozenset(("imds_metadata", "batch_agent_data", "linux_boot", "batch_vm_info"))
+"""Records of which a session has one each."""
+LISTS = frozenset(("exec.lsblk", "nvme_metadata"))
+"""Records of which a session has one for each name that they tell."""
+_ENVIRONMENT = frozenset(("exec.env", "task_env"))
+_SHOWN_VARIABLES = {
+    "AZ_BATCH_POOL_ID": "pool", "AZ_BATCH_NODE_ID": "node", "AZ_BATCH_JOB_ID": "job", "AZ_BATCH_TASK_ID": "task",
+}  # fmt: skip
+_TAGS = {
+    **_SHOWN_VARIABLES, "pool_id": "pool", "node_id": "node", "job_id": "job", "task_id": "task",
+    "task_attempt": "attempt",
+}  # fmt: skip
+_FIELDS = {
+    ("batch_agent_data", "batch_vm_name"): "node", ("batch_agent_data", "batch_pool_name"): "pool",
+    ("imds_metadata", "batch_pool_name"): "pool",
+}  # fmt: skip
+_LONGEST = 4096  # characters of a value; a longer one is left out, as a part of a secret has no looks
+_TOO_LONG = "[too long]"
+_LONGEST_SINGLE = 64
+_LONGEST_REMEMBERED = 256
+_MOST_WHOLE = 1 << 64
+
+
+def is_once(metric: Metric) -> bool:
+    return metric.tags.get(ONCE_TAG, "").strip('"') == ONCE
+
+
+def is_of_batch(metric: Metric) -> bool:
+    """Whether a record is of the environment that Batch gives a task, which knows best whose it is."""
+    return metric.name in _ENVIRONMENT
+
+
+def single_of(metric: Metric) -> str:
+    """What of a record that is `shown` a session has only once; empty where it may have several."""
+    if metric.name in LISTS:
+        return f"{metric.name}/{metric.fields.get('name', '')}"[:_LONGEST_SINGLE]
+    if metric.name in _ENVIRONMENT:
+        name = metric.fields.get("key")
+        return f"{metric.name}/{name}" if name in _SHOWN_VARIABLES else ""
+    return metric.name if metric.name in SINGLE else ""
+
+
+def shown(metric: Metric) -> Metric:
+    """A record without what may be a secret: nothing of a variable that isn't known to be none, no keys, no tokens."""
+    if metric.name in _ENVIRONMENT:
+        return replace(metric, fields=_shown_variable(metric), tags={})
+    fields = {name: _shown_value(name, value) for name, value in metric.fields.items() if _is_name(name)}
+    tags = {name: str(_shown_value(name, value)) for name, value in metric.tags.items() if _is_name(name)}
+    return replace(metric, name=str(_shown_value("", metric.name)), fields=fields, tags=tags)
+
+
+def named(text: str) -> str:
+    """A name that a tag gives, which agents may have quoted; without NUL, which stands between names in keys."""
+    return _remembered_name(text) if len(text) <= _LONGEST_REMEMBERED else _named(text)
+
+
+def _named(text: str) -> str:
+    return str(_shown_value("", text.strip('"'))).replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+_remembered_name = lru_cache(1024)(_named)  # a host, a job, some tasks: to look for secrets takes longer than all else
+
+
+def identity_of_tags(tags: Mapping[str, str]) -> Identity:
+    """Whose records are that bear these tags."""
+    return Identity(**{part: named(tags[tag]) for tag, part in _TAGS.items() if tags.get(tag)})
+
+
+def identity_of_record(metric: Metric) -> Identity:
+    """What a record that is `shown` tells of whose session it is."""
+    if metric.name in _ENVIRONMENT:
+        part = _SHOWN_VARIABLES.get(str(metric.fields.get("key", "")))
+        return Identity(**{part: str(metric.fields["value"])}) if part else Identity()
+    found = {part: str(metric.fields[name]) for (record, name), part in _FIELDS.items()
+             if record == metric.name and metric.fields.get(name)}  # fmt: skip
+    return Identity(**found)
+
+
+def _shown_variable(metric: Metric) -> dict[str, Value]:
+    name, value = str(metric.fields.get("key", metric.tags.get("tag", ""))).strip('"'), metric.fields.get("value")
+    if name not in _SHOWN_VARIABLES:
+        return {"key": _shown_value("", name), "value": MARK}
+    is_whole = type(value) is int and abs(value) < _MOST_WHOLE
+    return {"key": name, "value": _shown_value("", str(value) if is_whole or isinstance(value, str) else "")}
+
+
+def _is_name(text: str) -> bool:
+    """Whether it is no more than a name: what else is written there may be a secret itself."""
+    return len(text) <= _LONGEST and redacted(text) == text
+
+
+def _shown_value(name: str, value: Value) -> Value:
+    """A value without secrets; none of it where its name says that it is one."""
+    if not isinstance(value, str):
+        return value
+    if MARK in redacted(f"{name}=x"):
+        return MARK
+    return redacted(value) if len(value) <= _LONGEST else _TOO_LONG

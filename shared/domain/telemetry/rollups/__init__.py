@@ -1,0 +1,4 @@
+"""From records to values by minute and hour, and how those are packed.
+
+Imports `records`, `catalog` and `decode`.
+"""

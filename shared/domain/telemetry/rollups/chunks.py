@@ -1,0 +1,144 @@
+"""Rollups as they are kept: a session's minutes of an hour together, or its hours of a day, each name's series apart.
+
+Apart, as who draws a chart wants few names of many; and packed, as a node has hundreds of series. What each step adds
+is a chunk of its own. Chunks of a block are merged when they are read, in any order; so nothing is ever written over.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from shared.domain.telemetry.catalog.series import Attributes, Series
+from shared.domain.telemetry.decode.compression import compressor, decompressed
+from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups, add
+
+MOST_CELLS = 10_000
+"""Periods of series in a chunk: 55 bytes each at worst, so that a chunk fits into a row."""
+HOURS_A_DAY = 24
+
+
+class _Line(NamedTuple):
+    """A series of a chunk: the places of its periods within the block, and their rollups."""
+
+    attributes: Attributes
+    places: list[int]
+    rollups: list[Rollup]
+
+
+@dataclass(frozen=True, slots=True)
+class Grain:
+    """How many nanoseconds a period has, and how many periods a block, of which a chunk is."""
+
+    length: int
+    periods: int
+
+
+MINUTES = Grain(MINUTE, MINUTES_AN_HOUR)
+HOURS = Grain(MINUTE * MINUTES_AN_HOUR, HOURS_A_DAY)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Something of a session in a block since 1970: an hour for minutes, a day for hours.
+
+    `columns` by the series' name, each packed.
+    """
+
+    session: int
+    block: int
+    columns: Mapping[str, bytes]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A chunk that is being filled."""
+
+    cells: int = 0
+    lines: dict[str, list[_Line]] = field(default_factory=dict)
+
+
+def chunks_of(session: int, rollups: Rollups, grain: Grain = MINUTES) -> list[Chunk]:
+    """As many chunks for each block as its cells need."""
+    opened: dict[int, list[_Open]] = {}
+    packer = compressor()
+    for series, periods in rollups.items():
+        for block, places, some in _by_block(periods, grain.periods):
+            chunks = opened.setdefault(block, [_Open()])
+            if chunks[-1].cells + len(some) > MOST_CELLS:
+                chunks.append(_Open())
+            chunks[-1].cells += len(some)
+            chunks[-1].lines.setdefault(series.name, []).append(_Line(series.attributes, places, some))
+    return [
+        Chunk(session, block, {name: _packed(lines, packer) for name, lines in chunk.lines.items()})
+        for block, chunks in sorted(opened.items())
+        for chunk in chunks
+    ]
+
+
+def add_column(found: Rollups, name: str, block: int, packed: bytes, grain: Grain = MINUTES) -> int:
+    """Merges a column of a chunk into rollups by minute or hour since 1970; gives how many it had."""
+    lines = _unpacked(decompressed(packed), block, grain)
+    for attributes, places, rollups in lines:
+        periods = found.setdefault(Series(name, attributes), {})
+        for place, rollup in zip(places, rollups, strict=True):
+            add(periods, block * grain.periods + place, rollup)
+    return sum(len(line.places) for line in lines)
+
+
+def cells_of(rollups: Mapping[int, Rollups]) -> int:
+    """How many periods of series there are, of all sessions."""
+    return sum(len(periods) for some in rollups.values() for periods in some.values())
+
+
+def _by_block(periods: Mapping[int, Rollup], width: int) -> Iterator[tuple[int, list[int], list[Rollup]]]:
+    """Blocks since 1970, the places of periods within each, and their rollups."""
+    ordered, begin = sorted(periods), 0
+    while begin < len(ordered):
+        block = ordered[begin] // width
+        first = block * width
+        end = bisect_left(ordered, first + width, begin)
+        some = ordered[begin:end]
+        yield block, [period - first for period in some], [periods[period] for period in some]
+        begin = end
+
+
+def _packed(lines: list[_Line], packer: Any) -> bytes:
+    """Whole numbers, which are shorter, as they are, but for those that are too large."""
+    try:
+        raw = msgspec.msgpack.encode(lines)
+    except OverflowError:
+        raw = msgspec.msgpack.encode(
+            [(attributes, places, [_of_floats(one) for one in rollups]) for attributes, places, rollups in lines]
+        )
+    packed: bytes = packer.compress(raw)
+    return packed
+
+
+def _of_floats(one: Rollup) -> Rollup:
+    return replace(one, min=float(one.min), max=float(one.max), sum=float(one.sum), last=float(one.last))
+
+
+def _unpacked(raw: bytes, block: int, grain: Grain) -> list[_Line]:
+    try:
+        return _LINES.decode(raw)
+    except msgspec.ValidationError:
+        return [_line_of(cells, attributes, block, grain) for attributes, cells in _CELLS.decode(raw)]
+
+
+_LINES = msgspec.msgpack.Decoder(list[_Line])
+type _Cell = tuple[int, int, float, float, float, float, int]
+_CELLS = msgspec.msgpack.Decoder(list[tuple[Attributes, list[_Cell]]])
+"""The form of before, in which a cell had its place, and its last time counted from the begin of its period."""
+
+
+def _line_of(cells: list[_Cell], attributes: Attributes, block: int, grain: Grain) -> _Line:
+    first = block * grain.periods
+    rollups = [
+        Rollup(count, low, high, total, last, last_at + (first + place) * grain.length)
+        for place, count, low, high, total, last, last_at in cells
+    ]
+    return _Line(attributes, [cell[0] for cell in cells], rollups)

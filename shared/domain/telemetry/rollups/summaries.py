@@ -1,0 +1,88 @@
+"""Values of one series become the rollups of their minutes, whatever they are. `plain_columns.py` has a quicker way."""
+
+import re
+from collections.abc import Sequence
+from operator import sub, truediv
+from typing import NamedTuple
+
+from shared.domain.telemetry.catalog.series import Rule
+from shared.domain.telemetry.rollups.moments import Span, spans_of
+from shared.domain.telemetry.rollups.rollups import Rollup
+
+MOST = 1e30
+"""What is larger is no measurement, and sums of it might have no end."""
+_NEVER = 1 << 64
+_SECOND = 1_000_000_000
+_WHOLE = re.compile(r"-?\d{1,20}", re.ASCII)
+_WORDS = {"true": 1, "false": 0, "active": 1, "not active": 0, "yes": 1, "no": 0}
+
+
+class Reading(NamedTuple):
+    """A counter as it was read last; `at` in nanoseconds since 1970. A whole number stays one, however large."""
+
+    at: int
+    value: int | float
+
+
+def number_of(value: object) -> float | None:
+    """A value as a number; agents write some numbers and booleans as texts, in quotes even. None where it is none."""
+    if isinstance(value, str):
+        text = value.strip().strip('"').strip()
+        if text.lower() in _WORDS:
+            return _WORDS[text.lower()]
+        try:
+            value = int(text) if _WHOLE.fullmatch(text) else float(text)
+        except ValueError:
+            return None
+    return +value if isinstance(value, int | float) and -MOST <= value <= MOST else None
+
+
+def gauge_rollup(values: Sequence[float], at: int, rule: Rule) -> Rollup:
+    """Of values in the order of their times, the last at a time; there must be some."""
+    factor, offset = rule.factor, rule.offset
+    low, high, last = min(values) * factor + offset, max(values) * factor + offset, values[-1] * factor + offset
+    if factor < 0:
+        low, high = high, low
+    return Rollup(len(values), low, high, sum(values) * factor + offset * len(values), last, at)
+
+
+def growth(
+    times: Sequence[int], values: Sequence[float], rule: Rule, before: Reading | None
+) -> tuple[list[tuple[int, Rollup]], Reading, int]:
+    """Rollups, by minute, of what a counter grew by, its newest reading, and how many readings came late.
+
+    Readings are in the order in which they came; those not after the newest one are late and tell nothing. So what is
+    taken ascends in both orders, and grows by no more than the counter did, whichever is right: to sort them would make
+    a fall of each reading that a clock which was set puts among earlier ones. A counter that is lower than before began
+    anew and has grown by what it shows; what it lost before that nobody knows. There must be readings.
+    """
+    if before:
+        times, values = (before.at, *times), (before.value, *values)
+    taken, late = len(times), 0
+    lengths = list(map(sub, times[1:], times))
+    if lengths and min(lengths) <= 0:
+        times, values = _ascending(times, values)
+        lengths, late = list(map(sub, times[1:], times)), taken - len(times)
+    newest = Reading(times[-1], values[-1])
+    steps = list(map(sub, values[1:], values))
+    if steps and min(steps) < 0:
+        steps = [step if step >= 0 else max(value, 0) for step, value in zip(steps, values[1:], strict=True)]
+    rates = list(map(truediv, steps, lengths))
+    return [(span.minute, _growth(span, times, steps, rates, rule)) for span in spans_of(times[1:])], newest, late
+
+
+def _growth(span: Span, times: Sequence[int], steps: list[float], rates: list[float], rule: Rule) -> Rollup:
+    """Of steps that end within a minute; the first step ends at the second time."""
+    scale, some = rule.factor * _SECOND, rates[span.begin : span.end]
+    grown = sum(steps[span.begin : span.end]) * rule.factor
+    return Rollup(len(some), min(some) * scale, max(some) * scale, grown, some[-1] * scale, times[span.end])
+
+
+def _ascending(times: Sequence[int], values: Sequence[float]) -> tuple[Sequence[int], Sequence[float]]:
+    """Without those that aren't after all before them."""
+    kept, newest = [], -_NEVER
+    for place, time in enumerate(times):
+        if time > newest:
+            kept.append(place)
+            newest = time
+    return [times[place] for place in kept], [values[place] for place in kept]

@@ -1,0 +1,71 @@
+"""Records that are alike, gathered until many are rolled up at once."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.domain.telemetry.catalog.plans import Plan
+from shared.domain.telemetry.rollups.folding import Alike, Fold, Memory
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.session import Writer
+from shared.domain.telemetry.sessions.taken import Taken
+
+
+@dataclass(slots=True, eq=False)
+class Gathered:
+    """Records that are alike: times and fields.
+
+    `settled` is the session that all that is gathered is of. `of_node` is where their node has them if they are of one
+    task too many.
+    """
+
+    plan: Plan
+    writer: Writer
+    key: str
+    is_once: bool
+    of_node: "Gathered | None" = None
+    settled: int = -1
+    times: list[int] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+
+
+class Gathering:
+    """All that is gathered of a blob, `values` of fields in all."""
+
+    __slots__ = ("_most_series", "_some", "_state", "values")
+
+    def __init__(self, state: State, most_series: int) -> None:
+        self._state = state
+        self._most_series = most_series
+        self._some: list[Gathered] = []
+        self.values = 0
+
+    def begin(self, known: Gathered) -> None:
+        """Before the first of those that are alike is added to them, of which nothing is gathered."""
+        self._some.append(known)
+
+    def sum_up(self, taken: Taken) -> None:
+        """Rolls up what was gathered; the state is then what belongs to the end of what was taken."""
+        some: dict[int, list[Alike]] = {}
+        latest = self._state.sessions.latest
+        for known in self._some:
+            plan, records = known.plan, len(known.times)
+            newest = max(known.times)
+            latest[known.settled] = max(latest.get(known.settled, 0), newest)
+            if plan.unknown:
+                taken.count_unknown(plan.unknown, records)
+            else:
+                taken.unread_fields += plan.unread * records
+                some.setdefault(known.settled, []).append(Alike(plan, known.times, known.values))
+        for number, gathered in some.items():
+            fold = self._fold(number, taken)
+            fold.add(gathered)
+            taken.add(number, fold)
+        for known in self._some:
+            known.times.clear()
+            known.values.clear()
+        self._some.clear()
+        self.values = 0
+
+    def _fold(self, session: int, taken: Taken) -> Fold:
+        memory = self._state.memories.setdefault(session, Memory())
+        return Fold(memory, taken.rollups.setdefault(session, {}), most_series=self._most_series)

@@ -1,0 +1,149 @@
+"""Steps of a blob become what is kept of them: rollups by session, what sessions tell, and counts of what was left out.
+
+An intake is made for a blob with the state in which the last one left it. Each step is taken on its own, and whoever
+keeps what came of it keeps the state with it, at once: so nothing is counted twice or lost, wherever a host dies.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.telemetry.catalog.plans import likeness
+from shared.domain.telemetry.decode.bundles import Bundle
+from shared.domain.telemetry.decode.decoding import Step
+from shared.domain.telemetry.records.bounds import TOLD_A_RECORD
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.rollups.folding import MOST_SERIES
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.gathering import Gathered, Gathering
+from shared.domain.telemetry.sessions.likes import MOST_LIKES, Like, Likes, Remembered
+from shared.domain.telemetry.sessions.session_keeper import SessionKeeper
+from shared.domain.telemetry.sessions.taken import Taken
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Times that samples may have: from `since` up to `until`. Others are counted, and left out."""
+
+    since: datetime
+    until: datetime
+
+    @property
+    def nanoseconds(self) -> range:
+        return range(to_milliseconds(self.since) * 1_000_000, to_milliseconds(self.until) * 1_000_000)
+
+
+class Intake:
+    """Takes the steps of one blob, in their order. `identity` is what the blob's name tells.
+
+    `told` is how long the names and tags are that were looked at, of records that aren't remembered.
+    """
+
+    __slots__ = (
+        "_bundled",
+        "_gathering",
+        "_keeper",
+        "_known",
+        "_likes",
+        "_times",
+        "state",
+        "told",
+    )
+
+    def __init__(
+        self,
+        identity: Identity,
+        window: Window,
+        state: State | None = None,
+        *,
+        most_series: int = MOST_SERIES,
+        likes: Likes | None = None,
+    ) -> None:
+        self.told = 0
+        self._times = window.nanoseconds
+        self._likes = likes or Likes()
+        self._known = Remembered[Gathered]()
+        self._bundled: dict[int, tuple[object, Gathered]] = {}  # with what is known by its id, so that no other has it
+        self.state = state or State()
+        self._gathering = Gathering(self.state, most_series)
+        self._keeper = SessionKeeper(self.state, identity, self._times, self._gathering)
+
+    @property
+    def gathered_values(self) -> int:
+        """How many values wait to be summed up."""
+        return self._gathering.values
+
+    def take(self, step: Step) -> Taken:
+        """What comes of a step; `state` is then what belongs to its end."""
+        taken = Taken(step.end)
+        self.gather(step, taken)
+        self.sum_up(taken)
+        return taken
+
+    def gather(self, step: Step, taken: Taken) -> None:
+        """Adds a step to those before; `gathered_values` wait for `sum_up`, as many are quicker at once."""
+        taken.end = step.end
+        taken.rejected += step.rejected
+        taken.records += step.records
+        for bundle in step.bundles:
+            self._gather_bundle(bundle, taken)
+        self._gather_each(step.metrics, taken)
+
+    def _gather_bundle(self, bundle: Bundle, taken: Taken) -> None:
+        _, known = self._bundled.get(id(bundle.head)) or self._learn_bundle(bundle)
+        session, times = self.state.sessions.current.get(known.key), bundle.times
+        if known.is_once or min(times) not in self._times or max(times) not in self._times:
+            self._gather_each(bundle.metrics(), taken)
+            return
+        if session is None or known.settled != session.number:
+            known, session = self._keeper.settled(next(bundle.metrics()), known, len(times), taken)
+        if session is None:
+            for metric in bundle.metrics():
+                taken.leave_out(metric, known.writer, session)
+            return
+        if not known.times:
+            self._gathering.begin(known)
+        known.times += times
+        known.values += bundle.values
+        self._gathering.values += len(bundle.values)
+
+    def _learn_bundle(self, bundle: Bundle) -> tuple[object, Gathered]:
+        first = next(bundle.metrics())
+        like = likeness(first)
+        found = bundle.head, self._known.known.get(like) or self._learn(like, first)
+        if bundle.head is not None:
+            if len(self._bundled) >= MOST_LIKES:
+                self._bundled.clear()
+            self._bundled[id(bundle.head)] = found
+        return found
+
+    def _gather_each(self, metrics: Iterable[Metric], taken: Taken) -> None:
+        current, known_of = self.state.sessions.current, self._known.known.get
+        times, gathering = self._times, self._gathering
+        for metric in metrics:
+            like = likeness(metric)
+            known = known_of(like) or self._learn(like, metric)
+            session = current.get(known.key)
+            if known.is_once or session is None or known.settled != session.number:
+                known, session = self._keeper.settled(metric, known, 1, taken)
+            if session is None or metric.time is None or metric.time not in times:
+                taken.leave_out(metric, known.writer, session)
+            else:
+                if not known.times:
+                    gathering.begin(known)
+                known.times.append(metric.time)
+                known.values += metric.fields.values()
+                gathering.values += len(metric.fields)
+
+    def _learn(self, like: Like, metric: Metric) -> Gathered:
+        self.told += TOLD_A_RECORD + sum(map(len, (metric.name, *metric.tags, *metric.tags.values())))
+        alike = self._likes.of(like, metric)
+        known = Gathered(alike.plan, alike.writer, alike.writer.key, alike.is_once)
+        self._known.keep(like, known)
+        return known
+
+    def sum_up(self, taken: Taken) -> None:
+        """Rolls up what was gathered; `state` is then what belongs to the end of what was taken."""
+        self._gathering.sum_up(taken)

@@ -1,0 +1,58 @@
+"""What of a blob is in no rollup, in numbers: nothing is left out without being counted."""
+
+from dataclasses import dataclass, field
+
+from shared.domain.telemetry.sessions.taken import Taken
+
+_MOST_NAMES = 100
+_OTHERS = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Of `records` read `unknown` are of measurements that no catalog has, by name; `refused` units are no telemetry.
+
+    `without_time`, `out_of_window`, `of_too_many_nodes` and `of_too_many_tasks` are records; gauges of the last ones
+    count for their node. The others are values of records that were taken: fields that have no series, those of series
+    beyond the most of a node, late readings of counters, and no numbers.
+    """
+
+    records: int = 0
+    refused: int = 0
+    without_time: int = 0
+    out_of_window: int = 0
+    of_too_many_nodes: int = 0
+    of_too_many_tasks: int = 0
+    unread_fields: int = 0
+    beyond_limit: int = 0
+    late: int = 0
+    no_numbers: int = 0
+    unknown: dict[str, int] = field(default_factory=dict)
+
+    def plus(self, other: "LeftOut") -> "LeftOut":
+        numbers = {name: getattr(self, name) + getattr(other, name) for name in _NUMBERS}
+        unknown = dict(self.unknown)
+        for name, records in other.unknown.items():
+            kept = name if name in unknown or len(unknown) < _MOST_NAMES else _OTHERS
+            unknown[kept] = unknown.get(kept, 0) + records
+        return LeftOut(**numbers, unknown=unknown)
+
+
+_NUMBERS = tuple(name for name in LeftOut.__slots__ if name != "unknown")
+
+
+def left_out(taken: Taken, refused: int) -> LeftOut:
+    """Of one step."""
+    return LeftOut(
+        records=taken.records,
+        refused=refused,
+        without_time=taken.without_time,
+        out_of_window=taken.out_of_window,
+        of_too_many_nodes=taken.of_too_many_nodes,
+        of_too_many_tasks=taken.of_too_many_tasks,
+        unread_fields=taken.unread_fields,
+        beyond_limit=taken.losses.beyond_limit,
+        late=taken.losses.late,
+        no_numbers=taken.losses.no_numbers,
+        unknown=dict(taken.unknown),
+    )

@@ -1,0 +1,121 @@
+"""What a node is: its processor, size, place, start and disks, as its records tell them once a session.
+
+Every fact is named here; nothing else of those records is kept.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from shared.domain.core.stamps import from_milliseconds
+from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.records.precision import nanoseconds_of
+from shared.domain.telemetry.rollups.summaries import number_of
+
+_MOST_DISKS, _MOST_WHOLE = 64, 1 << 63
+_LONGEST = 256  # characters of a fact
+_TICKS, _TICK = 116_444_736_000_000_000, 100  # of 1970 since 1601, and nanoseconds of one: Win32's time
+_LEAST_TICKS = 100_000_000_000_000_000  # 1917
+_TEXTS = {
+    ("vm_cpuinfo_metadata", "model_name"): "cpu_model", ("vm_lscpu_metadata", "Model_name"): "cpu_model",
+    ("imds_metadata", "vm_size"): "vm_size", ("imds_metadata", "vm_location"): "region",
+    ("imds_metadata", "zone"): "zone", ("imds_metadata", "vm_priority"): "priority",
+    ("imds_metadata", "vm_image_offer"): "image_offer", ("imds_metadata", "vm_image_sku"): "image_sku",
+}  # fmt: skip
+_TIMES = {
+    ("linux_boot", "iso_boot_timestamp"): "booted_at", ("batch_agent_data", "batch_boot_time"): "booted_at",
+    ("batch_agent_data", "batch_allocation_time"): "allocated_at",
+}  # fmt: skip
+_FINER = "linux_boot"
+_EVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """`size` in bytes."""
+
+    name: str
+    size: int
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """Empty or None where it wasn't told. Times have microseconds."""
+
+    cpu_model: str = ""
+    cpu_count: int | None = None
+    vm_size: str = ""
+    region: str = ""
+    zone: str = ""
+    priority: str = ""
+    image_offer: str = ""
+    image_sku: str = ""
+    booted_at: datetime | None = None
+    allocated_at: datetime | None = None
+    disks: tuple[Disk, ...] = ()
+
+    def told(self, metric: Metric) -> "NodeFacts":
+        """With what one more record tells, which must be without secrets."""
+        found: dict[str, object] = {
+            fact: str(metric.fields[name])[:_LONGEST]
+            for (record, name), fact in _TEXTS.items()
+            if record == metric.name and metric.fields.get(name)
+        }
+        found |= self._times(metric)
+        cpus = _whole(metric.fields.get("CPUs")) if metric.name == "vm_lscpu_metadata" else None
+        if cpus is not None:
+            found["cpu_count"] = cpus
+        if disk := _disk(metric.name, metric.fields):
+            found["disks"] = self._with(disk)
+        return replace(self, **found) if found else self  # type: ignore[arg-type]  # each is of its fact's kind
+
+    def _times(self, metric: Metric) -> dict[str, object]:
+        """The kernel's own start is finer than the agent's of it."""
+        found: dict[str, object] = {}
+        for (record, name), fact in _TIMES.items():
+            moment = _moment(metric.fields.get(name)) if record == metric.name else None
+            if moment and (record == _FINER or getattr(self, fact) is None):
+                found[fact] = moment
+        return found
+
+    def _with(self, disk: Disk) -> tuple[Disk, ...]:
+        others = tuple(other for other in self.disks if other.name != disk.name)
+        return (*others, disk) if len(others) < _MOST_DISKS else self.disks
+
+
+def latest_of(some: Iterable[NodeFacts]) -> NodeFacts:
+    """The facts that were told after the latest start, as far as starts were told; none of nobody."""
+    return max(some, key=lambda facts: (facts.booted_at or _EVER, facts.cpu_model != ""), default=NodeFacts())
+
+
+def _disk(record: str, fields: Mapping[str, object]) -> Disk | None:
+    """A disk as `lsblk` lists it, or an NVMe drive as it tells of itself."""
+    is_block, is_drive = record == "exec.lsblk" and fields.get("type") == "disk", record == "nvme_metadata"
+    size = _whole(fields.get("size" if is_block else "physical_size"))
+    name = str(fields.get("name", "")).removeprefix("/dev/")[:_LONGEST]
+    if not (is_block or is_drive) or not name or size is None:
+        return None
+    return Disk(name, size, str(fields.get("model") or "")[:_LONGEST])
+
+
+def _whole(written: object) -> int | None:
+    """A number without its fraction; None where it is none, or has more than 64 bits, as nothing of a node has."""
+    number = number_of(written)
+    return int(number) if number is not None and 0 <= number < _MOST_WHOLE else None
+
+
+def _moment(written: object) -> datetime | None:
+    """A time of a record: ISO 8601, or Win32's ticks of 100 ns since 1601. None where it is neither."""
+    number = number_of(written)
+    try:
+        if number is not None:
+            nanoseconds = (int(number) - _TICKS) * _TICK if number >= _LEAST_TICKS else None
+        else:
+            nanoseconds = nanoseconds_of(str(written)) if isinstance(written, str) else None
+        if nanoseconds is None:
+            return None
+        moment = from_milliseconds(nanoseconds // 1_000_000)
+    except (ValueError, OverflowError):
+        return None
+    return moment.replace(microsecond=nanoseconds // 1000 % 1_000_000)

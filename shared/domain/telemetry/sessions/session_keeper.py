@@ -1,0 +1,142 @@
+"""Begins and ends the sessions of a blob as its records come, and tells which session each is of."""
+
+from dataclasses import replace
+
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.records.once_records import is_of_batch
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.gathering import Gathered, Gathering
+from shared.domain.telemetry.sessions.session import Phase, Session, Writer
+from shared.domain.telemetry.sessions.taken import Taken
+
+_QUIET = 300_000_000_000  # nanoseconds after which a session makes room for another, where there is none
+_TASK_QUIET = 150_000_000_000  # the same of a task's, as short ones follow each other soon; but for a displaced one
+
+
+class SessionKeeper:
+    """Of one blob. `identity` is what its name tells, `times` are those that samples may have.
+
+    What is gathered is summed up before a session ends.
+    """
+
+    __slots__ = ("_full_until", "_gathering", "_identity", "_state", "_times")
+
+    def __init__(self, state: State, identity: Identity, times: range, gathering: Gathering) -> None:
+        self._state = state
+        self._identity = identity
+        self._times = times
+        self._gathering = gathering
+        self._full_until: dict[tuple[bool, int], int] = {}
+
+    def settled(self, metric: Metric, known: Gathered, records: int, taken: Taken) -> tuple[Gathered, Session | None]:
+        """Where so many records that are alike count, of which this is the first, and of which session."""
+        session = self._noted(metric, known, taken)
+        if session is None and known.writer.is_of_task and not known.is_once:
+            return self._crowded(metric, known, records, taken)
+        return known, session
+
+    def _noted(self, metric: Metric, known: Gathered, taken: Taken) -> Session | None:
+        """The session that a record belongs to, which it may begin or tell of; None where there are too many."""
+        sessions, writer = self._state.sessions, known.writer
+        before = session = sessions.current.get(writer.key)
+        if session is None or (known.is_once and session.is_over(metric)):
+            session = self._begun(known, session, metric.time, taken)
+            if session is None:
+                return None
+        untold = session
+        if known.is_once:
+            session = session.with_record(metric)
+        elif session.phase is not Phase.RUNNING:
+            session = replace(session, phase=Phase.RUNNING)
+            if not session.otherwise:
+                sessions.run(session)
+        session = session.with_tags(writer.identity)
+        sessions.current[writer.key] = session
+        if session != before:
+            taken.sessions[session.number] = session
+        self._tell_those_under(untold, session, taken, by_batch=is_of_batch(metric))
+        known.settled = session.number
+        return session
+
+    def _crowded(self, metric: Metric, known: Gathered, records: int, taken: Taken) -> tuple[Gathered, Session | None]:
+        """Where samples of one task too many count, and the session: their node's, but for counters.
+
+        Most of what agents sample is their node's, whichever task they name. But counters of several tasks would be
+        read as one, which grows by the differences between them. No session where the node's is one of another task.
+        """
+        node = known.of_node
+        if node is None:
+            writer = known.writer.of_node
+            node = known.of_node = Gathered(known.plan.without_counters(), writer, writer.key, is_once=False)
+        session = self._state.sessions.current.get(node.key)
+        if session is None:
+            session = self._noted(metric, node, taken)
+        else:  # it ends no opening of the node, as no sample of a task that runs does
+            node.settled = session.number
+        if session is None:
+            return node, None
+        if session.is_of_another_task(known.writer):
+            return known, None
+        if known.plan.counters and metric.time is not None and metric.time in self._times:
+            taken.of_too_many_tasks += records
+        return node, session
+
+    def _tell_those_under(self, before: Session, session: Session, taken: Taken, *, by_batch: bool) -> None:
+        """Tells sessions what the one above them tells now; tasks end that Batch's environment shows to be over."""
+        if (before.identity, before.facts) == (session.identity, session.facts):
+            return
+        sessions = self._state.sessions
+        for key, one in sessions.under(session.number):
+            if by_batch and sessions.is_elsewhere(key, session):
+                self._gathering.sum_up(taken)
+                self._end(key)
+                continue
+            told = sessions.current[key] = taken.sessions[one.number] = one.with_told(session)
+            self._tell_those_under(one, told, taken, by_batch=by_batch)
+
+    def _begun(self, known: Gathered, ended: Session | None, time: int | None, taken: Taken) -> Session | None:
+        """The first session of a writer, or the one behind another, whose counters may be those of another node.
+
+        With one without tags those of its tasks end, and that of the host that followed it. Under the same tag it is
+        the same node, whose tasks go on.
+        """
+        sessions, writer, memory, followers = self._state.sessions, known.writer, None, list[str]()
+        if ended:
+            self._gathering.sum_up(taken)
+            memory = self._state.memories.pop(ended.number, None)
+            followers = [] if writer.node or writer.is_of_task else sessions.followers(ended)
+        elif not sessions.is_spent(writer) and not sessions.has_room(writer):
+            self._make_room(writer, time, taken)
+        if not ended:
+            taken.sessions |= {one.number: one for one in sessions.give_back(writer, time)}
+        session = sessions.begin(writer, self._identity, is_once=known.is_once)
+        if ended and not writer.key:
+            sessions.leave(ended, followers)
+        for key in followers:
+            self._end(key)
+        if session and writer.node and not writer.is_of_task:
+            taken.sessions |= {one.number: one for one in sessions.hand_over(ended, session)}
+        if session and memory:
+            self._state.memories[session.number] = memory.of_next_session()
+        return session
+
+    def _make_room(self, writer: Writer, time: int | None, taken: Taken) -> None:
+        """Ends the session that has been quiet for longest, if that is long enough."""
+        sessions = self._state.sessions
+        quiet = _TASK_QUIET if writer.is_of_task and writer.key not in sessions.displaced else _QUIET
+        asked = writer.is_of_task, quiet
+        if time is None or time not in self._times or time < self._full_until.get(asked, 0):
+            return
+        self._gathering.sum_up(taken)
+        key, latest = sessions.quietest(writer, time) or (None, time)
+        if key is not None and time - latest >= quiet:
+            self._end(key)
+            sessions.displace(key)
+        else:
+            self._full_until[asked] = latest + quiet
+
+    def _end(self, key: str) -> None:
+        """Ends a session of which nothing is gathered."""
+        self._full_until.clear()
+        self._state.memories.pop(self._state.sessions.end(key).number, None)

@@ -1,0 +1,149 @@
+"""When each node ran what, from the latest run of every task: earlier runs of a retried task aren't known.
+
+A run is from its start to before its end. Of a task that runs still, the end is not known, and it counts up to when the
+cache was read; a task that left its node without an end (as preempted ones do) ran until it changed its state. Times
+are milliseconds since 1970, busy times milliseconds by slots: whole numbers, so that sums are exact. Where there are
+too many runs to show each, `RunCensus` finds the busiest nodes, and `timeline_buckets` adds up theirs in a second pass.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from shared.domain.leaves.leaves import Leaf
+from shared.domain.tasks.tasks import RUNNING
+
+MAX_RUNS, MAX_NODES, MAX_BUCKETS = 2000, 200, 100
+
+type Node = tuple[str, str]
+"""Pool id and node id; empty where the task tells of none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From `start` to before `end`; what runs still is known to have run until `known`.
+
+    None: from the first run; to the last moment that is known. That can be later than now: nodes' clocks run ahead.
+    """
+
+    start: int | None
+    end: int | None
+    known: int
+
+    def clipped(self, run: "Run") -> tuple[int, int] | None:
+        """The part of a run that lies within, None where none does; a run may be shorter than a millisecond."""
+        start, ended = run.start, self.known if run.end is None else run.end
+        ended = max(ended, start)
+        low = start if self.start is None else self.start
+        high = max(ended, start + 1) if self.end is None else self.end
+        if start >= high or ended < low or (ended == low and start < low):
+            return None
+        return max(start, low), min(ended, high)
+
+
+class Run(NamedTuple):
+    """The latest run of a task; `end` None while it runs."""
+
+    start: int
+    task: str
+    end: int | None
+    result: int
+    slots: int
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A node's part in some time: tasks that ran then, busy time, and those whose runs failed then."""
+
+    start: int
+    end: int
+    tasks: int
+    busy: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTimeline:
+    """One node's runs in the order of their starts or, where there are too many, the buckets in which it ran any."""
+
+    node: Node
+    busy: int
+    runs: Sequence[Run] = ()
+    buckets: Sequence[Bucket] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The busiest nodes, the busiest first; how many others ran anything."""
+
+    start: int
+    end: int
+    nodes: Sequence[NodeTimeline]
+    other_nodes: int
+    aggregated: bool
+
+
+def runs_of(leaf: Leaf, places: range) -> Iterator[Run]:
+    """The runs of the tasks at some places of a leaf, neighbours; tasks that never ran have none."""
+    names = ("start", "id", "end", "transition", "state", "result", "slots", "node")
+    rows = zip(*map(leaf.column, names), strict=True)
+    made = tuple.__new__  # a leaf has thousands
+    for start, name, end, transition, state, result, slots, node in islice(rows, places.start, places.stop):
+        if start:
+            ended = None if state == RUNNING else max(start, end or transition)
+            yield made(Run, (start, name, ended, result, slots, node))
+
+
+class RunCensus:
+    """How busy each node was in a window, when its first run began, and every run as long as they are few."""
+
+    def __init__(self, window: Window, *, max_runs: int = MAX_RUNS) -> None:
+        self._window = window
+        self._max_runs = max_runs
+        self._busy: dict[Node, int] = {}
+        self._runs: list[Run] = []
+        self._first: int | None = None
+        self._last = window.known
+        self.is_full = False
+
+    def take(self, runs: Iterable[Run]) -> None:
+        for run in runs:
+            part = self._window.clipped(run)
+            if part is None:
+                continue
+            start, end = part
+            self._busy[run.node] = self._busy.get(run.node, 0) + (end - start) * run.slots
+            self._first = start if self._first is None else min(start, self._first)
+            self._last = max(self._last, end, start + 1)
+            if not self.is_full:
+                self._runs.append(run)
+                self.is_full = len(self._runs) > self._max_runs
+        if self.is_full:
+            self._runs.clear()
+
+    @property
+    def start(self) -> int:
+        """Of the window, or of the first run where it begins there; its end where nothing ran."""
+        starts = (self._window.start, self._first, self._window.end, self._last)
+        return next(start for start in starts if start is not None)
+
+    @property
+    def end(self) -> int:
+        """Of the window, or of the last run where it ends there; not before its start."""
+        return max(self._last, self.start) if self._window.end is None else self._window.end
+
+    def busiest(self, most: int = MAX_NODES) -> list[Node]:
+        return sorted(self._busy, key=lambda node: (-self._busy[node], node))[:most]
+
+    def other_nodes(self, most: int = MAX_NODES) -> int:
+        return max(0, len(self._busy) - most)
+
+    def nodes(self, most: int = MAX_NODES) -> list[NodeTimeline]:
+        """The busiest nodes with their runs; only while it isn't full."""
+        runs: dict[Node, list[Run]] = {node: [] for node in self.busiest(most)}
+        for run in sorted(self._runs):
+            if run.node in runs:
+                runs[run.node].append(run)
+        return [NodeTimeline(node, self._busy[node], runs=found) for node, found in runs.items()]

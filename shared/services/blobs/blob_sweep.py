@@ -1,0 +1,219 @@
+"""Looks at all blobs of a container and reads on where they have grown.
+
+Event Grid tells of a blob once, when it is made and mostly empty; all that comes later is found here. Lanes are read
+side by side, and the blobs of a lane take turns, the one that has waited longest and the latest first: neither a large
+blob nor a bad one keeps the others waiting, nor do those that grow keep an old one. A blob that sleeps costs its line
+in the list.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import count
+
+from shared.clock import Clock
+from shared.domain.blobs.blobs import Entry, SeenBlob, in_turn
+from shared.domain.blobs.sweeps import LaneSweep
+from shared.errors import BatchscopeError, BlobError, CacheConflictError
+from shared.log import logger
+from shared.services.blobs.blob_reader import BlobReader, Progress
+from shared.services.blobs.container_look import ContainerLook, Lane
+from shared.stores.blobs.blob_entries import BlobEntryStore
+
+_LOG = logger(__name__)
+_LANES_AT_ONCE = 4
+_PIECES_A_TURN = 8
+_TOLD_EVERY = timedelta(seconds=30)  # how often it is noted that all is as before
+
+
+class BlobSweep:
+    """The blobs of one container; those written last before `retention` ago are left alone.
+
+    `unread` is the lane under which it is told of blobs that aren't read as nobody knows whose they are.
+    """
+
+    def __init__(
+        self, reader: BlobReader, entries: BlobEntryStore, clock: Clock, *, retention: timedelta, unread: str = ""
+    ) -> None:
+        self._reader = reader
+        self._entries = entries
+        self._clock = clock
+        self._retention = retention
+        self._unread = unread
+        self._known: dict[str, dict[str, Entry]] = {}
+        self._told: dict[str, LaneSweep] = {}
+        self._look = ContainerLook()
+        self._time = asyncio.get_running_loop().time
+        self._turn = asyncio.Lock()
+        self._sweeps = count()
+        self._gate = asyncio.Semaphore(_LANES_AT_ONCE)
+
+    async def run(self, budget: timedelta) -> None:
+        """One sweep, at most as long as the budget. Raises BlobError, StorageError where it can't be told of a blob."""
+        if self._turn.locked():
+            return
+        async with self._turn:
+            began, seconds = self._time(), budget.total_seconds()
+            try:
+                look = await self._listed(lambda: self._time() < began + seconds / 2)
+            except BatchscopeError as error:
+                self._look = ContainerLook()  # half a page may be counted
+                if isinstance(error, BlobError):
+                    await self._tell_unlisted(str(error))
+                raise
+
+            def goes_on() -> bool:
+                return self._time() < began + seconds
+
+            lanes = deque(look.lanes.items())
+            lanes.rotate(next(self._sweeps))  # each is the first once, however few have a turn in a sweep
+            await asyncio.gather(*(self._read(name, lane, goes_on) for name, lane in lanes))
+            await self._tell_all(look)
+
+    async def announced(self, name: str, budget: timedelta) -> None:
+        """Reads a blob that somebody tells of. Raises BlobError, StorageError."""
+        lane, until = self._reader.intake.lane_of(name), self._time() + budget.total_seconds()
+        if lane is None:
+            return
+        blob = await self._reader.container.look(name)
+        if blob is None:
+            return
+        try:
+            done = await self._reader.read(lane, blob, None, lambda: self._time() < until)
+        except CacheConflictError:
+            _LOG.info("The blob %s is being read by another host.", name)
+            return
+        await self._reader.intake.tell(lane)
+        if done:
+            self._known.get(lane, {})[name] = done.entry
+
+    async def _listed(self, goes_on: Callable[[], bool]) -> ContainerLook:
+        """The look that is under way, or the next one, with as many blobs as can be listed in time."""
+        if self._look.is_whole:
+            self._look = ContainerLook()
+        look, now = self._look, await self._clock.now()
+        async for page, marker in self._reader.container.pages(look.marker):
+            for blob in page:
+                if blob.modified >= now - self._retention:
+                    await self._add(look, blob, now)
+            look.marker = marker
+            if not goes_on():
+                break
+        else:
+            look.marker = None
+        look.is_whole = look.marker is None
+        return look
+
+    async def _add(self, look: ContainerLook, blob: SeenBlob, now: datetime) -> None:
+        name = self._reader.intake.lane_of(blob.name)
+        if name is None:
+            look.of_nobody.add(blob.name, self._reader.intake.why_unread(blob.name))
+            return
+        if name not in self._known:
+            self._known[name] = await self._entries.load_all(name)
+        look.lanes[name].add(blob, self._known[name].get(blob.name), now)
+
+    async def _read(self, name: str, lane: Lane, goes_on: Callable[[], bool]) -> None:
+        """Turns of the blobs of a lane until all are read or time is over."""
+        waiting = in_turn([blob for blob, _ in lane.left.values()], self._known[name])
+        while waiting and goes_on():
+            turns = []
+            for blob in waiting:
+                async with self._gate:  # for a turn, so that no lane waits for the end of another
+                    turns.append(await self._turn_of(name, lane, blob, goes_on))
+            waiting = [done.blob for done in turns if done and not done.is_done]
+
+    async def _turn_of(self, name: str, lane: Lane, blob: SeenBlob, goes_on: Callable[[], bool]) -> Progress | None:
+        """Some pieces of a blob, if there is time. What goes wrong is noted, and is no concern of the other blobs."""
+        pieces = count(1)
+
+        def more() -> bool:
+            return next(pieces) < _PIECES_A_TURN and goes_on()
+
+        if not goes_on():
+            return None
+        known = self._known.setdefault(name, {})
+        try:
+            done = await self._reader.read(name, blob, known.get(blob.name), more)
+        except CacheConflictError:  # another host is reading it
+            known.pop(blob.name, None)
+        except BatchscopeError as error:
+            lane.problems[blob.name] = str(error)
+            _LOG.warning("The blob %s couldn't be read: %s", blob.name, error)
+        except Exception as error:  # a defect that one blob meets mustn't end the reading of the others
+            lane.problems[blob.name] = f"{type(error).__name__}: {error}"
+            _LOG.exception("The reading of %s broke", blob.name)
+        else:
+            return _noted(blob.name, done, lane, known)
+        return None
+
+    async def _tell_all(self, look: ContainerLook) -> None:
+        """Notes how it went in every lane, whatever goes wrong with others."""
+        now = await self._clock.now()
+        tells = (self._tell_of(name, look, now) for name in self._reader.intake.lanes)
+        for error in await asyncio.gather(*tells, return_exceptions=True):
+            if error:
+                raise error
+        if self._unread and look.is_whole:
+            await self._tell_unread(look.of_nobody.swept(now))
+
+    async def _tell_of(self, name: str, look: ContainerLook, now: datetime) -> None:
+        """Notes what came of a lane; as long as a look isn't whole the one before it counts."""
+        lane, told = look.lanes.get(name), self._told.get(name)
+        if lane:
+            await self._reader.intake.tell(name)
+        if not look.is_whole:
+            if told:
+                await self._tell(name, replace(told, at=now))
+        elif lane:
+            await self._tell(name, lane.swept(now))
+            self._known[name] = {blob: entry for blob, entry in self._known[name].items() if blob in lane.names}
+        else:
+            await self._tell_gone(name, now)
+
+    async def _tell_gone(self, name: str, now: datetime) -> None:
+        """Notes that a lane has no blobs, where it had some: also where a host that is no more told of them."""
+        self._known.pop(name, None)
+        told = await self._entries.load_sweep(name)
+        if told:
+            self._told[name] = told
+            await self._tell(name, Lane().swept(now))
+
+    async def _tell_unlisted(self, why: str) -> None:
+        """Notes for every lane that nobody knows what is there."""
+        now = await self._clock.now()
+        for name in self._reader.intake.lanes:
+            told = await self._entries.load_sweep(name) or LaneSweep(now, 0)
+            await self._tell(name, replace(told, at=now, problems=(why,)))
+
+    async def _tell_unread(self, found: LaneSweep) -> None:
+        """Notes what nobody reads; the log has it when it is news."""
+        told = self._told.get(self._unread)
+        if told and told.says_the_same(found):
+            return
+        if found.blobs and not (told and told.blobs):
+            _LOG.warning("Blobs that aren't read: %d. %s", found.blobs, found.problems[0])
+        await self._entries.save_sweep(self._unread, found)
+        self._told[self._unread] = found
+
+    async def _tell(self, name: str, sweep: LaneSweep) -> None:
+        """Notes how it went, where that is news or the last word is old."""
+        told = self._told.get(name)
+        if told and told.says_the_same(sweep) and sweep.at - told.at < _TOLD_EVERY:
+            return
+        await self._entries.save_sweep(name, sweep)
+        self._told[name] = sweep
+
+
+def _noted(name: str, done: Progress | None, lane: Lane, known: dict[str, Entry]) -> Progress | None:
+    """Keeps how far a blob was read; nothing of one that is gone."""
+    lane.problems.pop(name, None)
+    lane.left.pop(name, None)
+    known.pop(name, None)
+    if done:
+        known[name] = done.entry
+        if done.left:
+            lane.left[name] = done.blob, done.left
+    return done

@@ -1,0 +1,79 @@
+"""A look over all blobs of a container: what there is in each lane, and what of it is left to be read.
+
+Where listing takes long it goes over several sweeps; only the whole of it tells how many blobs there are.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from shared.domain.blobs.blobs import Entry, SeenBlob
+from shared.domain.blobs.sweeps import LaneSweep
+
+_MOST_PROBLEMS = 10
+
+
+@dataclass(slots=True)
+class Lane:
+    """What a look finds in a lane, and what is left of it: blobs, each with its unread bytes.
+
+    Of what is left, `halves` wait for more to be appended: blobs that sleep and end in what isn't whole. After a while
+    without a write they are read as they are.
+    """
+
+    names: set[str] = field(default_factory=set)
+    asleep: int = 0
+    latest: datetime | None = None
+    left: dict[str, tuple[SeenBlob, int]] = field(default_factory=dict)
+    halves: list[tuple[SeenBlob, int]] = field(default_factory=list)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    def add(self, blob: SeenBlob, entry: Entry | None, now: datetime) -> None:
+        self.names.add(blob.name)
+        self.latest = max(self.latest or blob.modified, blob.modified)
+        unread = entry.unread(blob) if entry else blob.size
+        if entry and entry.sleeps(blob) and not (unread and entry.is_final(blob, now)):
+            self.asleep += 1
+            if unread:
+                self.halves.append((blob, unread))
+        else:
+            self.left[blob.name] = blob, unread
+
+    def swept(self, now: datetime) -> LaneSweep:
+        behind = [*self.left.values(), *self.halves]
+        return LaneSweep(
+            at=now,
+            blobs=len(self.names),
+            asleep=self.asleep,
+            latest=self.latest,
+            behind_blobs=len(behind),
+            behind_bytes=sum(left for _, left in behind),
+            behind_since=min((blob.modified for blob, _ in behind), default=None),
+            problems=tuple(f"{name}: {why}" for name, why in sorted(self.problems.items())[:_MOST_PROBLEMS]),
+        )
+
+
+@dataclass(slots=True)
+class Unread:
+    """Blobs that are in no lane, though they may be somebody's; of the first its name and why."""
+
+    blobs: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, name: str, why: str | None) -> None:
+        self.blobs += why is not None
+        if why and not self.problems:
+            self.problems.append(f"{name} isn't read: {why}.")
+
+    def swept(self, now: datetime) -> LaneSweep:
+        return LaneSweep(now, self.blobs, problems=tuple(self.problems))
+
+
+@dataclass(slots=True)
+class ContainerLook:
+    """`marker` is where listing goes on; the look `is_whole` once all was listed."""
+
+    lanes: dict[str, Lane] = field(default_factory=lambda: defaultdict(Lane))
+    of_nobody: Unread = field(default_factory=Unread)
+    marker: str | None = None
+    is_whole: bool = False

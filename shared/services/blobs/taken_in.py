@@ -1,0 +1,98 @@
+"""What was taken in from blobs: the stores that hold it, and the end of what is past its time.
+
+Blobs that were written last before the retention began are left alone by sweeps, so that forgetting how far they were
+read brings nothing back. They are remembered a day longer, whatever clocks say.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.domain.core.keys import partition_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.stores.blobs.blob_entries import BlobEntryStore
+from shared.stores.blobs.places import PlaceStore
+from shared.stores.blobs.rejects import RejectStore
+from shared.stores.events import EventStore
+from shared.stores.tables.tables import Tables
+from shared.stores.telemetry.node_index import NodeIndex
+from shared.stores.telemetry.telemetry import TelemetryStore
+from shared.stores.telemetry.telemetry_hours import HourStore
+from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
+
+_LONGER = timedelta(days=1)
+_DAY = 86_400_000  # milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    events: EventStore
+    entries: BlobEntryStore
+    places: PlaceStore
+    rejects: RejectStore
+    telemetry: TelemetryStore
+    hours: HourStore
+    node_index: NodeIndex
+    totals: TelemetryTotalsStore
+
+    @classmethod
+    def of(cls, tables: Tables) -> "TakenIn":
+        return cls(
+            EventStore(tables),
+            BlobEntryStore(tables),
+            PlaceStore(tables),
+            RejectStore(tables),
+            TelemetryStore(tables),
+            HourStore(tables),
+            NodeIndex(tables),
+            TelemetryTotalsStore(tables),
+        )
+
+    async def delete_before(self, account_key: str, moment: datetime) -> int:
+        """Deletes what is older, of one account; gives how many rows of events. Raises StorageError."""
+        rows = await self.events.delete_before(account_key, moment)
+        await self.rejects.delete_before(account_key, moment)
+        entries = (await self.entries.load_all(account_key)).values()
+        names = [entry.name for entry in entries if entry.modified < moment - _LONGER]
+        await self.events.forget(account_key, names)
+        await self.entries.delete(account_key, names)
+        return rows
+
+    async def delete_telemetry_before(self, account_key: str, moment: datetime, *, blobs: datetime) -> int:
+        """Deletes rollups of days that were over by then, and all of blobs that have none left; gives how many rows.
+
+        `blobs` is before when blobs were written last that sweeps leave alone. Raises StorageError.
+        """
+        lane, rows = telemetry_lane(account_key), 0
+        entries = (await self.entries.load_all(lane)).values()
+        old = [entry for entry in entries if entry.modified < blobs - _LONGER]
+        over = await self.node_index.load_before(account_key, to_milliseconds(moment) // _DAY)
+        for incarnation, day in sorted({(held.incarnation, held.day) for held in over}):
+            for store in (self.telemetry, self.hours):
+                rows += await store.delete_day(partition_of(account_key, incarnation), day)
+        living = {entry.incarnation for entry in entries} - {entry.incarnation for entry in old}
+        gone = {partition_of(account_key, held.incarnation) for held in over}
+        for entry in old:
+            gone.update(await self.telemetry.partitions_of(account_key, entry.name))
+        for partition in sorted(gone - {partition_of(account_key, incarnation) for incarnation in living}):
+            await self._forget(partition)
+        await self.node_index.delete(account_key, over)
+        await self.entries.delete(lane, [entry.name for entry in old])
+        await self.rejects.delete_before(lane, blobs)
+        return rows
+
+    async def _forget(self, partition: str) -> None:
+        """Deletes all that is kept of an incarnation that has no rollups any more.
+
+        One that has some keeps its place, too, and is found by the index when these go.
+        """
+        if not await self.telemetry.has_rollups(partition):
+            await self.telemetry.forget(partition)
+
+
+UNREAD_TELEMETRY = partition_of("", "telemetry")
+"""The lane under which it is told of telemetry that isn't read, as nobody knows whose it is."""
+
+
+def telemetry_lane(account_key: str) -> str:
+    """The lane of an account's telemetry, which isn't that of its logs."""
+    return partition_of(account_key, "telemetry")

@@ -1,0 +1,206 @@
+"""Resource logs of Batch as a kind of blobs: lines in, events out, repeats left out.
+
+All blobs of an account contribute to one partition. So a step tells repeats from news by what stands there, exactly,
+as no other step can come in between: the row of totals is written with each.
+"""
+
+import asyncio
+from codecs import BOM_UTF8
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from shared.clock import Clock
+from shared.domain.accounts.accounts import Account
+from shared.domain.blobs.blobs import cut_lines, resume_lines
+from shared.domain.blobs.rejects import Refusal, Refusals
+from shared.domain.blobs.sweeps import Totals
+from shared.domain.events.batch_events import BatchEvent, minute_of
+from shared.domain.events.event_chunks import Identities, windows_of
+from shared.domain.events.event_records import RecordError, account_of, is_whole_record, parse_event
+from shared.domain.redaction.redacted_begins import redacted_begin
+from shared.services.blobs.blob_intake import Contribution, Piece
+from shared.stores.blobs.places import PlaceKey
+from shared.stores.events import EventStore, Head, chunk_rows, head_row, place_key
+from shared.stores.tables.unit_writes import Etags
+
+LARGEST_LINE = 1024 * 1024  # bytes; also the most of a log that is in memory at a time
+_SAMPLE, _READ = 200, 4096  # characters of a bad line that are kept, and that are looked through for secrets
+_MOST_MINUTES = 80  # in a step, so that all its rows fit into a transaction: few minutes take more than one row
+_ENOUGH_REFUSED = 50_000  # in a step: half a second of work
+_HEAD = "!"
+_AHEAD = 60  # minutes; without them each minute that passes would have all read anew
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a process remembers of an account: identities of the minutes of windows, as of the row of totals."""
+
+    head_etag: str
+    windows: Sequence[tuple[int, int]]
+    identities: Identities
+
+    def has(self, first: int, last: int) -> bool:
+        return any(begin <= first and last <= end for begin, end in self.windows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The first bytes of a piece: how many lines they are, and what of these are events and what can't be read."""
+
+    consumed: int
+    units: int = 0
+    events: Sequence[BatchEvent] = ()
+    refused: Refusals = field(default_factory=Refusals)
+    skipping: bool = False
+
+
+class EventIntake:
+    """`hint` is told of jobs that events name, by account key and job id: they may be worth a poll."""
+
+    def __init__(
+        self,
+        accounts: Collection[Account],
+        events: EventStore,
+        *,
+        hint: Callable[[str, Collection[str]], None],
+        clock: Clock,
+    ) -> None:
+        self._events = events
+        self._clock = clock
+        self._hint = hint
+        self._known: dict[str, _Known] = {}
+        self._keys = _unshared(accounts)
+
+    @property
+    def window(self) -> int:
+        return LARGEST_LINE
+
+    @property
+    def lanes(self) -> Collection[str]:
+        return self._keys.values()
+
+    def lane_of(self, blob_name: str) -> str | None:
+        """The key of the watched account whose log it is; paths have names in upper case, and no region."""
+        return self._keys.get(account_of(blob_name) or "")
+
+    def why_unread(self, _: str) -> str | None:
+        """Logs name their account, so others' are no concern."""
+        return None
+
+    def place_key(self, lane: str, incarnation: str) -> PlaceKey:
+        return place_key(lane, incarnation)
+
+    @property
+    def resumes(self) -> bool:
+        """The next line is one."""
+        return True
+
+    def pass_over(self, lane: str, size: int) -> None:
+        """Nothing ever is."""
+
+    async def take(self, piece: Piece) -> Contribution:
+        """As many lines as fit into a transaction: those of at most eighty minutes. Raises StorageError."""
+        read = await asyncio.to_thread(_read, piece)  # a megabyte takes a while
+        if not read.consumed:
+            return Contribution(0)
+        now = await self._clock.now()
+        read = replace(read, events=[event.read_at(now) for event in read.events])
+        head = await self._events.load_head(piece.lane)
+        known = await self._identities(piece.lane, head, read.events)
+        fresh = known.identities.news(read.events) if known else []
+        rows = chunk_rows(piece.lane, f"{piece.entry.incarnation}~{piece.offset:013x}", fresh)
+
+        def stored(etags: Etags) -> None:
+            if known:
+                self._remember(piece.lane, replace(known, head_etag=etags[_HEAD]), fresh)
+            self._hint(piece.lane, {event.job for event in fresh if event.job})
+
+        return Contribution(
+            read.consumed,
+            read.units,
+            [head_row(piece.lane, head, _added(head.totals, read, fresh)), *rows],
+            read.refused,
+            skipping=read.skipping,
+            stored=stored,
+        )
+
+    async def tell(self, lane: str) -> None:
+        """Steps count by themselves."""
+
+    async def _identities(self, lane: str, head: Head, events: Sequence[BatchEvent]) -> _Known | None:
+        """Those of all minutes in which repeats could stand, from memory where nothing was written since."""
+        if not events:
+            return None
+        windows, known = windows_of(events), self._known.get(lane)
+        if known and known.head_etag == head.etag and all(known.has(*window) for window in windows):
+            return known
+        first, last = windows.pop()
+        windows.append((first, last + _AHEAD))  # nothing stands there yet, and what this process writes there it knows
+        stored = [pair for window in windows for pair in await self._events.load_identities(lane, *window)]
+        return _Known("", windows, Identities(stored))
+
+    def _remember(self, lane: str, known: _Known, fresh: Sequence[BatchEvent]) -> None:
+        for event in fresh:
+            known.identities.add(minute_of(event.at), event.identity)
+        self._known[lane] = known
+
+
+def _unshared(accounts: Collection[Account]) -> Mapping[str, str]:
+    """Keys by names, but for names that two regions share: their logs don't tell them apart."""
+    names = [account.name for account in accounts]
+    return {account.name: account.key for account in accounts if names.count(account.name) == 1}
+
+
+def _read(piece: Piece) -> _Read:
+    """What the lines of a piece are."""
+    if piece.skipping:
+        rest = resume_lines(piece.body)
+        return _Read(rest or len(piece.body), skipping=rest is None)
+    read = _parsed(piece)
+    if not read.consumed and piece.is_full:
+        reason = f"It has more than {LARGEST_LINE} bytes."
+        refusal = Refusal(piece.offset, LARGEST_LINE, reason, _sample(piece.body))
+        return _Read(len(piece.body), units=1, refused=Refusals(1, [refusal]), skipping=True)
+    return read
+
+
+def _parsed(piece: Piece) -> _Read:
+    """As many units as come to eighty minutes at most, or until very many were bad."""
+    events, refused, minutes, consumed = list[BatchEvent](), Refusals(), set[int](), 0
+    account = account_of(piece.entry.name)
+    mark = len(BOM_UTF8) if not piece.offset and piece.body.startswith(BOM_UTF8) else 0
+    end = piece.body[max(piece.body.rfind(b"\n") + 1, mark) :]
+    for unit in cut_lines(piece.body, last=piece.is_last or is_whole_record(end)):
+        content = unit.content if unit.start else unit.content[mark:]
+        try:
+            event = parse_event(content, account) if content else None
+        except RecordError as error:
+            sample = _sample(content) if refused.has_room else b""
+            refused.add(Refusal(piece.offset + unit.start, error.position, str(error), sample))
+            event = None
+        if event:
+            minutes.add(minute_of(event.at))
+            if len(minutes) > _MOST_MINUTES:
+                break
+            events.append(event)
+        consumed = unit.end
+        if refused.count >= _ENOUGH_REFUSED:
+            break
+    return _Read(consumed, len(events) + refused.count, events, refused)
+
+
+def _sample(content: bytes) -> bytes:
+    """The begin of a line; without secrets before it is cut, as a part of one has no looks."""
+    return redacted_begin(content[: 4 * (_READ + 1)].decode(errors="replace"), _READ)[:_SAMPLE].encode()
+
+
+def _added(totals: Totals, read: _Read, fresh: Sequence[BatchEvent]) -> Totals:
+    times = [event.at for event in fresh] + ([totals.latest] if totals.latest else [])
+    return Totals(
+        units=totals.units + read.units,
+        stored=totals.stored + len(fresh),
+        repeats=totals.repeats + len(read.events) - len(fresh),
+        refused=totals.refused + read.refused.count,
+        bytes=totals.bytes + read.consumed,
+        latest=max(times, default=None),
+    )

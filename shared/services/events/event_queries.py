@@ -1,0 +1,159 @@
+"""Answers about Batch's events and how they came in, from what is stored."""
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import chain
+
+from shared.clock import Clock
+from shared.domain.accounts.accounts import Account
+from shared.domain.blobs.rejects import Reject
+from shared.domain.blobs.sweeps import IngestionReport, LaneSweep
+from shared.domain.events.batch_events import BatchEvent, minute_of
+from shared.domain.events.event_lists import EventFilter, Position, last_minute_of, position_of
+from shared.domain.events.event_marks import marks_wanted
+from shared.domain.events.internal_retries import START, internal_retries, task_of
+from shared.services.accounts.registry import found
+from shared.services.blobs.taken_in import UNREAD_TELEMETRY, TakenIn, telemetry_lane
+
+_MOST_LOOKED_AT = 20_000  # events and passed rows for one page, so that a rare one is looked for in several
+_MOST_BEFORE = 5_000  # events before a page in which the start before one of its starts is looked for
+_DAY_MINUTES = 24 * 60
+_MOST_REMEMBERED = 20_000  # starts of which it is known whether they are internal retries
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """Some events, the latest first; `more` is where the next page begins, None after the last.
+
+    `internal_retries` are the ids of starts that are such.
+    """
+
+    events: Sequence[BatchEvent]
+    more: Position | None
+    internal_retries: Collection[str] = ()
+
+
+class EventQueries:
+    """`accounts` by id; `container` is where logs are read from, None where that isn't configured."""
+
+    def __init__(
+        self,
+        accounts: Mapping[str, Account],
+        stores: TakenIn,
+        *,
+        clock: Clock,
+        container: str | None,
+        retention: timedelta,
+    ) -> None:
+        self._accounts = accounts
+        self._events, self._entries, self._rejects = stores.events, stores.entries, stores.rejects
+        self._totals = stores.totals
+        self._clock = clock
+        self._container = container
+        self._retention = retention
+        self._starts: dict[str, bool] = {}
+
+    async def told_events(
+        self, account_id: str, wanted: EventFilter, *, after: Position | None, most: int
+    ) -> EventPage:
+        """As `events`, and which of the starts are internal retries, as far as the log before them tells."""
+        page = await self.events(account_id, wanted, after=after, most=most)
+        retried = await self._internal_retries(found(self._accounts, account_id).key, page.events)
+        return replace(page, internal_retries=retried)
+
+    async def events(self, account_id: str, wanted: EventFilter, *, after: Position | None, most: int) -> EventPage:
+        """At most so many events that pass a filter, the latest first; a page may be short and another follow.
+
+        Raises NotFoundError, StorageError.
+        """
+        account = found(self._accounts, account_id)
+        oldest = await self._clock.now() - self._retention
+        first, last = wanted.minutes(oldest)
+        shown: list[BatchEvent] = []
+        looked_at = 0
+        async for minute, some, passed in self._minutes(account.key, first, min(last, last_minute_of(after)), wanted):
+            passing = [event for event in some if wanted.wants(event) and (after is None or position_of(event) < after)]
+            shown += sorted(passing, key=position_of, reverse=True)
+            looked_at += len(some) + passed
+            if len(shown) > most:
+                return EventPage(shown[:most], position_of(shown[most - 1]))
+            if looked_at > _MOST_LOOKED_AT and minute > first:
+                return EventPage(shown, Position.before_minute(minute))
+        return EventPage(shown, None)
+
+    async def has_kind(self, account_id: str, kind: str, within: EventFilter) -> bool:
+        """Whether any event within the times of a filter is of this kind. Raises NotFoundError, StorageError."""
+        wanted = EventFilter(kinds=frozenset({kind}), since=within.since, until=within.until)
+        after: Position | None = None
+        while True:
+            page = await self.events(account_id, wanted, after=after, most=1)
+            if page.events or page.more is None:
+                return bool(page.events)
+            after = page.more
+
+    async def _minutes(
+        self, account_key: str, first: int, last: int, wanted: EventFilter
+    ) -> AsyncIterator[tuple[int, Sequence[BatchEvent], int]]:
+        """Minutes whose events may pass, the latest first, and how many rows were passed over, up to which minute."""
+        marks = marks_wanted(wanted)
+        if not marks:
+            async for minute, some in self._events.minutes(account_key, first, last):
+                yield minute, some, 0
+            return
+        async for stretch in self._events.stretches(account_key, first, last, marks):
+            if not stretch.is_wanted:
+                yield stretch.first, (), stretch.rows
+                continue
+            async for minute, some in self._events.minutes(account_key, stretch.first, stretch.last):
+                yield minute, some, 0
+
+    async def _internal_retries(self, account_key: str, shown: Sequence[BatchEvent]) -> Collection[str]:
+        """Of events in lists, which look at the same ones again and again; what is known of a start doesn't change."""
+        starts = [event for event in shown if event.kind == START and task_of(event)]
+        new = [event for event in starts if event.id not in self._starts]
+        if new:
+            retried = internal_retries(await self._with_those_before(account_key, new))
+            if len(self._starts) > _MOST_REMEMBERED:
+                self._starts = {event.id: self._starts[event.id] for event in starts if event.id in self._starts}
+            self._starts.update((event.id, event.id in retried) for event in new)
+        return {event.id for event in starts if self._starts[event.id]}
+
+    async def _with_those_before(self, account_key: str, starts: Sequence[BatchEvent]) -> Sequence[BatchEvent]:
+        """What was logged of the tasks of some starts up to the last of these, within a day and a number of events."""
+        tasks, looked_at = {task_of(event) for event in starts}, 0
+        last, first = minute_of(max(event.at for event in starts)), minute_of(min(event.at for event in starts))
+        jobs = {event.job for event in starts}
+        wanted = EventFilter(jobs=frozenset(filter(None, jobs)) if len(jobs) == 1 else frozenset())
+        some = list[BatchEvent]()
+        async for _, minute, passed in self._minutes(account_key, max(first - _DAY_MINUTES, 0), last, wanted):
+            some += [event for event in minute if task_of(event) in tasks]
+            looked_at += len(minute) + passed
+            if looked_at > _MOST_BEFORE + len(starts):
+                break
+        return some
+
+    async def ingestion(self, account_id: str) -> IngestionReport:
+        """Raises NotFoundError, StorageError."""
+        account = found(self._accounts, account_id)
+        head = await self._events.load_head(account.key)
+        logs, telemetry = [await self._entries.load_sweep(lane) for lane in (account.key, telemetry_lane(account.key))]
+        totals = await self._totals.load(account.key)
+        return IngestionReport(account.id, self._container, logs, head.totals, telemetry, totals)
+
+    async def all_ingestion(self, accounts: Collection[str]) -> list[IngestionReport]:
+        """Of these watched accounts, by id; none where nothing is configured. Raises NotFoundError, StorageError."""
+        return [await self.ingestion(name) for name in sorted(accounts)] if self._container else []
+
+    async def unread_telemetry(self) -> LaneSweep | None:
+        """Telemetry that isn't read, as nobody knows whose it is, as of the last news. Raises StorageError."""
+        return await self._entries.load_sweep(UNREAD_TELEMETRY) if self._container else None
+
+    async def rejects(self, account_id: str, *, after: str, most: int) -> list[Reject]:
+        """At most so many units that were refused, of logs and telemetry, of the newest blobs first.
+
+        Raises NotFoundError, StorageError.
+        """
+        key = found(self._accounts, account_id).key
+        both = [await self._rejects.load(lane, after, most) for lane in (key, telemetry_lane(key))]
+        return sorted(chain.from_iterable(both), key=lambda reject: reject.key)[:most]

@@ -1,0 +1,206 @@
+"""Why a job doesn't run: gathers what is stored and what Batch can be asked, and lets the rules conclude."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.domain.core.amounts import amount
+from shared.domain.core.keys import key_of
+from shared.domain.explain.evidence import Evidence
+from shared.domain.explain.explanation import Explanation, explain
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.jobs import COMPLETED
+from shared.domain.jobs.observations import Retried, Waiting
+from shared.domain.jobs.outlook import outlook_of
+from shared.domain.nodes.nodes import Node
+from shared.domain.reports.pool_rate import ended_per_minute
+from shared.domain.reports.reports import JobReport, PoolReport
+from shared.errors import NotFoundError
+from shared.services.accounts.registry import found
+from shared.services.explain.live_evidence import Live, LiveEvidence
+from shared.services.explain.rival_reading import RivalReading
+from shared.services.explain.unread import Unread
+from shared.services.queries.pool_queries import PoolQueries
+from shared.services.queries.queries import Queries
+from shared.services.tasks.task_queries import TaskQueries
+from shared.services.tasks.unfinished_tasks import MAX_LOOKED_AT, UnfinishedTasks
+from shared.stores.batch.batch import BatchAccount
+
+_LATELY = timedelta(hours=1)
+_UNSURE = ("stale", "catchingUp")
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationReport:
+    """An explanation, as of the oldest part of what is stored that it rests on, and what couldn't be found out."""
+
+    job: JobReport
+    as_of: datetime | None
+    explanation: Explanation
+    unknown: tuple[str, ...]
+
+
+class Explanations:
+    """`sources` by account id."""
+
+    def __init__(  # noqa: PLR0917 - what it gathers from
+        self,
+        sources: Mapping[str, BatchAccount],
+        queries: Queries,
+        tasks: TaskQueries,
+        pools: PoolQueries,
+        live: LiveEvidence,
+        clock: Clock,
+    ) -> None:
+        self._sources = sources
+        self._queries = queries
+        self._tasks = UnfinishedTasks(tasks)
+        self._rivals = RivalReading(self._tasks, live)
+        self._pools = pools
+        self._live = live
+        self._clock = clock
+
+    async def explain(self, account_id: str, job_id: str) -> ExplanationReport:
+        """Raises NotFoundError."""
+        source = found(self._sources, account_id)
+        report, unread = await self._queries.job(account_id, job_id), Unread()
+
+        async def knows_pool(pool_id: str | None) -> bool:
+            return await self._pool(account_id, pool_id, unread) is not None
+
+        retried = await self._retried(report, unread)
+        live, jobs = await asyncio.gather(
+            self._live.gather(source, report, knows_pool=knows_pool, retried=retried), self._jobs(account_id, report)
+        )
+        facts = live.facts or report.job.facts
+        pool = await self._pool(account_id, facts.pool_id, unread)
+        sharing = [job for job in jobs if _shares(job, facts.pool_id) and job.job.key != report.job.key]
+        others = [job for job in sharing if not job.job.deleted]
+        now = await self._clock.now()
+        evidence = _evidence(report, pool, live, now=now)
+        rivals, held_unknown = await self._rivals.read(source, evidence, others, unread)
+        evidence = replace(evidence, rivals=rivals, per_minute=ended_per_minute([report, *sharing], now))
+        evidence = replace(evidence, waiting=await self._waiting(report, evidence, unread))
+        evidence = replace(evidence, nodes=await self._nodes(account_id, evidence, unread))
+        used = [job for job in others if _counts(job, now)]
+        unknown = (*live.unknown, *held_unknown, *unread.told, *_unsure(report, pool, used))
+        unknown += (*_without_pool(report, pool, live), *await self._why_unread(account_id, evidence))
+        return ExplanationReport(report, _as_of(report, pool, used), explain(evidence), unknown)
+
+    async def _retried(self, report: JobReport, unread: Unread) -> tuple[Retried, ...]:
+        with unread.noted("Which of its tasks were tried again"):
+            return await self._tasks.most_retried(report)
+        return ()
+
+    async def _pool(self, account_id: str, pool_id: str | None, unread: Unread) -> PoolReport | None:
+        with suppress(NotFoundError), unread.noted("What its pool is like"):
+            return await self._pools.pool(account_id, pool_id) if pool_id else None
+        return None
+
+    async def _why_unread(self, account_id: str, evidence: Evidence) -> tuple[str, ...]:
+        """Why a pool that may be there isn't stored, as far as its account's last round over pools tells."""
+        if evidence.pool or evidence.pool_gone or evidence.deleted or not evidence.job.pool_id:
+            return ()
+        problem = await self._pools.problem(account_id)
+        return (f"When pools were polled last, this went wrong: {problem}",) if problem else ()
+
+    async def _jobs(self, account_id: str, report: JobReport) -> list[JobReport]:
+        """All jobs of the account, where the job has tasks that may compete with theirs."""
+        picture = report.job.picture
+        return await self._queries.jobs(account_id) if picture and picture.counts.active else []
+
+    async def _waiting(self, report: JobReport, evidence: Evidence, unread: Unread) -> Waiting | None:
+        """The slots of the first waiting tasks; of more where these may not fit into what is free, or on any node."""
+        found = None
+        if not evidence.waits or evidence.deleted:
+            return found
+        with unread.noted("How many slots its waiting tasks require"):
+            found = await self._tasks.waiting(report)
+            if found and _may_not_fit(found, evidence) and found.looked < evidence.waits:
+                found = await self._tasks.waiting(report, MAX_LOOKED_AT)
+        return found
+
+    async def _nodes(self, account_id: str, evidence: Evidence, unread: Unread) -> tuple[Node, ...]:
+        """The pool's nodes, where numbers don't say all: some take no tasks, or it matters which have how much room.
+
+        Of full nodes numbers don't tell which get no more tasks: those that drain are `running`, too.
+        """
+        pool = evidence.pool
+        if pool is None or pool.picture is None or not evidence.waits:
+            return ()
+        summary = pool.picture.summary
+        is_full = summary.total > 0 and not summary.free
+        is_plain = not is_full and summary.free + summary.used == summary.slots and evidence.able == summary.total
+        needs_room = evidence.waiting is not None and evidence.waiting.least_slots > 1
+        if is_plain and not needs_room and evidence.preparation is None:
+            return ()
+        with suppress(NotFoundError), unread.noted("How each of the pool's nodes is"):  # it may be deleted meanwhile
+            return tuple(report.node for report in await self._pools.nodes(account_id, pool.facts.id))
+        return ()
+
+
+def _may_not_fit(waiting: Waiting, evidence: Evidence) -> bool:
+    most = evidence.pool.facts.slots_per_node if evidence.pool else waiting.least_slots
+    return waiting.least_slots > (1 if evidence.free else most)
+
+
+def _evidence(report: JobReport, pool: PoolReport | None, live: Live, *, now: datetime) -> Evidence:
+    facts = live.facts or report.job.facts
+    outlook = outlook_of(report.job, report.verdict)
+    return Evidence(
+        now=now,
+        job=facts,
+        rules=facts.rules or JobRules(),
+        deleted=report.job.deleted or live.gone,
+        counts=report.job.picture.counts if report.job.picture else None,
+        waiting_slots=outlook.insight.active_slots if outlook else None,
+        pool=pool.pool if pool else None,
+        pool_gone=live.pool_gone,
+        dependencies=live.dependencies,
+        preparation=live.preparation,
+        retried=live.retried,
+        makes_pool=live.makes_pool,
+        scheduling_error=live.scheduling_error,
+    )
+
+
+def _shares(report: JobReport, pool_id: str | None) -> bool:
+    return bool(pool_id) and key_of(report.job.facts.pool_id or "") == key_of(pool_id or "")
+
+
+def _lately(report: JobReport, now: datetime) -> bool:
+    """True where tasks may have ended within the time that tells how fast they do."""
+    facts = report.job.facts
+    return facts.state != COMPLETED or now - facts.state_transition_time < _LATELY
+
+
+def _counts(report: JobReport, now: datetime) -> bool:
+    """True where an explanation rests on what is known of another job, which may change; be it not read yet."""
+    return _lately(report, now) and not report.job.sealed
+
+
+def _as_of(report: JobReport, pool: PoolReport | None, others: Sequence[JobReport]) -> datetime | None:
+    moments = [each.verdict.as_of for each in (report, *([pool] if pool else ()), *others)]
+    return min((moment for moment in moments if moment), default=None)
+
+
+def _unsure(report: JobReport, pool: PoolReport | None, others: Sequence[JobReport]) -> Iterator[str]:
+    """What of all that is stored isn't up to date."""
+    if report.verdict.level in _UNSURE:
+        yield f"The counts of its tasks aren't up to date. {report.verdict.reason}"
+    if pool and pool.verdict.level in _UNSURE:
+        yield f"What is known of the pool '{pool.pool.facts.id}' isn't up to date. {pool.verdict.reason}"
+    unsure = [other for other in others if other.verdict.level in _UNSURE]
+    if unsure:
+        more = f" and of {amount(len(unsure) - 1, 'other job')}" if len(unsure) > 1 else ""
+        first, reason = unsure[0].job.facts.id, unsure[0].verdict.reason
+        yield f"What is known of the job '{first}'{more} on the same pool isn't up to date. {reason}"
+
+
+def _without_pool(report: JobReport, pool: PoolReport | None, live: Live) -> Iterator[str]:
+    name = (live.facts or report.job.facts).pool_id
+    if pool is None and live.pool_gone is None and name and not report.job.deleted:
+        yield f"Nothing is known of the pool '{name}' yet."

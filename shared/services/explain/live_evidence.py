@@ -1,0 +1,246 @@
+"""What only Batch knows of a job that waits, asked now: a few calls, in a bounded time, and never a failure.
+
+At most a GET of the job, one of its pool where that isn't stored, three of tasks that are tried again and again, three
+pages of waiting tasks, of tasks that others depend on three that failed and three that aren't stored, three pages of
+preparation tasks; and of three jobs before it what their waiting tasks depend on and how their preparation went, of up
+to ten while none of those that answered could start a task and fewer than three looks failed.
+What can't be had is said in a sentence. Where the service asks to be left alone nothing more is asked, and rounds are
+told.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from shared.clock import Clock
+from shared.domain.core.amounts import amount
+from shared.domain.dependencies.dependencies import MOST_KEYS, Dependencies
+from shared.domain.explain.evidence import ENDING
+from shared.domain.jobs.jobs import COMPLETED, JobFacts
+from shared.domain.jobs.observations import Preparation, Retried
+from shared.domain.pools.pool_settings import Problem
+from shared.domain.reports.reports import JobReport
+from shared.errors import (
+    BatchError,
+    BatchMissingError,
+    BatchscopeError,
+    BatchThrottledError,
+    MonitoringOffError,
+)
+from shared.services.explain.dependency_reading import MAX_ASKED, DependencyReading
+from shared.services.explain.rival_asking import AskingOfRivals, RivalLooks
+from shared.services.jobs.leave import require_leave
+from shared.services.tasks.task_queries import TaskQueries
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.accounts.rounds import RoundStore
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_evidence import BatchEvidence
+from shared.stores.batch.batch_pools import BatchPools
+
+_SECONDS = 10
+_WITHOUT = "how the job is now, what its waiting tasks depend on and how its preparation went isn't known"
+
+type KnowsPool = Callable[[str | None], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What Batch said, None where nobody could ask, and sentences on what couldn't be found out."""
+
+    facts: JobFacts | None = None
+    gone: bool = False
+    pool_gone: bool | None = None
+    dependencies: Dependencies | None = None
+    preparation: Preparation | None = None
+    retried: Retried | None = None
+    makes_pool: bool = False
+    scheduling_error: Problem | None = None
+    unknown: tuple[str, ...] = ()
+
+
+class LiveEvidence:
+    """`seconds` is how long all of it may take."""
+
+    def __init__(
+        self,
+        tasks: TaskQueries,
+        monitoring: MonitoringStore,
+        rounds: RoundStore,
+        clock: Clock,
+        *,
+        seconds: float = _SECONDS,
+    ) -> None:
+        self._tasks = tasks
+        self._monitoring = monitoring
+        self._rounds = rounds
+        self._clock = clock
+        self._seconds = seconds
+
+    async def gather(
+        self, source: BatchAccount, report: JobReport, *, knows_pool: KnowsPool, retried: Sequence[Retried] = ()
+    ) -> Live:
+        """What there is to know of a job beside what is stored; nothing where none of its tasks waits or is retried.
+
+        `knows_pool` says whether the pool with an id is stored. `retried` are tasks that were tried again; Batch is
+        asked for their bounds, up to the first task that has none. Raises StorageError, CacheConflictError.
+        """
+        if report.job.deleted or not (_may_wait(report) or retried):
+            return Live()
+        asking = _Asking(source, self._tasks, report, knows_pool, retried)
+        await self._ask(source, asking)
+        return asking.live
+
+    async def of_rivals(self, source: BatchAccount, rivals: Sequence[JobReport]) -> RivalLooks:
+        """What keeps the waiting tasks of other jobs. Raises StorageError, CacheConflictError."""
+        asking = AskingOfRivals(source, self._tasks, rivals)
+        if rivals:
+            await self._ask(source, asking)
+        return RivalLooks(asking.found, frozenset(asking.failed), asking.unknown)
+
+    async def _ask(self, source: BatchAccount, asking: "_Asks") -> None:
+        try:
+            await require_leave(source, self._monitoring, self._clock)
+        except (BatchError, MonitoringOffError) as error:
+            asking.tell(f"Batch wasn't asked, so {asking.left}: {error}")
+            return
+        try:
+            async with asyncio.timeout(self._seconds):
+                await asking.ask()
+        except TimeoutError:
+            asking.tell(f"Batch didn't answer everything that was asked within {self._seconds:.0f} seconds")
+        except BatchThrottledError as error:
+            asking.tell(f"Nothing more was asked of Batch, so {asking.left}: {error}")
+            until = await self._clock.now() + error.retry_after
+            await self._rounds.change(source.account.key, lambda last: last.waiting(until))
+        except BatchError as error:
+            asking.tell(f"Batch wasn't asked, so {asking.left}: {error}")
+
+
+class _Asks(Protocol):
+    """What is asked one after the other, and told of what couldn't be found out; `left` isn't known by then."""
+
+    @property
+    def left(self) -> str: ...
+
+    async def ask(self) -> None: ...
+
+    def tell(self, sentence: str) -> None: ...
+
+
+def _may_wait(report: JobReport) -> bool:
+    """True where tasks wait, nobody knows, or the job completed without any: it may not have been able to start."""
+    picture = report.job.picture
+    if picture is None or picture.counts.active:
+        return True
+    return report.job.facts.state == COMPLETED and not picture.counts.total
+
+
+class _Asking:
+    """Asks one thing after the other; what was answered stays when a later answer fails."""
+
+    def __init__(
+        self,
+        source: BatchAccount,
+        tasks: TaskQueries,
+        report: JobReport,
+        knows_pool: KnowsPool,
+        retried: Sequence[Retried],
+    ) -> None:
+        self._source = source
+        self._knows_pool = knows_pool
+        self._evidence = BatchEvidence(source)
+        self._dependencies = DependencyReading(self._evidence, tasks)
+        self._report = report
+        self._retried = retried
+        self._job = report.job.facts
+        self.live = Live()
+
+    @property
+    def left(self) -> str:
+        """What isn't known where no more can be asked."""
+        return _WITHOUT if self.live.facts is None else "the rest of what only Batch knows isn't known"
+
+    async def ask(self) -> None:
+        """Raises BatchError where the job can't be had, BatchThrottledError wherever no more is to be asked."""
+        try:
+            job = await self._evidence.fetch_job(self._job.id)
+        except BatchMissingError:
+            self.live = replace(self.live, gone=True)
+            return
+        facts = job.facts
+        if facts.creation_time != self._job.creation_time:
+            self.tell("The job was created anew under its id, and what is stored is of the one before")
+            return
+        self.live = replace(self.live, facts=facts, makes_pool=job.makes_pool, scheduling_error=job.scheduling_error)
+        if facts.state not in ENDING:
+            await self._ask_more(facts, awaits_preparation=job.awaits_preparation)
+
+    async def _ask_more(self, facts: JobFacts, *, awaits_preparation: bool) -> None:
+        if self._retried:
+            await self._guarded("Whether a task is tried again without end", self._ask_bound)
+        if not _may_wait(self._report):
+            return
+        if not await self._knows_pool(facts.pool_id):
+            await self._guarded("Whether its pool is there", lambda: self._ask_pool(facts.pool_id))
+        if self._report.job.picture is None:
+            return
+        if facts.rules and facts.rules.uses_task_dependencies:
+            await self._guarded("What its waiting tasks depend on", self._ask_dependencies)
+        if awaits_preparation:
+            await self._guarded("How its preparation went", self._ask_preparation)
+
+    async def _ask_pool(self, pool_id: str | None) -> None:
+        """A pool that isn't stored may be there: it is new, or pools couldn't be listed; a job without any has none."""
+        try:
+            if pool_id:
+                await BatchPools(self._source).fetch_pool(pool_id)
+                self.tell(f"The pool '{pool_id}' is there, but its nodes weren't read yet")
+        except BatchMissingError:
+            self.live = replace(self.live, pool_gone=True)
+        else:
+            self.live = replace(self.live, pool_gone=not pool_id)
+
+    async def _ask_dependencies(self) -> None:
+        dependencies, unread, surmised, is_cut = await self._dependencies.read(self._report)
+        self.live = replace(self.live, dependencies=dependencies)
+        if is_cut:
+            self.tell(
+                f"Waiting tasks depend on {MOST_KEYS:,} tasks or more: whether all of these are there and let others "
+                "go on isn't known"
+            )
+        if surmised:
+            self.tell(
+                f"{amount(surmised, 'more task')} that others depend on failed, and {MAX_ASKED} were asked whether "
+                "exit conditions let others go on all the same: the rest is taken not to, as is the default"
+            )
+        if unread:
+            as_of = self._report.verdict.as_of
+            self.tell(
+                f"Whether {amount(unread, 'task')} that others depend on are there isn't known: tasks are stored as of "
+                f"{as_of:%Y-%m-%d %H:%M:%S} UTC, and of newer ones {MAX_ASKED} were asked for"
+            )
+
+    async def _ask_bound(self) -> None:
+        for retried in self._retried:
+            if await self._evidence.fetch_is_endless(self._job.id, retried.id):
+                self.live = replace(self.live, retried=retried)
+                return
+
+    async def _ask_preparation(self) -> None:
+        found, whole = await self._evidence.fetch_preparation(self._job.id)
+        self.live = replace(self.live, preparation=found)
+        if not whole:
+            self.tell(f"How its preparation went is known of {amount(found.nodes, 'node')} only")
+
+    async def _guarded(self, what: str, ask: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await ask()
+        except BatchThrottledError:
+            raise
+        except BatchscopeError as error:
+            self.tell(f"{what} isn't known: {error}")
+
+    def tell(self, sentence: str) -> None:
+        """Adds to what couldn't be found out."""
+        self.live = replace(self.live, unknown=(*self.live.unknown, f"{sentence.rstrip('.')}."))

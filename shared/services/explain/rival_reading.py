@@ -1,0 +1,85 @@
+"""Reads what is known of the other jobs on a pool, and whether those before a job can use the slots they wait for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from shared.domain.core.amounts import amount
+from shared.domain.explain.evidence import Evidence
+from shared.domain.explain.rivals import Rival
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.jobs import COMPLETED
+from shared.domain.jobs.outlook import outlook_of
+from shared.domain.reports.reports import JobReport
+from shared.services.explain.live_evidence import LiveEvidence
+from shared.services.explain.rival_asking import ENOUGH_LOOKS
+from shared.services.explain.unread import Unread
+from shared.services.tasks.unfinished_tasks import UnfinishedTasks
+from shared.stores.batch.batch import BatchAccount
+
+_MAX_ASKED = 10  # jobs, be it Batch or storage that is asked
+
+
+class RivalReading:
+    def __init__(self, tasks: UnfinishedTasks, live: LiveEvidence) -> None:
+        self._tasks = tasks
+        self._live = live
+
+    async def read(
+        self, source: BatchAccount, evidence: Evidence, others: Sequence[JobReport], unread: Unread
+    ) -> tuple[tuple[Rival, ...], tuple[str, ...]]:
+        """The other jobs on the pool, and whether what waits of those that come first can start at all."""
+        rivals = {job.job.key: rival for job in others if (rival := rival_of(job))}
+        reports = {job.job.key: job for job in others}
+        in_line = _in_line(evidence, rivals)
+        for key in in_line[:_MAX_ASKED]:
+            rivals[key] = replace(rivals[key], fits=await self._fits(reports[key], rivals[key], evidence, unread))
+        uncertain = [key for key in in_line if _is_uncertain(rivals[key])]
+        looks, failed, unknown = await self._live.of_rivals(source, [reports[key] for key in uncertain[:_MAX_ASKED]])
+        for key, look in looks.items():
+            rivals[key] = replace(rivals[key], dependencies=look.dependencies, is_prepared=look.is_prepared)
+        if len(looks) >= ENOUGH_LOOKS and all(look.is_held for look in looks.values()):
+            doubtful = [key for key in uncertain if key not in looks]
+            rivals |= {key: replace(rivals[key], is_doubtful=True) for key in doubtful}
+            if more := len(doubtful) - len(failed):
+                unknown += (f"Whether the waiting tasks of {amount(more, 'more job')} could start isn't known.",)
+        return tuple(rivals.values()), unknown
+
+    async def _fits(self, report: JobReport, rival: Rival, evidence: Evidence, unread: Unread) -> bool:
+        """Whether a task of a job that waits fits on a node, of those that were looked at."""
+        if evidence.pool is None or rival.waiting_slots <= rival.counts.active:
+            return True
+        with unread.noted(f"How many slots the waiting tasks of '{rival.id}' require"):
+            found = await self._tasks.waiting(report)
+            return found is None or found.least_slots <= evidence.pool.facts.slots_per_node
+        return True
+
+
+def _in_line(evidence: Evidence, rivals: Mapping[str, Rival]) -> list[str]:
+    """The keys of the jobs that come before this one or beside it, those with the most slots to take first."""
+    priority = evidence.job.priority or 0
+    ahead = [key for key, rival in rivals.items() if rival.contending and rival.priority >= priority]
+    ordered = sorted(ahead, key=lambda key: (-rivals[key].priority, -rivals[key].contending_slots, key))
+    return ordered if evidence.waits and not evidence.deleted else []
+
+
+def _is_uncertain(rival: Rival) -> bool:
+    """True where what is stored doesn't say whether a waiting task of the job could start."""
+    return rival.fits and (rival.rules.uses_task_dependencies or not rival.running)
+
+
+def rival_of(report: JobReport) -> Rival | None:
+    """None for a job without tasks that run or wait."""
+    picture, facts = report.job.picture, report.job.facts
+    if picture is None or facts.state == COMPLETED or picture.counts.completed == picture.counts.total:
+        return None
+    counts, outlook = picture.counts, outlook_of(report.job, report.verdict)
+    insight = outlook.insight if outlook else None
+    return Rival(
+        id=facts.id,
+        priority=facts.priority or 0,
+        state=facts.state,
+        rules=facts.rules or JobRules(),
+        counts=counts,
+        running_slots=insight.running_slots + insight.preparing_slots if insight else counts.running + counts.preparing,
+        waiting_slots=insight.active_slots if insight else counts.active,
+    )

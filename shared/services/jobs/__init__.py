@@ -1,0 +1,1 @@
+"""Which jobs there are, and their rows with their history. Imports stores."""

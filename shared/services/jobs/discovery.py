@@ -1,0 +1,143 @@
+"""Which jobs there are: a delta of the job list, now and then the whole list, and a GET where one is missing.
+
+Absence from a list is only a hint. A job counts as deleted when a GET of it answered 404 with JobNotFound, never
+otherwise, and for some minutes each round repeats that GET: a wrong answer costs a job no more than a round.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from operator import itemgetter
+
+from shared.domain.jobs.jobs import COMPLETED, Job, JobFacts
+from shared.domain.jobs.pictures import Agreement
+from shared.domain.polling.rounds import Round
+from shared.domain.tasks.tasks import VALIDATED_TASKS
+from shared.errors import (
+    BatchAnswerError,
+    BatchMissingError,
+    BatchRefusedError,
+    BatchThrottledError,
+    BatchUnreachableError,
+)
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.jobs.jobs import KnownJobs, anew
+
+_RECHECKS = 50  # sealed jobs a full list
+_LOOK_UPS = 100  # in one round: after a purge of thousands of jobs the polls of the others must not wait for all
+_REPEATED = 20  # GETs a round of jobs deleted lately
+_LATELY = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """Jobs by key: all that are known, as they are now; `changed` are the keys that differ from what is stored.
+
+    `date` is that of the list's first response: the T0 of the reads that follow it. `was_full` means that every job
+    was listed or looked up.
+    """
+
+    jobs: Mapping[str, Job]
+    changed: frozenset[str]
+    date: datetime | None
+    was_full: bool
+
+    def live(self) -> list[Job]:
+        """Jobs whose tasks may still change."""
+        return [job for job in self.jobs.values() if job.is_live]
+
+
+async def discover(
+    source: BatchAccount,
+    found: KnownJobs,
+    last: Round | None,
+    *,
+    full: bool,
+    overlap: timedelta,
+    horizon: timedelta,
+) -> Discovery:
+    """Lists jobs and works out what became of each that was `found` stored, those that can't be read among them.
+
+    Of the latter one that isn't listed stays as it is. Raises BatchError, and then nothing is known.
+    """
+    known = found.jobs
+    since = last.jobs_as_of - overlap if last and last.jobs_as_of and not full else None
+    page = await source.fetch_jobs(changed_since=since)
+    oldest = page.date - horizon if page.date else None
+    jobs = dict(known)
+    for facts in page.jobs:
+        job = jobs.get(facts.key)
+        if job is not None:
+            jobs[facts.key] = job.seen(facts)
+        elif facts.key in found.unreadable and page.date:
+            jobs[facts.key] = anew(found.unreadable[facts.key], facts, page.date)
+        elif not _is_past(facts, oldest):
+            jobs[facts.key] = Job(facts)
+    listed = {facts.key for facts in page.jobs}
+    unlisted = [jobs[key] for key in sorted(known) if key not in listed]
+    missing = [job for job in unlisted if not job.deleted] if since is None else _deleted_lately(unlisted, page.date)
+    told = await _looked_up(source, missing[:_LOOK_UPS], page.date)
+    jobs |= {job.key: job for job in told}
+    changed = frozenset(key for key, job in jobs.items() if job != known.get(key))
+    return Discovery(jobs, changed, page.date, was_full=since is None and len(told) == len(missing))
+
+
+def _deleted_lately(jobs: Iterable[Job], date: datetime | None) -> list[Job]:
+    """The latest of the jobs that were found deleted in the last minutes before `date`."""
+    dated = [(job.deleted_at, job) for job in jobs if job.deleted_at and date and date - job.deleted_at <= _LATELY]
+    return [job for _, job in sorted(dated, key=itemgetter(0), reverse=True)[:_REPEATED]]
+
+
+def _is_past(facts: JobFacts, oldest: datetime | None) -> bool:
+    return facts.state == COMPLETED and oldest is not None and facts.state_transition_time < oldest
+
+
+async def _looked_up(source: BatchAccount, missing: list[Job], date: datetime | None) -> list[Job]:
+    """What became of jobs that no list showed; as many of them as the service has an answer for now."""
+    found: list[Job] = []
+    for job in missing:
+        try:
+            found.append(await _look_up(source, job, date))
+        except (BatchThrottledError, BatchUnreachableError):
+            break
+    return found
+
+
+async def _look_up(source: BatchAccount, job: Job, date: datetime | None) -> Job:
+    try:
+        return job.seen(await source.fetch_job(job.facts.id))
+    except BatchMissingError:
+        return job if job.deleted else job.gone(date or job.facts.state_transition_time)
+    except (BatchAnswerError, BatchRefusedError):  # one job that can't be looked up spoils nothing else
+        return job
+
+
+async def recheck_sealed(source: BatchAccount, found: Discovery) -> Discovery:
+    """Compares some sealed jobs with Get Task Counts, those that weren't for longest: tasks may be deleted even there.
+
+    One that differs is polled again. Raises BatchThrottledError.
+    """
+    sealed = [job for job in found.jobs.values() if job.sealed and not job.deleted]
+    checked: dict[str, Job] = {}
+    for job in sorted(sealed, key=_agreed_order)[:_RECHECKS]:
+        with suppress(BatchAnswerError, BatchMissingError, BatchRefusedError, BatchUnreachableError):
+            checked[job.key] = await _rechecked(source, job)
+    return replace(found, jobs={**found.jobs, **checked}, changed=found.changed | checked.keys())
+
+
+async def _rechecked(source: BatchAccount, job: Job) -> Job:
+    picture = job.picture
+    if picture is None or picture.counts.total > VALIDATED_TASKS:
+        return job
+    counts, date = await source.fetch_task_counts(job.facts.id)
+    if counts.as_service_counts() != picture.counts.as_service_counts():
+        return job.unsealed()
+    return replace(
+        job, picture=replace(picture, agreement=Agreement(date or picture.agreement.at, as_of=picture.as_of))
+    )
+
+
+def _agreed_order(job: Job) -> tuple[float, str]:
+    at = job.picture.agreement.at if job.picture else None
+    return (at.timestamp() if at else 0.0, job.key)

@@ -1,0 +1,16 @@
+"""Whether Batch may be asked something beside a round: under the same conditions as a poll."""
+
+from shared.clock import Clock
+from shared.errors import BatchThrottledError, MonitoringOffError
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.batch.batch import BatchAccount
+
+
+async def require_leave(source: BatchAccount, monitoring: MonitoringStore, clock: Clock) -> None:
+    """Raises MonitoringOffError or BatchThrottledError where no call may be made now."""
+    found, last = await monitoring.load_with_round(source.account.key)
+    if found.off_reason:
+        raise MonitoringOffError(source.account.id, found.off_reason)
+    wait = last.wait(await clock.now()) if last else None
+    if wait:
+        raise BatchThrottledError(source.account.endpoint, wait)

@@ -1,0 +1,109 @@
+"""One tick over all accounts: a round of each that is due, side by side, and no account waits for another.
+
+A timer fires again only after its function has returned. So while one account takes its time (a first read, a service
+that doesn't answer), the tick goes on giving the others their rounds as they come due; it never just waits for the
+slowest.
+"""
+
+import asyncio
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.services.polling.rounds import AccountRounds
+
+_AT_ONCE = 8
+_TURN = 2.0  # seconds
+_SHORTEST_WAIT = 0.01  # seconds
+_LEAST = timedelta(seconds=15)  # for a round that begins late: jobs polled longest ago are reached all the same
+
+
+class Dispatch:
+    """Rounds until the budget is over, or every round begun within it has ended, whichever is later.
+
+    Accounts take turns, those polled longest ago first, a few at once: all side by side, each round would last as long
+    as all of them together, and what it found be as old by the time it is noted. But a turn ends after two seconds even
+    where the round goes on, so that no slow account keeps others from theirs. The tick ends as soon as nothing is under
+    way: what comes due after that is the next one's. A round has what is left of the budget, however late it begins, or
+    a little more where that is next to nothing. `left` are accounts whose turn hasn't come by then.
+    """
+
+    def __init__(
+        self, accounts: Collection[AccountRounds], clock: Clock, *, interval: timedelta, budget: timedelta
+    ) -> None:
+        self._clock = clock
+        self._interval = interval
+        self._budget = budget
+        self._time = asyncio.get_running_loop().time
+        self._over_at = self._time() + budget.total_seconds()
+        self._waiting = list(accounts)
+        self.left: list[AccountRounds] = []
+        self._due: dict[AccountRounds, datetime] = {}
+        self._under_way: dict[asyncio.Task[datetime | None], AccountRounds] = {}
+        self._began: dict[asyncio.Task[datetime | None], float] = {}
+
+    async def run(self) -> None:
+        """Raises what went wrong with storage, after all rounds."""
+        errors: list[BaseException] = []
+        try:
+            while self._begin():
+                now = await self._clock.now()
+                ended, _ = await asyncio.wait(
+                    self._under_way, timeout=self._pause(now), return_when=asyncio.FIRST_COMPLETED
+                )
+                errors.extend(error for task in ended if (error := self._take(task)))
+                await self._line_up()
+        finally:
+            for task in self._under_way:
+                task.cancel()
+        for error in errors:
+            raise error
+
+    def _begin(self) -> bool:
+        """Begins rounds of accounts whose turn it is. False when nothing is under way."""
+        in_time = self._time() < self._over_at
+        if not in_time and not any(began < self._over_at for began in self._began.values()):
+            self.left += self._waiting
+            self._waiting.clear()
+            self._due.clear()
+        self._waiting.sort(key=lambda rounds: rounds.began)
+        turns = max(_AT_ONCE - len(self._turns()), 0)
+        for rounds in self._waiting[:turns]:
+            task = asyncio.create_task(rounds.run_if_due(self._interval, budget=self._budget_left()))
+            self._under_way[task] = rounds
+            self._began[task] = self._time()
+        del self._waiting[:turns]
+        return bool(self._under_way)
+
+    def _budget_left(self) -> timedelta:
+        return max(timedelta(seconds=self._over_at - self._time()), min(_LEAST, self._budget))
+
+    def _turns(self) -> list[float]:
+        """When the turns under way end, in loop time."""
+        return [began + _TURN for began in self._began.values() if began + _TURN > self._time()]
+
+    def _pause(self, now: datetime) -> float | None:
+        """Seconds until something may have to be begun; None where only the end of a round can bring that about."""
+        pauses = [(min(self._due.values()) - now).total_seconds()] if self._due else []
+        if self._waiting:
+            pauses += [min(self._turns(), default=0.0) - self._time()]
+        return max(min(pauses), _SHORTEST_WAIT) if pauses else None
+
+    def _take(self, task: asyncio.Task[datetime | None]) -> BaseException | None:
+        """Notes when the account of a round that ended is due again; gives what the round raised."""
+        rounds = self._under_way.pop(task)
+        del self._began[task]
+        if error := task.exception():
+            return error
+        if due_at := task.result():
+            self._due[rounds] = due_at
+        return None
+
+    async def _line_up(self) -> None:
+        """Lets accounts that came due wait for their turn, while a round is under way that keeps the tick going."""
+        now = await self._clock.now()
+        if self._under_way:
+            due = [rounds for rounds, at in self._due.items() if at <= now]
+            self._waiting += due
+            for rounds in due:
+                del self._due[rounds]

@@ -1,0 +1,119 @@
+"""Rounds of all accounts: what a tick runs, and polls on demand with their status."""
+
+import asyncio
+import secrets
+from collections.abc import Collection, Mapping
+from datetime import timedelta
+
+from shared.clock import Clock
+from shared.domain.accounts.operations import JobMessage, PollOperation, Reason
+from shared.domain.core.keys import key_of
+from shared.errors import BatchscopeError, CacheConflictError, MonitoringOffError, NotFoundError
+from shared.services.accounts.registry import found
+from shared.services.polling.dispatch import Dispatch
+from shared.services.polling.queued_jobs import QueuedJobs
+from shared.services.polling.rounds import AccountRounds
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.accounts.operations import OperationStore
+
+_QUEUED_BUDGET = timedelta(minutes=4)  # of the ten that a function call may take
+
+
+class Polling:
+    """`accounts` are rounds by account id, `queued` what they leave to the queue."""
+
+    def __init__(
+        self,
+        accounts: Mapping[str, AccountRounds],
+        *,
+        queued: Mapping[str, QueuedJobs],
+        operations: OperationStore,
+        monitoring: MonitoringStore,
+        clock: Clock,
+        interval: timedelta,
+        budget: timedelta,
+    ) -> None:
+        self._accounts = accounts
+        self._queued = queued
+        self._operations = operations
+        self._monitoring = monitoring
+        self._clock = clock
+        self._interval = interval
+        self._budget = budget
+
+    async def tick(self) -> None:
+        """Rounds of every account that is due. Raises what went wrong with storage, after those of all accounts.
+
+        What didn't fit `take_messages` gives, also after an error.
+        """
+        dispatch = Dispatch(self._accounts.values(), self._clock, interval=self._interval, budget=self._budget)
+        try:
+            await dispatch.run()
+        finally:
+            await asyncio.gather(*(rounds.leave_to_queue(self._interval) for rounds in dispatch.left))
+
+    def hint(self, account_key: str, jobs: Collection[str]) -> None:
+        """Something is said to have happened in jobs: the account's next round in this process begins with them."""
+        for rounds in self._accounts.values():
+            if rounds.source.account.key == account_key:
+                rounds.hint([key_of(job) for job in jobs])
+
+    def take_messages(self) -> list[JobMessage]:
+        """Accounts and jobs that were left to the queue since this was called last."""
+        return [message for rounds in self._accounts.values() for message in rounds.take_messages()]
+
+    async def run_queued(self, message: JobMessage) -> bool:
+        """Carries on with a job, or with an account. True where more is left: the message is to be sent again.
+
+        What else is left to the queue then `take_messages` gives. Raises NotFoundError, StorageError.
+        """
+        if message.job is None:
+            rounds = self._rounds(message.account)
+            await rounds.run_if_due(self._interval, budget=self._budget, from_queue=True)
+            return False
+        return await found(self._queued, message.account).run(message.job, message.until, budget=_QUEUED_BUDGET)
+
+    async def give_up(self, message: JobMessage) -> None:
+        """After a message failed each time; ticks come back to accounts anyhow. Raises NotFoundError, StorageError."""
+        if message.job is not None:
+            await found(self._queued, message.account).give_up(message.job)
+
+    async def request(self, account_id: str, jobs: tuple[str, ...] | None) -> PollOperation:
+        """Notes a poll on demand of some jobs, or of all (None). Raises NotFoundError, MonitoringOffError."""
+        rounds = self._rounds(account_id)
+        monitoring = await self._monitoring.load(rounds.source.account.key)
+        if monitoring.off_reason:
+            raise MonitoringOffError(rounds.source.account.id, monitoring.off_reason)
+        now = await self._clock.now()
+        operation = PollOperation(f"{int(now.timestamp()):x}-{secrets.token_hex(6)}", "queued", now, jobs)
+        return await self._operations.save(rounds.source.account.key, operation)
+
+    async def run(self, account_id: str, operation_id: str) -> PollOperation:
+        """Carries out a requested poll; one that is over already (a message delivered twice) stays as it is.
+
+        However the poll ends, its status says so. Raises NotFoundError, StorageError.
+        """
+        operation = await self.operation(account_id, operation_id)
+        if operation.is_over:
+            return operation
+        rounds = self._rounds(account_id)
+        succeeded, reasons = 0, tuple[Reason, ...]()
+        try:
+            succeeded, reasons = await rounds.run_now(operation.jobs, budget=self._budget)
+        except BatchscopeError as error:
+            reasons = (Reason(None, str(error)),)
+        ended = operation.ended(succeeded=succeeded, reasons=reasons, now=await self._clock.now())
+        try:
+            return await self._operations.save(rounds.source.account.key, ended)
+        except CacheConflictError:
+            return await self.operation(account_id, operation_id)
+
+    async def operation(self, account_id: str, operation_id: str) -> PollOperation:
+        """The status of a poll on demand. Raises NotFoundError."""
+        found = await self._operations.load(self._rounds(account_id).source.account.key, operation_id)
+        if found is None:
+            raise NotFoundError("poll", operation_id, f" of the account '{account_id}'")
+        return found
+
+    def _rounds(self, account_id: str) -> AccountRounds:
+        return found(self._accounts, account_id)

@@ -1,0 +1,235 @@
+"""A round of one account: its job list, then a poll of every live job; what it found is noted last."""
+
+import asyncio
+from collections.abc import Collection, Coroutine
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from shared.clock import Clock
+from shared.domain.accounts.operations import JobMessage, Reason
+from shared.domain.core.keys import key_of
+from shared.domain.jobs.jobs import Job
+from shared.domain.polling.rounds import ROUND_WAITS, WHOLE, Round
+from shared.errors import BatchscopeError, BatchThrottledError, MonitoringOffError
+from shared.log import logger
+from shared.services.jobs.discovery import discover, recheck_sealed
+from shared.services.jobs.job_records import JobRecords
+from shared.services.pools.pool_rounds import PoolRounds
+from shared.services.reading.long_deltas import is_behind
+from shared.services.reading.task_poll import TaskPoll
+from shared.services.round.job_polls import JobPolls
+from shared.services.round.round_under_way import BesideEnd, RoundUnderWay
+from shared.services.schedules.schedule_rounds import ScheduleRounds
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.accounts.rounds import RoundStore
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.tables.unreadable import warn_of
+
+_LOG = logger(__name__)
+_SHORTEST_INTERVAL = 0.1  # seconds of real time between two rounds of an account
+
+type _Beside = Coroutine[Any, Any, BesideEnd]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRules:
+    """Settings that rounds go by."""
+
+    overlap: timedelta
+    full_list_interval: timedelta
+    horizon: timedelta
+
+
+class AccountRounds:
+    """Rounds of one account, one at a time in this process; other processes are met through ETags.
+
+    `began` is when the last one did, in loop time; 0 before the first.
+    """
+
+    def __init__(
+        self,
+        source: BatchAccount,
+        *,
+        records: JobRecords,
+        rounds: RoundStore,
+        monitoring: MonitoringStore,
+        task_poll: TaskPoll,
+        plans: ReadPlanStore,
+        clock: Clock,
+        rules: RoundRules,
+        pools: PoolRounds | None = None,
+        schedules: ScheduleRounds | None = None,
+    ) -> None:
+        """`pools` None: rounds leave pools alone; so they do schedules."""
+        self.source = source
+        self._pools = pools
+        self._schedules = schedules
+        self._records = records
+        self._rounds = rounds
+        self._monitoring = monitoring
+        self._plans = plans
+        self._polls = JobPolls(source, records, task_poll, clock)
+        self._clock = clock
+        self._rules = rules
+        self._turn = asyncio.Lock()
+        self._messages: list[JobMessage] = []
+        self._unreadable = frozenset[str]()
+        self.began = 0.0
+
+    def hint(self, jobs: Collection[str]) -> None:
+        """The next round begins with these jobs, by their keys: something is said to have happened in them."""
+        self._polls.hint(jobs)
+
+    async def run_if_due(self, interval: timedelta, *, budget: timedelta, from_queue: bool = False) -> datetime | None:
+        """A round, unless one is under way or the interval hasn't passed. What Batch refuses is noted, not raised.
+
+        `interval` is that of accounts without a rate of their own. Gives when the next round is due; None where the
+        account needn't be looked at again soon: it is switched off or failing, or others see to it, such as whoever
+        gets the message about it that is `from_queue`.
+        """
+        if self._turn.locked():
+            return None
+        async with self._turn:
+            monitoring, last = await self._monitoring.load_with_round(self.source.account.key)
+            if not monitoring.enabled:
+                return None
+            interval, now = monitoring.interval(interval), await self._clock.now()
+            is_queued = last is not None and last.is_queued(WHOLE, now)
+            if is_queued and (not from_queue or (last and last.wait(now))):
+                return None
+            if last is not None and not is_queued and not last.is_due(now, interval):
+                return last.due_at(interval) if last.succeeded else None
+            done = await self._run(last, wanted=None, budget=budget)
+            return None if done.reason else now + interval * 0.9
+
+    async def leave_to_queue(self, interval: timedelta) -> None:
+        """Marks a due round that didn't fit into a tick, unless a message about it is on its way. Raises StorageError.
+
+        An account that was never polled gets a row for its mark, which tells nothing else.
+        """
+        account, now = self.source.account, await self._clock.now()
+        monitoring = await self._monitoring.load(account.key)
+        if self._turn.locked() or not monitoring.enabled:
+            return
+        interval = monitoring.interval(interval)
+        mark = partial(Round.left_to_queue, now=now, until=now + ROUND_WAITS, interval=interval)
+        if await self._rounds.change(account.key, mark, new=Round(now, now)):
+            self._messages.append(JobMessage(account.id, None))
+
+    def take_messages(self) -> list[JobMessage]:
+        """About jobs, or the account itself, that were left to the queue since this was called last."""
+        messages, self._messages = self._messages, []
+        return messages
+
+    async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
+        """A round of all live jobs, or of those whose ids are `wanted`; how many were polled, and what failed.
+
+        `wanted` None also lists every job, so that a deleted one is noticed. An account that is to be left alone is.
+        """
+        async with self._turn:
+            await self._breathe()
+            monitoring, last = await self._monitoring.load_with_round(self.source.account.key)
+            if monitoring.off_reason:
+                return 0, (Reason(None, str(MonitoringOffError(self.source.account.id, monitoring.off_reason))),)
+            wait = last.wait(await self._clock.now()) if last else None
+            if wait:
+                return 0, (Reason(None, str(BatchThrottledError(self.source.account.endpoint, wait))),)
+            if wanted is None and last is not None:
+                last = replace(last, full_list_at=None)
+            done = await self._run(last, wanted=wanted, budget=budget, thorough=True)
+        return len(done.polled) - len(done.failures), done.reasons(wanted)
+
+    @property
+    def _calls(self) -> int:
+        """Requests sent so far, but for those about pools and schedules."""
+        return self.source.calls - sum(beside.source.calls for beside in (self._pools, self._schedules) if beside)
+
+    async def _breathe(self) -> None:
+        """Keeps a moment between rounds, however often polls are asked for."""
+        wait = self.began + _SHORTEST_INTERVAL - asyncio.get_running_loop().time()
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+    async def _run(
+        self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta, thorough: bool = False
+    ) -> RoundUnderWay:
+        started, calls = await self._clock.now(), self._calls
+        self.began = asyncio.get_running_loop().time()
+        deadline = self.began + budget.total_seconds()
+        keys = None if wanted is None else frozenset(map(key_of, wanted))
+        this = RoundUnderWay(last, keys, deadline, thorough=thorough)
+        beside_deadline = self.began + budget.total_seconds() / 2  # so that what hangs puts off no next round
+        over_jobs = self._run_jobs(this, started, calls)
+        beside = self._beside(this, beside_deadline) if keys is None else []
+        ends = await asyncio.gather(over_jobs, *beside, return_exceptions=True)  # none ends by another's failure
+        if ends[0] is None:
+            self._messages += this.messages(self.source.account.id)
+        await self._note_beside(this, [end for end in ends if isinstance(end, BesideEnd)])
+        if failed := [end for end in ends if isinstance(end, BaseException)]:
+            raise failed[0]
+        return this
+
+    async def _note_beside(self, this: RoundUnderWay, ends: list[BesideEnd]) -> None:
+        """Leaves the account alone for as long as the service asked beside jobs."""
+        this.beside += [end.problem for end in ends if end.problem]
+        if throttled := [end.throttled.retry_after for end in ends if end.throttled]:
+            until = await self._clock.now() + max(throttled)
+            await self._rounds.change(self.source.account.key, lambda last: last.waiting(until))
+
+    def _beside(self, this: RoundUnderWay, deadline: float) -> list[_Beside]:
+        """What goes on beside the round over jobs: looks at pools and at schedules."""
+
+        def goes_on() -> bool:
+            return this.goes_on(deadline)
+
+        over_pools = [self._pools.run(goes_on, deadline)] if self._pools else []
+        if self._schedules is None:
+            return over_pools
+        return [*over_pools, self._schedules.run(this.jobs_of_schedules, goes_on, thorough=this.thorough)]
+
+    async def _run_jobs(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
+        try:
+            try:
+                await self._discover(this, started)
+            finally:
+                this.listed.set()
+            await self._polls.poll_all(this)
+            await self._polls.save_listed(this)
+            if this.wanting:  # what the others are as of doesn't wait for reads that take longer
+                await self._note(this, started, calls)
+                await self._polls.reconcile_all(this)
+        except BatchscopeError as error:
+            this.discovery, this.reason = None, str(error)
+            this.throttled = error if isinstance(error, BatchThrottledError) else None
+            _LOG.warning("A round of %s failed: %s", self.source.account.id, error)
+        except Exception as error:  # a defect must show in health and verdicts, too
+            this.discovery, this.reason = None, f"{type(error).__name__}: {error}"
+            _LOG.exception("A round of %s broke", self.source.account.id)
+        await self._note(this, started, calls)
+
+    async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
+        """Writes the round's row as things stand. `calls` are those of before the round."""
+        done = this.as_round(started, await self._clock.now(), self._calls - calls)
+        this.noted = await self._rounds.save(self.source.account.key, done.merged(this.noted) if this.noted else done)
+
+    async def _discover(self, this: RoundUnderWay, now: datetime) -> None:
+        known = await self._records.load_all(self.source.account.key, this.last)
+        news = known.unreadable.keys() - self._unreadable  # a full list tells what they are of
+        warn_of(self.source.account.key, (known.unreadable[key] for key in news))
+        full = this.last is None or this.last.full_list_is_due(now, self._rules.full_list_interval) or bool(news)
+        found = await discover(
+            self.source, known, this.last, full=full, overlap=self._rules.overlap, horizon=self._rules.horizon
+        )
+        this.discovery = await recheck_sealed(self.source, found) if found.was_full else found
+        this.failures |= {key: row.why for key, row in known.unreadable.items() if key in found.jobs}
+        self._unreadable = frozenset(known.unreadable)
+        if not this.thorough:
+            this.behind = await self._behind([job for job in found.live() if this.is_in_queue(job, now)])
+
+    async def _behind(self, queued: list[Job]) -> frozenset[str]:
+        """Those of the jobs in the queue of which more changed than a round may read, by key. Raises StorageError."""
+        behind = await asyncio.gather(*(is_behind(self._plans, self.source.account.key, job) for job in queued))
+        return frozenset(job.key for job, left in zip(queued, behind, strict=True) if left)

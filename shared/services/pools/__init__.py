@@ -1,0 +1,1 @@
+"""Rounds over an account's pools and nodes, and their rows with their history. Imports `round`."""

@@ -1,0 +1,272 @@
+"""A round over one account's pools: the list of pools, the service's node counts, and the nodes of each pool.
+
+It runs beside the round over jobs, and neither waits for the other or ends by the other's failure. An unchanged account
+costs a request for pools, one for the counts of every ten of them, one for every pool that has nodes, and one row read
+and written. Each pool is compared with its own counts alone, so it doesn't matter that pages of counts differ in time.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import batched
+from typing import Any
+
+from shared.clock import Clock
+from shared.domain.core.stored_times import is_over
+from shared.domain.pools.pools import Pool, PoolFacts, first_seen
+from shared.errors import (
+    BatchError,
+    BatchMissingError,
+    BatchscopeError,
+    BatchThrottledError,
+    BatchUnreachableError,
+    CacheConflictError,
+)
+from shared.log import logger
+from shared.services.pools.node_reading import NodeReading, may_be_anothers
+from shared.services.pools.pool_records import PoolRecords
+from shared.services.pools.pools_under_way import PoolsUnderWay
+from shared.services.round.round_under_way import BesideEnd
+from shared.stores.batch.batch_pools import BatchPools
+from shared.stores.pools.nodes import NodeStore, planned
+from shared.stores.pools.pools import KnownPools, PoolStore
+from shared.stores.tables.unreadable import warn_of
+
+_LOG = logger(__name__)
+_AT_ONCE = 8
+_WRITTEN_TOGETHER = 50  # pools
+_COUNTING_SECONDS = 5.0  # as pages of counts come one after the other, and nothing else can be read meanwhile
+_COUNTING_SHARE = 1 / 3  # of the time that is left, as the nodes themselves matter more
+_LOOK_UPS = 50  # in one round, after many pools were deleted at once
+
+
+class PoolRounds:
+    """Rounds over the pools of one account, one at a time; other processes are met through ETags.
+
+    `full_list_interval` is the age at which all that is known of a pool's nodes is asked for anew.
+    """
+
+    def __init__(
+        self,
+        source: BatchPools,
+        *,
+        pools: PoolStore,
+        records: PoolRecords,
+        nodes: NodeStore,
+        clock: Clock,
+        overlap: timedelta,
+        full_list_interval: timedelta,
+    ) -> None:
+        self.source = source
+        self._key = source.account.key
+        self._pools = pools
+        self._records = records
+        self._nodes = nodes
+        self._clock = clock
+        self._overlap = overlap
+        self._reading = NodeReading(source, overlap=overlap, full_list_interval=full_list_interval)
+        self._full_list_interval = full_list_interval
+        self._read_at: datetime | None = None
+
+    async def run(self, goes_on: Callable[[], bool], deadline: float | None = None) -> BesideEnd:
+        """A round, while `goes_on` says so. What Batch refuses is noted, and given.
+
+        `deadline` is when it will say no at the latest, in loop time; None where nobody knows. Raises StorageError and
+        CacheConflictError where what Batch refuses can't be noted.
+        """
+        calls, started = self.source.calls, await self._clock.now()
+        known = await self._load(started)
+        warn_of(self._key, known.unreadable.values())
+        this = PoolsUnderWay(started, known, goes_on, deadline)
+        try:
+            await self._discover(this)
+            await self._poll_all(this)
+        except BatchscopeError as error:
+            this.fail(error)
+            _LOG.warning("A round over the pools of %s failed: %s", self.source.account.id, error)
+        except Exception as error:  # a defect must show in verdicts, and leave the round over jobs alone
+            this.reason = f"{type(error).__name__}: {error}"
+            _LOG.exception("A round over the pools of %s broke", self.source.account.id)
+        done = this.as_round(self.source.calls - calls)
+        await self._pools.save_round(self._key, done, this.stored)
+        if this.overtaken:
+            _LOG.info("Others polled pools of %s first: %s", self.source.account.id, ", ".join(sorted(this.overtaken)))
+        if this.overtaken or this.reason or known.unreadable:
+            self._pools.forget(self._key)
+        return BesideEnd(this.throttled, f"Pools: {done.problem}" if done.problem else None)
+
+    async def _load(self, now: datetime) -> KnownPools:
+        """What is known; what another process left in storage that died before its last word shows with full lists."""
+        if self._read_at is None or is_over(self._read_at, self._full_list_interval, now):
+            self._pools.forget(self._key)
+            await self._nodes.doubt(self._key)
+            self._read_at = now
+        return await self._pools.load_known(self._key)
+
+    async def _discover(self, this: PoolsUnderWay) -> None:
+        """Lists pools, looks up those that are missing, and asks for the counts where there may be nodes at all."""
+        listed = await self.source.fetch_pools()
+        known = this.known.pools
+        this.date = at = listed.date
+        this.pools |= {
+            facts.key: known[facts.key].seen(facts, at) if facts.key in known else self._first_seen(this, facts)
+            for facts in listed.pools
+        }
+        this.told, this.nonsense = {facts.key for facts in listed.pools}, listed.nonsense
+        for key in sorted(known.keys() - this.told - this.nonsense.keys())[:_LOOK_UPS]:
+            if this.may_go_on():
+                await self._guarded(this, key, self._look_up(this, known[key]))
+        for key in [key for key in this.known.unreadable if key not in this.pools]:
+            if this.may_go_on():
+                await self._guarded(this, key, self._look_up_unreadable(this, key))
+        if this.throttled is None and any(not pool.facts.is_empty or _had_nodes(pool) for pool in this.there()):
+            await self._count(this)
+
+    async def _count(self, this: PoolsUnderWay) -> None:
+        """The service's node counts, as far as they come in time; elsewhere all nodes are listed without them.
+
+        No page is asked for after five seconds, and none waited for when a third of the time that was left is over.
+        That none can be had is noted.
+        """
+        this.all_counted = False
+        now = asyncio.get_running_loop().time()
+        share = None if this.deadline is None else (this.deadline - now) * _COUNTING_SHARE
+        try:
+            async with asyncio.timeout(share) as limit:
+                async for counts in self.source.node_counts():
+                    this.counts |= counts
+                    if asyncio.get_running_loop().time() >= now + _COUNTING_SECONDS or not this.may_go_on():
+                        return
+            this.all_counted = True
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            if not this.counts:
+                this.fail(BatchUnreachableError(self.source.account.endpoint, "node counts don't come in time"))
+            _LOG.warning("Counts of the nodes of %s don't come in time; all nodes are listed.", self.source.account.id)
+        except BatchThrottledError:
+            raise
+        except BatchError as error:
+            this.fail(error)
+            _LOG.warning("Nodes of the pools of %s can't be counted: %s", self.source.account.id, error)
+
+    def _first_seen(self, this: PoolsUnderWay, facts: PoolFacts) -> Pool:
+        """A pool that isn't known. Over a row that can't be read it is written under the ETag of that.
+
+        Leaving such a row would be for good where it is damaged. Its nodes are read in full; only samples of its
+        history that it held, and resize errors of before, are lost.
+        """
+        row = this.known.unreadable.get(facts.key)
+        if row is None:
+            return first_seen(facts, this.t0())
+        this.failures[facts.key] = row.why
+        return replace(first_seen(facts, this.t0()), etag=row.etag)
+
+    async def _look_up_unreadable(self, this: PoolsUnderWay, key: str) -> None:
+        """A row that can't be read, of a pool that no list shows, goes as any does: when a GET says so."""
+        row = this.known.unreadable[key]
+        stored = await self._nodes.load(self._key, key)
+        try:
+            this.pools[key] = self._first_seen(this, await self.source.fetch_pool(row.id))
+            this.told.add(key)
+        except BatchMissingError:
+            await self._nodes.delete(stored)
+            await self._pools.delete(self._key, key, row.etag)
+
+    async def _look_up(self, this: PoolsUnderWay, pool: Pool) -> None:
+        """A pool that no list shows is gone when a GET says so, never otherwise. All that is kept of it goes then.
+
+        Under ETags of before that: it may be made anew meanwhile. One that was made since the list is left to the next.
+        """
+        stored = await self._nodes.load(self._key, pool.key)
+        try:
+            facts = await self.source.fetch_pool(pool.facts.id)
+            if facts.creation_time <= this.t0():
+                this.pools[pool.key] = pool.seen(facts, this.t0())
+                this.told.add(pool.key)
+        except BatchMissingError:
+            await self._nodes.delete(stored)
+            await self._records.forget(self._key, pool)
+            self._reading.forget(pool.facts.id)
+            this.forget(pool.key)
+
+    async def _poll_all(self, this: PoolsUnderWay) -> None:
+        """Polls every pool that is there, stalest first, a few at a time, and writes what was read by the dozen."""
+        gate = asyncio.Semaphore(_AT_ONCE)
+
+        async def poll(pool: Pool) -> None:
+            async with gate:
+                if this.may_go_on():
+                    await self._guarded(this, pool.key, self._poll(this, pool))
+
+        for pools in batched(sorted(this.there(), key=_age_order), _WRITTEN_TOGETHER, strict=False):
+            await asyncio.gather(*map(poll, pools))
+            await self._save(this, [pool.key for pool in pools])
+
+    async def _poll(self, this: PoolsUnderWay, pool: Pool) -> None:
+        """ETags first, then the nodes, then whose they are: those of a pool made anew are left to the next round."""
+        stored = await self._nodes.load(self._key, pool.key, pool.picture.digest if pool.picture else None)
+        try:
+            picture, nodes = await self._reading.read(pool, stored, this.counts_of(pool), this.t0())
+            if may_be_anothers(pool, stored, nodes, this.t0() - self._overlap) and await self._is_another(pool):
+                return
+        except BatchMissingError:
+            await self._look_up(this, pool)
+            return
+        write = planned(stored, nodes, picture.tally)
+        this.writes[pool.key] = write
+        this.pools[pool.key] = pool.listed(replace(picture, digest=write.digest))
+
+    async def _is_another(self, pool: Pool) -> bool:
+        facts = await self.source.fetch_pool(pool.facts.id)
+        return facts.creation_time != pool.facts.creation_time
+
+    async def _save(self, this: PoolsUnderWay, keys: Sequence[str]) -> None:
+        """Writes what differs from what is stored: nodes before the pools that sum them up.
+
+        Of pools whose nodes couldn't be read that is what the list told of them.
+        """
+        this.overtaken |= await self._looked_at_since(this, [key for key in keys if this.has_changed(key)])
+        read = {key: this.writes.pop(key) for key in keys if key in this.writes}
+        writes = {key: write for key, write in read.items() if key not in this.overtaken}
+        conflicts = await self._nodes.save_all(list(writes.values()))
+        this.overtaken |= {key for key, conflict in zip(writes, conflicts, strict=True) if conflict}
+        there = [this.pools[key] for key in keys if key in this.pools and key not in this.overtaken]
+        this.stored |= {pool.key: pool for pool in there if this.is_stored(pool)}
+        changed = [pool for pool in there if not this.is_stored(pool)]
+        for pool, end in zip(changed, await self._records.save_all(self._key, changed), strict=True):
+            if isinstance(end, CacheConflictError):
+                this.overtaken.add(pool.key)
+            else:
+                this.stored[pool.key] = end
+
+    async def _looked_at_since(self, this: PoolsUnderWay, keys: Sequence[str]) -> set[str]:
+        """Pools that a faster round knows as of later. They are left to that round, or to the next one."""
+        last = await self._pools.load_round(self._key) if keys else None
+        return {key for key in keys if this.is_older(last, key)}
+
+    async def _guarded(self, this: PoolsUnderWay, key: str, work: Coroutine[Any, Any, None]) -> None:
+        """Work on one pool, whose failure is noted and spoils nothing else."""
+        try:
+            await work
+        except BatchThrottledError as error:
+            this.fail(error)
+            return
+        except CacheConflictError:  # whoever was first says how that went
+            this.overtaken.add(key)
+        except BatchscopeError as error:
+            this.failures[key] = str(error)
+            _LOG.warning("The poll of the pool %s in %s failed: %s", key, self.source.account.id, error)
+        except Exception as error:  # a defect that one pool meets mustn't end the polls of the others
+            this.failures[key] = f"{type(error).__name__}: {error}"
+            _LOG.exception("The poll of the pool %s in %s broke", key, self.source.account.id)
+        this.reached.add(key)
+
+
+def _had_nodes(pool: Pool) -> bool:
+    return pool.picture is not None and pool.picture.summary.total > 0
+
+
+def _age_order(pool: Pool) -> tuple[float, str]:
+    return (pool.picture.as_of.timestamp() if pool.picture else 0.0, pool.key)

@@ -1,0 +1,122 @@
+"""Answers about pools and nodes from what is stored, without a call to Batch."""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.domain.accounts.accounts import Account
+from shared.domain.accounts.monitoring import Monitoring
+from shared.domain.core.keys import key_of
+from shared.domain.polling.pool_rounds import PoolRound, pool_verdict, pools_verdict
+from shared.domain.pools.pools import Pool
+from shared.domain.reports.reports import ListedPools, NodeReport, PoolReport
+from shared.errors import NotFoundError
+from shared.services.accounts.registry import found
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.pools.nodes import NodeStore, StoredNodes
+from shared.stores.pools.pools import PoolStore
+from shared.stores.tables.unreadable import told_of
+
+_TRIES = 2
+_UNTOLD = "Its nodes are those of a poll that hasn't told the pool's own figures."
+
+
+class PoolQueries:
+    """`accounts` by id; `interval` is the rate of those that have none of their own."""
+
+    def __init__(
+        self,
+        accounts: Mapping[str, Account],
+        pools: PoolStore,
+        nodes: NodeStore,
+        monitoring: MonitoringStore,
+        *,
+        clock: Clock,
+        interval: timedelta,
+    ) -> None:
+        self._accounts = accounts
+        self._pools = pools
+        self._nodes = nodes
+        self._monitoring = monitoring
+        self._clock = clock
+        self._interval = interval
+
+    async def last_rounds(self, accounts: Collection[str]) -> dict[str, PoolRound | None]:
+        """The last round over the pools of each of these watched accounts, by its id; None before the first."""
+        names = sorted(accounts)
+        found = await asyncio.gather(*(self._pools.load_round(self._accounts[name].key) for name in names))
+        return dict(zip(names, found, strict=True))
+
+    async def problem(self, account_id: str) -> str | None:
+        """What went wrong in an account's last round over pools, None where nothing did. Raises NotFoundError."""
+        last = await self._pools.load_round(found(self._accounts, account_id).key)
+        return last.problem if last else None
+
+    async def pools(self, account_id: str) -> list[PoolReport]:
+        """Every pool of an account, in key order. Raises NotFoundError."""
+        return (await self.listed_pools(account_id)).reports
+
+    async def listed_pools(self, account_id: str) -> ListedPools:
+        """The same, with what can't be read and the verdict on the list. Raises NotFoundError."""
+        account = found(self._accounts, account_id)
+        monitoring = await self._monitoring.load(account.key)
+        known = await self._pools.load_all(account.key)
+        now = await self._clock.now()
+        pools = [known.pools[key] for key in sorted(known.pools)]
+        reports = [self._report(account, pool, known.last, monitoring, now) for pool in pools]
+        failures = known.last.failures if known.last else {}
+        unreadable = told_of(known.unreadable, failures, stored=known.pools)
+        interval, off_reason = monitoring.interval(self._interval), monitoring.off_reason
+        verdict = pools_verdict(known.last, now=now, interval=interval, off_reason=off_reason)
+        return ListedPools(reports, unreadable, verdict=verdict)
+
+    async def pool(self, account_id: str, pool_id: str) -> PoolReport:
+        """Raises NotFoundError."""
+        account = found(self._accounts, account_id)
+        monitoring = await self._monitoring.load(account.key)
+        last, pool = await self._pools.load(account.key, pool_id)
+        if pool is None:
+            raise NotFoundError("pool", pool_id, f" in the account '{account.id}'")
+        return self._report(account, pool, last, monitoring, await self._clock.now())
+
+    async def nodes(self, account_id: str, pool_id: str) -> list[NodeReport]:
+        """Every node of a pool, in key order. Raises NotFoundError."""
+        return (await self.pool_with_nodes(account_id, pool_id))[1]
+
+    async def pool_with_nodes(self, account_id: str, pool_id: str) -> tuple[PoolReport, list[NodeReport]]:
+        """A pool and every node of it, in key order. Raises NotFoundError."""
+        report, stored = await self._read(account_id, pool_id)
+        now = await self._clock.now()
+        return report, [NodeReport(report, stored.nodes[key], now) for key in sorted(stored.nodes)]
+
+    async def _read(self, account_id: str, pool_id: str) -> tuple[PoolReport, StoredNodes]:
+        """Nodes are written before their pool: of a poll that is doing so, or died amid it, they aren't the pool's."""
+        for _ in range(_TRIES):
+            report = await self.pool(account_id, pool_id)
+            stored = await self._nodes.read(report.account.key, report.pool.key)
+            picture = report.pool.picture
+            if picture is None or picture.digest == stored.digest or report.verdict.level != "exact":
+                return report, stored
+        return replace(report, verdict=replace(report.verdict, level="unverified", reason=_UNTOLD)), stored
+
+    async def node(self, account_id: str, pool_id: str, node_id: str) -> NodeReport:
+        """Raises NotFoundError."""
+        wanted = key_of(node_id)
+        for report in await self.nodes(account_id, pool_id):
+            if report.node.key == wanted:
+                return report
+        raise NotFoundError("node", node_id, f" in the pool '{pool_id}'")
+
+    def _report(
+        self, account: Account, pool: Pool, last: PoolRound | None, monitoring: Monitoring, now: datetime
+    ) -> PoolReport:
+        verdict = pool_verdict(
+            pool,
+            failure=last.failure_of(pool) if last else None,
+            now=now,
+            interval=monitoring.interval(self._interval),
+            off_reason=monitoring.off_reason,
+        )
+        return PoolReport(account, pool, verdict, now)

@@ -1,0 +1,197 @@
+"""Answers from what is stored, without a call to Batch: accounts, jobs with their verdicts."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.domain.accounts.accounts import Account
+from shared.domain.accounts.monitoring import Monitoring
+from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.outlook import outlook_of
+from shared.domain.jobs.verdicts import verdict_of
+from shared.domain.jobs.waiting_ahead import tasks_ahead, waiting_tasks
+from shared.domain.polling.rounds import Round
+from shared.domain.pools.pool_totals import PoolTotals, totals_of
+from shared.domain.reads.read_plans import Progress
+from shared.domain.reports.reports import AccountReport, FailuresReport, JobReport, Listed, MonitoringReport
+from shared.domain.tasks.tasks import TaskCounts
+from shared.errors import CacheConflictError, NotFoundError, UnreadableError
+from shared.services.accounts.registry import found
+from shared.services.reading.long_deltas import is_behind
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.jobs.jobs import JobStore, generation_partition
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.jobs.task_cache import TaskCache
+from shared.stores.pools.pools import KnownPools, PoolStore
+from shared.stores.schedules import ScheduleStore
+from shared.stores.tables.unreadable import told_of
+
+_LISTING_TRIES = 5
+
+
+class Queries:
+    """`accounts` by id."""
+
+    def __init__(
+        self,
+        accounts: Mapping[str, Account],
+        jobs: JobStore,
+        monitoring: MonitoringStore,
+        cache: TaskCache,
+        *,
+        plans: ReadPlanStore,
+        pools: PoolStore,
+        schedules: ScheduleStore,
+        clock: Clock,
+        interval: timedelta,
+    ) -> None:
+        self._accounts = accounts
+        self._jobs = jobs
+        self._monitoring = monitoring
+        self._cache = cache
+        self._plans = plans
+        self._pools = pools
+        self._schedules = schedules
+        self._clock = clock
+        self._interval = interval
+
+    async def accounts(self, names: Collection[str]) -> list[AccountReport]:
+        """The watched accounts with these ids, by id."""
+        return list(await asyncio.gather(*(self.account(name) for name in sorted(names))))
+
+    async def account(self, account_id: str) -> AccountReport:
+        """Raises NotFoundError."""
+        account = self._account(account_id)
+        monitoring, last = await self._monitoring.load_with_round(account.key)
+        stored = await self._jobs.load_known(account.key)
+        jobs = [job for job in stored.jobs.values() if not job.deleted]
+        counts = sum((job.picture.counts for job in jobs if job.picture), TaskCounts())
+        watch = MonitoringReport(monitoring, self._interval)
+        last = last if last and last.was_run else None
+        known, looked = await asyncio.gather(
+            self._pools.load_known(account.key),  # of memory where this process polled last: this is asked often
+            self._schedules.load_round(account.key),
+        )
+        return AccountReport(
+            account,
+            Counter(job.facts.state for job in jobs),
+            counts,
+            last,
+            watch,
+            pools=_pool_totals(known),
+            schedules=looked,
+            pools_problem=known.last.problem if known.last else None,
+            unreadable_jobs=len(stored.unreadable),
+        )
+
+    async def jobs(self, account_id: str, *, schedule: str | None = None) -> list[JobReport]:
+        """Every job of an account in key order, or of one job schedule's id, deleted ones too. Raises NotFoundError."""
+        return (await self.listed_jobs(account_id, schedule=schedule)).reports
+
+    async def listed_jobs(self, account_id: str, *, schedule: str | None = None) -> Listed[JobReport]:
+        """The same, with what can't be read; without `tasks_ahead` for one schedule's jobs. Raises NotFoundError."""
+        account = self._account(account_id)
+        monitoring, last = await self._monitoring.load_with_round(account.key)
+        known = await (
+            self._jobs.load_of_schedule(account.key, schedule) if schedule else self._jobs.load_known(account.key)
+        )
+        jobs = known.jobs
+        now = await self._clock.now()
+        reports = await asyncio.gather(
+            *(self._report(account, jobs[key], last, monitoring, now) for key in sorted(jobs))
+        )
+        if schedule is None:
+            waiting = waiting_tasks(jobs.values())
+            reports = [replace(report, tasks_ahead=tasks_ahead(report.job, waiting)) for report in reports]
+        return Listed(reports, told_of(known.unreadable))
+
+    async def job(self, account_id: str, job_id: str) -> JobReport:
+        """One job, by point reads and without `tasks_ahead`. Raises NotFoundError."""
+        account = self._account(account_id)
+        monitoring, last = await self._monitoring.load_with_round(account.key)
+        job = await self._jobs.load(account.key, job_id)
+        if job is None:
+            raise NotFoundError("job", job_id, f" in the account '{account.id}'")
+        return await self._report(account, job, last, monitoring, await self._clock.now())
+
+    async def job_with_forecast(self, account_id: str, job_id: str) -> JobReport:
+        """One job; `tasks_ahead` is counted where its tasks wait and an end is estimated.
+
+        Counting scans the rows of the account's jobs. Raises NotFoundError.
+        """
+        report = await self.job(account_id, job_id)
+        picture = report.job.picture
+        if picture is None or not picture.counts.active:
+            return report
+        outlook = outlook_of(report.job, report.verdict)
+        if outlook is None or outlook.estimate.completion is None:
+            return report
+        more_urgent = await self._jobs.load_more_urgent(report.account.key, report.job.facts.priority or 0)
+        return replace(report, tasks_ahead=tasks_ahead(report.job, waiting_tasks(more_urgent)))
+
+    async def failures(self, account_id: str, job_id: str) -> FailuresReport:
+        """A job's failed tasks by cause, as the head of its generation has them. Raises NotFoundError."""
+        for _ in range(_LISTING_TRIES):
+            report = await self.job(account_id, job_id)
+            picture, as_of = report.job.picture, report.verdict.as_of
+            if picture is None or as_of is None:
+                return FailuresReport()
+            head = await self._cache.load_head(
+                generation_partition(report.account.key, report.job.key, picture.generation)
+            )
+            if head:  # of a poll that hasn't told the job's row yet it is later than that
+                return FailuresReport(max(head.as_of, as_of), head.counts.failed, head.failures)
+        raise CacheConflictError(f"The tasks of '{job_id}' are read anew too often to be told; try again.")
+
+    async def require_groups(self, account_id: str, job_id: str, groups: Iterable[str]) -> None:
+        """Raises NotFoundError where all causes of a job's failures are known, and one of these groups isn't there."""
+        failures = (await self.failures(account_id, job_id)).failures
+        if failures is None or failures.ungrouped:
+            return
+        known = {group.id for group in failures.groups}
+        for group in groups:
+            if group not in known:
+                raise NotFoundError("failureGroup", group, f" in the job '{job_id}'")
+
+    def _account(self, account_id: str) -> Account:
+        return found(self._accounts, account_id)
+
+    async def _progress(self, account: Account, job: Job) -> Progress | None:
+        """That of a first read under way, where it takes long enough to have a plan, and that can be read."""
+        if job.picture or job.deleted or not job.building:
+            return None
+        try:
+            plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
+        except UnreadableError:
+            return None
+        return Progress(plan.tasks, None if plan.since else plan.expected) if plan else None
+
+    async def _report(
+        self, account: Account, job: Job, last: Round | None, monitoring: Monitoring, now: datetime
+    ) -> JobReport:
+        if last is not None:
+            job = job.confirmed(last.confirmations.get(job.key))
+        looked_at = job.picture.looked_at if job.picture else None
+        failure = last.failure_of(job.key, looked_at) if last and not job.sealed else None
+        queued = last is not None and job.is_live and last.is_queued(job.key, now)
+        progress = await self._progress(account, job)
+        interval = monitoring.interval(self._interval)
+        verdict = verdict_of(
+            job,
+            failure=failure,
+            now=now,
+            interval=interval,
+            off_reason=monitoring.off_reason,
+            progress=progress,
+            is_behind=queued and await is_behind(self._plans, account.key, job),
+        )
+        return JobReport(account, job, verdict, progress)
+
+
+def _pool_totals(known: KnownPools) -> PoolTotals | None:
+    """None where no list of pools has come in, which isn't to say that there are none."""
+    is_listed = known.pools or (known.last and known.last.as_of)
+    return totals_of(known.pools.values()) if is_listed else None

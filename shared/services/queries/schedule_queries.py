@@ -1,0 +1,100 @@
+"""Answers about job schedules from what is stored of them and of their jobs, without a call to Batch."""
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping
+from datetime import timedelta
+
+from shared.clock import Clock
+from shared.domain.accounts.accounts import Account
+from shared.domain.polling.schedule_rounds import ScheduleRound, schedule_verdict
+from shared.domain.reports.reports import JobReport, Listed
+from shared.domain.reports.schedule_reports import ScheduleReport, by_schedule, report_of
+from shared.errors import NotFoundError
+from shared.services.accounts.registry import found
+from shared.services.queries.queries import Queries
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.schedules import KnownSchedules, ScheduleStore
+from shared.stores.tables.unreadable import told_of
+
+
+class ScheduleQueries:
+    """`accounts` by id; `interval` is the rate of those that have none of their own.
+
+    `idle` is the time between two looks at an account without a schedule that may still change.
+    """
+
+    def __init__(
+        self,
+        accounts: Mapping[str, Account],
+        queries: Queries,
+        schedules: ScheduleStore,
+        monitoring: MonitoringStore,
+        *,
+        clock: Clock,
+        interval: timedelta,
+        idle: timedelta,
+    ) -> None:
+        self._accounts = accounts
+        self._queries = queries
+        self._schedules = schedules
+        self._monitoring = monitoring
+        self._clock = clock
+        self._interval = interval
+        self._idle = idle
+
+    async def last_rounds(self, accounts: Collection[str]) -> dict[str, ScheduleRound | None]:
+        """The last look at the schedules of each of these watched accounts, by its id; None before the first."""
+        names = sorted(accounts)
+        rounds = await asyncio.gather(*(self._schedules.load_round(self._accounts[name].key) for name in names))
+        return dict(zip(names, rounds, strict=True))
+
+    async def schedules(self, account_id: str) -> list[ScheduleReport]:
+        """Every job schedule of an account in key order, deleted ones too. Raises NotFoundError."""
+        return (await self.listed_schedules(account_id)).reports
+
+    async def listed_schedules(self, account_id: str) -> Listed[ScheduleReport]:
+        """The same, with what can't be read. Raises NotFoundError."""
+        account = found(self._accounts, account_id)
+        known = await self._schedules.load_all(account.key)
+        failures = known.last.failures if known.last else {}
+        unreadable = told_of(known.unreadable, failures, stored=known.schedules)
+        if not known.schedules:
+            return Listed([], unreadable)
+        return Listed(await self._reports(account, known, await self._queries.jobs(account_id)), unreadable)
+
+    async def with_jobs(self, account_id: str) -> tuple[list[JobReport], list[ScheduleReport]]:
+        """Every job of an account, and every job schedule. Raises NotFoundError.
+
+        Schedules are read before jobs: none is said to have made a job that isn't there by then.
+        """
+        account = found(self._accounts, account_id)
+        known = await self._schedules.load_all(account.key)
+        jobs = await self._queries.jobs(account_id)
+        return jobs, await self._reports(account, known, jobs)
+
+    async def schedule(self, account_id: str, schedule_id: str) -> ScheduleReport:
+        """Raises NotFoundError."""
+        account = found(self._accounts, account_id)
+        last, schedule = await self._schedules.load(account.key, schedule_id)
+        if schedule is None:
+            raise NotFoundError("schedule", schedule_id, f" in the account '{account.id}'")
+        known = KnownSchedules(last, {schedule.key: schedule})
+        jobs = await self._queries.jobs(account_id, schedule=schedule.facts.id)
+        return (await self._reports(account, known, jobs))[0]
+
+    async def _reports(
+        self, account: Account, known: KnownSchedules, jobs: Iterable[JobReport]
+    ) -> list[ScheduleReport]:
+        monitoring, now = await self._monitoring.load(account.key), await self._clock.now()
+        grouped, reports = by_schedule(jobs), []
+        for key, schedule in sorted(known.schedules.items()):
+            interval = monitoring.interval(self._interval)
+            verdict = schedule_verdict(
+                schedule,
+                known.last,
+                now=now,
+                interval=interval if schedule.is_live else max(interval, self._idle),
+                off_reason=monitoring.off_reason,
+            )
+            reports.append(report_of(account, schedule, verdict, grouped.get(key, ())))
+        return reports

@@ -1,0 +1,97 @@
+"""Compares counts with Get Task Counts, after every read of a job that has no more tasks than the service validates.
+
+The service is asked right after a list's last page. Tasks don't stand still even then, so where it differs a short list
+of what changed last and a second question follow: if the counts agree then, they agree; if what the service said lies
+between the two reads, it was movement; anything else is a difference.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.pictures import Agreement
+from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts, lies_between
+from shared.services.reading.incarnation import refuse_another
+from shared.services.reading.reading import SHORT_LIST, Reading, finish, is_long_list, read_pages
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.jobs.task_cache import Directory, TaskCache
+
+_LOOKS = 3
+_LOOK_BACK = timedelta(seconds=2)  # dates are whole seconds, and node clocks are a little off
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The directory with all that was read in it, whether that moved anything, and how the counts compared."""
+
+    directory: Directory
+    moved: bool
+    agreement: Agreement
+
+
+async def fold_and_compare(
+    cache: TaskCache,
+    source: BatchAccount,
+    job: Job,
+    reading: Reading,
+    agreement: Agreement,
+    *,
+    as_of: datetime,
+    moved: bool = False,
+) -> Compared:
+    """Takes in what a read left over, and compares; `agreement` is the outcome of the last comparison.
+
+    That stays where only a list of many pages could tell more of what moves; `moved` where the read took in before what
+    `reading` doesn't tell. Raises RecreatedError, CacheConflictError, BatchError, StorageError.
+    """
+    if _expected(reading) > VALIDATED_TASKS:
+        await finish(cache, reading)
+        return Compared(reading.directory, moved or reading.moved, Agreement())
+    explained = False
+    before: tuple[TaskCounts, TaskCounts] | None = None
+    for look in range(_LOOKS):
+        service, date = await source.fetch_task_counts(job.facts.id)
+        await finish(cache, reading)
+        counts, moved = reading.directory.counts, moved or reading.moved
+        if counts.as_service_counts() == service.as_service_counts() and await _split_holds(source, job, reading):
+            return Compared(reading.directory, moved, Agreement(at=date or as_of, as_of=as_of))
+        explained = before is not None and before[0] != counts and lies_between(before[1], before[0], counts)
+        if look == _LOOKS - 1 or (before and before[0] == counts):
+            break
+        before = (counts, service)
+        changes = source.fetch_task_pages(job.facts.id, changed_since=(date or as_of) - _LOOK_BACK)
+        reading = await read_pages(
+            cache,
+            changes,
+            reading.directory,
+            most_pages=SHORT_LIST,
+            incarnation=reading.incarnation,
+            mark=reading.mark,
+        )
+        if reading.next_link:  # where tasks move, what is behind it could explain any difference
+            moved = explained = moved or reading.moved
+            break
+    await refuse_another(source, job)
+    return Compared(reading.directory, moved, agreement if explained else agreement.differed(service))
+
+
+def _expected(reading: Reading) -> int:
+    """About how many tasks there are, before the rest was taken in."""
+    return max(reading.directory.counts.total, len(reading.rest))
+
+
+async def _split_holds(source: BatchAccount, job: Job, reading: Reading) -> bool:
+    """True where as many tasks are preparing as the counts say, which Get Task Counts doesn't tell from running.
+
+    The reading itself shows it where it showed all of them; if not, the service is asked for those. Where that list has
+    many pages nobody can tell, and that both together agree has to do.
+    """
+    preparing = reading.directory.counts.preparing
+    if len(reading.preparing) == preparing:
+        return True
+    pages, found = 0, 0
+    async for page in source.fetch_task_pages(job.facts.id, state="preparing"):
+        pages, found = pages + 1, found + len(page.tasks)
+        if page.next_link and is_long_list(pages):
+            return True
+    return found == preparing

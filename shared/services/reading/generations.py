@@ -1,0 +1,170 @@
+"""Generations of a job's task cache: a full read fills a new one, and only then is the job pointed to it.
+
+A first read, a read of a job that was re-created under its id, and a reconciliation are the same. Polls go on with the
+old generation meanwhile; it is collected when whoever still reads it must have ended.
+"""
+
+import secrets
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.pictures import Agreement, Picture, Source
+from shared.domain.reads.read_plans import ReadPlan
+from shared.errors import BatchAnswerError, CacheConflictError, LongReadError, RecreatedError
+from shared.services.jobs.job_records import JobRecords
+from shared.services.reading.comparison import Compared, fold_and_compare
+from shared.services.reading.incarnation import Incarnation, refuse_another
+from shared.services.reading.reading import Reading, finish, read_pages
+from shared.stores.batch.batch import BatchAccount, TaskPage
+from shared.stores.batch.read_meter import current_meter
+from shared.stores.jobs.jobs import generation_partition
+from shared.stores.jobs.task_cache import Directory, TaskCache
+
+_ATTEMPTS = 4
+
+
+class Generations:
+    """`short_read` is how many tasks a listing may take within a round."""
+
+    def __init__(self, cache: TaskCache, records: JobRecords, *, overlap: timedelta, short_read: int) -> None:
+        self._cache = cache
+        self._records = records
+        self._overlap = overlap
+        self._short_read = short_read
+
+    async def read_anew(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
+        """One listing into a new generation, a catch-up delta if it took more than a page, then the pointer.
+
+        T0 is the date of a response received before now. Raises LongReadError where there are too many tasks for that,
+        CacheConflictError where another process began a full read of the job meanwhile, BatchError, StorageError.
+        """
+        t0 = max(dated(source, t0), job.facts.creation_time)
+        pages = source.fetch_task_pages(job.facts.id)
+        first = await anext(pages)  # a list that can't be had leaves no trace
+        if not first.is_last and (await source.fetch_task_counts(job.facts.id))[0].total > self._short_read:
+            raise LongReadError(job.facts.id)
+        kind: Source = "fullRead" if job.picture else "firstRead"
+        job = await self.begin(source, job, t0)
+        directory = Directory(generation_partition(source.account.key, job.key, job.building or ""))
+        most = 2 * self._short_read  # counts lag
+        reading, as_of = await read_pages(self._cache, _resumed(first, pages), directory, most=most), t0
+        if reading.next_link:
+            raise LongReadError(job.facts.id)
+        if not first.is_last:
+            reading, as_of = await self._caught_up(source, job, reading, since=t0 - self._overlap, as_of=t0)
+        picture = await self._pictured(source, job, reading, kind=kind, as_of=as_of, t0=t0)
+        await self.refuse_another(source, job)
+        return await self._switched(source, job, picture)
+
+    async def refuse_another(self, source: BatchAccount, job: Job) -> None:
+        """Notes a job that was created under this one's id meanwhile. Raises RecreatedError then, BatchError."""
+        try:
+            await refuse_another(source, job)
+        except RecreatedError as error:
+            known = await self._records.confirmed(source.account.key, job)
+            await self._records.save(source.account.key, known.seen(error.facts))
+            raise
+
+    async def complete(self, source: BatchAccount, job: Job, reading: Reading, plan: ReadPlan) -> Job:
+        """After a long read: points the job to the generation. Raises CacheConflictError, BatchError, StorageError."""
+        kind: Source = "fullRead" if job.picture else "firstRead"
+        picture = await self._pictured(source, job, reading, kind=kind, as_of=plan.as_of, t0=plan.begun_at)
+        return await self._switched(source, job, picture)
+
+    async def begin(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
+        """Notes the new generation before its first leaf is written, so that a crash leaves nothing unknown behind."""
+        begun = job.begun(f"{int(t0.timestamp()):x}-{secrets.token_hex(4)}", t0)
+        return await self._records.save(source.account.key, begun)
+
+    async def _caught_up(
+        self, source: BatchAccount, job: Job, reading: Reading, *, since: datetime, as_of: datetime
+    ) -> tuple[Reading, datetime]:
+        """A delta over what was read before; its T0 is the date of the page received last."""
+        await finish(self._cache, reading)
+        changes = source.fetch_task_pages(job.facts.id, changed_since=since)
+        later = await read_pages(self._cache, changes, reading.directory)
+        return later, max(as_of, reading.date or as_of)
+
+    async def _pictured(
+        self, source: BatchAccount, job: Job, reading: Reading, *, kind: Source, as_of: datetime, t0: datetime
+    ) -> Picture:
+        before = job.picture.agreement if job.picture else Agreement()
+        compared = await fold_and_compare(self._cache, source, job, reading, before, as_of=as_of)
+        if before.disagreements and compared.agreement == before:  # nobody can tell; that was of another generation
+            compared = replace(compared, agreement=Agreement())
+        return await self._headed(compared, generation=job.building or "", kind=kind, as_of=as_of, t0=t0)
+
+    async def _headed(
+        self, compared: Compared, *, generation: str, kind: Source, as_of: datetime, t0: datetime
+    ) -> Picture:
+        directory = await self._cache.save_head(compared.directory, as_of)
+        return Picture(
+            generation,
+            as_of,
+            kind,
+            directory.counts,
+            full_read_at=t0,
+            moved_at=as_of,
+            live_read_at=t0,
+            agreement=compared.agreement,
+            insight=directory.insight,
+            read=current_meter().read,
+        )
+
+    async def _switched(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
+        """Points the job to its new generation, whatever polls of the old one wrote or confirmed meanwhile.
+
+        What they say may be as of later than the new picture, so that catches up before it is served.
+        """
+        for _ in range(_ATTEMPTS - 1):
+            job, picture = await self._level_with_rounds(source, job, picture)
+            try:
+                return await self._pointed(source, job, picture)
+            except CacheConflictError:
+                stored = await self._records.load(source.account.key, job.facts.id)
+                if stored is None or stored.building != job.building:
+                    raise
+                job = stored
+        job, picture = await self._level_with_rounds(source, job, picture)
+        return await self._pointed(source, job, picture)
+
+    async def _level_with_rounds(self, source: BatchAccount, job: Job, picture: Picture) -> tuple[Job, Picture]:
+        """The job as rounds have confirmed it since, which writes no row of it, and the picture as of no earlier."""
+        for _ in range(_ATTEMPTS):
+            job = await self._records.confirmed(source.account.key, job)
+            if job.picture is None or job.picture.looked_at <= picture.as_of:
+                break
+            picture = await self._brought_up(source, job, picture, as_of=job.picture.looked_at)
+        return job, picture
+
+    async def _brought_up(self, source: BatchAccount, job: Job, picture: Picture, *, as_of: datetime) -> Picture:
+        """The picture as of a later T0: the date of a response that another poll had received before now."""
+        partition = generation_partition(source.account.key, job.key, picture.generation)
+        directory = await self._cache.load_directory(partition)
+        since = picture.watermark(self._overlap)
+        changes = source.fetch_task_pages(job.facts.id, changed_since=since)
+        reading = await read_pages(self._cache, changes, directory, incarnation=Incarnation(source, job, since))
+        compared = await fold_and_compare(self._cache, source, job, reading, picture.agreement, as_of=as_of)
+        return await self._headed(
+            compared, generation=picture.generation, kind=picture.source, as_of=as_of, t0=picture.full_read_at
+        )
+
+    async def _pointed(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
+        switched = job.switched(picture)
+        switched = replace(switched, sealed=switched.may_be_sealed(self._overlap))
+        return await self._records.save(source.account.key, switched)
+
+
+def dated(source: BatchAccount, date: datetime | None) -> datetime:
+    """A date of the service's. Raises BatchAnswerError where it gave none."""
+    if date is None:
+        raise BatchAnswerError(f"{source.account.endpoint} answers without a Date header; counts can't be dated.")
+    return date
+
+
+async def _resumed(first: TaskPage, rest: AsyncIterator[TaskPage]) -> AsyncIterator[TaskPage]:
+    yield first
+    async for page in rest:
+        yield page

@@ -1,0 +1,183 @@
+"""Reads that take longer than a round may: whichever process gets the job's message next carries them on.
+
+The plan of such a read lies beside the leaves of its generation; range_lists tells how its lists are received and
+stored. Nothing is kept in memory from one message to the next.
+"""
+
+from collections import defaultdict
+from collections.abc import Awaitable
+from contextlib import suppress
+from datetime import datetime
+
+from shared.domain.core.next_links import NextLinks
+from shared.domain.jobs.jobs import Job
+from shared.domain.reads.id_ranges import IdRange
+from shared.domain.reads.read_plans import ReadPlan
+from shared.errors import (
+    CacheConflictError,
+    LongReadError,
+    NotFoundError,
+    NoTurnError,
+    OvertakenError,
+    RepeatedLinkError,
+    UnreadableError,
+    UnreadableTasksError,
+)
+from shared.services.jobs.job_records import JobRecords
+from shared.services.reading.generations import dated
+from shared.services.reading.incarnation import Incarnation
+from shared.services.reading.range_lists import RangeLists
+from shared.services.reading.task_poll import Polled, TaskPoll
+from shared.stores.batch.batch import BatchAccount, TaskPage
+from shared.stores.batch.read_meter import metered
+from shared.stores.jobs.jobs import generation_partition
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.jobs.task_cache import Directory, TaskCache
+
+_ATTEMPTS = 4
+_CATCH_UPS = 3  # while a read takes long enough for many tasks to change
+
+
+class LongReads:
+    def __init__(self, cache: TaskCache, records: JobRecords, plans: ReadPlanStore, task_poll: TaskPoll) -> None:
+        self._cache = cache
+        self._records = records
+        self._plans = plans
+        self._task_poll = task_poll
+
+    async def is_left(self, source: BatchAccount, job_id: str) -> bool:
+        """Whether storage shows something to be carried on with: a job that was never read, or a plan.
+
+        Raises StorageError.
+        """
+        job = await self._records.load(source.account.key, job_id)
+        if job is None or not job.is_live or job.picture is None:
+            return job is not None and job.is_live
+        generations = [of for of in (job.building, job.picture.generation) if of]
+        try:
+            plans = [await self._plans.load(_partition(source, job, generation)) for generation in generations]
+        except UnreadableError:  # carry_on sees what becomes of it
+            return True
+        return any(plan is not None for plan in plans)
+
+    async def carry_on(self, source: BatchAccount, job_id: str, t0: datetime | None, *, deadline: float) -> bool:
+        """Brings a job up to date however long that takes; False where more is left after `deadline`, in loop time.
+
+        T0 is the date of a response received before now. Raises NotFoundError where there is no such job to be read,
+        OvertakenError where another process goes on with it, UnreadableError where that may be one of a newer version,
+        BatchError, StorageError.
+        """
+        for _ in range(_ATTEMPTS):
+            job = await self._records.load(source.account.key, job_id)
+            if job is None or not job.is_live:
+                raise NotFoundError("live job", job_id, f" in the account '{source.account.id}'")
+            self._forget(source, job)  # what another process took in of the plan shows in no head yet
+            try:
+                with metered():
+                    polled = await self._carry_on(source, job, t0, deadline)
+                if polled and polled.confirmation:
+                    await self._records.save(source.account.key, polled.job)
+            except (CacheConflictError, LongReadError):
+                continue
+            return polled is not None
+        raise OvertakenError(job_id)
+
+    async def _carry_on(self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float) -> Polled | None:
+        """Raises LongReadError where it turns out to need a plan that it hasn't: it has one then."""
+        building = await self._task_poll.plan_of_building(source, job, t0)
+        if building or job.picture is None:
+            return await self._generation(source, job, building, t0, deadline)
+        changes = await self._plans.load_or_drop(_partition(source, job, job.picture.generation))
+        if changes is None and (t0 is None or t0 <= job.picture.as_of):  # as a round has left it, for a longer read
+            polled: Polled | None = Polled(job)
+        elif changes is None:
+            poll = self._task_poll.poll(source, job, t0, thorough=True, deadline=deadline)
+            polled = await self._or_anew(source, job, t0, deadline, poll)
+        elif changes.as_of <= job.picture.as_of or changes.has_stalled(t0):  # a poll came to an end, or begins anew
+            await self._plans.delete(_partition(source, job, changes.generation), changes)
+            return Polled(job)
+        else:
+            polled = await self._or_anew(source, job, t0, deadline, self._delta(source, job, changes, deadline))
+        if polled and self._task_poll.wants_reconciling(polled):
+            try:
+                return await self._task_poll.reconcile(source, polled, t0)
+            except LongReadError:
+                return await self._generation(source, polled.job, None, t0, deadline)
+        return polled
+
+    async def _or_anew(
+        self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float, read: Awaitable[Polled | None]
+    ) -> Polled | None:
+        """What a read of the generation that is served gives; a full read where leaves of it can't be read."""
+        try:
+            return await self._task_poll.replacing(source, job, t0, read)
+        except UnreadableTasksError:
+            return await self._generation(source, job, None, t0, deadline)
+
+    async def _generation(
+        self, source: BatchAccount, job: Job, plan: ReadPlan | None, t0: datetime | None, deadline: float
+    ) -> Polled | None:
+        """All tasks into a new generation, then what changed meanwhile, as often as that is much; then it is served."""
+        generations = self._task_poll.generations
+        if plan is None:
+            counts, date = await source.fetch_task_counts(job.facts.id)
+            begun_at = max(dated(source, date or t0), job.facts.creation_time)
+            job = await generations.begin(source, job, begun_at)
+            plan = ReadPlan(job.building or "", begun_at, begun_at, expected=counts.total)
+            plan = await self._plans.save(_partition(source, job, plan.generation), plan)
+        directory = await self._cache.load_directory(_partition(source, job, plan.generation))
+        for left in reversed(range(_CATCH_UPS + 1)):
+            lists = self._lists(source, job, plan, directory, deadline)
+            if not await lists.run(deadline):
+                return None
+            if not left or (plan.since is not None and lists.reading.received <= self._task_poll.short_read):
+                break
+            await lists.store()
+            directory = lists.reading.directory
+            plan = await self._plans.save(directory.partition, lists.plan.catching_up(self._task_poll.overlap))
+        await generations.refuse_another(source, job)
+        lists.reading.incarnation = Incarnation(source, job, plan.as_of - self._task_poll.overlap)
+        job = await generations.complete(source, job, lists.reading, plan)
+        await self._over(source, job, lists.plan)
+        return Polled(job)
+
+    async def _delta(self, source: BatchAccount, job: Job, plan: ReadPlan, deadline: float) -> Polled | None:
+        directory = await self._cache.load_directory(_partition(source, job, plan.generation))
+        lists = self._lists(source, job, plan, directory, deadline)
+        lists.reading.mark = self._task_poll.mark(source, job)
+        if not await lists.run(deadline):
+            return None
+        await self._task_poll.generations.refuse_another(source, job)
+        lists.reading.incarnation = Incarnation(source, job, plan.since or plan.as_of)
+        polled = await self._task_poll.followed(source, job, lists.reading, as_of=plan.as_of, moved=plan.tasks > 0)
+        await self._over(source, job, lists.plan)
+        return polled
+
+    def _lists(
+        self, source: BatchAccount, job: Job, plan: ReadPlan, directory: Directory, deadline: float
+    ) -> RangeLists:
+        """`directory` must have been loaded before now."""
+        followed: dict[tuple[str | None, str | None], NextLinks] = defaultdict(NextLinks)
+
+        async def fetch(ids: IdRange) -> TaskPage:
+            if not await source.turns.wait(deadline):
+                raise NoTurnError
+            page = await source.fetch_task_page(job.facts.id, ids, changed_since=plan.since)
+            if page.next_link and followed[ids.low, ids.high].is_repeat(page.next_link):
+                raise RepeatedLinkError(source.account.endpoint, f"list the tasks of '{job.facts.id}'")
+            return page
+
+        return RangeLists(self._cache, self._plans, fetch, plan, directory)
+
+    async def _over(self, source: BatchAccount, job: Job, plan: ReadPlan) -> None:
+        with suppress(CacheConflictError):
+            await self._plans.delete(_partition(source, job, plan.generation), plan)
+
+    def _forget(self, source: BatchAccount, job: Job) -> None:
+        for generation in (job.building, job.picture.generation if job.picture else None):
+            if generation:
+                self._cache.forget(_partition(source, job, generation))
+
+
+def _partition(source: BatchAccount, job: Job, generation: str) -> str:
+    return generation_partition(source.account.key, job.key, generation)

@@ -1,0 +1,103 @@
+"""The cheap repair: lists the tasks that haven't completed and compares them with the live tasks of the cache.
+
+What the list shows is folded in. A task that is live here and isn't there has completed unseen, or was deleted: those
+are looked up one by one. What a repair can't make good (a deleted task, too many missing ones) it leaves as it is, and
+the comparison at its end says so: only a new generation removes tasks.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from shared.domain.core.keys import key_of, keys_of
+from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.pictures import Agreement
+from shared.domain.jobs.reconciliation import LASTING, live_of
+from shared.domain.tasks.tasks import COMPLETED, Task
+from shared.errors import LongReadError
+from shared.services.reading.comparison import fold_and_compare
+from shared.services.reading.dirty_mark import DirtyMark
+from shared.services.reading.incarnation import Incarnation
+from shared.services.reading.reading import SHORT_LIST, Reading, finish, read_pages
+from shared.stores.batch.batch import BatchAccount, TaskPage
+from shared.stores.batch.read_meter import current_meter
+from shared.stores.jobs.jobs import generation_partition
+from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves
+
+_LOOK_UPS = 100
+_WINDOW = 64  # leaves in memory at once
+
+
+async def repair(
+    cache: TaskCache, source: BatchAccount, mark: DirtyMark, *, overlap: timedelta, t0: datetime | None
+) -> Job:
+    """The job of the mark, which has a picture, after a repair. Raises BatchError, StorageError, CacheConflictError.
+
+    And LongReadError where one of its lists has many pages: a full read goes on where it was left, a repair doesn't.
+    """
+    job = mark.job
+    picture = job.picture
+    if picture is None:
+        return job
+    as_of = max(t0, picture.as_of) if t0 else picture.as_of
+    directory = await cache.load_directory(generation_partition(source.account.key, job.key, picture.generation))
+    live, seen = await _live_tasks(cache, directory), set[str]()
+    incarnation = Incarnation(source, job, picture.watermark(overlap))
+
+    async def received(pages: AsyncIterator[TaskPage], directory: Directory) -> Reading:
+        noted = _noted(pages, seen)
+        reading = await read_pages(cache, noted, directory, most_pages=SHORT_LIST, incarnation=incarnation, mark=mark)
+        if reading.next_link:
+            raise LongReadError(job.facts.id)
+        return reading
+
+    listed = await received(source.fetch_task_pages(job.facts.id, state="live"), directory)
+    await finish(cache, listed)
+    changes = source.fetch_task_pages(job.facts.id, changed_since=as_of - overlap)
+    reading = await received(changes, listed.directory)
+    found, lost = await _looked_up(source, job, [name for key, name in live.items() if key not in seen])
+    reading.rest += found
+    compared = await fold_and_compare(cache, source, job, reading, picture.agreement, as_of=as_of)
+    directory = await cache.save_head(compared.directory, as_of)
+    moved = compared.moved or listed.moved or directory.counts != picture.counts
+    repaired = replace(
+        picture,
+        as_of=as_of,
+        source="repair",
+        counts=directory.counts,
+        moved_at=as_of if moved else picture.moved_at,
+        live_read_at=as_of,
+        agreement=_mistrusted(compared.agreement) if lost else compared.agreement,
+        insight=directory.insight,
+        read=current_meter().read,
+    )
+    return mark.job.pictured(repaired)
+
+
+async def _noted(pages: AsyncIterator[TaskPage], seen: set[str]) -> AsyncIterator[TaskPage]:
+    async for page in pages:
+        seen.update(keys_of([task.id for task in page.tasks]))
+        yield page
+
+
+async def _live_tasks(cache: TaskCache, directory: Directory) -> dict[str, str]:
+    """Ids of the cached tasks that haven't completed, by key."""
+    entries = [entry for entry in directory.leaves if live_of(entry.counts)]
+    live: dict[str, str] = {}
+    for start in range(0, len(entries), _WINDOW):
+        for leaf in await load_leaves(cache, directory.partition, entries[start : start + _WINDOW]):
+            live |= {key_of(task.id): task.id for task in leaf if task.state != COMPLETED}
+    return live
+
+
+async def _looked_up(source: BatchAccount, job: Job, missing: list[str]) -> tuple[list[Task], bool]:
+    """Missing tasks as they are now, and whether any are lost: deleted, or too many to be looked up."""
+    if len(missing) > _LOOK_UPS:
+        return [], True
+    found = [await source.fetch_task(job.facts.id, name) for name in missing]
+    return [task for task in found if task], None in found
+
+
+def _mistrusted(agreement: Agreement) -> Agreement:
+    """Get Task Counts lags: it may agree with counts that are known to be wrong."""
+    return replace(agreement, disagreements=max(agreement.disagreements, LASTING + 1))

@@ -1,0 +1,326 @@
+"""One poll of one job's tasks: a delta into the generation that is served, or a first read into a new one.
+
+The order of steps is what makes counts exact; docs/architecture.md tells it step by step, and every step that fails
+leaves a state from which the next poll converges.
+"""
+
+from collections.abc import Awaitable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from math import inf
+from typing import NoReturn
+
+from shared.domain.jobs.jobs import COMPLETED, Job
+from shared.domain.jobs.pictures import Agreement, Confirmation, Picture
+from shared.domain.jobs.reconciliation import live_of, may_be_begun_anew, may_be_replaced, wanted_reading
+from shared.domain.reads.id_ranges import IdRange
+from shared.domain.reads.read_plans import ReadPlan
+from shared.errors import (
+    BatchMissingError,
+    CacheConflictError,
+    LongReadError,
+    OvertakenError,
+    UnreadableError,
+    UnreadableTasksError,
+)
+from shared.log import logger
+from shared.services.jobs.job_records import JobRecords
+from shared.services.reading.comparison import fold_and_compare
+from shared.services.reading.dirty_mark import DirtyMark
+from shared.services.reading.generations import Generations
+from shared.services.reading.incarnation import Incarnation
+from shared.services.reading.reading import SHORT_LIST, SHORT_READ, Reading, is_long_list, read_pages
+from shared.services.reading.repair import repair
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.read_meter import current_meter, metered
+from shared.stores.jobs.jobs import generation_partition
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.jobs.task_cache import Directory, TaskCache
+
+_LOG = logger(__name__)
+_ATTEMPTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """The job after a poll. With a `confirmation` nothing of it needs writing: it holds as of T0 as it is stored."""
+
+    job: Job
+    confirmation: Confirmation | None = None
+
+
+class TaskPoll:
+    """`overlap` is how late reports may come; a job is read whole again once that is `full_read_age` ago.
+
+    A list of more than `short_read` tasks, or of many pages, is left to long_reads: LongReadError.
+    """
+
+    def __init__(
+        self,
+        cache: TaskCache,
+        records: JobRecords,
+        plans: ReadPlanStore,
+        *,
+        overlap: timedelta,
+        full_read_age: timedelta,
+        short_read: int = SHORT_READ,
+    ) -> None:
+        self._cache = cache
+        self._records = records
+        self._plans = plans
+        self._full_read_age = full_read_age
+        self.overlap = overlap
+        self.short_read = short_read
+        self.generations = Generations(cache, records, overlap=overlap, short_read=short_read)
+
+    async def poll(
+        self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool = False, deadline: float = inf
+    ) -> Polled:
+        """Brings a job's picture up to T0, the date of a response received before now; None doesn't advance it.
+
+        A job whose counts are settled is asked for its changes and for its counts in turns, one request a poll, unless
+        that is to be `thorough`. A delta that isn't over by `deadline`, in loop time, is left to long_reads, too.
+
+        A conflict with another poll, or a job that was re-created meanwhile, starts the poll again from what is
+        stored by then; for leaves that can't be read see `replacing`. Raises BatchError, StorageError, LongReadError,
+        and OvertakenError where others are always first or have begun another first read.
+        """
+        for _ in range(_ATTEMPTS):
+            try:
+                with metered():
+                    read = self._poll_once(source, job, t0, thorough=thorough, deadline=deadline)
+                    return await self.replacing(source, job, t0, read)
+            except CacheConflictError:
+                found = await self._seen_again(source, job, t0)
+                if found.picture is None and found.building:  # two first reads that took turns would never end
+                    raise OvertakenError(job.facts.id) from None
+            except BatchMissingError:
+                found = await self._seen_again(source, job, t0)
+            if found.deleted:
+                return Polled(found)
+            job = found
+        raise OvertakenError(job.facts.id)
+
+    def wants_reconciling(self, polled: Polled) -> bool:
+        """Whether a job that was just polled needs what deltas can't see."""
+        return wanted_reading(polled.job, age=self._full_read_age) is not None
+
+    async def reconcile(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
+        """Reads what deltas can't see of a job that wants it. Raises BatchError, StorageError, LongReadError.
+
+        Where another process is first the job stays as it is: whatever is still amiss shows with the next comparison.
+        """
+        with metered():
+            return await self._reconciled(source, polled, t0)
+
+    async def _reconciled(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
+        job = polled.job
+        try:
+            if wanted_reading(job, age=self._full_read_age) == "repair":
+                if job.picture and live_of(job.picture.counts) > self.short_read:
+                    raise LongReadError(job.facts.id)
+                polled = await self.replacing(source, job, t0, self._repaired(source, job, t0))
+            if wanted_reading(polled.job, age=self._full_read_age) == "fullRead":
+                job = polled.job
+                if job.picture and job.picture.counts.total > self.short_read:
+                    raise LongReadError(job.facts.id)
+                polled = Polled(await self.generations.read_anew(source, job, t0))
+        except CacheConflictError:
+            self.forget(source, job)
+        except BatchMissingError:
+            return Polled(await self._seen_again(source, job, t0))
+        return polled
+
+    def forget(self, source: BatchAccount, job: Job) -> None:
+        """After a conflict, or a poll that was broken off: leaves may not be as this process remembers them."""
+        if job.picture:
+            self._cache.forget(generation_partition(source.account.key, job.key, job.picture.generation))
+
+    async def _poll_once(
+        self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool, deadline: float
+    ) -> Polled:
+        picture = job.picture
+        if picture is None:
+            if await self.plan_of_building(source, job, t0):
+                raise LongReadError(job.facts.id)
+            return Polled(await self.generations.read_anew(source, job, t0))
+        as_of = _later(t0, picture)
+        if job.dirty:
+            self.forget(source, job)
+        if not thorough and not job.dirty and job.facts.state != COMPLETED and picture.is_settled(self.overlap):
+            counts_turn = picture.agreement.as_of != picture.as_of
+            if counts_turn:
+                polled = await self._counted(source, job, picture)
+            else:
+                polled = await self._unchanged(source, job, picture, as_of, deadline=deadline)
+            if polled:
+                return polled
+        return await self._delta(source, job, picture, as_of, deadline=deadline)
+
+    async def plan_of_building(self, source: BatchAccount, job: Job, t0: datetime | None) -> ReadPlan | None:
+        """The plan of a read into a new generation, None where no long one goes on.
+
+        One that can't be read counts as none after a while; until then a newer version may be going on with it:
+        UnreadableError. Raises StorageError.
+        """
+        if not job.building:
+            return None
+        try:
+            return await self._plans.load(generation_partition(source.account.key, job.key, job.building))
+        except UnreadableError:
+            if not may_be_begun_anew(job, t0):
+                raise
+            return None
+
+    async def replacing[T](self, source: BatchAccount, job: Job, t0: datetime | None, read: Awaitable[T]) -> T | Polled:
+        """What a read gives; all tasks anew, where leaves that it meets can't be read. Nothing is written over these.
+
+        Raises UnreadableTasksError where that takes long, the error that says so where it was tried lately.
+        """
+        try:
+            return await read
+        except UnreadableError as error:
+            unreadable = error
+        picture = job.picture
+        if picture is None or not may_be_replaced(picture, _later(t0, picture)):
+            raise unreadable
+        _LOG.warning("In %s: %s The tasks of %s are read anew.", source.account.id, unreadable, job.facts.id)
+        try:
+            return Polled(await self.generations.read_anew(source, job, t0))
+        except LongReadError:
+            raise UnreadableTasksError(job.facts.id) from unreadable
+
+    async def _counted(self, source: BatchAccount, job: Job, picture: Picture) -> Polled | None:
+        """A settled job whose last delta showed nothing new, if its counts agree."""
+        service, date = await source.fetch_task_counts(job.facts.id)
+        if service.as_service_counts() != picture.counts.as_service_counts():
+            return None
+        agreement = Agreement(date or picture.as_of, as_of=picture.as_of)
+        confirmed = replace(job, picture=replace(picture, agreement=agreement))
+        return Polled(confirmed, Confirmation(picture.version, picture.as_of, agreement, picture.read))
+
+    async def _unchanged(
+        self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime, *, deadline: float
+    ) -> Polled | None:
+        """A settled job, if its delta is empty. What it shows else came before the ETags, and is asked for again."""
+        since, pages = picture.watermark(self.overlap), 0
+        async for page in source.fetch_task_pages(job.facts.id, changed_since=since):
+            if page.tasks:
+                return None
+            pages += 1
+            if page.next_link and is_long_list(pages, deadline):
+                left = (IdRange(cursor=page.next_link),)
+                await self._leave(
+                    source, job, ReadPlan(picture.generation, as_of, as_of, since, left, newest=page.date)
+                )
+        later = replace(picture, as_of=as_of, source="delta", read=current_meter().read)
+        return Polled(replace(job, picture=later), later.confirmation)
+
+    async def _delta(
+        self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime, *, deadline: float = inf
+    ) -> Polled:
+        partition = generation_partition(source.account.key, job.key, picture.generation)
+        directory = await self._cache.load_directory(partition)  # before listing: see ETags in folding
+        since = picture.watermark(self.overlap)
+        pages = source.fetch_task_pages(job.facts.id, changed_since=since)
+        reading = await read_pages(
+            self._cache,
+            pages,
+            directory,
+            most=self.short_read,
+            most_pages=SHORT_LIST,
+            deadline=deadline,
+            incarnation=Incarnation(source, job, since),
+            mark=self.mark(source, job),
+        )
+        if reading.next_link:
+            left = (IdRange(cursor=reading.next_link),)
+            plan = ReadPlan(picture.generation, as_of, as_of, since, left, reading.received, newest=reading.date)
+            await self._leave(source, job, plan)
+        return await self.followed(source, job, reading, as_of=as_of, moved=False)
+
+    def mark(self, source: BatchAccount, job: Job) -> DirtyMark:
+        """For a read into the generation that is served."""
+        return DirtyMark(self._records, source.account.key, job)
+
+    async def _leave(self, source: BatchAccount, job: Job, plan: ReadPlan) -> NoReturn:
+        """Stores what is left of a delta, unless one is waiting to be carried on already, and raises LongReadError."""
+        with suppress(CacheConflictError):
+            await self._plans.save(generation_partition(source.account.key, job.key, plan.generation), plan)
+        raise LongReadError(job.facts.id)
+
+    async def followed(
+        self, source: BatchAccount, job: Job, reading: Reading, *, as_of: datetime, moved: bool
+    ) -> Polled:
+        """The job after a delta was received; `moved` where that took in before what `reading` doesn't tell.
+
+        Raises BatchError, StorageError, CacheConflictError.
+        """
+        picture = job.picture
+        if picture is None:
+            raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was polled.")
+        compared = await fold_and_compare(
+            self._cache, source, job, reading, picture.agreement, as_of=as_of, moved=moved
+        )
+        directory = compared.directory
+        job = reading.mark.job if reading.mark else job
+        if compared.moved or not _tells_of(picture, directory):
+            directory = await self._cache.save_head(directory, as_of)
+            picture = replace(picture, moved_at=as_of, insight=directory.insight)
+        picture = replace(
+            picture,
+            as_of=as_of,
+            source="delta",
+            counts=directory.counts,
+            agreement=compared.agreement,
+            read=current_meter().read,
+        )
+        return await self._settled(source, job, picture)
+
+    async def _repaired(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
+        """After a repair; one that can't make good what is amiss leaves a difference, which a full read follows."""
+        repaired = await repair(self._cache, source, self.mark(source, job), overlap=self.overlap, t0=t0)
+        return Polled(await self._records.save(source.account.key, self._sealed(repaired)))
+
+    async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
+        """A picture that only holds longer is a confirmation; any other is written, and sealed if it is final.
+
+        Of a completed job a difference is written, too: confirmations of sealed jobs don't last, and another poll may
+        have sealed it meanwhile.
+        """
+        settled = self._sealed(job.pictured(picture))
+        is_difference = job.facts.state == COMPLETED and picture.agreement.disagreements > 0
+        if settled.sealed or job.dirty or is_difference or picture.is_news(job.picture):
+            return Polled(await self._records.save(source.account.key, settled))
+        return Polled(settled, picture.confirmation)
+
+    def _sealed(self, job: Job) -> Job:
+        return replace(job, sealed=job.may_be_sealed(self.overlap))
+
+    async def _seen_again(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
+        """The job as it is now that a poll of it met another, or found something of it missing.
+
+        It may have been re-created, or is marked as deleted by a GET's 404.
+        """
+        self.forget(source, job)
+        stored = await self._records.load(source.account.key, job.facts.id) or Job(job.facts)
+        try:
+            return stored.seen(await source.fetch_job(job.facts.id))
+        except BatchMissingError:
+            gone = stored.gone(t0 or job.facts.state_transition_time)
+            return await self._records.save(source.account.key, gone)
+
+
+def _tells_of(picture: Picture, directory: Directory) -> bool:
+    """False where another poll wrote leaves, and died or was overtaken before it told the job's row."""
+    if picture.counts != directory.counts:
+        return False
+    if picture.insight:
+        return picture.insight.origin == directory.origin
+    return directory.origin is None or directory.summary is None
+
+
+def _later(t0: datetime | None, picture: Picture) -> datetime:
+    """T0, unless the picture is of later, or the service didn't say."""
+    return max(t0, picture.as_of) if t0 else picture.as_of

@@ -1,0 +1,192 @@
+"""Polls of all jobs of one round, a few at a time: what came of each is told to the round under way.
+
+One job that fails spoils nothing else: its failure is kept with the round and makes its verdict stale. Throttling ends
+the round, as it concerns the whole account.
+"""
+
+import asyncio
+from collections.abc import Collection, Coroutine
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from shared.clock import Clock
+from shared.domain.jobs.jobs import Job
+from shared.errors import (
+    BatchscopeError,
+    BatchThrottledError,
+    CacheConflictError,
+    LongReadError,
+    OvertakenError,
+    UnreadableError,
+)
+from shared.log import logger
+from shared.services.jobs.discovery import Discovery
+from shared.services.jobs.job_records import JobRecords
+from shared.services.reading.task_poll import Polled, TaskPoll
+from shared.services.round.round_under_way import RoundUnderWay
+from shared.stores.batch.batch import BatchAccount
+
+_LOG = logger(__name__)
+_JOBS_AT_ONCE = 8
+_FIRST_READS_AT_ONCE = 6  # of those: however many jobs are new, known ones are asked meanwhile
+_RECONCILED_AT_ONCE = 2
+_TO_END = 60.0  # seconds after the deadline for what has begun: an answer may take half of them
+_MOST_HINTED = 10_000  # jobs, as nobody polls those of an account that is switched off
+
+
+class JobPolls:
+    """Polls of one account's jobs by this process, which remembers when it tried each, be it in vain."""
+
+    def __init__(self, source: BatchAccount, records: JobRecords, task_poll: TaskPoll, clock: Clock) -> None:
+        self._source = source
+        self._records = records
+        self._task_poll = task_poll
+        self._clock = clock
+        self._tried: dict[str, float] = {}
+        self._hinted: set[str] = set()
+
+    def hint(self, jobs: Collection[str]) -> None:
+        """Something is said to have happened in jobs of these keys: the next round begins with them, and thoroughly.
+
+        What is hinted at is looked at like anything else, and what isn't is looked at as often as ever. So are jobs
+        beyond very many.
+        """
+        fresh = (job for job in jobs if job not in self._hinted)
+        self._hinted.update(tuple(islice(fresh, _MOST_HINTED - len(self._hinted))))
+
+    async def poll_all(self, this: RoundUnderWay) -> None:
+        """Polls live jobs, stalest first, until the deadline; sealed ones, too, where they are asked for by name.
+
+        First reads take longer, so once a few are under way the others wait until no known job does.
+        """
+        discovery = this.discovery
+        if discovery is None:
+            return
+        gate, first_reads = asyncio.Semaphore(_JOBS_AT_ONCE), asyncio.Semaphore(_FIRST_READS_AT_ONCE)
+        now = await self._clock.now()
+
+        async def poll(job: Job) -> None:
+            turn: AbstractAsyncContextManager[None] = nullcontext() if job.picture else first_reads
+            async with turn, gate:
+                if this.throttled is not None or this.is_elsewhere(job, now):
+                    return
+                if asyncio.get_running_loop().time() < this.deadline:
+                    self._tried[job.key] = now.timestamp()
+                    await self._poll_job(this, job, discovery)
+                else:
+                    this.leave_rest(now)
+
+        live = [
+            job.unsealed()
+            for job in discovery.jobs.values()
+            if (job.is_live if this.wanted is None else job.key in this.wanted and not job.deleted)
+        ]
+        self._hinted &= discovery.jobs.keys()
+        self._tried = {job.key: self._tried[job.key] for job in discovery.live() if job.key in self._tried}
+        await asyncio.gather(*map(poll, sorted(live, key=self._turn_of)))
+
+    def _turn_of(self, job: Job) -> tuple[bool, float, str]:
+        """Orders jobs by how long ago they were polled, be it in vain: those that fail mustn't always be the first.
+
+        Before them come those of which something was heard.
+        """
+        looked_at = job.picture.looked_at.timestamp() if job.picture else 0.0
+        return job.key not in self._hinted, max(looked_at, self._tried.get(job.key, 0.0)), job.key
+
+    async def reconcile_all(self, this: RoundUnderWay) -> None:
+        """When all were polled: reads that take longer, for jobs whose counts want more than a delta.
+
+        Those whose message waits are left to whoever gets it, unless somebody asked for this round.
+        """
+        gate, now = asyncio.Semaphore(_RECONCILED_AT_ONCE), await self._clock.now()
+
+        async def reconcile(polled: Polled) -> None:
+            async with gate:
+                this.confirm(polled)
+                if this.goes_on() and (this.thorough or not this.is_in_queue(polled.job, now)):
+                    await self._guarded(this, polled.job, self._reconcile_job(this, polled))
+
+        await asyncio.gather(*map(reconcile, this.wanting))
+
+    async def save_listed(self, this: RoundUnderWay) -> None:
+        """Writes what the list told of jobs that no poll has written."""
+        discovery = this.discovery
+        if discovery is None:
+            return
+        for key in sorted(discovery.changed - (this.polled - this.failures.keys())):
+            try:
+                await self._save(discovery.jobs[key])
+            except UnreadableError as error:  # as another process wrote it meanwhile: a full list tells it again
+                this.failures[key] = str(error)
+
+    async def _poll_job(self, this: RoundUnderWay, job: Job, discovery: Discovery) -> None:
+        async def poll() -> None:
+            thorough = this.thorough or job.key in self._hinted
+            self._hinted.discard(job.key)
+            polled = await self._task_poll.poll(
+                self._source, job, discovery.date, thorough=thorough, deadline=this.deadline
+            )
+            if polled.confirmation and job.key in discovery.changed:
+                polled = replace(polled, job=await self._save(polled.job) or polled.job)
+            if self._task_poll.wants_reconciling(polled):
+                this.wanting.append(polled)
+            else:
+                this.confirm(polled)
+
+        if await self._guarded(this, job, poll()):
+            this.polled.add(job.key)
+
+    async def _reconcile_job(self, this: RoundUnderWay, polled: Polled) -> None:
+        date = this.discovery.date if this.discovery else None
+        this.confirm(await self._task_poll.reconcile(self._source, polled, date))
+
+    async def _guarded(self, this: RoundUnderWay, job: Job, work: Coroutine[Any, Any, None]) -> bool:
+        """Work on one job, whose failure is noted and spoils nothing else; False where it was left undone."""
+        try:
+            await self._in_time(this, job, work)
+        except BatchThrottledError as error:
+            this.throttled, this.reason = error, str(error)
+            return False
+        except OvertakenError as error:  # whoever is reading the job says how that went
+            this.overtaken[job.key] = str(error)
+            return False
+        except LongReadError as error:
+            this.overtaken[job.key] = str(error)
+            this.queue(job, await self._clock.now())
+            return False
+        except BatchscopeError as error:
+            this.failures[job.key] = str(error)
+            _LOG.warning("The poll of %s in %s failed: %s", job.facts.id, self._source.account.id, error)
+        except Exception as error:  # a defect that one job meets mustn't end the polls of the others
+            this.failures[job.key] = f"{type(error).__name__}: {error}"
+            _LOG.exception("The poll of %s in %s broke", job.facts.id, self._source.account.id)
+        return True
+
+    async def _in_time(self, this: RoundUnderWay, job: Job, work: Coroutine[Any, Any, None]) -> None:
+        """Breaks off what lasts long beyond the deadline, as a crash might at any moment. Raises LongReadError then."""
+        try:
+            async with asyncio.timeout_at(this.deadline + _TO_END) as limit:
+                await work
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            self._task_poll.forget(self._source, job)
+            raise LongReadError(job.facts.id) from None
+
+    async def _save(self, job: Job) -> Job | None:
+        """Writes what the list told of a job; over what another process wrote meanwhile only if it is news.
+
+        The job as it was written, None where it wasn't. Raises UnreadableError, StorageError.
+        """
+        account = self._source.account
+        try:
+            return await self._records.save(account.key, job)
+        except CacheConflictError:
+            _LOG.info("Another process wrote %s of %s first.", job.facts.id, account.id)
+            stored = await self._records.load(account.key, job.facts.id)
+            if stored and not job.deleted and job.facts.is_later_than(stored.facts):
+                with suppress(CacheConflictError):
+                    await self._records.save(account.key, stored.seen(job.facts))
+        return None

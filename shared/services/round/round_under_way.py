@@ -1,0 +1,139 @@
+"""What a round under way has found so far; what its row and a poll on demand are told of it at the end."""
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from shared.domain.accounts.operations import JobMessage, Reason
+from shared.domain.core.keys import key_of
+from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.pictures import Confirmation
+from shared.domain.polling.rounds import ROUND_WAITS, WHOLE, Found, Round, mark_until
+from shared.errors import BatchThrottledError
+from shared.services.jobs.discovery import Discovery
+from shared.services.reading.task_poll import Polled
+
+
+class BesideEnd(NamedTuple):
+    """How a look beside the round over jobs ended: what the service asked to wait for, and what went wrong."""
+
+    throttled: BatchThrottledError | None = None
+    problem: str | None = None
+
+
+@dataclass(slots=True)
+class RoundUnderWay:
+    """Keys are job keys; `wanted` None means every live job, `deadline` is in loop time.
+
+    `thorough` rounds look at settled jobs as at any other: somebody asked for them. `queued` are jobs that a message is
+    to be sent about, each until when no other is.
+    `wanting` are jobs that were polled and want more than that; `noted` is the round's row once it was written.
+    `behind` are jobs in the queue because more of their tasks changed than a round may read.
+    `listed` is set once the jobs were listed, or couldn't be; `beside` is what went wrong with pools and schedules.
+    """
+
+    last: Round | None
+    wanted: frozenset[str] | None
+    deadline: float
+    thorough: bool = False
+    discovery: Discovery | None = None
+    confirmations: dict[str, Confirmation] = field(default_factory=dict)
+    wanting: list[Polled] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
+    overtaken: dict[str, str] = field(default_factory=dict)
+    polled: set[str] = field(default_factory=set)
+    queued: dict[str, datetime] = field(default_factory=dict)
+    behind: frozenset[str] = frozenset()
+    noted: Round | None = None
+    throttled: BatchThrottledError | None = None
+    reason: str | None = None
+    listed: asyncio.Event = field(default_factory=asyncio.Event)
+    beside: list[str] = field(default_factory=list)
+
+    async def jobs_of_schedules(self) -> dict[str, Job]:
+        """Jobs that belong to job schedules by key, deleted ones too, once jobs were listed."""
+        await self.listed.wait()
+        jobs = self.discovery.jobs if self.discovery else {}
+        return {key: job for key, job in jobs.items() if job.facts.schedule_id}
+
+    def goes_on(self, deadline: float | None = None) -> bool:
+        """False when time is up, be it that of an earlier `deadline`, or the service asks to be left alone."""
+        return self.throttled is None and asyncio.get_running_loop().time() < (deadline or self.deadline)
+
+    def is_elsewhere(self, job: Job, now: datetime) -> bool:
+        """True where the job is left to whoever gets its message; deltas go on while one waits to be read anew.
+
+        Unless more changed than a round may read.
+        """
+        is_left = job.picture is None or job.key in self.behind
+        return is_left and not self.thorough and self.is_in_queue(job, now)
+
+    def is_in_queue(self, job: Job, now: datetime) -> bool:
+        """True where a message about the job is on its way or being worked on."""
+        return self.last is not None and self.last.is_queued(job.key, now)
+
+    def queue(self, job: Job, now: datetime) -> None:
+        """Leaves a job to the queue, unless it is there already."""
+        if not self.is_in_queue(job, now):
+            self.queued[job.key] = mark_until(self.last.queued.get(job.key) if self.last else None, now)
+
+    def leave_rest(self, now: datetime) -> None:
+        """Leaves the jobs whose turn hasn't come to another round of the account, by one message for all of them."""
+        self.queued[WHOLE] = now + ROUND_WAITS
+
+    def messages(self, account_id: str) -> list[JobMessage]:
+        """Those that are to be sent about jobs, and about the account itself."""
+        jobs = self.discovery.jobs if self.discovery else {}
+        queued = sorted(self.queued.items()) if self.discovery else ()
+        return [
+            JobMessage(account_id, None) if key == WHOLE else JobMessage(account_id, jobs[key].facts.id, until)
+            for key, until in queued
+        ]
+
+    def confirm(self, polled: Polled) -> None:
+        """Notes that a job holds as it is stored, if that is what its poll found."""
+        if polled.confirmation:
+            self.confirmations[polled.job.key] = polled.confirmation
+
+    def as_round(self, started: datetime, now: datetime, calls: int) -> Round:
+        """As its row is to hold it, if it ended `now`; `calls` are those to Batch since it `started`."""
+        discovery = self.discovery
+        found = Found(
+            date=discovery.date if discovery else None,
+            was_full=discovery.was_full if discovery else False,
+            live=frozenset(job.key for job in discovery.live()) if discovery else None,
+            polled=frozenset(self.polled),
+            confirmations=self.confirmations,
+            failures=self.failures,
+            queued=self.queued if discovery else {},
+        )
+        backoff = now + self.throttled.retry_after if self.throttled else None
+        whole = started if self.wanted is None else (self.last.whole_round_at if self.last else None)
+        return Round(
+            started_at=started,
+            whole_round_at=whole,
+            finished_at=now,
+            reason=self.reason,
+            batch_calls=calls,
+            backoff_until=backoff,
+        ).after(self.last, found)
+
+    def reasons(self, wanted: Collection[str] | None) -> tuple[Reason, ...]:
+        """Why a poll on demand of the ids `wanted` (None: all) didn't come to a good end, job by job."""
+        whole = tuple(Reason(None, problem) for problem in (self.reason, *self.beside) if problem)
+        if self.discovery is None:
+            return whole
+        jobs = self.discovery.jobs
+        failed = [Reason(jobs[key].facts.id, message) for key, message in sorted(self.failures.items())]
+        late = [
+            Reason(job.facts.id, "The time of this round was over before its turn came; the next round begins with it.")
+            for job in self.discovery.live()
+            if not self.reason
+            and job.key not in self.polled | self.overtaken.keys()
+            and (self.wanted is None or job.key in self.wanted)
+        ]
+        failed += [Reason(jobs[key].facts.id, message) for key, message in sorted(self.overtaken.items())]
+        unknown = [Reason(name, f"There is no job '{name}'.") for name in wanted or () if key_of(name) not in jobs]
+        return (*whole, *failed, *late, *unknown)

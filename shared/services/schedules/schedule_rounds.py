@@ -1,0 +1,232 @@
+"""A look at an account's job schedules, beside the round over its jobs: one list tells all of them.
+
+Where schedules may still change it is taken with every round, else now and then, or once a job shows up that belongs to
+a schedule which isn't known. An account without schedules costs nothing in between, neither requests nor storage.
+Schedules are remembered while this process is the last that looked, and read from storage now and then.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.domain.core.keys import key_of
+from shared.domain.core.stored_times import is_over, is_until
+from shared.domain.jobs.jobs import COMPLETED
+from shared.domain.polling.schedule_rounds import ScheduleRound, look_is_due
+from shared.domain.schedules.schedules import Schedule, ScheduleFacts
+from shared.errors import BatchMissingError, BatchscopeError, CacheConflictError
+from shared.log import logger
+from shared.services.round.round_under_way import BesideEnd
+from shared.services.schedules.schedules_under_way import Heard, SchedulesUnderWay
+from shared.stores.batch.batch_schedules import BatchSchedules
+from shared.stores.schedules import KnownSchedules, ScheduleStore
+from shared.stores.tables.unreadable import Unreadable, warn_of
+
+_LOG = logger(__name__)
+_LOOK_UPS = 50  # in one round, after many schedules were deleted at once
+
+
+class ScheduleRounds:
+    """Looks at the schedules of one account, one at a time; other processes are met through ETags.
+
+    `idle` is the time between two looks where no schedule is known that may still change; `horizon` how long ago one
+    may have completed that is seen for the first time.
+    """
+
+    def __init__(
+        self, source: BatchSchedules, store: ScheduleStore, clock: Clock, *, idle: timedelta, horizon: timedelta
+    ) -> None:
+        self.source = source
+        self._key = source.account.key
+        self._store = store
+        self._clock = clock
+        self._idle = idle
+        self._horizon = horizon
+        self._until: datetime | None = None
+        self._there: frozenset[str] = frozenset()
+        self._asked_for: set[str] = set()
+        self._read_at: datetime | None = None
+
+    async def run(self, heard: Heard, goes_on: Callable[[], bool], *, thorough: bool = False) -> BesideEnd:
+        """A look, if one is due; what Batch refuses is noted, and given.
+
+        `heard` gives the jobs of schedules by key, once the jobs were listed; it is asked only where nothing else calls
+        for a look, which `thorough` does, or counting needs a job. Raises StorageError and CacheConflictError.
+        """
+        started = await self._clock.now()
+        rests = not thorough and self._until is not None and is_until(self._until, self._idle, started)
+        if rests and not await self._hears_of_others(heard):
+            return BesideEnd()
+        known = await self._load(started, anew=thorough)
+        due = thorough or look_is_due(known.last, known.schedules.values(), started, idle=self._idle)
+        if not due and not rests and known.last:
+            self._rest(known.last.started_at, known.schedules.values())
+            if not await self._hears_of_others(heard):
+                return BesideEnd()
+        warn_of(self._key, known.unreadable.values())
+        return await self._look(SchedulesUnderWay(known, goes_on, heard), started)
+
+    async def _load(self, now: datetime, *, anew: bool) -> KnownSchedules:
+        """What is stored; what a process left there that died before its last word shows after `idle` at the latest."""
+        if anew or self._read_at is None or is_over(self._read_at, self._idle, now):
+            self._store.forget(self._key)
+            self._read_at = now
+        return await self._store.load_known(self._key)
+
+    def _rest(self, since: datetime, schedules: Iterable[Schedule]) -> None:
+        """Until then nothing calls for a look but jobs of other schedules than these."""
+        self._until = since + self._idle
+        self._there = frozenset(schedule.key for schedule in schedules if not schedule.deleted)
+
+    async def _hears_of_others(self, heard: Heard) -> bool:
+        """True where there are jobs of schedules that aren't known; once for each, as it may be gone by now."""
+        jobs = (await heard()).values()
+        others = {key_of(job.facts.schedule_id or "") for job in jobs if not job.deleted} - self._there
+        news, self._asked_for = others - self._asked_for, others
+        return bool(news)
+
+    async def _look(self, this: SchedulesUnderWay, started: datetime) -> BesideEnd:
+        calls, self._until = self.source.calls, None
+        try:
+            await self._list(this)
+            await self._specify(this)
+            await self._settle(this)
+        except BatchscopeError as error:
+            this.fail(None, error)
+            _LOG.warning("A round over the job schedules of %s failed: %s", self.source.account.id, error)
+        except Exception as error:  # a defect must show in verdicts, and leave the round over jobs alone
+            this.reason = f"{type(error).__name__}: {error}"
+            _LOG.exception("A round over the job schedules of %s broke", self.source.account.id)
+        done = await self._save(this, started, self.source.calls - calls)
+        if not look_is_due(done, this.schedules.values(), started, idle=self._idle):
+            self._rest(started, this.schedules.values())
+        return BesideEnd(this.throttled, f"Job schedules: {done.problem}" if done.problem else None)
+
+    async def _list(self, this: SchedulesUnderWay) -> None:
+        """Lists schedules, and looks up those that are missing."""
+        listed = await self.source.fetch_schedules()
+        this.date = listed.date
+        there = {facts.key: facts for facts in listed.schedules}
+        this.told |= there.keys()
+        this.failures |= {key: row.why for key, row in this.known.unreadable.items()} | dict(listed.nonsense)
+        for key, facts in there.items():
+            old = this.schedules.get(key)
+            if old is not None:
+                this.schedules[key] = old.seen(facts, listed.date, this.before(old))
+            elif key in this.known.unreadable or not self._is_past(facts, listed.date):
+                this.schedules[key] = this.first_seen(facts, listed.date)
+        seen = there.keys() | listed.nonsense.keys()
+        missing = [schedule for key, schedule in sorted(this.schedules.items()) if key not in seen]
+        for schedule in [schedule for schedule in missing if not schedule.deleted][:_LOOK_UPS]:
+            if this.may_go_on():
+                await self._look_up(this, schedule, listed.date)
+        for row in [row for key, row in sorted(this.known.unreadable.items()) if key not in seen][:_LOOK_UPS]:
+            if this.may_go_on():
+                await self._look_up_unreadable(this, row, listed.date)
+
+    def _is_past(self, facts: ScheduleFacts, now: datetime) -> bool:
+        return facts.state == COMPLETED and facts.state_transition_time < now - self._horizon
+
+    async def _look_up(self, this: SchedulesUnderWay, schedule: Schedule, date: datetime) -> None:
+        """A schedule that no list shows is gone when a GET says so, never otherwise."""
+        before = this.before(schedule)
+        try:
+            facts = await self.source.fetch_schedule(schedule.facts.id)
+            this.schedules[schedule.key] = schedule.seen(facts, date, before)
+            this.told.add(schedule.key)
+        except BatchMissingError:
+            this.schedules[schedule.key] = schedule.gone(date, before)
+        except BatchscopeError as error:
+            this.fail([schedule.key], error)
+
+    async def _look_up_unreadable(self, this: SchedulesUnderWay, row: Unreadable, date: datetime) -> None:
+        """A row that can't be read, of a schedule that no list shows, goes as well only when a GET says so."""
+        try:
+            facts = await self.source.fetch_schedule(row.id)
+            this.schedules[facts.key] = this.first_seen(facts, date)
+            this.told.add(facts.key)
+        except BatchMissingError:
+            with suppress(CacheConflictError):  # another process wrote it meanwhile
+                await self._store.delete(self._key, row.key, row.etag)
+        except BatchscopeError as error:
+            this.fail([row.key], error)
+
+    async def _specify(self, this: SchedulesUnderWay) -> None:
+        """Reads what the jobs of new and modified schedules are to be like, all by one list."""
+        wanted = [schedule for schedule in this.schedules.values() if schedule.wants_specification]
+        if not wanted or not this.may_go_on():
+            return
+        since = min(schedule.facts.last_modified for schedule in wanted)
+        try:
+            told = await self.source.fetch_specifications(modified_since=since)
+        except BatchscopeError as error:
+            this.fail((schedule.key for schedule in wanted), error)
+            return
+        for schedule in wanted:
+            found = told.get((schedule.key, schedule.facts.last_modified))
+            if isinstance(found, str):
+                this.schedules[schedule.key] = schedule.not_specified(found)
+            elif found is not None:  # else it was modified since it was listed: the next list tells both
+                this.schedules[schedule.key] = schedule.specified(*found)
+
+    async def _settle(self, this: SchedulesUnderWay) -> None:
+        """Notes for which run the first job that is counted was made, while that job is known."""
+        wanted = [schedule for schedule in this.schedules.values() if schedule.telling_job]
+        jobs = await this.heard() if wanted else {}
+        for schedule in wanted:
+            if job := jobs.get(key_of(schedule.telling_job or "")):
+                this.schedules[schedule.key] = schedule.counted_from(job.facts.creation_time)
+
+    async def _save(self, this: SchedulesUnderWay, started: datetime, calls: int) -> ScheduleRound:
+        """Writes schedules that changed, and then what this look found, which it gives."""
+        stored, overtaken = await self._save_schedules(this)
+        last = this.known.last
+        there = {key: schedule for key, schedule in this.schedules.items() if not schedule.deleted}
+        listed = {key: schedule.version for key, schedule in there.items() if key in this.told - overtaken}
+        unsure = there.keys() - this.told
+        unsure |= {
+            key
+            for key, old in this.known.schedules.items()
+            if (key in overtaken and not old.deleted) or (old.deleted and last is not None and last.is_overtaken(old))
+        }
+        held = {key: this.held(key) for key in unsure}
+        states = Counter(schedule.facts.state for schedule in there.values())
+        whole = last or ScheduleRound(started)
+        if this.date:
+            whole = ScheduleRound(started, this.date, confirmations=listed, states=states, held=held)
+        done = replace(
+            whole,
+            started_at=started,
+            reason=this.reason,
+            batch_calls=calls,
+            failures=this.failures,
+            etag=last.etag if last else None,
+        )
+        await self._store.save_round(self._key, done, stored)
+        return done
+
+    async def _save_schedules(self, this: SchedulesUnderWay) -> tuple[dict[str, Schedule] | None, set[str]]:
+        """Writes those that changed; gives all as they are stored then, None where that isn't known for sure.
+
+        And the keys of those that another process wrote first.
+        """
+        older = await self._told_since(this)
+        changed = [this.written(schedule) for schedule in this.changed() if schedule.key not in older]
+        ends = await self._store.save_all(self._key, changed) if changed else []
+        stored = {end.key: end for end in ends if isinstance(end, Schedule)}
+        if overtaken := ({schedule.key for schedule in changed} - stored.keys()) | older:
+            _LOG.info("Others read job schedules of %s first: %s", self.source.account.id, ", ".join(sorted(overtaken)))
+        is_sure = not overtaken and not this.known.unreadable
+        return {**this.known.schedules, **stored} if is_sure else None, overtaken
+
+    async def _told_since(self, this: SchedulesUnderWay) -> set[str]:
+        """Changed schedules that a faster look knows as of later. They are left to that look, or to the next one."""
+        changed = [schedule.key for schedule in this.changed() if schedule.key not in this.known.unreadable]
+        last = await self._store.load_round(self._key) if changed else None
+        if last is None or last.as_of is None or this.date is None or last.as_of <= this.date:
+            return set()
+        later = {key for key, (_, as_of) in last.holding().items() if as_of > this.date}
+        return {key for key in changed if key not in this.known.schedules or key in later}

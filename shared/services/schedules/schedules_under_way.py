@@ -1,0 +1,67 @@
+"""What a look at job schedules has found so far."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from shared.domain.jobs.jobs import Job
+from shared.domain.schedules.schedules import Schedule, ScheduleFacts, first_seen
+from shared.errors import BatchscopeError, BatchThrottledError
+from shared.stores.schedules import KnownSchedules
+
+type Heard = Callable[[], Awaitable[Mapping[str, Job]]]
+
+
+@dataclass(slots=True)
+class SchedulesUnderWay:
+    """What has been found so far: schedules by key, as they are known now, and what went wrong with single ones.
+
+    `told` are those that the list showed, or a GET.
+    """
+
+    known: KnownSchedules
+    goes_on: Callable[[], bool]
+    heard: Heard
+    schedules: dict[str, Schedule] = field(init=False)
+    told: set[str] = field(default_factory=set)
+    failures: dict[str, str] = field(default_factory=dict)
+    date: datetime | None = None
+    throttled: BatchThrottledError | None = None
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        self.schedules = dict(self.known.schedules)
+
+    def first_seen(self, facts: ScheduleFacts, at: datetime) -> Schedule:
+        """One that isn't known. Over a row that can't be read it is written under the ETag of that."""
+        row = self.known.unreadable.get(facts.key)
+        return replace(first_seen(facts, at), etag=row.etag if row else None)
+
+    def before(self, schedule: Schedule) -> datetime:
+        """As of when a schedule was known the last time."""
+        return self.known.last.as_of_schedule(schedule) if self.known.last else schedule.seen_at
+
+    def held(self, key: str) -> tuple[str, datetime]:
+        """Which version of one that this look can't confirm held the last time, and as of when."""
+        schedule, last = self.known.schedules[key], self.known.last
+        is_overtaken = last is not None and last.is_overtaken(schedule)
+        return last.holding()[key] if last and is_overtaken else (schedule.version, self.before(schedule))
+
+    def written(self, schedule: Schedule) -> Schedule:
+        """As it is to be written: as of when it holds."""
+        as_of = self.date if schedule.key in self.told else self.before(self.known.schedules[schedule.key])
+        return replace(schedule, written_as_of=as_of)
+
+    def changed(self) -> list[Schedule]:
+        return [schedule for key, schedule in self.schedules.items() if schedule != self.known.schedules.get(key)]
+
+    def may_go_on(self) -> bool:
+        return self.throttled is None and self.goes_on()
+
+    def fail(self, keys: Iterable[str] | None, error: BatchscopeError) -> None:
+        """After something failed that concerns some schedules, or all (None)."""
+        self.throttled = error if isinstance(error, BatchThrottledError) else self.throttled
+        if keys is None:
+            self.reason = str(error)
+        else:
+            self.failures |= dict.fromkeys(keys, str(error))

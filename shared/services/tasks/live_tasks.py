@@ -1,0 +1,56 @@
+"""One task in full, asked of Batch when somebody wants to see it; what the cache knows of it is told beside.
+
+It asks under the same conditions as a poll: not where monitoring is switched off, nor while the service wants to be
+left alone, and within the account's cap of calls. Names that clients send become part of an address only if Batch could
+have given them.
+"""
+
+import re
+from collections.abc import Mapping
+
+from shared.clock import Clock
+from shared.domain.core.keys import key_of
+from shared.domain.reports.reports import LiveTask
+from shared.errors import BatchMissingError, NotFoundError
+from shared.services.accounts.registry import found
+from shared.services.jobs.leave import require_leave
+from shared.services.queries.queries import Queries
+from shared.services.tasks.task_queries import TaskQueries
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.batch.batch import BatchAccount
+
+_TASK_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class LiveTasks:
+    """`sources` by account id."""
+
+    def __init__(
+        self,
+        sources: Mapping[str, BatchAccount],
+        queries: Queries,
+        tasks: TaskQueries,
+        monitoring: MonitoringStore,
+        clock: Clock,
+    ) -> None:
+        self._sources = sources
+        self._queries = queries
+        self._tasks = tasks
+        self._monitoring = monitoring
+        self._clock = clock
+
+    async def task(self, account_id: str, job_id: str, task_id: str) -> LiveTask:
+        """Raises NotFoundError, MonitoringOffError, and BatchError where Batch doesn't give it."""
+        source = found(self._sources, account_id)
+        report = await self._queries.job(account_id, job_id)
+        job = report.job.facts.id
+        missing = NotFoundError("task", task_id, f" in the job '{job}'{', which was deleted' * report.job.deleted}")
+        if report.job.deleted or not _TASK_ID.fullmatch(task_id):
+            raise missing
+        await require_leave(source, self._monitoring, self._clock)
+        try:
+            details, omitted = await source.fetch_task_details(job, task_id)
+        except BatchMissingError as error:
+            raise missing from error
+        cached = await self._tasks.task(account_id, job_id, key_of(task_id))
+        return LiveTask(details, omitted, cached, report.verdict.as_of)

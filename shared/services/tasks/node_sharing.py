@@ -1,0 +1,107 @@
+"""How many tasks ran on a node beside another, as the stored runs tell: nothing is asked of Batch.
+
+Jobs that may have used the pool then are looked through as far as a bound allows: the task's own first, of a large one
+the tasks whose ids stand next to the task's.
+"""
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.keys import KeyRange, key_of, keys_before
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.jobs.jobs import Job
+from shared.domain.tasks.tasks import Task, TaskCounts
+from shared.domain.telemetry.query.task_runs import Stay
+from shared.domain.timeline.timeline import Run, runs_of
+from shared.errors import CacheConflictError, NotFoundError
+from shared.services.tasks.leaf_walk import LeafWalk
+from shared.stores.jobs.jobs import JobStore
+
+_ALL = KeyRange()
+_MOST_TASKS = 200_000  # of the task's own job, and of all others
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """Of so many other tasks the latest run shared time on the node, or of more, unless it `is_complete`."""
+
+    tasks: int
+    is_complete: bool
+
+
+class NodeSharing:
+    def __init__(self, jobs: JobStore, walk: LeafWalk) -> None:
+        self._jobs = jobs
+        self._walk = walk
+
+    async def of(self, account: Account, job: Job, task: Task, stay: Stay) -> Sharing:
+        """Raises CacheConflictError, StorageError."""
+        own, is_complete = await self._own_runs(account, job, task, stay)
+        tasks = sum(run.task != task.id for run in own)
+        known = await self._jobs.load_known(account.key)
+        room, is_complete = _MOST_TASKS, is_complete and not known.unreadable
+        for other in _latest_first(known.jobs):
+            if other.key == job.key or not _may_share(other, stay):
+                continue
+            room -= other.picture.counts.total if other.picture else 0
+            runs = await self._runs_if_told(account, other, stay) if other.picture and room >= 0 else None
+            clear = [run for run in runs or () if run.end or not other.deleted]
+            tasks += len(clear)  # runs that a deleted job left open ended nobody knows when
+            is_complete = is_complete and runs is not None and len(clear) == len(runs)
+        return Sharing(tasks, is_complete)
+
+    async def _own_runs(self, account: Account, job: Job, task: Task, stay: Stay) -> tuple[list[Run], bool]:
+        """Those of the task's own job, and whether that are all."""
+        if job.picture is None or job.picture.counts.total <= _MOST_TASKS:
+            return await self._runs(account, job, stay), True
+        key, half = key_of(task.id), _MOST_TASKS // 2
+        before = await self._runs(account, job, stay, keys_before(key), most=half, backwards=True)
+        return before + await self._runs(account, job, stay, KeyRange(key), most=half), False
+
+    async def _runs_if_told(self, account: Account, job: Job, stay: Stay) -> list[Run] | None:
+        """None where the job changes too fast, or is forgotten."""
+        try:
+            return await self._runs(account, job, stay)
+        except (CacheConflictError, NotFoundError):
+            return None
+
+    async def _runs(
+        self,
+        account: Account,
+        job: Job,
+        stay: Stay,
+        keys: KeyRange = _ALL,
+        *,
+        most: int | None = None,
+        backwards: bool = False,
+    ) -> list[Run]:
+        """Those of a range's first or last tasks, `most` of them, to whole leaves."""
+        found, seen = list[Run](), 0
+        slices = self._walk.slices(account.id, job.facts.id, keys=keys, wanted=_any, backwards=backwards)
+        async with aclosing(slices):
+            async for part in slices:
+                found += stay.shared_by(runs_of(part.leaf, part.places))
+                seen += len(part.places)
+                if most is not None and seen >= most:
+                    break
+        return found
+
+
+def _latest_first(jobs: Mapping[str, Job]) -> list[Job]:
+    return sorted(jobs.values(), key=lambda job: job.facts.creation_time, reverse=True)
+
+
+def _may_share(job: Job, stay: Stay) -> bool:
+    """Whether tasks of a job may have run in the pool then."""
+    facts, over = job.facts, job.facts.end_time or job.deleted_at
+    return (
+        (facts.pool_id is None or key_of(facts.pool_id) == key_of(stay.node[0]))
+        and to_milliseconds(facts.creation_time) < stay.end
+        and (over is None or to_milliseconds(over) > stay.begin)
+    )
+
+
+def _any(_counts: TaskCounts, _summary: bytes | None) -> bool:
+    return True

@@ -1,0 +1,79 @@
+"""The cached tasks of a job as lists want them: filtered, in an order, so many behind a position."""
+
+from bisect import bisect_left
+from collections.abc import AsyncGenerator, Collection
+from contextlib import aclosing
+
+from shared.domain.core.keys import KeyRange, keys_after, keys_before
+from shared.domain.leaves.task_lists import ALL, TaskList
+from shared.domain.leaves.task_order import BestTasks
+from shared.domain.tasks.tasks import Task
+from shared.services.tasks.leaf_walk import LeafWalk
+
+
+class TaskQueries:
+    """Lists tasks; nothing is asked of Batch."""
+
+    def __init__(self, walk: LeafWalk) -> None:
+        self._walk = walk
+
+    async def tasks(self, account_id: str, job_id: str, listed: TaskList) -> AsyncGenerator[list[Task]]:
+        """Tasks in their order, up to some thousand at a time as they come in. To be closed by whoever stops early.
+
+        By id it reads no further than to the leaf that makes them full; other orders read all leaves that can hold
+        any. Raises NotFoundError before the first, CacheConflictError.
+        """
+        tasks = self._by_id if listed.order.is_by_id else self._by_value
+        async with aclosing(tasks(account_id, job_id, listed)) as batches:
+            async for batch in batches:
+                yield batch
+
+    async def task(self, account_id: str, job_id: str, task_key: str) -> Task | None:
+        """One task by its key, None where there is none. Raises NotFoundError for account and job."""
+        keys = KeyRange(task_key, keys_after(task_key).low)
+        async with aclosing(self._walk.slices(account_id, job_id, keys=keys, wanted=ALL.may_match)) as slices:
+            async for part in slices:
+                for at in part.places:
+                    return part.leaf.row(at)
+        return None
+
+    async def named(self, account_id: str, job_id: str, keys: Collection[str]) -> dict[str, Task]:
+        """Those of some tasks that there are, by key; only leaves that may hold one are read. Raises as `task` does."""
+        ordered, found = sorted(keys), dict[str, Task]()
+        if not ordered:
+            return found
+        around = KeyRange(ordered[0], keys_after(ordered[-1]).low)
+        slices = self._walk.slices(
+            account_id, job_id, keys=around, wanted=ALL.may_match, holds=lambda part: bool(part.places(ordered))
+        )
+        async with aclosing(slices):
+            async for part in slices:
+                for key in (ordered[at] for at in part.keys.places(ordered)):
+                    at = bisect_left(part.leaf.keys, key)
+                    if part.leaf.keys[at : at + 1] == [key]:
+                        found[key] = part.leaf.row(at)
+        return found
+
+    async def _by_id(self, account_id: str, job_id: str, listed: TaskList) -> AsyncGenerator[list[Task]]:
+        wanted, backwards, left = listed.wanted, listed.order.descending, listed.limit
+        keys = wanted.keys
+        if listed.after is not None:
+            key = listed.after[-1]
+            keys = keys.common(keys_before(key) if backwards else keys_after(key))
+        slices = self._walk.slices(account_id, job_id, keys=keys, wanted=wanted.may_match, backwards=backwards)
+        async with aclosing(slices):
+            async for part in slices:
+                places = wanted.places(part.leaf, part.keys)
+                chosen = (places[::-1] if backwards else places)[:left]
+                yield [part.leaf.row(at) for at in chosen]
+                left -= len(chosen)
+                if not left:
+                    return
+
+    async def _by_value(self, account_id: str, job_id: str, listed: TaskList) -> AsyncGenerator[list[Task]]:
+        wanted, best = listed.wanted, BestTasks(listed.order, listed.limit, listed.after)
+        slices = self._walk.slices(account_id, job_id, keys=wanted.keys, wanted=wanted.may_match)
+        async with aclosing(slices):
+            async for part in slices:
+                best.take(part.leaf, wanted.places(part.leaf, part.keys))
+        yield best.tasks()

@@ -1,0 +1,51 @@
+"""What the stored tasks of a job that haven't completed require, and which of them were tried again most often."""
+
+from contextlib import aclosing
+
+from shared.domain.jobs.observations import Retried, Waiting
+from shared.domain.leaves.task_filters import TaskFilter
+from shared.domain.leaves.task_lists import TaskList
+from shared.domain.reports.reports import JobReport
+from shared.domain.tasks.tasks import ACTIVE, PREPARING, RUNNING, Task
+from shared.services.tasks.task_queries import TaskQueries
+
+LOOKED_AT, MAX_LOOKED_AT = 100, 10_000
+_MAX_RETRIED = 3
+_AGAIN = 2  # retries from which on it is asked whether they have an end
+
+
+class UnfinishedTasks:
+    def __init__(self, tasks: TaskQueries) -> None:
+        self._tasks = tasks
+
+    async def waiting(self, report: JobReport, most: int = LOOKED_AT) -> Waiting | None:
+        """The slots of the first waiting tasks; None without any. Raises CacheConflictError, UnreadableError."""
+        slots = [task.slots for task in await self._in_state(report, ACTIVE, most)]
+        return Waiting(len(slots), min(slots), max(slots)) if slots else None
+
+    async def most_retried(self, report: JobReport) -> tuple[Retried, ...]:
+        """Of the first tasks of each state those that were tried again most often, more than once; the most first.
+
+        Looks at none where the job has no retries. Raises CacheConflictError, UnreadableError.
+        """
+        picture = report.job.picture
+        insight = picture.insight.unpack() if picture and picture.insight else None
+        if (
+            picture is None
+            or insight is None
+            or not insight.retries
+            or picture.counts.completed == picture.counts.total
+        ):
+            return ()
+        tasks = [task for state in (RUNNING, PREPARING, ACTIVE) for task in await self._in_state(report, state)]
+        tried = [task for task in tasks if task.retries >= _AGAIN]
+        most = sorted(tried, key=lambda task: -task.retries)[:_MAX_RETRIED]
+        return tuple(Retried(task.id, task.retries, len(tried) - 1) for task in most)
+
+    async def _in_state(self, report: JobReport, state: int, most: int = LOOKED_AT) -> list[Task]:
+        listed = TaskList(most, TaskFilter(states=frozenset({state})))
+        found: list[Task] = []
+        async with aclosing(self._tasks.tasks(report.account.id, report.job.facts.id, listed)) as batches:
+            async for batch in batches:
+                found += batch
+        return found

@@ -1,0 +1,109 @@
+"""Minutes of days that are past their time become hours, a day of an incarnation at a time, in small transactions.
+
+A death between any two leaves each minute in exactly one of the two kinds, and the next run goes on from there. Memory
+holds what one transaction does. Nothing is dropped here: hours go when their own time is over (taken_in.py).
+"""
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from shared.domain.core.keys import partition_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.telemetry.rollups.chunks import HOURS, MOST_CELLS, add_column, cells_of, chunks_of
+from shared.domain.telemetry.rollups.rollups import Rollups, hours, merged
+from shared.stores.tables.unit_writes import Operation
+from shared.stores.telemetry.node_index import Held, NodeIndex
+from shared.stores.telemetry.telemetry_hours import HourStore, hour_rows, number_of
+from shared.stores.telemetry.telemetry_rows import Kept
+
+_DAY = 86_400_000  # milliseconds
+_GRACE = timedelta(hours=1)  # longer than any function call: what was taken when the day went out is written by then
+_ENOUGH_CELLS = 20_000  # minutes of series; a row adds 10,000 at most, and hours that stood there before as many
+_ENOUGH_ROWS = 90  # deleted and written
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Rows of minutes that go in one transaction, and the hours that they come to, by session."""
+
+    rows: list[Kept] = field(default_factory=list)
+    hours: dict[int, Rollups] = field(default_factory=dict)
+    cells: int = 0
+
+    @property
+    def is_enough(self) -> bool:
+        return self.cells >= _ENOUGH_CELLS or len(self.rows) + len(self.hours) >= _ENOUGH_ROWS
+
+    def add(self, row: Kept) -> None:
+        minutes: Rollups = {}
+        for name, packed in row.chunk.columns.items():
+            self.cells += add_column(minutes, name, row.chunk.block, packed)
+        self.rows.append(row)
+        self.hours[row.chunk.session] = merged((self.hours.get(row.chunk.session, {}), hours(minutes)))
+
+
+class HourRollups:
+    def __init__(self, store: HourStore, index: NodeIndex) -> None:
+        self._store = store
+        self._index = index
+
+    async def run(self, account_key: str, moment: datetime, goes_on: Callable[[], bool]) -> int:
+        """Rolls up what was over an hour before a moment, the earliest day first; gives how many days of blobs.
+
+        It ends when it mustn't go on; what is left the next run does, and until then it stands in minutes. Raises
+        CacheConflictError where another host does the same, StorageError.
+        """
+        over = to_milliseconds(moment - _GRACE) // _DAY
+        held = sorted(await self._index.load_unrolled_before(account_key, over), key=_of_day)
+        done = 0
+        for (day, incarnation), some in groupby(held, key=_of_day):
+            if not await self._roll_up(account_key, incarnation, day, list(some), goes_on):
+                break
+            done += 1
+        return done
+
+    async def _roll_up(
+        self, account_key: str, incarnation: str, day: int, held: Collection[Held], goes_on: Callable[[], bool]
+    ) -> bool:
+        """Whether no minutes of the day are left. That there may be hours is noted before there are any."""
+        if not goes_on():
+            return False
+        partition, batch = partition_of(account_key, incarnation), _Batch()
+        await self._index.note(account_key, held, rolled=False)
+        async for row in self._store.minutes_of(partition, day):
+            await asyncio.to_thread(batch.add, row)
+            if batch.is_enough:
+                await self._write(partition, day, batch)
+                batch = _Batch()
+                if not goes_on():
+                    return False
+        if batch.rows:
+            await self._write(partition, day, batch)
+        await self._index.note(account_key, held, rolled=True)
+        return True
+
+    async def _write(self, partition: str, day: int, batch: _Batch) -> None:
+        """Hours of a session are merged into its last row while there is room for what stands in such rows."""
+        operations: list[Operation] = []
+        room = MOST_CELLS
+        for session, some in batch.hours.items():
+            last = await self._store.last_of(partition, day, session)
+            before: Rollups = {}
+            number = number_of(last) if last else 0
+            for name, packed in last.chunk.columns.items() if last else ():
+                add_column(before, name, day, packed, HOURS)
+            cells = cells_of({session: before})
+            if cells < room:
+                room -= cells
+            else:
+                last, before, number = None, {}, number + 1
+            chunks = chunks_of(session, merged((before, some)), HOURS)
+            operations += hour_rows(partition, chunks, last, number)
+        await self._store.replace(partition, batch.rows, operations)
+
+
+def _of_day(held: Held) -> tuple[int, str]:
+    return held.day, held.incarnation

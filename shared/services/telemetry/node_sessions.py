@@ -1,0 +1,88 @@
+"""Which sessions of which blobs hold a node's telemetry, by the index, as the blobs themselves confirm it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from shared.domain.core.keys import key_of, partition_of
+from shared.domain.telemetry.query.task_runs import Tie, tie_of
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
+from shared.domain.telemetry.sessions.node_facts import NodeFacts
+from shared.stores.telemetry.node_index import Held, NodeIndex, task_name
+from shared.stores.telemetry.telemetry import TelemetryStore, Told
+
+_AT_ONCE = 16  # requests
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSession:
+    """A session that holds something of a day, whose it is, and what it told of its node."""
+
+    held: Held
+    whose: Identity
+    facts: NodeFacts
+
+
+class NodeSessions:
+    def __init__(self, telemetry: TelemetryStore, index: NodeIndex) -> None:
+        self._telemetry = telemetry
+        self._index = index
+
+    async def find(
+        self, account_key: str, pool: str, node: str, hours: tuple[int, int]
+    ) -> dict[str, Collection[NodeSession]]:
+        """Those of hours since 1970, from the first to the last, by partition. Raises StorageError."""
+        return await self._found(account_key, node, hours, lambda told: _is_of(told.whose, pool, node))
+
+    async def find_of_task(
+        self, account_key: str, job: str, task: str, pool: str, hours: tuple[int, int]
+    ) -> dict[str, Collection[NodeSession]]:
+        """Those that name a task of a pool and no node of Batch, but a host's name, or none. Otherwise as `find`."""
+
+        def is_wanted(told: Told) -> bool:
+            is_nodes = bool(told.whose.node) and not told.by_host
+            return not is_nodes and _may_be_in(told.whose, pool) and tie_of(told.whose, job, task) is Tie.TASK
+
+        return await self._found(account_key, task_name(job, task), hours, is_wanted)
+
+    async def _found(
+        self, account_key: str, name: str, hours: tuple[int, int], is_wanted: Callable[[Told], bool]
+    ) -> dict[str, Collection[NodeSession]]:
+        """Those which the index has under a name, as far as what they told themselves makes them wanted."""
+        first, last = hours
+        held = await self._index.load(account_key, name, first // HOURS_A_DAY, last // HOURS_A_DAY)
+        by_incarnation: dict[str, list[Held]] = {}
+        for one in held:
+            by_incarnation.setdefault(one.incarnation, []).append(one)
+        partitions = {partition_of(account_key, name): some for name, some in sorted(by_incarnation.items())}
+        told = await some_at_once(self._telemetry.load_told, partitions)
+        found = {partition: _sessions(some, told[partition], is_wanted) for partition, some in partitions.items()}
+        return {partition: sessions for partition, sessions in found.items() if sessions}
+
+
+async def some_at_once[T](load: Callable[[str], Awaitable[T]], partitions: Collection[str]) -> dict[str, T]:
+    """What is loaded of each partition, in their order."""
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def loaded(partition: str) -> T:
+        async with gate:
+            return await load(partition)
+
+    return dict(zip(partitions, await asyncio.gather(*map(loaded, partitions)), strict=True))
+
+
+def _sessions(
+    held: Collection[Held], told: Mapping[int, Told], is_wanted: Callable[[Told], bool]
+) -> Collection[NodeSession]:
+    known = [(one, told[one.session]) for one in held if one.session in told]
+    return [NodeSession(one, some.whose, some.facts) for one, some in known if is_wanted(some)]
+
+
+def _is_of(whose: Identity, pool: str, node: str) -> bool:
+    return key_of(whose.node) == key_of(node) and _may_be_in(whose, pool)
+
+
+def _may_be_in(whose: Identity, pool: str) -> bool:
+    """A session that doesn't tell its pool may be of any."""
+    return not whose.pool or key_of(whose.pool) == key_of(pool)

@@ -1,0 +1,171 @@
+"""What a task's node measured while the task ran: the node's series, clipped to a run.
+
+The latest run is the one that is stored; those before it are told by events, as far as these came.
+
+Blobs that name the task count alone. Otherwise it is what the node measured, of which other tasks may have their part.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from shared.clock import Clock
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.events.batch_events import BatchEvent
+from shared.domain.events.event_lists import EventFilter
+from shared.domain.reports.reports import JobReport
+from shared.domain.tasks.tasks import Task
+from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.query.earlier_runs import STARTED_WITHIN, earlier_runs
+from shared.domain.telemetry.query.ranges import Range
+from shared.domain.telemetry.query.task_runs import Stay, TaskRun, Tie, attempts_of, run_of, tie_of
+from shared.errors import HistoryRangeError, NotFoundError
+from shared.services.events.event_queries import EventQueries
+from shared.services.queries.queries import Queries
+from shared.services.tasks.node_sharing import NodeSharing, Sharing
+from shared.services.tasks.task_queries import TaskQueries
+from shared.services.telemetry.node_sessions import NodeSession
+from shared.services.telemetry.telemetry_queries import NodeTelemetry, TelemetryQueries
+
+_NOT_BEGUN = "The task hasn't begun to run."
+_NO_NODE = "It isn't known on which node the task ran."
+_OTHER_TIME = "The task didn't run in the time that is asked for."
+_PAST = "The task ran before the time of which telemetry is kept."
+_OF_OTHERS = "The telemetry of the node in that time names other tasks only."
+_NOTHING = "Nothing of that kind that came from the node in that time can be shown."
+_EVENTS_AT_ONCE = 1000
+_PAGES, _MOST_PAGES = 1, 2  # of events, where Batch counts no earlier runs, and where it does
+
+type _Sessions = dict[str, Collection[NodeSession]]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTelemetry:
+    """As the stored task tells as of `as_of`; `attempts` are those that blobs name.
+
+    `run` is the one that is shown; `before` are the runs before the latest that events tell of, the latest first.
+    `reason` is a sentence where nothing is shown. `telemetry` is None where there is no range that could be.
+    """
+
+    as_of: datetime | None
+    run: TaskRun | None
+    tie: Tie | None = None
+    attempts: Sequence[str] = ()
+    sharing: Sharing | None = None
+    telemetry: NodeTelemetry | None = None
+    reason: str | None = None
+    before: Sequence[TaskRun] = ()
+
+
+class TaskTelemetryQueries:
+    def __init__(
+        self,
+        queries: Queries,
+        tasks: TaskQueries,
+        events: EventQueries,
+        sharing: NodeSharing,
+        telemetry: TelemetryQueries,
+        *,
+        clock: Clock,
+    ) -> None:
+        self._queries = queries
+        self._tasks = tasks
+        self._events = events
+        self._sharing = sharing
+        self._telemetry = telemetry
+        self._clock = clock
+
+    async def of_task(
+        self, account_id: str, job_id: str, task_id: str, asked: Asked, *, back: int = 0
+    ) -> TaskTelemetry:
+        """Of the latest run, or so many runs `back`.
+
+        Raises NotFoundError where no read has seen the task; HistoryRangeError, CacheConflictError, StorageError.
+        """
+        report = await self._queries.job(account_id, job_id)
+        task = await self._tasks.task(account_id, job_id, key_of(task_id))
+        if task is None:
+            raise NotFoundError("task", task_id, f" in the job '{report.job.facts.id}', as far as it was read")
+        await self._telemetry.require_sense(asked)
+        told = await self._told(report, task, back)
+        if told.run is None:
+            return replace(told, reason=_NOT_BEGUN)
+        if not told.run.node:
+            return replace(told, reason=_NO_NODE)
+        return await self._of_run(told, report, task, told.run, asked)
+
+    async def _told(self, report: JobReport, task: Task, back: int) -> TaskTelemetry:
+        """The runs of a task, and which of them is asked for. Raises HistoryRangeError where that isn't known."""
+        latest = run_of(task)
+        before = await self._before(report, task, latest) if latest else ()
+        if back > len(before):
+            known = f"{len(before)} of its runs" if before else "none"
+            raise HistoryRangeError(f"The log tells of {known} before the latest one.", target="run")
+        if latest:
+            latest = replace(latest, earlier=max(latest.earlier, len(before)))
+        return TaskTelemetry(report.verdict.as_of, before[back - 1] if back else latest, before=before)
+
+    async def _before(self, report: JobReport, task: Task, latest: TaskRun) -> Sequence[TaskRun]:
+        """Runs before the latest, as events of the task tell of them."""
+        since = from_milliseconds(task.creation) if task.creation else None
+        until = latest.start + STARTED_WITHIN
+        wanted = EventFilter(
+            jobs=frozenset({report.job.facts.id}), tasks=frozenset({task.id}), since=since, until=until
+        )
+        found, after = list[BatchEvent](), None
+        for _ in range(_MOST_PAGES if latest.earlier else _PAGES):
+            page = await self._events.events(report.account.id, wanted, after=after, most=_EVENTS_AT_ONCE)
+            found += page.events
+            after = page.more
+            if after is None:
+                break
+        return await asyncio.to_thread(earlier_runs, found, latest)
+
+    async def _of_run(
+        self, told: TaskTelemetry, report: JobReport, task: Task, run: TaskRun, asked: Asked
+    ) -> TaskTelemetry:
+        now = await self._clock.now()
+        left = to_milliseconds(run.end or max(now, run.start))
+        stay = Stay((run.pool, run.node), to_milliseconds(run.start), left)
+        told = replace(told, sharing=await self._sharing.of(report.account, report.job, task, stay))
+        since, end = run.clipped(asked.since, asked.until, now)
+        if since >= end:
+            return replace(told, reason=_OTHER_TIME)
+        if since >= now:  # by a node's clock that is ahead
+            return replace(told, reason=_NOTHING)
+        clipped = replace(asked, since=since, until=end)
+        wanted = await self._telemetry.range_of(clipped)
+        if wanted.since >= wanted.until:
+            return replace(told, reason=_PAST)
+        tied = _tied(await self._sessions(report, task, run, wanted), report.job.facts.id, task.id)
+        return await self._shown(told, tied, wanted, clipped)
+
+    async def _sessions(self, report: JobReport, task: Task, run: TaskRun, wanted: Range) -> _Sessions:
+        """Those of the node, and those that name the task and call the node by another name."""
+        sessions, account, job = self._telemetry.sessions, report.account.key, report.job.facts.id
+        found = await sessions.find(account, run.pool, run.node, wanted.hours)
+        own = await sessions.find_of_task(account, job, task.id, run.pool, wanted.hours)
+        return {partition: [*found.get(partition, ()), *own.get(partition, ())] for partition in found | own}
+
+    async def _shown(
+        self, told: TaskTelemetry, tied: Mapping[Tie | None, _Sessions], wanted: Range, asked: Asked
+    ) -> TaskTelemetry:
+        """What the task's own blobs hold, or else the node's."""
+        for tie in Tie:
+            some = tied.get(tie, {})
+            telemetry = await self._telemetry.of_sessions(some, wanted, asked)
+            if telemetry.rollups:
+                attempts = attempts_of(session.whose for sessions in some.values() for session in sessions)
+                return replace(told, tie=tie, attempts=attempts, telemetry=telemetry)
+        return replace(told, telemetry=telemetry, reason=_OF_OTHERS if tied.keys() == {None} else _NOTHING)
+
+
+def _tied(found: _Sessions, job: str, task: str) -> dict[Tie | None, _Sessions]:
+    """Sessions by partition, by how they belong to a task."""
+    tied: dict[Tie | None, dict[str, list[NodeSession]]] = {}
+    for partition, sessions in found.items():
+        for session in sessions:
+            tied.setdefault(tie_of(session.whose, job, task), {}).setdefault(partition, []).append(session)
+    return {tie: dict(some) for tie, some in tied.items()}

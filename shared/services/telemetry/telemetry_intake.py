@@ -1,0 +1,237 @@
+"""Telemetry of nodes as a kind of blobs: each incarnation has a partition of its own, where its rollups count once.
+
+What must be remembered from one piece to the next stands there, too, and moves with the place. The index of nodes is
+written before: what is counted can always be found.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, timedelta
+
+from shared.clock import Clock
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.keys import partition_of
+from shared.domain.telemetry.decode.formats import format_of
+from shared.domain.telemetry.records.bounds import WINDOW
+from shared.domain.telemetry.records.labels import Identity, PathPattern
+from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
+from shared.domain.telemetry.sessions.arrivals import Arrival
+from shared.domain.telemetry.sessions.intake import Window
+from shared.domain.telemetry.sessions.likes import Likes
+from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
+from shared.services.blobs.blob_intake import Contribution, Piece
+from shared.services.blobs.taken_in import telemetry_lane
+from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
+from shared.stores.blobs.places import PlaceKey
+from shared.stores.tables.unit_writes import Etags
+from shared.stores.telemetry.node_index import NodeIndex, task_name
+from shared.stores.telemetry.telemetry import (
+    STATE,
+    BlobState,
+    TelemetryStore,
+    chunk_rows,
+    place_key,
+    session_row,
+    state_row,
+)
+from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
+
+_AHEAD = timedelta(hours=1)  # that a node's clock may be
+_ACCOUNT, _SEVERAL = "account", 2
+_OF_NONE = -1  # the session of what is in none
+_EPOCH = date(1970, 1, 1).toordinal()
+_MOST_STATES, _LARGE = 500, 1 << 15  # blobs of which a process remembers the state, and bytes of one
+_MOST_TOLD = 100_000  # rows of the index that a process remembers
+_READER = ThreadPoolExecutor(1, "telemetry")
+"""Reads one piece after another: side by side they would only take turns, for more CPU and three times the memory."""
+type _Indexed = tuple[str, int, int]
+"""Partition, session and day, of which the index has a row."""
+
+
+class TelemetryIntake:
+    """`pattern` tells whose a blob is from its name; samples older than `retention` aren't taken."""
+
+    def __init__(
+        self,
+        accounts: Collection[Account],
+        pattern: PathPattern,
+        telemetry: TelemetryStore,
+        index: NodeIndex,
+        totals: TelemetryTotalsStore,
+        *,
+        clock: Clock,
+        retention: timedelta,
+    ) -> None:
+        self._accounts = accounts
+        self._pattern = pattern
+        self._telemetry = telemetry
+        self._index = index
+        self._totals = totals
+        self._clock = clock
+        self._retention = retention
+        self._told: set[_Indexed] = set()
+        self._counted: dict[str, TelemetryTotals] = {}
+        self._telling: dict[str, tuple[str, TelemetryTotals]] = {}
+        self._likes = Likes()
+        self._states: dict[str, BlobState] = {}
+
+    @property
+    def window(self) -> int:
+        return WINDOW
+
+    @property
+    def lanes(self) -> Collection[str]:
+        return [telemetry_lane(account.key) for account in self._accounts]
+
+    def lane_of(self, blob_name: str) -> str | None:
+        """That of the watched account which the name tells; of the only one, where it tells none."""
+        found = self._accounts_of(blob_name)
+        return telemetry_lane(found[0].key) if len(found) == 1 else None
+
+    def why_unread(self, blob_name: str) -> str | None:
+        """Where the name fits several watched accounts; one that names others is no concern."""
+        found = self._accounts_of(blob_name)
+        if len(found) < _SEVERAL:
+            return None
+        return f"TELEMETRY_PATH finds no {{account}} in it, and it may be of {len(found)} that are watched"
+
+    def place_key(self, lane: str, incarnation: str) -> PlaceKey:
+        return place_key(partition_in(lane, incarnation))
+
+    @property
+    def resumes(self) -> bool:
+        """What is behind a damaged stream can't be told from it."""
+        return False
+
+    def pass_over(self, lane: str, size: int) -> None:
+        self._count(lane, TelemetryTotals(lost=size))
+
+    async def take(self, piece: Piece) -> Contribution:
+        """As many units as fit into a transaction. Raises StorageError."""
+        partition = piece.key.partition
+        state = await self._state(piece)
+        context = await self._context(piece, state)
+        read = await asyncio.get_running_loop().run_in_executor(_READER, read_steps, piece, context)
+        if not read.chunks:
+            await self._note_arrival(piece, read)
+        if not read.consumed:
+            return Contribution(0)
+        told = await self._indexed(piece, read)
+        left_out = state.left_out.plus(read.left_out)
+        rows = [
+            state_row(partition, state, read.packed, left_out),
+            *(session_row(partition, session) for session in read.sessions.values()),
+            *chunk_rows(partition, piece.offset, read.chunks),
+        ]
+
+        def stored(etags: Etags) -> None:
+            if len(self._told) > _MOST_TOLD:
+                self._told.clear()
+            self._told |= told
+            self._count(piece.lane, _totals_of(read))
+            self._remember(partition, BlobState(read.packed, left_out, etags[STATE]))
+
+        return Contribution(read.consumed, read.units, rows, read.refused, skipping=read.skipping, stored=stored)
+
+    async def tell(self, lane: str) -> None:
+        """Adds to the account's totals; what may not have been added comes first the next time, under its own mark."""
+        while counted := self._telling.get(lane) or self._next_counted(lane):
+            mark, more = self._telling[lane] = counted
+            await self._totals.add(account_in(lane), more, await self._clock.now(), mark)
+            if self._telling.get(lane) is counted:  # who tells beside this one may have begun what comes next
+                del self._telling[lane]
+
+    def _next_counted(self, lane: str) -> tuple[str, TelemetryTotals] | None:
+        more = self._counted.pop(lane, None)
+        return (secrets.token_hex(4), more) if more else None
+
+    def _count(self, lane: str, more: TelemetryTotals) -> None:
+        self._counted[lane] = self._counted.get(lane, TelemetryTotals()).plus(more)
+
+    def _accounts_of(self, blob_name: str) -> Sequence[Account]:
+        """Watched accounts that the blob may be of."""
+        named = self._pattern.labels(blob_name).get(_ACCOUNT)
+        return [one for one in self._accounts if named is None or named.lower() in (one.name.lower(), one.id.lower())]
+
+    async def _state(self, piece: Piece) -> BlobState:
+        """What the piece before left, whose transaction wrote it with the place; there is none before the first."""
+        if not piece.offset:
+            return BlobState()
+        partition = piece.key.partition
+        return self._states.pop(partition, None) or await self._telemetry.load_state(partition)
+
+    def _remember(self, partition: str, state: BlobState) -> None:
+        """What the next piece begins with; a transaction fails if another host has written another since."""
+        if len(state.packed) <= _LARGE:
+            if len(self._states) >= _MOST_STATES:
+                self._states.clear()
+            self._states[partition] = state
+
+    async def _context(self, piece: Piece, state: BlobState) -> Context:
+        now = await self._clock.now()
+        window = Window(now - self._retention, now + _AHEAD)
+        return Context(self._pattern.identity(piece.entry.name), window, state.packed, self._likes)
+
+    async def _indexed(self, piece: Piece, read: Steps) -> set[_Indexed]:
+        """Notes whose sessions have something on which days, as far as that may be new.
+
+        Where a session's node or task is told after its first samples, these are noted once more, under its name.
+        """
+        partition = piece.key.partition
+        wanted = {(partition, chunk.session, chunk.block // HOURS_A_DAY) for chunk in read.chunks}
+        moved = {
+            (partition, number, day)
+            for number in read.renamed
+            for day in await self._telemetry.days_of(partition, number)
+        }
+        new = sorted({one for one in wanted if one not in self._told or one[1] in read.renamed} | moved)
+        whose = await self._whose(partition, read, {number for _, number, _ in new})
+        account_key, incarnation = account_in(piece.lane), piece.entry.incarnation
+        for _, number, day in new:
+            for name in _names_of(whose[number]):
+                await self._index.save(account_key, name, incarnation, number, [day])
+        return wanted
+
+    async def _note_arrival(self, piece: Piece, read: Steps) -> None:
+        """Notes that something came of which nothing is in a series, for those whose it may be; once a day."""
+        day = (await self._clock.now()).toordinal() - _EPOCH
+        if not piece.body or (piece.key.partition, _OF_NONE, day) in self._told:
+            return
+        sessions = {number: session.whose for number, session in read.sessions.items()}
+        if not sessions and piece.offset:
+            sessions = await self._telemetry.load_sessions(piece.key.partition)
+        whose = set(sessions.values()) or {self._pattern.identity(piece.entry.name)}
+        seems = "" if piece.offset else await asyncio.to_thread(format_of, piece.body)
+        for one in whose:
+            arrival = Arrival(piece.entry.incarnation, piece.entry.name, seems, one.pool)
+            await self._index.save_arrival(account_in(piece.lane), one.node, day, arrival)
+        self._told.add((piece.key.partition, _OF_NONE, day))
+
+    async def _whose(self, partition: str, read: Steps, numbers: set[int]) -> dict[int, Identity]:
+        """Whose the sessions are, from what was read or else from what is stored."""
+        found = {number: session.whose for number, session in read.sessions.items()}
+        if not numbers <= found.keys():
+            found = await self._telemetry.load_sessions(partition) | found
+        return {number: found.get(number, Identity()) for number in numbers}
+
+
+def _names_of(whose: Identity) -> Sequence[str]:
+    """By which a session is found."""
+    return [whose.node, task_name(whose.job, whose.task)] if whose.job and whose.task else [whose.node]
+
+
+def _totals_of(read: Steps) -> TelemetryTotals:
+    counts = read.left_out
+    left_out = {name: getattr(counts, name) for name in REASONS} | {"unknown": sum(counts.unknown.values())}
+    taken = read.consumed - read.lost
+    return TelemetryTotals(None, taken, counts.records, read.samples, counts.refused, left_out, read.lost)
+
+
+def account_in(lane: str) -> str:
+    return lane.removesuffix(telemetry_lane(""))
+
+
+def partition_in(lane: str, incarnation: str) -> str:
+    return partition_of(account_in(lane), incarnation)

@@ -1,0 +1,143 @@
+"""Answers about what nodes measure, merged over all blobs in which a node's sessions are."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from shared.clock import Clock
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.keys import partition_of
+from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.query.choices import Choice, choice_of
+from shared.domain.telemetry.query.ranges import Line, Range, line_of, range_of
+from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
+from shared.domain.telemetry.rollups.rollups import Rollups
+from shared.domain.telemetry.sessions.left_out import LeftOut
+from shared.domain.telemetry.sessions.node_facts import NodeFacts, latest_of
+from shared.domain.telemetry.sessions.undrawn import Undrawn, why_undrawn
+from shared.errors import HistoryRangeError, NotFoundError
+from shared.services.accounts.registry import found
+from shared.services.blobs.taken_in import TakenIn
+from shared.services.telemetry.node_sessions import NodeSession, NodeSessions, some_at_once
+from shared.services.telemetry.telemetry_reading import Part, TelemetryReading
+from shared.stores.pools.pools import PoolStore
+
+_ALL = Asked()
+_NO_FACTS = NodeFacts()
+_MOST_UNDRAWN = 10  # blobs
+_MOST_POINTS = 100_000  # in one answer: some 10 MB
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTelemetry:
+    """The range that was asked for, as far as it is kept, and rollups of its steps by the minute in which each begins.
+
+    `hourly` are the parts of which only hours are kept. `left_out` is of the whole blobs that have something in the
+    range, `facts` of the session whose node started last. Where nothing is to be shown, `undrawn` are blobs that came.
+    """
+
+    range: Range
+    rollups: Rollups
+    left_out: LeftOut
+    hourly: Sequence[tuple[datetime, datetime]] = ()
+    facts: NodeFacts = _NO_FACTS
+    undrawn: Sequence[Undrawn] = ()
+
+    @property
+    def lines(self) -> list[Line]:
+        """The series in the order of their names and attributes."""
+        ordered = sorted(self.rollups, key=lambda series: (series.name, series.attributes))
+        return [line_of(series, self.rollups[series]) for series in ordered]
+
+
+class TelemetryQueries:
+    """`accounts` by id; `minutes` and `hours` are how long these are kept, and older than that nothing is shown."""
+
+    def __init__(
+        self,
+        accounts: Mapping[str, Account],
+        stores: TakenIn,
+        pools: PoolStore,
+        *,
+        clock: Clock,
+        minutes: timedelta,
+        hours: timedelta,
+    ) -> None:
+        self._accounts = accounts
+        self._telemetry, self._hours = stores.telemetry, stores.hours
+        self._index = stores.node_index
+        self._pools = pools
+        self._clock = clock
+        self._minutes, self._retention = minutes, max(minutes, hours)
+        self.sessions = NodeSessions(stores.telemetry, stores.node_index)
+
+    async def of_node(self, account_id: str, pool_id: str, node_id: str, asked: Asked = _ALL) -> NodeTelemetry:
+        """What a node measured, also one that is gone; nothing where it has sent nothing.
+
+        Raises NotFoundError where the pool is unknown, too, HistoryRangeError, CacheConflictError, StorageError.
+        """
+        account = found(self._accounts, account_id)
+        wanted = await self.range_of(asked)
+        partitions = await self.sessions.find(account.key, pool_id, node_id, wanted.hours)
+        answer = await self.of_sessions(partitions, wanted, asked)
+        undrawn = () if answer.rollups else await self._undrawn(account.key, pool_id, node_id, wanted)
+        is_known = partitions or any(one.arrival.names_node for one in undrawn)
+        if not is_known and (await self._pools.load(account.key, pool_id))[1] is None:
+            raise NotFoundError("pool", pool_id, f" in the account '{account.id}'")
+        return replace(answer, undrawn=undrawn)
+
+    async def _undrawn(self, account_key: str, pool: str, node: str, wanted: Range) -> Sequence[Undrawn]:
+        """Blobs of a node of which nothing is in a series; or else those that name no node and may be its own."""
+        first, last = (hour // HOURS_A_DAY for hour in wanted.hours)
+        for name in (node, ""):
+            found = await self._index.load_arrivals(account_key, pool, name, first=first, last=last, most=_MOST_UNDRAWN)
+            if found:
+                break
+        keys = {partition_of(account_key, arrival.incarnation): arrival for arrival in found}
+        counts = await some_at_once(self._telemetry.load_left_out, keys)
+        return [Undrawn(arrival, why_undrawn(arrival.format, counts[key])) for key, arrival in keys.items()]
+
+    async def require_sense(self, asked: Asked) -> None:
+        """Raises HistoryRangeError for what makes no sense, whatever is stored and for however long."""
+        choice_of(asked.name, asked.attributes)
+        await self.range_of(Asked(asked.since, asked.until))
+        await self.range_of(Asked(step=asked.step))
+
+    async def range_of(self, asked: Asked) -> Range:
+        """As far as anything is kept. Raises HistoryRangeError."""
+        now = await self._clock.now()
+        return range_of(asked.since, asked.until, asked.step, now=now, retention=self._retention)
+
+    async def of_sessions(
+        self, partitions: Mapping[str, Collection[NodeSession]], wanted: Range, asked: Asked
+    ) -> NodeTelemetry:
+        """What some sessions hold of a range. Raises as `of_node`."""
+        choice, oldest = choice_of(asked.name, asked.attributes), await self._clock.now() - self._minutes
+        reading, counts = TelemetryReading(self._telemetry, self._hours), LeftOut()
+        states = await some_at_once(self._telemetry.load_left_out, partitions)
+        for state in states.values():
+            counts = counts.plus(state)
+        await reading.add_all(
+            _part(partition, sessions, wanted, choice, oldest) for partition, sessions in partitions.items()
+        )
+        measured = reading.measured
+        if asked.step is None and measured.is_hourly:
+            wanted = wanted.in_hours()
+        steps = choice.of(wanted.steps_of(measured))
+        points = sum(map(len, steps.values()))
+        if points > _MOST_POINTS:
+            raise HistoryRangeError(
+                f"That would be more than {_MOST_POINTS:,} steps of series: name a series, or ask for a shorter range.",
+                target="name",
+            )
+        facts = latest_of(session.facts for sessions in partitions.values() for session in sessions)
+        return NodeTelemetry(wanted, steps, counts, wanted.hourly_parts(measured), facts)
+
+
+def _part(partition: str, sessions: Collection[NodeSession], wanted: Range, choice: Choice, oldest: datetime) -> Part:
+    """`oldest` is from when on minutes are kept: what was before may become hours at any moment."""
+    may_have_hours = wanted.since < oldest or any(session.held.has_hours for session in sessions)
+    first, last = wanted.hours
+    return Part(
+        partition, {session.held.session for session in sessions}, first, last, choice, wanted.fold, may_have_hours
+    )

@@ -1,0 +1,132 @@
+"""Reads what a blob holds of some of its sessions: minutes, and hours where minutes have become such.
+
+A roll-up may move minutes to hours meanwhile. Each of its transactions writes a row of hours; so if these are the same
+before and after, what was read in between is of one moment. Otherwise it is read again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterable
+from dataclasses import dataclass
+
+from shared.domain.telemetry.query.choices import Choice
+from shared.domain.telemetry.query.measured import Measured
+from shared.domain.telemetry.rollups.chunks import HOURS, HOURS_A_DAY, MINUTES, Chunk, Grain, add_column
+from shared.domain.telemetry.rollups.rollups import Rollups, add
+from shared.errors import CacheConflictError, HistoryRangeError
+from shared.stores.telemetry.telemetry import TelemetryStore
+from shared.stores.telemetry.telemetry_hours import HourStore
+
+_TRIES, _AT_ONCE = 5, 4
+_MOST_READ = 1_000_000  # minutes and hours of series: seconds of work
+_MOST_KEPT = 300_000  # of them in memory, for one answer
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Hours since 1970, the first and the last included, of some series of some sessions of a partition.
+
+    Minutes of hours between the first and the last are added up by `fold` at once, so that long ranges fit into memory.
+    `hours` is False where it is known that no minutes of then became hours, or do so now.
+    """
+
+    partition: str
+    sessions: Collection[int]
+    first: int
+    last: int
+    choice: Choice
+    fold: int
+    hours: bool
+
+    @property
+    def days(self) -> tuple[int, int]:
+        return self.first // HOURS_A_DAY, self.last // HOURS_A_DAY
+
+
+@dataclass(slots=True)
+class _Count:
+    """Minutes and hours of series: how many were read, and how many are kept of these."""
+
+    read: int = 0
+    kept: int = 0
+
+
+class TelemetryReading:
+    """One answer's. Raises HistoryRangeError where it would need too much memory, or time."""
+
+    def __init__(self, minutes: TelemetryStore, hours: HourStore) -> None:
+        self._minutes = minutes
+        self._hours = hours
+        self._all = _Count()
+        self.measured = Measured({}, {})
+
+    async def add_all(self, parts: Iterable[Part]) -> None:
+        """Adds what is stored, some parts at a time. Raises as `add`, and reads no more then."""
+        gate = asyncio.Semaphore(_AT_ONCE)
+
+        async def added(part: Part) -> None:
+            async with gate:
+                await self.add(part)
+
+        tasks = [asyncio.ensure_future(added(part)) for part in parts]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def add(self, part: Part) -> None:
+        """Adds what is stored. Raises CacheConflictError where roll-ups come in between again and again."""
+        if not part.hours:
+            await self._add_minutes(part, self.measured.minutes, _Count())
+            return
+        for _ in range(_TRIES):
+            found, count, before = Measured({}, {}), _Count(), await self._hours.etags(part.partition, *part.days)
+            await self._add_minutes(part, found.minutes, count)
+            chunks = self._hours.chunks(part.partition, *part.days, part.choice.to_read)
+            await self._add(part, HOURS, chunks, found.hours, count)
+            if await self._hours.etags(part.partition, *part.days) == before:
+                self.measured.add(found)
+                return
+            self._all = _Count(self._all.read - count.read, self._all.kept - count.kept)
+        raise CacheConflictError("What nodes measured is being rolled up to hours; try again.")
+
+    async def _add_minutes(self, part: Part, found: Rollups, count: _Count) -> None:
+        chunks = self._minutes.chunks(part.partition, part.first, part.last, part.choice.to_read)
+        await self._add(part, MINUTES, chunks, found, count)
+
+    async def _add(self, part: Part, grain: Grain, chunks: AsyncIterator[Chunk], found: Rollups, count: _Count) -> None:
+        async for chunk in chunks:
+            if chunk.session in part.sessions:
+                fold = part.fold if grain is MINUTES and part.first < chunk.block < part.last else 1
+                for name, packed in chunk.columns.items():
+                    column: Rollups = {}
+                    read = add_column(column, name, chunk.block, packed, grain)
+                    self._tally(count, read, _merged(found, part.choice.part_of(column), fold))
+
+    def _tally(self, count: _Count, read: int, kept: int) -> None:
+        """Counts for a part and for all together. Raises HistoryRangeError where that is too much."""
+        for one in (count, self._all):
+            one.read += read
+            one.kept += kept
+        _limit(self._all.read, _MOST_READ)
+        _limit(self._all.kept, _MOST_KEPT)
+
+
+def _merged(found: Rollups, column: Rollups, fold: int) -> int:
+    """How many periods of series there are more."""
+    more = 0
+    for series, periods in column.items():
+        together = found.setdefault(series, {})
+        before = len(together)
+        for period, rollup in periods.items():
+            add(together, period // fold * fold, rollup)
+        more += len(together) - before
+    return more
+
+
+def _limit(periods: int, most: int) -> None:
+    if periods > most:
+        raise HistoryRangeError(
+            f"That would be more than {most:,} minutes of series: name a series, or ask for a shorter range.",
+            target="name",
+        )

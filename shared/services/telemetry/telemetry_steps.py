@@ -1,0 +1,177 @@
+"""A piece of a blob as what one transaction can hold of it: as many units as there is room for.
+
+A unit that alone has no room is refused, as no agent writes such a one: it would be many thousands of minutes of
+series, or many days, in one go. Of text a unit is a line.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from shared.domain.blobs.blobs import resume_lines
+from shared.domain.blobs.rejects import Refusal, Refusals
+from shared.domain.telemetry.decode.compression import Form
+from shared.domain.telemetry.decode.decoding import Decoder, Step
+from shared.domain.telemetry.decode.frames import form_at
+from shared.domain.telemetry.records.bounds import MOST_TEXT, MOST_TOLD, STEP
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.rollups.chunks import Chunk, chunks_of
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.intake import Intake, Window
+from shared.domain.telemetry.sessions.left_out import LeftOut, left_out
+from shared.domain.telemetry.sessions.likes import Likes
+from shared.domain.telemetry.sessions.session import Session
+from shared.domain.telemetry.sessions.taken import Taken
+from shared.services.blobs.blob_intake import Piece
+from shared.services.telemetry.telemetry_refusals import StepRefusals
+from shared.stores.telemetry.telemetry_rows import MOST_ROW
+
+_ENOUGH_CELLS, _MOST_CELLS = 28_000, 32_000  # minutes of series: 55 bytes each at worst, a third more on the wire
+_ENOUGH_ROWS, _MOST_ROWS = 40, 90
+_AT_ONCE = 60_000  # values that are rolled up together: few make many rollups that are merged, many take memory
+_VALUES = 4  # that a minute of a series has, or more; where most have fewer, half a piece is read once more
+_ENOUGH_MISTAKES = 10_000  # some tenths of a second of work, from few bytes where these were compressed
+_MOST_BYTES = 2_200_000  # a transaction holds four MiB, of which base64 takes its third
+_TOO_MUCH = "It tells of more hours, series or nodes at once than there is room for."
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What else a reading depends on: the blob's labels, the times to take, and the state before the piece.
+
+    `likes` may be those of other blobs.
+    """
+
+    identity: Identity
+    window: Window
+    packed: bytes
+    likes: Likes = field(default_factory=Likes)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What the first `consumed` bytes of a piece come to, and the packed state behind them.
+
+    `lost` of them can't be read, nor what follows them (`skipping`). `renamed` sessions were there before, under the
+    name of another node or task, or none.
+    """
+
+    consumed: int = 0
+    packed: bytes = b""
+    units: int = 0
+    samples: int = 0
+    refused: Refusals = field(default_factory=Refusals)
+    sessions: Mapping[int, Session] = field(default_factory=dict)
+    left_out: LeftOut = field(default_factory=LeftOut)
+    lost: int = 0
+    chunks: Sequence[Chunk] = ()
+    ends: Sequence[int] = ()
+    renamed: Collection[int] = ()
+
+    @property
+    def skipping(self) -> bool:
+        return self.lost > 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether one transaction holds it; `chunks` know best how many minutes of series there are."""
+        sizes = [len(self.packed), *(sum(map(len, chunk.columns.values())) for chunk in self.chunks)]
+        facts = sum(len(str(session)) for session in self.sessions.values())
+        is_small = max(sizes) <= MOST_ROW and sum(sizes) + facts <= _MOST_BYTES
+        return is_small and len(self.sessions) + len(self.chunks) <= _MOST_ROWS
+
+
+def read_steps(piece: Piece, context: Context) -> Steps:
+    """Some units, the first at least, if it is whole. Raises ValueError where the state is of another program."""
+    size, until = STEP, None
+    found, cells = _read(piece, context, size, until)
+    while cells > _MOST_CELLS or not found.fits:
+        if len(found.ends) > 1:
+            until = found.ends[len(found.ends) // 2 - 1]
+        elif 1 < found.ends[0] <= size and form_at(piece.body, 0) is Form.TEXT:
+            size, until = found.ends[0] // 2, None
+        else:
+            return _refused(piece, context, found)
+        found, cells = _read(piece, context, size, until)
+    return found
+
+
+def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple[Steps, int]:
+    """Reads until there is enough, or up to a place where a unit ends; also how many minutes of series that is.
+
+    Text is read so many bytes at a time.
+    """
+    state = State.unpack(context.packed) if context.packed else State()
+    if state.in_line:
+        return _end_of_line(piece, state), 0
+    names = _names_of(state.sessions.current.values())
+    intake = Intake(context.identity, context.window, state, likes=context.likes)
+    taken, ends, refused, step, text = Taken(piece.offset), list[int](), StepRefusals(), None, 0
+    for step in Decoder(together=True, size=size).steps(piece.body, piece.offset, is_last=piece.is_last):
+        intake.gather(step, taken)
+        refused.add(step)
+        if intake.gathered_values >= min(_AT_ONCE, _VALUES * (_MOST_CELLS - taken.cells)):
+            intake.sum_up(taken)
+        if step.part_of is not None and taken.cells <= _MOST_CELLS:
+            continue
+        ends.append((step.part_of or step.end) - piece.offset)  # a unit that there is no room for isn't read to its end
+        text += step.text
+        work = max(text / MOST_TEXT, intake.told / MOST_TOLD, refused.found.count / _ENOUGH_MISTAKES)
+        is_enough = work >= 1 or _is_enough(taken)
+        if step.is_refused or is_enough or ends[-1] == until:
+            break
+    consumed, lost, state.in_line = _behind(piece, step, ends[-1] if ends else 0)
+    found = replace(_summed_up(intake, taken, refused.found), consumed=consumed, lost=lost, ends=ends)
+    return replace(found, renamed=_renamed(names, taken.sessions.values())), taken.cells
+
+
+def _behind(piece: Piece, step: Step | None, end: int) -> tuple[int, int, bool]:
+    """How much of a piece is done with, how much of that is lost, and whether what follows is the rest of a line."""
+    if step is None or not step.is_refused:
+        return end, 0, False
+    if not step.in_line:
+        return len(piece.body), len(piece.body) - end, False
+    behind = piece.body.find(b"\n", end) + 1
+    return behind or len(piece.body), 0, not behind
+
+
+def _end_of_line(piece: Piece, state: State) -> Steps:
+    """What is left of a line that is too long is passed over."""
+    behind = resume_lines(piece.body)
+    state.in_line = behind is None
+    return Steps(behind or len(piece.body), state.pack())
+
+
+def _names_of(sessions: Iterable[Session]) -> dict[int, tuple[str, str, str]]:
+    """Those of nodes, jobs and tasks, by which sessions are found."""
+    known = {session.number: session.whose for session in sessions}
+    return {number: (whose.node, whose.job, whose.task) for number, whose in known.items()}
+
+
+def _renamed(before: Mapping[int, tuple[str, str, str]], sessions: Iterable[Session]) -> Collection[int]:
+    return [number for number, names in _names_of(sessions).items() if before.get(number, names) != names]
+
+
+def _summed_up(intake: Intake, taken: Taken, refused: Refusals) -> Steps:
+    """What units come to that were gathered, wherever they end."""
+    intake.sum_up(taken)
+    return Steps(
+        packed=intake.state.pack(),
+        units=taken.records + refused.count,
+        samples=sum(one.count for some in taken.rollups.values() for cells in some.values() for one in cells.values()),
+        refused=refused,
+        sessions=taken.sessions,
+        left_out=left_out(taken, refused.count),
+        chunks=[chunk for number, some in sorted(taken.rollups.items()) for chunk in chunks_of(number, some)],
+    )
+
+
+def _is_enough(taken: Taken) -> bool:
+    return taken.cells >= _ENOUGH_CELLS or len(taken.sessions) + len(taken.hours) >= _ENOUGH_ROWS
+
+
+def _refused(piece: Piece, context: Context, found: Steps) -> Steps:
+    """The first unit as one that there is no room for; reading goes on behind it, knowing what was known before."""
+    refused = Refusals(1, [Refusal(piece.offset, 0, _TOO_MUCH, b"")])
+    counts = replace(LeftOut(), refused=1)
+    packed = context.packed or State().pack()
+    return Steps(found.consumed, packed, 1, refused=refused, left_out=counts, lost=found.lost)

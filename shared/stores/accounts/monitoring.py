@@ -1,0 +1,74 @@
+"""The row `monitoring` of each account in the table `accounts`: whether it is watched, and how often."""
+
+from dataclasses import replace
+
+import msgspec
+
+from shared.domain.accounts.monitoring import Monitoring
+from shared.domain.polling.rounds import Round
+from shared.errors import UnreadableError
+from shared.log import logger
+from shared.stores.accounts.rounds import ROUND_ROW, round_of
+from shared.stores.tables.schemas import schema_of
+from shared.stores.tables.tables import Row, Tables, load_row, load_rows, save_row
+from shared.stores.tables.unreadable import read
+
+_LOG = logger(__name__)
+_ROW = "monitoring"
+
+
+class MonitoringStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["accounts"]
+
+    async def load(self, account_key: str) -> Monitoring:
+        row = await load_row(self._table, account_key, _ROW)
+        return _monitoring(row) if row else Monitoring()
+
+    async def load_with_round(self, account_key: str) -> tuple[Monitoring, Round | None]:
+        """With the account's last round, in one query: who asks for one wants both, every tick."""
+        rows = {row["RowKey"]: row for row in await load_rows(self._table, account_key)}
+        monitoring, last = rows.get(_ROW), rows.get(ROUND_ROW)
+        return _monitoring(monitoring) if monitoring else Monitoring(), round_of(last) if last else None
+
+    async def save(self, account_key: str, monitoring: Monitoring) -> Monitoring:
+        """Writes it as it was loaded, or new. Raises CacheConflictError where another change was first."""
+        etag = await save_row(self._table, _row(account_key, monitoring), monitoring.etag)
+        return replace(monitoring, etag=etag)
+
+
+def _row(account_key: str, monitoring: Monitoring) -> Row:
+    row: Row = {
+        "PartitionKey": account_key,
+        "RowKey": _ROW,
+        **schema_of("monitoring"),
+        "enabled": monitoring.enabled,
+        "pollSeconds": monitoring.poll_seconds,
+        "changedAt": monitoring.changed_at,
+        "switchedAt": monitoring.switched_at,
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _monitoring(row: Row) -> Monitoring:
+    """What a row holds. One that can't be read says only whether the account is on, and the next change overwrites it.
+
+    Unless its `enabled` is true the account is off: polls must not use up a quota that an operator wanted to spare.
+    """
+    try:
+        return read(row, f"row of {row['PartitionKey']},", _parsed, kind="monitoring")
+    except UnreadableError as error:
+        enabled = row.get("enabled") is True
+        _LOG.warning("The account is %s: %s", "polled at the usual rate" if enabled else "not polled", error)
+        return Monitoring(enabled=enabled, etag=row["etag"], readable=False)
+
+
+def _parsed(row: Row) -> Monitoring:
+    columns = {
+        "enabled": row["enabled"],
+        "poll_seconds": row.get("pollSeconds"),
+        "changed_at": row.get("changedAt"),
+        "switched_at": row.get("switchedAt"),
+        "etag": row["etag"],
+    }
+    return msgspec.convert(columns, Monitoring)

@@ -1,0 +1,60 @@
+"""The table `operations`: polls on demand and how they ended."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from shared.domain.accounts.operations import PollOperation, Reason
+from shared.domain.core.keys import key_of
+from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows, save_row
+
+
+class OperationStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["operations"]
+
+    async def load(self, account_key: str, operation_id: str) -> PollOperation | None:
+        """An operation, or None; `operation_id` may be anything that a client sent."""
+        row = await load_row(self._table, account_key, key_of(operation_id))
+        return _operation(row) if row else None
+
+    async def delete_before(self, account_key: str, moment: datetime) -> int:
+        """Deletes operations that were asked for before then; gives how many."""
+        rows = [row for row in await load_rows(self._table, account_key) if row["createdAt"] < moment]
+        for row in rows:
+            await delete_row(self._table, account_key, row["RowKey"], row["etag"])
+        return len(rows)
+
+    async def save(self, account_key: str, operation: PollOperation) -> PollOperation:
+        """Writes an operation as it was loaded, or new. Raises CacheConflictError."""
+        etag = await save_row(self._table, _row(account_key, operation), operation.etag)
+        return replace(operation, etag=etag)
+
+
+def _row(account_key: str, operation: PollOperation) -> Row:
+    row: Row = {
+        "PartitionKey": account_key,
+        "RowKey": operation.id,
+        "status": operation.status,
+        "createdAt": operation.created_at,
+        "finishedAt": operation.finished_at,
+        "succeeded": operation.succeeded,
+        "failed": operation.failed,
+        **json_columns("jobs", operation.jobs),
+        **json_columns("reasons", [[reason.job, reason.message] for reason in operation.reasons]),
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _operation(row: Row) -> PollOperation:
+    jobs = json_of(row, "jobs")
+    return PollOperation(
+        id=row["RowKey"],
+        status=row["status"],
+        created_at=row["createdAt"],
+        finished_at=row.get("finishedAt"),
+        jobs=None if jobs is None else tuple(jobs),
+        succeeded=row["succeeded"],
+        failed=row["failed"],
+        reasons=tuple(Reason(job, message) for job, message in json_of(row, "reasons") or ()),
+        etag=row["etag"],
+    )

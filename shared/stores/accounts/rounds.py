@@ -1,0 +1,148 @@
+"""The round row of each account in the table `accounts`: what the last round did, and which jobs it found unchanged."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from shared.domain.jobs.pictures import Agreement, Confirmation, TaskRead
+from shared.domain.polling.rounds import Mark, Round
+from shared.domain.tasks.tasks import TaskCounts
+from shared.errors import CacheConflictError, UnreadableError
+from shared.stores.tables.schemas import schema_of
+from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_row, save_row
+from shared.stores.tables.unreadable import read
+
+ROUND_ROW = "round"
+_TRIES = 5
+_PATIENCE = 40
+_LONG_AGO = datetime.fromtimestamp(0, UTC)
+
+
+class RoundStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["accounts"]
+
+    async def load(self, account_key: str) -> Round | None:
+        row = await load_row(self._table, account_key, ROUND_ROW)
+        return round_of(row) if row else None
+
+    async def save(self, account_key: str, latest: Round) -> Round:
+        """Writes a round; where another process wrote one meanwhile, both their words on jobs stay. Gives that."""
+        for _ in range(_TRIES):
+            try:
+                return replace(latest, etag=await save_row(self._table, _row(account_key, latest), latest.etag))
+            except CacheConflictError:
+                stored = await self.load(account_key)
+                if stored:
+                    latest = latest.merged(stored)
+        raise CacheConflictError("Too many processes write the round of one account at once.")
+
+    async def change(
+        self, account_key: str, change: Callable[[Round], Round | None], *, new: Round | None = None
+    ) -> Round | None:
+        """Changes the row that there is, or else `new`, whoever else writes it meanwhile.
+
+        Gives the round as it is then; None where there was none, or nothing to be changed. Raises StorageError,
+        CacheConflictError.
+        """
+        for _ in range(_PATIENCE):
+            stored = await self.load(account_key) or new
+            changed = change(stored) if stored else None
+            if changed is None:
+                return None
+            with suppress(CacheConflictError):
+                return replace(changed, etag=await save_row(self._table, _row(account_key, changed), changed.etag))
+        raise CacheConflictError("Too many processes write the round of one account at once.")
+
+
+def _row(account_key: str, latest: Round) -> Row:
+    row: Row = {
+        "PartitionKey": account_key,
+        "RowKey": ROUND_ROW,
+        **schema_of("round"),
+        "startedAt": latest.started_at,
+        "finishedAt": latest.finished_at,
+        "wholeRoundAt": latest.whole_round_at,
+        "asOf": latest.as_of,
+        "reason": latest.reason,
+        "jobsAsOf": latest.jobs_as_of,
+        "fullListAt": latest.full_list_at,
+        "jobsPolled": latest.jobs_polled,
+        "jobsFailed": latest.jobs_failed,
+        "batchCalls": latest.batch_calls,
+        "backoffUntil": latest.backoff_until,
+        "failedRounds": latest.failed_rounds,
+        **json_columns("confirmations", {key: _confirmation_json(c) for key, c in latest.confirmations.items()}),
+        **json_columns("failures", dict(latest.failures)),
+        **json_columns("queued", {key: mark.until.timestamp() for key, mark in latest.queued.items()}),
+        **json_columns("claims", _claims_json(latest)),
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def round_of(row: Row) -> Round:
+    """The round that a row holds; of one that can't be read a failed one, which the next is written over."""
+    try:
+        return read(row, f"row of {row['PartitionKey']},", _round, kind="round")
+    except UnreadableError as error:
+        return Round(started_at=_LONG_AGO, finished_at=_LONG_AGO, reason=str(error), etag=row["etag"])
+
+
+def _round(row: Row) -> Round:
+    confirmations = json_of(row, "confirmations") or {}
+    return Round(
+        started_at=row["startedAt"],
+        finished_at=row["finishedAt"],
+        whole_round_at=row.get("wholeRoundAt"),
+        as_of=row.get("asOf"),
+        reason=row.get("reason"),
+        jobs_as_of=row.get("jobsAsOf"),
+        full_list_at=row.get("fullListAt"),
+        jobs_polled=row["jobsPolled"],
+        jobs_failed=row["jobsFailed"],
+        batch_calls=row["batchCalls"],
+        backoff_until=row.get("backoffUntil"),
+        failed_rounds=row.get("failedRounds", 0),
+        confirmations={key: _confirmation(values) for key, values in confirmations.items()},
+        failures=json_of(row, "failures") or {},
+        queued=_queued(row),
+        etag=row["etag"],
+    )
+
+
+def _claims_json(latest: Round) -> dict[str, float]:
+    """Beside the marks, so that versions before this one can read those."""
+    return {key: mark.message.timestamp() for key, mark in latest.queued.items() if mark.message}
+
+
+def _queued(row: Row) -> dict[str, Mark]:
+    claims = json_of(row, "claims") or {}
+    marks = json_of(row, "queued") or {}
+    return {key: Mark(datetime.fromtimestamp(at, UTC), _moment(claims.get(key))) for key, at in marks.items()}
+
+
+def _confirmation_json(confirmation: Confirmation) -> list[Any]:
+    agreement, service = confirmation.agreement, confirmation.agreement.service_counts
+    counts = (
+        [service.active, service.running, service.completed, service.succeeded, service.failed] if service else None
+    )
+    at = agreement.at.timestamp() if agreement.at else None
+    agreed_as_of = agreement.as_of.timestamp() if agreement.as_of else None
+    read = confirmation.read
+    took = [read.seconds, read.requests, read.pages] if read else None
+    as_of = confirmation.as_of.timestamp()
+    return [confirmation.version, as_of, at, agreement.disagreements, counts, agreed_as_of, took]
+
+
+def _confirmation(values: list[Any]) -> Confirmation:
+    version, as_of, agreed_at, disagreements, counts, *later = values
+    service = TaskCounts(counts[0], 0, *counts[1:]) if counts else None
+    agreement = Agreement(_moment(agreed_at), disagreements, service, _moment(later[0] if later else None))
+    took = later[1] if len(later) > 1 else None  # versions before this one stored none
+    return Confirmation(version, datetime.fromtimestamp(as_of, UTC), agreement, TaskRead(*took) if took else None)
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,235 @@
+"""Reads one Batch account through the official SDK. It only ever reads: there is no writing call in this module.
+
+Task lists go through the client's own `send_request` and msgspec, which keeps authentication, retries and tracing and
+costs a tenth of what the SDK's models cost; everything else uses the models.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from azure.batch.aio import BatchClient
+from azure.core.credentials import AzureNamedKeyCredential
+from azure.core.credentials_async import AsyncTokenCredential
+from azure.core.rest import HttpRequest
+
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.call_window import CallWindow
+from shared.domain.core.next_links import NextLinks
+from shared.domain.core.stamps import http_date
+from shared.domain.jobs.jobs import JobFacts
+from shared.domain.reads.id_ranges import IdRange
+from shared.domain.tasks.task_details import TaskDetails
+from shared.domain.tasks.task_secrets import details_of
+from shared.domain.tasks.tasks import Task, TaskCounts
+from shared.errors import BatchAnswerError, BatchMissingError, RepeatedLinkError
+from shared.stores.batch.batch_addresses import API_VERSION, PAGE, StateFilter, literal, task_query, task_url, tasks_url
+from shared.stores.batch.batch_errors import translated
+from shared.stores.batch.batch_rows import JOB_FIELDS, NONSENSE, job_of, page_of, task_of
+from shared.stores.batch.call_cap import CallCapPolicy, LongReadTurns
+from shared.stores.batch.own_host import OwnHostPolicy
+from shared.stores.batch.plain_colons import PlainColonsPolicy
+from shared.stores.batch.read_meter import current_meter
+from shared.stores.tables.time_limit import LIMIT, TimeLimitPolicy, answered_within
+
+logging.getLogger("azure.batch._utils.model_base").setLevel(logging.ERROR)  # a traceback for each 404 of a stream
+_CONNECT_SECONDS = 10
+NO_JOB, NO_TASK = ("JobNotFound",), ("TaskNotFound",)
+
+
+@dataclass(frozen=True, slots=True)
+class JobPage:
+    """Jobs of a list, and the date of its first response: nothing that happened later is missing unseen."""
+
+    jobs: tuple[JobFacts, ...]
+    date: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPage:
+    """One page of a task list, its response's date (None where it bore none), and the link to the next (None: last)."""
+
+    tasks: list[Task]
+    date: datetime | None
+    next_link: str | None
+
+    @property
+    def is_last(self) -> bool:
+        return self.next_link is None
+
+
+class BatchAccount:
+    """One account's jobs and tasks. `calls` counts the requests sent, for the customer's quota's sake.
+
+    `turns` are to be waited for before each request of a read that may take very many.
+    """
+
+    def __init__(
+        self, account: Account, client: BatchClient, turns: LongReadTurns, *, limit: timedelta = LIMIT
+    ) -> None:
+        self.account = account
+        self.turns = turns
+        self.calls = 0
+        self._client = client
+        self._limit = limit
+
+    @classmethod
+    def connect(
+        cls,
+        account: Account,
+        *,
+        key: str | None,
+        credential: AsyncTokenCredential | None,
+        calls_per_minute: int = 3000,
+        limit: timedelta = LIMIT,
+    ) -> "BatchAccount":
+        """Keys go to this machine only, tokens to https only: `Account` admits no other addresses.
+
+        `limit` is how long one answer may take.
+        """
+        calls = CallWindow(calls_per_minute)
+        secret: Any = AzureNamedKeyCredential(account.name, key) if key and account.is_local else credential
+        client = BatchClient(
+            account.endpoint,
+            secret,
+            credential_scopes=[account.token_scope],
+            retry_total=1,
+            retry_status=0,
+            retry_on_status_codes=[],
+            per_call_policies=[
+                PlainColonsPolicy(),
+                TimeLimitPolicy(limit),
+                OwnHostPolicy(account.endpoint),
+                CallCapPolicy(account.endpoint, calls),
+            ],
+            permit_redirects=False,
+            connection_timeout=_CONNECT_SECONDS,
+            read_timeout=limit.total_seconds(),
+        )
+        return cls(account, client, LongReadTurns(calls), limit=limit)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def fetch_jobs(self, *, changed_since: datetime | None = None) -> JobPage:
+        """All jobs, or those whose state changed at or after a time. Raises BatchError."""
+        dates: list[datetime | None] = []
+        condition = f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None
+        links, jobs = NextLinks(), list[JobFacts]()
+        async with translated(self.account, "list jobs"):
+            pages: Any = self._client.list_jobs(
+                filter=condition, select=JOB_FIELDS, max_results=PAGE, raw_response_hook=self._date_keeper(dates)
+            ).by_page()
+            async for page in pages:
+                jobs += [job_of(job) async for job in page]
+                if links.is_repeat(pages.continuation_token):
+                    raise RepeatedLinkError(self.account.endpoint, "list jobs")
+        return JobPage(tuple(jobs), dates[0] if dates else None)
+
+    async def fetch_job(self, job_id: str) -> JobFacts:
+        """One job. Raises BatchMissingError where there is none, BatchError."""
+        async with translated(self.account, f"get the job '{job_id}'", missing=NO_JOB):
+            return job_of(await self._client.get_job(job_id, raw_response_hook=self._date_keeper([])))
+
+    async def fetch_task_counts(self, job_id: str) -> tuple[TaskCounts, datetime | None]:
+        """Get Task Counts, where preparing tasks count as running, and its date.
+
+        Raises BatchMissingError where there is no such job, BatchError.
+        """
+        dates: list[datetime | None] = []
+        async with translated(self.account, f"count the tasks of '{job_id}'", missing=NO_JOB):
+            answer = await self._client.get_job_task_counts(job_id, raw_response_hook=self._date_keeper(dates))
+        found = answer.task_counts
+        counts = TaskCounts(found.active, 0, found.running, found.completed, found.succeeded, found.failed)
+        return counts, dates[-1] if dates else None
+
+    async def fetch_task(self, job_id: str, task_id: str) -> Task | None:
+        """One task; None where there is none. Raises BatchMissingError where there is no such job, BatchError."""
+        url = f"{task_url(job_id, task_id)}?{task_query({})}"
+        try:
+            body, _ = await self.read(url, f"get the task '{task_id}' of '{job_id}'", missing=NO_TASK + NO_JOB)
+        except BatchMissingError as error:
+            if error.code in NO_JOB:
+                raise
+            return None
+        try:
+            return task_of(body)
+        except NONSENSE as error:
+            raise BatchAnswerError(
+                f"{self.account.endpoint} sent a task '{task_id}' of '{job_id}' that makes no sense: {error!r}"
+            ) from error
+
+    async def fetch_task_details(self, job_id: str, task_id: str) -> tuple[TaskDetails, tuple[str, ...]]:
+        """One task in full without its secrets, and the names of properties that were left out.
+
+        Raises BatchMissingError where there is none, or no such job; BatchError.
+        """
+        intent = f"get the task '{task_id}' of '{job_id}'"
+        query = urlencode({"api-version": API_VERSION, "$expand": "stats"})
+        body, _ = await self.read(f"{task_url(job_id, task_id)}?{query}", intent, missing=NO_TASK + NO_JOB)
+        try:
+            return details_of(body)
+        except NONSENSE as error:
+            why = f"an answer that makes no sense to the request to {intent}: {type(error).__name__}"  # no more of it
+            raise BatchAnswerError(f"{self.account.endpoint} sent {why}") from error
+
+    async def fetch_task_pages(
+        self, job_id: str, *, changed_since: datetime | None = None, state: StateFilter | None = None
+    ) -> AsyncIterator[TaskPage]:
+        """Pages of all tasks, of those that changed state at or after a time, or of those in a state.
+
+        Short and empty pages are normal. Raises BatchError; BatchMissingError where the job is gone.
+        """
+        ids, links = IdRange(), NextLinks()
+        while True:
+            page = await self.fetch_task_page(job_id, ids, changed_since=changed_since, state=state)
+            yield page
+            if page.is_last:
+                return
+            if links.is_repeat(page.next_link):
+                raise RepeatedLinkError(self.account.endpoint, f"list the tasks of '{job_id}'")
+            ids = IdRange(cursor=page.next_link)
+
+    async def fetch_task_page(
+        self, job_id: str, ids: IdRange, *, changed_since: datetime | None = None, state: StateFilter | None = None
+    ) -> TaskPage:
+        """The next page of a range of ids, as far as it was listed. Raises as the above does."""
+        url = ids.cursor or tasks_url(job_id, changed_since, state, ids)
+        with current_meter().page():
+            body, date = await self.read(url, f"list the tasks of '{job_id}'", missing=NO_JOB)
+        tasks, next_link = self._parse(body, job_id)
+        return TaskPage(tasks, date, next_link)
+
+    async def read(self, url: str, intent: str, *, missing: Collection[str] = ()) -> tuple[bytes, datetime | None]:
+        """A body and its date, past the SDK's models; `intent` says what for, like "list pools".
+
+        Raises BatchMissingError for a 404 with one of the codes `missing`, BatchError.
+        """
+        async with translated(self.account, intent, missing=missing), answered_within(self._limit):
+            request = HttpRequest("GET", url, headers={"Accept": "application/json"})
+            self.calls += 1
+            current_meter().note_request()
+            response = await self._client.send_request(request, stream=True)
+            return await response.read(), http_date(response.headers.get("Date"))
+
+    def _parse(self, body: bytes, job_id: str) -> tuple[list[Task], str | None]:
+        try:
+            tasks, link = page_of(body)
+        except NONSENSE as error:
+            raise BatchAnswerError(
+                f"{self.account.endpoint} sent a task list of '{job_id}' that makes no sense: {error!r}"
+            ) from error
+        if link is not None and not isinstance(link, str):
+            raise BatchAnswerError(f"{self.account.endpoint} sent a next link that is no address: {link!r}")
+        return tasks, link
+
+    def _date_keeper(self, dates: list[datetime | None]) -> Callable[[Any], None]:
+        def keep(answer: Any) -> None:
+            self.calls += 1
+            current_meter().note_request()
+            dates.append(http_date(answer.http_response.headers.get("Date")))
+
+        return keep

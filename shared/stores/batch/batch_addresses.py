@@ -1,0 +1,44 @@
+"""Addresses of a Batch account's jobs and tasks, with what is asked of them: ids quoted, filters in OData."""
+
+from datetime import datetime
+from typing import Literal
+from urllib.parse import quote, urlencode
+
+from shared.domain.core.stamps import format_stamp
+from shared.domain.reads.id_ranges import IdRange
+from shared.stores.batch.batch_rows import TASK_FIELDS
+
+API_VERSION = "2025-06-01"
+PAGE = 1000
+_STATES = {"live": "state ne 'completed'", "preparing": "state eq 'preparing'"}
+
+type StateFilter = Literal["live", "preparing"]
+
+
+def tasks_url(job_id: str, changed_since: datetime | None, state: StateFilter | None, ids: IdRange) -> str:
+    query = {"maxresults": str(PAGE)}
+    conditions = [
+        f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None,
+        _STATES[state] if state else None,
+        f"id ge {_quoted(ids.low)}" if ids.low is not None else None,
+        f"id lt {_quoted(ids.high)}" if ids.high is not None else None,
+    ]
+    if any(conditions):
+        query["$filter"] = " and ".join(filter(None, conditions))
+    return f"/jobs/{quote(job_id, safe='')}/tasks?{task_query(query)}"
+
+
+def task_url(job_id: str, task_id: str) -> str:
+    return f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
+
+
+def task_query(further: dict[str, str]) -> str:
+    return urlencode({"api-version": API_VERSION, "$select": ",".join(TASK_FIELDS), **further}, quote_via=quote)
+
+
+def literal(moment: datetime) -> str:
+    return f"DateTime'{format_stamp(moment)}'"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

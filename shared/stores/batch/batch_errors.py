@@ -1,0 +1,127 @@
+"""What the Batch SDK raises, in our words."""
+
+import re
+import zlib
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from azure.core.exceptions import (
+    AzureError,
+    ClientAuthenticationError,
+    HttpResponseError,
+    IncompleteReadError,
+    ServiceRequestError,
+    ServiceResponseError,
+)
+
+from shared.domain.accounts.accounts import Account
+from shared.domain.polling.rounds import LONGEST_WAIT
+from shared.domain.redaction.redaction import redacted
+from shared.errors import (
+    BatchAnswerError,
+    BatchError,
+    BatchMissingError,
+    BatchRefusedError,
+    BatchThrottledError,
+    BatchUnreachableError,
+)
+
+_DEFAULT_WAIT = timedelta(seconds=30)
+_THROTTLED, _UNAVAILABLE, _MISSING = 429, 503, 404
+_REFUSED = (401, 403)
+_NOT_AUTHENTICATED = "AuthenticationFailed"
+_NONSENSE = (ValueError, TypeError, KeyError, AttributeError, zlib.error)  # what bodies that make no sense end in
+
+
+@asynccontextmanager
+async def translated(account: Account, intent: str, *, missing: Collection[str] = ()) -> AsyncIterator[None]:
+    """Raises a BatchError instead of what the SDK raises; `intent` says what was being done, like "list jobs".
+
+    `missing` are the error codes by which the service says that what was asked for doesn't exist: with one of them a
+    404 raises BatchMissingError, any other 404 may come from a proxy and raises BatchAnswerError.
+    """
+    try:
+        yield
+    except HttpResponseError as error:
+        raise await _of_response(account, intent, error, missing) from error
+    except (ServiceRequestError, ServiceResponseError) as error:
+        raise BatchUnreachableError(account.endpoint, _first_line(error)) from error
+    except (TimeoutError, ConnectionError) as error:
+        raise BatchUnreachableError(account.endpoint, _first_line(error) or "it doesn't answer") from error
+    except (AzureError, *_NONSENSE) as error:
+        raise BatchAnswerError(
+            f"{account.endpoint} sent an answer that makes no sense to the request to {intent}: {_first_line(error)}"
+        ) from error
+
+
+async def _of_response(account: Account, intent: str, error: HttpResponseError, missing: Collection[str]) -> BatchError:
+    status = error.status_code
+    if status is None or isinstance(error, IncompleteReadError):
+        return _unanswered(account, intent, error)
+    code, message = await _body(error)
+    if status in (_THROTTLED, _UNAVAILABLE):
+        return BatchThrottledError(account.endpoint, _wait(_header(error, "Retry-After")), status=status)
+    if status in _REFUSED:
+        return BatchRefusedError(_refusal(account, status, code, message))
+    sentence = f"{account.endpoint} answered {status} {code or 'without an error code'} to the request to {intent}."
+    if status == _MISSING and code in missing:
+        return BatchMissingError(f"{sentence} {message}".strip(), code=code)
+    if status == _MISSING and missing:
+        sentence += f" Only {' or '.join(missing)} means that it is gone; see what answers in the service's place."
+    return BatchAnswerError(f"{sentence} {message}".strip())
+
+
+def _unanswered(account: Account, intent: str, error: HttpResponseError) -> BatchError:
+    if isinstance(error, IncompleteReadError):
+        return BatchAnswerError(f"{account.endpoint} cut its answer to the request to {intent} short.")
+    if isinstance(error, ClientAuthenticationError):
+        return BatchRefusedError(
+            f"No token could be had for {account.endpoint}: give the app a managed identity,"
+            f" or sign in with `az login` on a laptop. {_first_line(error)}"
+        )
+    return BatchUnreachableError(account.endpoint, _first_line(error))
+
+
+def _refusal(account: Account, status: int, code: str, message: str) -> str:
+    if account.is_local and code == _NOT_AUTHENTICATED:
+        return (
+            f"{account.endpoint} answered {status} {code}: the key of '{account.name}' in BATCH_ACCOUNT_KEYS is wrong."
+            f" {message}"
+        )
+    return (
+        f"{account.endpoint} answered {status} {code}: the app's identity lacks a role on the Batch account"
+        f" '{account.name}'; assign it 'Azure Batch Account Reader'. {message}"
+    )
+
+
+async def _body(error: HttpResponseError) -> tuple[str, str]:
+    """Code and message of the service's error body; empty where there is none or it makes no sense."""
+    response: Any = error.response
+    if response is None:
+        return "", ""
+    try:
+        body = orjson.loads(await response.read())
+        text = str(body["message"]["value"])
+        return str(body["code"]), redacted(text.splitlines()[0]) if text else ""
+    except (AzureError, ValueError, KeyError, TypeError):
+        return "", ""
+
+
+def _header(error: HttpResponseError, name: str) -> str | None:
+    response: Any = error.response
+    return response.headers.get(name) if response is not None else None
+
+
+def _wait(retry_after: str | None) -> timedelta:
+    """Retry-After in seconds; one that says anything else, such as a date, counts as the default."""
+    if retry_after and re.fullmatch(r"\d{1,6}", retry_after):
+        return min(timedelta(seconds=int(retry_after)), LONGEST_WAIT)
+    return _DEFAULT_WAIT
+
+
+def _first_line(error: Exception) -> str:
+    line = (str(error).strip().splitlines() or [""])[0]
+    return redacted(line.replace(" ssl:default", ""))  # aiohttp says that of http, too

@@ -1,0 +1,261 @@
+"""Reads of one Batch account what isn't stored and explains why tasks wait. Each is bounded, and it only ever reads."""
+
+from collections import Counter
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from azure.batch.models import BatchJob
+from msgspec import Struct
+from msgspec.json import Decoder
+
+from shared.domain.core.keys import key_of
+from shared.domain.core.next_links import NextLinks
+from shared.domain.core.stamps import from_milliseconds, parse_milliseconds
+from shared.domain.dependencies.dependencies import Standing, WaitingTask
+from shared.domain.dependencies.exit_conditions import ExitConditions, ExitRange
+from shared.domain.jobs.jobs import JobFacts
+from shared.domain.jobs.observations import Preparation
+from shared.domain.pools.pool_settings import Problem
+from shared.domain.redaction.redaction import redacted
+from shared.errors import BatchAnswerError, BatchMissingError, RepeatedLinkError
+from shared.stores.batch.batch import NO_JOB, NO_TASK, BatchAccount
+from shared.stores.batch.batch_addresses import API_VERSION, PAGE
+from shared.stores.batch.batch_pool_rows import Rows, Trouble
+from shared.stores.batch.batch_rows import JOB_FIELDS, NONSENSE, job_of
+
+MOST_WAITING = PAGE
+_MOST_PAGES = 3  # filtered pages may be short, or empty
+_MOST_STATUSES = _MOST_PAGES * PAGE
+_PREPARATION = "jobPreparationTask"
+_STANDINGS: dict[str, Standing] = {"active": "waiting", "preparing": "running", "running": "running"}
+
+
+class _Range(Struct):
+    start: int
+    end: int
+
+
+class _DependsOn(Struct, rename="camel"):
+    task_ids: list[str] | None = None
+    task_id_ranges: list[_Range] | None = None
+
+
+class _Waiting(Struct, rename="camel"):
+    id: str
+    depends_on: _DependsOn | None = None
+
+
+class _Options(Struct, rename="camel"):
+    dependency_action: str | None = None
+
+
+class _Code(Struct, rename="camel"):
+    code: int
+    exit_options: _Options | None = None
+
+
+class _CodeRange(Struct, rename="camel"):
+    start: int
+    end: int
+    exit_options: _Options | None = None
+
+
+class _Conditions(Struct, rename="camel"):
+    exit_codes: list[_Code] | None = None
+    exit_code_ranges: list[_CodeRange] | None = None
+    pre_processing_error: _Options | None = None
+    file_upload_error: _Options | None = None
+    default: _Options | None = None
+
+
+class _Run(Struct, rename="camel"):
+    result: str | None = None
+    end_time: str | None = None
+    exit_code: int | None = None
+    failure_info: Trouble | None = None
+
+
+class _Constraints(Struct, rename="camel"):
+    max_task_retry_count: int | None = None
+
+
+class _Bounded(Struct):
+    constraints: _Constraints | None = None
+
+
+class _Task(Struct, rename="camel"):
+    state: str | None = None
+    execution_info: _Run | None = None
+    exit_conditions: _Conditions | None = None
+
+
+class _Side(Struct, rename="camel"):
+    node_id: str
+    job_preparation_task_execution_info: _Run | None = None
+
+
+_WAITING, _TASK, _SIDES, _BOUNDED = Decoder(Rows[_Waiting]), Decoder(_Task), Decoder(Rows[_Side]), Decoder(_Bounded)
+_JOB = Decoder(dict[str, Any])
+
+
+class LiveJob(NamedTuple):
+    """A job as it is now, and what only matters while tasks wait.
+
+    `awaits_preparation`: its tasks wait for a job preparation task to succeed; `makes_pool`: the pool is its own.
+    """
+
+    facts: JobFacts
+    awaits_preparation: bool = False
+    makes_pool: bool = False
+    scheduling_error: Problem | None = None
+
+
+class BatchEvidence:
+    """One account's; `source` counts the calls, and its cap holds."""
+
+    def __init__(self, source: BatchAccount) -> None:
+        self._source = source
+
+    async def fetch_job(self, job_id: str) -> LiveJob:
+        """With `waitForSuccess` false Batch gives tasks to a node whatever becomes of the preparation there.
+
+        So says the reference of JobPreparationTask. Raises BatchMissingError, BatchError.
+        """
+        url = _url(f"/jobs/{quote(job_id, safe='')}", {"$select": ",".join((*JOB_FIELDS, _PREPARATION))})
+        found = await self._read(_JOB, url, f"get the job '{job_id}'", missing=NO_JOB)
+        try:
+            preparation, error = found.get(_PREPARATION), (found.get("executionInfo") or {}).get("schedulingError")
+            return LiveJob(
+                job_of(BatchJob(found)),
+                awaits_preparation=bool(preparation and preparation.get("waitForSuccess") is not False),
+                makes_pool=bool((found.get("poolInfo") or {}).get("autoPoolSpecification")),
+                scheduling_error=_problem(error) if error else None,
+            )
+        except (*NONSENSE, AttributeError) as error:  # the SDK's model gives None for what isn't there
+            raise BatchAnswerError(f"{self._source.account.endpoint} sent a job that makes no sense.") from error
+
+    async def fetch_is_endless(self, job_id: str, task_id: str) -> bool:
+        """Whether a task may be tried again without end (maxTaskRetryCount -1). Raises BatchError."""
+        path = f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
+        url = _url(path, {"$select": "id,constraints"})
+        found = await self._read(_BOUNDED, url, f"get the constraints of the task '{task_id}' of '{job_id}'")
+        return found.constraints is not None and found.constraints.max_task_retry_count == -1
+
+    async def fetch_waiting(self, job_id: str) -> tuple[list[WaitingTask], bool]:
+        """The first MOST_WAITING waiting tasks with what they depend on; whether these are all. Raises BatchError."""
+        query = {"$filter": "state eq 'active'", "$select": "id,dependsOn", "maxresults": str(MOST_WAITING)}
+        url = _url(f"/jobs/{quote(job_id, safe='')}/tasks", query)
+        found, whole = await self._list(_WAITING, url, f"list the waiting tasks of '{job_id}'", most=MOST_WAITING)
+        return list(map(_waiting, found)), whole
+
+    async def fetch_standing(self, job_id: str, task_id: str) -> Standing:
+        """Where a task leaves those that depend on it; `missing` where the service says that. Raises BatchError."""
+        path = f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
+        query = {"$select": "id,state,executionInfo,exitConditions"}
+        try:
+            intent = f"get the task '{task_id}' of '{job_id}'"
+            return _standing(await self._read(_TASK, _url(path, query), intent, missing=NO_TASK))
+        except BatchMissingError:
+            return "missing"
+
+    async def fetch_preparation(self, job_id: str) -> tuple[Preparation, bool]:
+        """How a job's preparation went on the first nodes, of a job that has one; whether these are all.
+
+        Raises BatchError.
+        """
+        path = f"/jobs/{quote(job_id, safe='')}/jobpreparationandreleasetaskstatus"
+        query = {"$select": "nodeId,jobPreparationTaskExecutionInfo", "maxresults": str(PAGE)}
+        intent = f"list the preparation tasks of '{job_id}'"
+        found, whole = await self._list(_SIDES, _url(path, query), intent, most=_MOST_STATUSES)
+        return _preparation(found), whole
+
+    async def _list[T](self, decoder: Decoder[Rows[T]], url: str, intent: str, *, most: int) -> tuple[list[T], bool]:
+        """The first rows of a list, `most` and those of _MOST_PAGES pages at the most; whether these are all."""
+        link: str | None = url
+        links = NextLinks()
+        found: list[T] = []
+        for _ in range(_MOST_PAGES):
+            if link is None or len(found) >= most:
+                break
+            page = await self._read(decoder, link, intent)
+            found += page.value
+            link = page.link
+            if link is not None and links.is_repeat(link):
+                raise RepeatedLinkError(self._source.account.endpoint, intent)
+        return found[:most], link is None and len(found) <= most
+
+    async def _read[T](self, decoder: Decoder[T], url: str, intent: str, *, missing: Collection[str] = ()) -> T:
+        body, _ = await self._source.read(url, intent, missing=missing)
+        try:
+            return decoder.decode(body)
+        except NONSENSE as error:
+            why = f"an answer that makes no sense to the request to {intent}: {type(error).__name__}"
+            raise BatchAnswerError(f"{self._source.account.endpoint} sent {why}") from error
+
+
+def _url(path: str, query: dict[str, str]) -> str:
+    return f"{path}?{urlencode({'api-version': API_VERSION, **query}, quote_via=quote)}"
+
+
+def _waiting(row: _Waiting) -> WaitingTask:
+    on = row.depends_on or _DependsOn()
+    ranges = tuple((each.start, each.end) for each in on.task_id_ranges or ())
+    return WaitingTask(row.id, tuple(on.task_ids or ()), ranges)
+
+
+def _standing(task: _Task) -> Standing:
+    run, state = task.execution_info or _Run(), (task.state or "").lower()
+    if state != "completed":
+        return _STANDINGS.get(state, "unknown")
+    if (run.result or "").lower() != "failure":
+        return "satisfied"
+    conditions, failure = _conditions(task.exit_conditions or _Conditions()), run.failure_info or Trouble()
+    return "satisfied" if conditions.failure_satisfies(run.exit_code, failure.code or "") else "failed"
+
+
+def _conditions(found: _Conditions) -> ExitConditions:
+    return ExitConditions(
+        codes={each.code: _action(each.exit_options) for each in found.exit_codes or ()},
+        ranges=tuple(
+            ExitRange(each.start, each.end, _action(each.exit_options)) for each in found.exit_code_ranges or ()
+        ),
+        pre_processing_error=_action(found.pre_processing_error),
+        file_upload_error=_action(found.file_upload_error),
+        default=_action(found.default),
+    )
+
+
+def _action(options: _Options | None) -> str | None:
+    return options.dependency_action.lower() if options and options.dependency_action else None
+
+
+def _preparation(rows: list[_Side]) -> Preparation:
+    runs = [(row.node_id, row.job_preparation_task_execution_info) for row in rows]
+    failed = [(node, run) for node, run in runs if run and (run.result or "").lower() == "failure"]
+    return Preparation(
+        nodes=len(rows),
+        succeeded=sum((run.result or "").lower() == "success" for _, run in runs if run),
+        failed_nodes=frozenset(key_of(node) for node, _ in failed),
+        failures=tuple(Counter(_word(run) for _, run in failed).most_common()),
+        since=min((_time(run.end_time) for _, run in failed if run.end_time), default=None),
+    )
+
+
+def _word(run: _Run) -> str:
+    failure = run.failure_info or Trouble()
+    told = ": ".join(part for part in (failure.code, redacted(failure.message or "").rstrip(".")) if part)
+    code = f" with exit code {run.exit_code}" if run.exit_code is not None else ""
+    return f"The preparation task failed{code}{f': {told}' if told else ''}."
+
+
+def _problem(error: dict[str, Any]) -> Problem:
+    """An error with its message; the details, as name and value, hold the reason."""
+    details = [f"{each.get('name')}: {each.get('value')}" for each in error.get("details") or ()]
+    told = " ".join(part for part in (str(error.get("message") or ""), "; ".join(details)) if part)
+    return Problem(str(error.get("code") or ""), redacted(told))
+
+
+def _time(text: str) -> datetime:
+    return from_milliseconds(parse_milliseconds(text))

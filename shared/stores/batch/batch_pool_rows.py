@@ -1,0 +1,178 @@
+"""The Batch service's JSON of pools -> the domain's, without secrets. Field names: REST 2025-06-01.
+
+What mostly holds secrets isn't even asked for: `POOL_FIELDS` leaves out users, mounts, registries and extensions. A
+start task comes whole; its command line is taken, redacted, and the names of its environment, whose values may be
+secrets whatever they look like, and nothing else of it.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import NamedTuple
+
+from msgspec import Raw, Struct, field
+from msgspec.json import Decoder
+
+from shared.domain.core.stamps import from_milliseconds, parse_milliseconds
+from shared.domain.pools.pool_settings import AutoScale, Problem, StartTask
+from shared.domain.pools.pools import PoolFacts, Size
+from shared.domain.redaction.redaction import MARK, redacted
+from shared.stores.batch.batch_rows import NONSENSE
+
+POOL_FIELDS = (
+    "id", "displayName", "creationTime", "state", "stateTransitionTime", "allocationState",
+    "allocationStateTransitionTime", "vmSize", "currentDedicatedNodes", "currentLowPriorityNodes",
+    "targetDedicatedNodes", "targetLowPriorityNodes", "taskSlotsPerNode", "resizeErrors", "enableAutoScale",
+    "autoScaleFormula", "autoScaleEvaluationInterval", "autoScaleRun", "startTask",
+)  # fmt: skip
+
+
+class Trouble(Struct, rename="camel"):
+    """An error as the service writes it, be it of a resize, a node or a start task."""
+
+    code: str | None = None
+    message: str | None = None
+    category: str | None = None
+
+
+class _Setting(Struct):
+    name: str
+    value: str | None = None
+
+
+class _StartTask(Struct, rename="camel"):
+    command_line: str
+    environment_settings: list[_Setting] | None = None
+    wait_for_success: bool | None = None
+    max_task_retry_count: int | None = None
+
+
+class _Evaluation(Struct):
+    timestamp: str | None = None
+    results: str | None = None
+    error: Trouble | None = None
+
+
+class _Pool(Struct, rename="camel"):
+    id: str
+    creation_time: str
+    state: str
+    state_transition_time: str
+    vm_size: str
+    display_name: str | None = None
+    allocation_state: str | None = None
+    allocation_state_transition_time: str | None = None
+    current_dedicated_nodes: int | None = None
+    current_low_priority_nodes: int | None = None
+    target_dedicated_nodes: int | None = None
+    target_low_priority_nodes: int | None = None
+    task_slots_per_node: int | None = None
+    resize_errors: list[Trouble] | None = None
+    enable_auto_scale: bool | None = None
+    auto_scale_formula: str | None = None
+    auto_scale_evaluation_interval: str | None = None
+    auto_scale_run: _Evaluation | None = None
+    start_task: _StartTask | None = None
+
+
+class Rows[T](Struct):
+    """A page of any list."""
+
+    value: list[T]
+    link: str | None = field(default=None, name="odata.nextLink")
+
+
+class _Named(Struct):
+    id: str
+
+
+class Page[T](NamedTuple):
+    """The things that a page tells, and of others, by id, why what it tells makes no sense."""
+
+    things: list[T]
+    nonsense: dict[str, str]
+
+
+_ROWS, _NAMED, _POOL = Decoder(Rows[Raw]), Decoder(_Named), Decoder(_Pool)
+
+
+def page_of[T](body: bytes, what: str, parse: Callable[[bytes], T]) -> tuple[Page[T], str | None]:
+    """A page of a list and its next link, row by row: one that makes no sense spoils no other.
+
+    Raises one of NONSENSE where the page itself makes no sense, or a row not even tells its id.
+    """
+    page, found = _ROWS.decode(body), Page[T]([], {})
+    for raw in map(bytes, page.value):
+        try:
+            found.things.append(parse(raw))
+        except NONSENSE as error:
+            name = _NAMED.decode(raw).id
+            found.nonsense[name] = f"What Batch tells of the {what} '{name}' makes no sense: {error!r}"
+    return found, page.link
+
+
+def pools_of(body: bytes) -> tuple[Page[PoolFacts], str | None]:
+    """The pools of a page and its next link. Raises as `page_of` does."""
+    return page_of(body, "pool", pool_of)
+
+
+def pool_of(body: bytes) -> PoolFacts:
+    """One pool as the service sent it. Raises one of NONSENSE where it makes no sense."""
+    return _facts(_POOL.decode(body))
+
+
+def _facts(row: _Pool) -> PoolFacts:
+    return PoolFacts(
+        id=row.id,
+        creation_time=time_of(row.creation_time),
+        state=row.state,
+        state_transition_time=time_of(row.state_transition_time),
+        vm_size=row.vm_size,
+        allocation_state=row.allocation_state,
+        allocation_state_transition_time=maybe_time(row.allocation_state_transition_time),
+        dedicated=Size(row.current_dedicated_nodes or 0, row.target_dedicated_nodes),
+        spot=Size(row.current_low_priority_nodes or 0, row.target_low_priority_nodes),
+        slots_per_node=max(row.task_slots_per_node or 1, 1),
+        resize_errors=tuple(map(_problem, row.resize_errors or ())),
+        auto_scale=_auto_scale(row) if row.enable_auto_scale else None,
+        start_task=_start_task(row.start_task) if row.start_task else None,
+        display_name=_clean(row.display_name),
+    )
+
+
+def _auto_scale(row: _Pool) -> AutoScale:
+    run = row.auto_scale_run or _Evaluation()
+    return AutoScale(
+        formula=_clean(row.auto_scale_formula),
+        interval=row.auto_scale_evaluation_interval,
+        evaluated_at=maybe_time(run.timestamp),
+        results=_clean(run.results),
+        error=_problem(run.error) if run.error else None,
+    )
+
+
+def _start_task(task: _StartTask) -> StartTask:
+    settings = task.environment_settings or ()
+    return StartTask(
+        command_line=redacted(task.command_line),
+        environment=tuple((setting.name, MARK if setting.value else "") for setting in settings),
+        waits_for_success=task.wait_for_success is not False,
+        retries=task.max_task_retry_count or 0,
+    )
+
+
+def _problem(found: Trouble) -> Problem:
+    return Problem(found.code or "", redacted(found.message or ""))
+
+
+def _clean(text: str | None) -> str | None:
+    return redacted(text) if text else text
+
+
+def time_of(text: str) -> datetime:
+    """The aware UTC time of a stamp, to the millisecond."""
+    return from_milliseconds(parse_milliseconds(text))
+
+
+def maybe_time(text: str | None) -> datetime | None:
+    """The same of one that may be missing."""
+    return time_of(text) if text else None

@@ -1,0 +1,130 @@
+"""Reads the pools of one Batch account and their nodes, past the SDK's models. It only ever reads."""
+
+from collections.abc import AsyncGenerator, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from urllib.parse import quote
+
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.nodes import Node, NodeCounts
+from shared.domain.pools.pools import PoolFacts
+from shared.errors import BatchAnswerError
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_addresses import literal
+from shared.stores.batch.batch_lists import BatchLists, query_of
+from shared.stores.batch.batch_node_rows import NODE_FIELDS, RECENT, counts_of, known_nodes_of, nodes_of
+from shared.stores.batch.batch_pool_rows import POOL_FIELDS, pool_of, pools_of
+
+_NO_POOL = ("PoolNotFound",)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolList:
+    """All pools of an account, and the date of the list's first response: what happened before it is in there.
+
+    `nonsense` is, by key, why what it tells of others makes no sense.
+    """
+
+    pools: tuple[PoolFacts, ...]
+    date: datetime
+    nonsense: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeList:
+    """Nodes of a list, in the order in which they came, and on how many pages."""
+
+    nodes: tuple[Node, ...]
+    pages: int
+
+
+class ToldNodes:
+    """What the last list of each pool told, for all accounts of a process: lists of `most` nodes, and no further ones.
+
+    Pools that are polled in turn would otherwise each drive out what the next one needs.
+    """
+
+    def __init__(self, most: int = 20_000) -> None:
+        self._most = most
+        self._pools: dict[tuple[str, str], Mapping[bytes, Node]] = {}
+        self._nodes = 0
+
+    def take(self, account_key: str, pool_id: str) -> Mapping[bytes, Node]:
+        """What was told of a pool, which is forgotten."""
+        told = self._pools.pop((account_key, pool_id), {})
+        self._nodes -= len(told)
+        return told
+
+    def keep(self, account_key: str, pool_id: str, told: Mapping[bytes, Node]) -> None:
+        """Remembers what was told of a pool, where there is room for it."""
+        self.take(account_key, pool_id)
+        if self._nodes + len(told) <= self._most:
+            self._pools[account_key, pool_id] = told
+            self._nodes += len(told)
+
+    def forget_others(self, account_key: str, pool_ids: Collection[str]) -> None:
+        """Forgets the pools of an account that aren't there any more."""
+        for account, pool in list(self._pools):
+            if account == account_key and pool not in pool_ids:
+                self.take(account, pool)
+
+
+class BatchPools(BatchLists):
+    """One account's pools and nodes.
+
+    Of a list of all nodes most are as the one before `told` them, so what that said isn't parsed again.
+    """
+
+    def __init__(self, source: BatchAccount, told: ToldNodes | None = None) -> None:
+        super().__init__(source)
+        self._told = told or ToldNodes()
+
+    async def fetch_pools(self) -> PoolList:
+        """All pools: there are 500 at most, and no filter finds those whose sizes changed. Raises BatchError."""
+        url = f"/pools?{query_of(POOL_FIELDS)}"
+        found, dates = await self.pages(url, "list pools", pools_of)
+        if not dates or dates[0] is None:
+            raise BatchAnswerError(f"{self.account.endpoint} sent a list of pools that bears no date.")
+        pools = tuple(pool for page in found for pool in page.things)
+        nonsense = {key_of(name): why for page in found for name, why in page.nonsense.items()}
+        self._told.forget_others(self.account.key, {pool.id for pool in pools})
+        return PoolList(pools, dates[0], nonsense)
+
+    async def fetch_pool(self, pool_id: str) -> PoolFacts:
+        """One pool. Raises BatchMissingError where there is none, BatchError."""
+        url = f"/pools/{quote(pool_id, safe='')}?{query_of(POOL_FIELDS, page=False)}"
+        return await self.one(url, f"get the pool '{pool_id}'", pool_of, missing=_NO_POOL)
+
+    async def node_counts(self) -> AsyncGenerator[dict[str, NodeCounts]]:
+        """Nodes by state of every pool, by pool key, which "may not always be up to date". Raises BatchError.
+
+        The service gives ten pools on a page and may refuse to be asked for more; each is of an instant of its own.
+        """
+        async for page, _ in self.each_page(f"/nodecounts?{query_of((), page=False)}", "count nodes", counts_of):
+            yield {key_of(name): counts for name, counts in page.items()}
+
+    async def fetch_nodes(
+        self, pool_id: str, *, changed_since: datetime | None = None, recent_as_of: datetime | None = None
+    ) -> NodeList:
+        """All nodes of a pool, or those whose state changed at or after a time.
+
+        With `recent_as_of` their recent tasks, too, which are ten times the rest. Raises BatchError; BatchMissingError
+        where the pool is gone.
+        """
+        fields = (*NODE_FIELDS, RECENT) if recent_as_of else NODE_FIELDS
+        condition = f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None
+        recent_at = to_milliseconds(recent_as_of) if recent_as_of else 0
+        url = f"/pools/{quote(pool_id, safe='')}/nodes?{query_of(fields, condition)}"
+        if not recent_as_of and not changed_since:
+            return await self._fetch_known(pool_id, url)
+        intent = f"list the nodes of '{pool_id}'"
+        found, _ = await self.pages(url, intent, lambda body: nodes_of(body, recent_at), missing=_NO_POOL)
+        return NodeList(tuple(node for page in found for node in page), len(found))
+
+    async def _fetch_known(self, pool_id: str, url: str) -> NodeList:
+        known = self._told.take(self.account.key, pool_id)
+        intent = f"list the nodes of '{pool_id}'"
+        found, _ = await self.pages(url, intent, lambda body: known_nodes_of(body, known), missing=_NO_POOL)
+        self._told.keep(self.account.key, pool_id, {raw: node for page in found for raw, node in page})
+        return NodeList(tuple(node for page in found for _, node in page), len(found))

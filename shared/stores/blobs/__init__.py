@@ -1,0 +1,1 @@
+"""Blob Storage, and how far each blob was read. Imports `tables`."""

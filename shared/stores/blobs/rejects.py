@@ -1,0 +1,79 @@
+"""The table `rejects`: units of blobs that couldn't be taken in, where they stand and why; the newest blobs first.
+
+Rows are named by where the unit stands, so that a step that is tried again writes the same ones.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from azure.data.tables import UpdateMode
+
+from shared.domain.blobs.blobs import Entry
+from shared.domain.blobs.rejects import Refusal, Reject
+from shared.stores.tables.pages import items_of
+from shared.stores.tables.tables import Row, Tables, delete_rows, translated, whole, with_etag
+
+_LATEST = 0xFFFFFFFFFFF
+_AFTER_ALL = "~~"
+_BEHIND = "!"  # sorts right behind a key, before all others
+_RANGE = "PartitionKey eq @partition and RowKey ge @first and RowKey le @last"
+
+
+class RejectStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["rejects"]
+
+    async def save(self, lane: str, entry: Entry, refusals: Sequence[Refusal], now: datetime) -> None:
+        """Raises StorageError."""
+        for refusal in refusals:
+            row: Row = {
+                "PartitionKey": lane,
+                "RowKey": f"{_key(entry.created)}~{entry.incarnation}~{refusal.offset:013x}",
+                "blob": entry.name,
+                "offset": whole(refusal.offset),
+                "position": refusal.position,
+                "reason": refusal.reason,
+                "sample": refusal.sample,
+                "at": now,
+            }
+            with translated("note a reject"):
+                await self._table.upsert_entity(row, mode=UpdateMode.REPLACE)
+
+    async def load(self, lane: str, after: str, most: int) -> list[Reject]:
+        """At most so many rejects behind a key, in the order of their keys."""
+        found: list[Reject] = []
+        with translated("read rejects"):
+            rows = self._table.query_entities(
+                _RANGE,
+                parameters={"partition": lane, "first": after + _BEHIND, "last": _AFTER_ALL},
+                results_per_page=most,
+            )
+            async for row in items_of(rows):
+                found.append(_reject(with_etag(row)))
+                if len(found) == most:
+                    break
+        return found
+
+    async def delete_before(self, lane: str, moment: datetime) -> int:
+        """Deletes those that were noted before then; gives how many. Raises StorageError.
+
+        Their blobs were made before that.
+        """
+        with translated("read rejects"):
+            rows = self._table.query_entities(
+                _RANGE,
+                parameters={"partition": lane, "first": _key(moment) + _AFTER_ALL, "last": _AFTER_ALL},
+                select=["RowKey", "at"],
+            )
+            keys = [row["RowKey"] async for row in items_of(rows) if row["at"] < moment]
+        await delete_rows(self._table, lane, keys)
+        return len(keys)
+
+
+def _key(created: datetime) -> str:
+    return f"{_LATEST - int(created.timestamp() * 1000):011x}"
+
+
+def _reject(row: Row) -> Reject:
+    refusal = Refusal(row["offset"], row["position"], row["reason"], row["sample"])
+    return Reject(row["RowKey"], row["blob"], refusal, row["at"])

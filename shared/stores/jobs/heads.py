@@ -1,0 +1,77 @@
+"""The head of a generation: its counts and groups of failures as of T0, summed from its leaves and written after them.
+
+A leaf's summary stands beside its counts. Where leaves of a version before summaries are among them, there is no sum:
+what isn't known of all tasks isn't told.
+"""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+
+import orjson
+
+from shared.domain.leaves.leaf_summaries import Summary, remembered
+from shared.domain.packing.columns import DAMAGE
+from shared.domain.tasks.failures import Failures
+from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
+from shared.stores.tables.tables import Row, json_columns, json_of
+
+HEAD = "!"
+ORIGIN_BYTES = 8
+_MOST_BYTES = 400_000  # of an entity's 1 MiB, which counts base64 in Azurite
+_FORM = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """`failures` is None where they aren't known."""
+
+    as_of: datetime
+    counts: TaskCounts
+    failures: Failures | None
+
+
+def head_row(partition: str, head: Head, *, leaves: int) -> Row:
+    row: Row = {
+        "PartitionKey": partition,
+        "RowKey": HEAD,
+        "asOf": head.as_of,
+        "leaves": leaves,
+        **{field: getattr(head.counts, field) for field in COUNT_FIELDS},
+    }
+    if head.failures is None:
+        return row
+    told = head.failures.capped().fitting(lambda failures: len(orjson.dumps(failures.plain())) <= _MOST_BYTES)
+    return row | json_columns("failures", [_FORM, *told.plain()])
+
+
+def head_of(row: Row) -> Head:
+    """The inverse. Failures of a form that this version doesn't know, or that are damaged, count as none."""
+    failures = None
+    with suppress(*DAMAGE):
+        form, *told = json_of(row, "failures") or (None,)
+        failures = Failures.of_plain(told) if form == _FORM else None
+    return Head(row["asOf"], TaskCounts(*(row[field] for field in COUNT_FIELDS)), failures)
+
+
+def origin_of(summaries: Iterable[tuple[str, bytes | None]]) -> bytes | None:
+    """What tells summaries, each with its leaf's row, from any others; None where one is missing."""
+    digest = blake2b(digest_size=ORIGIN_BYTES)
+    for row, summary in summaries:
+        if summary is None:
+            return None
+        digest.update(b"%d.%d." % (len(row), len(summary)) + row.encode() + summary)
+    return digest.digest()
+
+
+def sum_of(summaries: Iterable[bytes | None]) -> Summary | None:
+    """The sum of stored summaries; None where one is missing, damaged, or of a form that this version doesn't know."""
+    found: list[Summary] = []
+    for stored in summaries:
+        summary = None if stored is None else remembered(stored)
+        if summary is None:
+            return None
+        found.append(summary)
+    return Summary.summed(found)

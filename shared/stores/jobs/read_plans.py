@@ -1,0 +1,82 @@
+"""What is left of long reads: row `reading` beside the leaves of the generation that is being read."""
+
+from dataclasses import astuple, replace
+from datetime import datetime
+
+from shared.domain.reads.id_ranges import IdRange
+from shared.domain.reads.read_plans import ReadPlan
+from shared.errors import UnreadableError
+from shared.log import logger
+from shared.stores.tables.schemas import schema_of
+from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, save_row
+from shared.stores.tables.unreadable import read
+
+_LOG = logger(__name__)
+PLAN_ROW = "reading"
+
+
+class ReadPlanStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["tasks"]
+
+    async def load(self, partition: str) -> ReadPlan | None:
+        """Raises UnreadableError, StorageError."""
+        row = await load_row(self._table, partition, PLAN_ROW)
+        return _read(partition, row) if row else None
+
+    async def load_or_drop(self, partition: str) -> ReadPlan | None:
+        """The same; a plan that can't be read is deleted, as if there were none. Raises CacheConflictError, too."""
+        row = await load_row(self._table, partition, PLAN_ROW)
+        if row is None:
+            return None
+        try:
+            return _read(partition, row)
+        except UnreadableError as error:
+            _LOG.warning("A read plan is deleted, and what it listed is listed anew: %s", error)
+            await delete_row(self._table, partition, PLAN_ROW, row["etag"])
+            return None
+
+    async def save(self, partition: str, plan: ReadPlan) -> ReadPlan:
+        """Writes a plan as it was loaded, or new. Raises CacheConflictError where another process goes on with it."""
+        return replace(plan, etag=await save_row(self._table, _row(partition, plan), plan.etag))
+
+    async def delete(self, partition: str, plan: ReadPlan) -> None:
+        """After its end. Raises CacheConflictError."""
+        if plan.etag:
+            await delete_row(self._table, partition, PLAN_ROW, plan.etag)
+
+
+def _row(partition: str, plan: ReadPlan) -> Row:
+    row: Row = {
+        "PartitionKey": partition,
+        "RowKey": PLAN_ROW,
+        **schema_of("read plan"),
+        "generation": plan.generation,
+        "begunAt": plan.begun_at,
+        "asOf": plan.as_of,
+        "since": plan.since,
+        "tasks": plan.tasks,
+        "expected": plan.expected,
+        "newest": plan.newest,
+        **json_columns("ranges", [astuple(each) for each in plan.ranges]),
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _read(partition: str, row: Row) -> ReadPlan:
+    return read(row, f"plan in {partition}, row", _plan, kind="read plan")
+
+
+def _plan(row: Row) -> ReadPlan:
+    since: datetime | None = row.get("since")
+    return ReadPlan(
+        generation=row["generation"],
+        begun_at=row["begunAt"],
+        as_of=row["asOf"],
+        since=since,
+        ranges=tuple(IdRange(*values) for values in json_of(row, "ranges")),
+        tasks=row["tasks"],
+        expected=row["expected"],
+        newest=row.get("newest"),
+        etag=row["etag"],
+    )

@@ -1,0 +1,206 @@
+"""The task cache in Table Storage: one partition per generation of a job, a head and leaves.
+
+Row `!` is the head, written last; `s<low key>` is a leaf whose tasks have keys from `<low key>` up to the next leaf's;
+`s` is the first. A leaf's counts stand beside its packed tasks, so a directory of all leaves costs no payload. Every
+write is conditional: a CacheConflictError means that another poll wrote meanwhile and this one must give way.
+"""
+
+import asyncio
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from azure.core.exceptions import ResourceNotFoundError
+from azure.data.tables.aio import TableClient
+
+from shared.domain.leaves.leaf_summaries import Summary
+from shared.domain.leaves.leaves import Leaf, UnreadableLeafError
+from shared.domain.tasks.insight import StoredInsight
+from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
+from shared.errors import CacheConflictError, StorageError, UnreadableError
+from shared.stores.jobs.heads import HEAD, Head, head_of, head_row, origin_of, sum_of
+from shared.stores.jobs.leaf_rows import LeafEntry, Rewrite, joined, transactions
+from shared.stores.tables.tables import (
+    Row,
+    Tables,
+    delete_partition,
+    load_partitions,
+    load_range,
+    load_row,
+    load_rows,
+    save_row,
+    translated,
+    with_etag,
+)
+
+_DIRECTORIES = 500
+_GONE = 404
+_COLLECTED = "A leaf of the task cache is gone: its generation was collected."
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """All leaves of a generation in key order, as one query saw them, and the head's ETag (None: no head yet).
+
+    `insight` is the sum of the leaves' once the head was saved.
+    """
+
+    partition: str
+    leaves: tuple[LeafEntry, ...] = ()
+    head_etag: str | None = None
+    insight: StoredInsight | None = field(default=None, compare=False)
+
+    @property
+    def counts(self) -> TaskCounts:
+        return sum((leaf.counts for leaf in self.leaves), TaskCounts())
+
+    @property
+    def summary(self) -> Summary | None:
+        """The sum of the leaves'; None where one of them can't be had."""
+        return sum_of(leaf.summary for leaf in self.leaves)
+
+    @property
+    def origin(self) -> bytes | None:
+        """What an insight into these very leaves bears; None where there can be none."""
+        return origin_of((leaf.row, leaf.summary) for leaf in self.leaves)
+
+    def place_of(self, key: str) -> int:
+        """The index of the leaf that holds `key`; the directory must have a leaf."""
+        return max(0, bisect_right(self.leaves, f"s{key}", key=lambda leaf: leaf.row) - 1)
+
+
+class TaskCache:
+    """Remembers directories of recent generations: an ETag that is out of date only makes a poll give way.
+
+    But sums of leaves that are out of date show nowhere unless the head was written since, so whoever goes on with what
+    another process has begun has to `forget` first.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        self._table: TableClient = tables["tasks"]
+        self._known: OrderedDict[str, Directory] = OrderedDict()
+
+    async def load_directory(self, partition: str) -> Directory:
+        """The directory as it was before now; from memory where this process wrote or read it last."""
+        known = self._known.get(partition)
+        if known is not None:
+            self._known.move_to_end(partition)
+            return known
+        return self._remember(await self.read_directory(partition))
+
+    async def read_directory(self, partition: str) -> Directory:
+        """The directory as storage has it now."""
+        head: str | None = None
+        leaves: list[LeafEntry] = []
+        for row in await load_rows(self._table, partition, ["RowKey", "summary", *COUNT_FIELDS]):
+            if row["RowKey"] == HEAD:
+                head = row["etag"]
+            elif row["RowKey"].startswith("s"):
+                counts = TaskCounts(*(row[field] for field in COUNT_FIELDS))
+                leaves.append(LeafEntry(row["RowKey"], counts, row["etag"], row.get("summary")))
+        return Directory(partition, tuple(sorted(leaves, key=lambda leaf: leaf.row)), head)
+
+    def forget(self, partition: str) -> None:
+        """After a conflict: the next `load_directory` reads storage."""
+        self._known.pop(partition, None)
+
+    async def load_leaf(self, partition: str, entry: LeafEntry) -> Leaf:
+        """A leaf's tasks. Raises CacheConflictError if it isn't what the directory saw."""
+        if entry.etag is None:
+            return Leaf()
+        try:
+            with translated("read a leaf of the task cache"):
+                row = await self._table.get_entity(partition, entry.row)
+        except StorageError as error:
+            if isinstance(error.__cause__, ResourceNotFoundError):
+                raise CacheConflictError(_COLLECTED) from error
+            raise
+        return _leaf_of(with_etag(row), partition, entry)
+
+    async def load_run(self, partition: str, entries: Sequence[LeafEntry]) -> list[Leaf]:
+        """Leaves that stand close together, in order: one query reads all between the first and the last.
+
+        Raises CacheConflictError if they aren't what the directory saw.
+        """
+        found = await load_range(self._table, partition, entries[0].row, entries[-1].row)
+        return [_leaf_of(found.get(entry.row), partition, entry) for entry in entries]
+
+    async def save_leaves(self, directory: Directory, rewrites: Iterable[Rewrite]) -> Directory:
+        """Writes leaves, as many to a transaction as fit; a leaf and its siblings never part. Gives the new directory.
+
+        Raises CacheConflictError; transactions before it stand, which the next poll finds and converges on.
+        """
+        entries = {entry.row: entry for entry in directory.leaves}
+        for operations, written in transactions(directory.partition, rewrites):
+            try:
+                with translated("write the task cache"):
+                    answers = await self._table.submit_transaction(operations)
+            except StorageError as error:
+                if getattr(error.__cause__, "status_code", None) == _GONE:
+                    raise CacheConflictError(_COLLECTED) from error
+                raise
+            for entry, answer in zip(written, answers, strict=True):
+                entries[entry.row] = replace(entry, etag=str(answer["etag"]))
+        leaves = tuple(sorted(entries.values(), key=lambda leaf: leaf.row))
+        return self._remember(replace(directory, leaves=leaves, insight=None))
+
+    async def save_head(self, directory: Directory, as_of: datetime) -> Directory:
+        """Writes the head, which makes the leaves' sums official as of T0. Raises CacheConflictError."""
+        summary, origin = directory.summary, directory.origin
+        head = Head(as_of, directory.counts, summary.failures if summary else None)
+        row = head_row(directory.partition, head, leaves=len(directory.leaves))
+        insight = StoredInsight.of(summary.insight, origin) if summary and origin else None
+        etag = await save_row(self._table, row, directory.head_etag)
+        return self._remember(replace(directory, head_etag=etag, insight=insight))
+
+    async def load_head(self, partition: str) -> Head | None:
+        """The head as storage has it now; None before it was first written, or after its generation was collected."""
+        row = await load_row(self._table, partition, HEAD)
+        return head_of(row) if row else None
+
+    async def delete_generation(self, partition: str) -> None:
+        """Deletes a generation that nothing points to, or what is left of it. Raises StorageError."""
+        self.forget(partition)
+        await delete_partition(self._table, partition)
+
+    async def load_generations(self, prefix: str) -> list[str]:
+        """The partitions there are whose keys begin with `prefix`."""
+        return await load_partitions(self._table, prefix)
+
+    def _remember(self, directory: Directory) -> Directory:
+        self._known[directory.partition] = directory
+        self._known.move_to_end(directory.partition)
+        while len(self._known) > _DIRECTORIES:
+            self._known.popitem(last=False)
+        return directory
+
+
+async def load_leaves(cache: TaskCache, partition: str, entries: Sequence[LeafEntry]) -> list[Leaf]:
+    """Several leaves at once, a few requests at a time. Raises CacheConflictError."""
+    gate = asyncio.Semaphore(8)
+
+    async def load(entry: LeafEntry) -> Leaf:
+        async with gate:
+            return await cache.load_leaf(partition, entry)
+
+    return list(await asyncio.gather(*map(load, entries)))
+
+
+async def load_run(cache: TaskCache, partition: str, entries: Sequence[LeafEntry]) -> list[Leaf]:
+    """The same for leaves most of which are neighbours."""
+    return await cache.load_run(partition, entries)
+
+
+def _leaf_of(row: Row | None, partition: str, entry: LeafEntry) -> Leaf:
+    if entry.etag is None:
+        return Leaf()
+    if row is None:
+        raise CacheConflictError(_COLLECTED)
+    if row["etag"] != entry.etag:
+        raise CacheConflictError("Another poll rewrote a leaf of the task cache.")
+    try:
+        return Leaf.unpack(joined(row))
+    except UnreadableLeafError as error:
+        raise UnreadableError(f"The task cache can't be read in {partition}, row {entry.row}: {error}") from error

@@ -1,0 +1,42 @@
+"""How a node stands in its row: as a list of values without names, of which a pool has thousands."""
+
+from itertools import batched
+from typing import Any
+
+from shared.domain.nodes.interruptions import Interruptions
+from shared.domain.nodes.node_records import NO_RECORD, NodeRecord, Past
+from shared.domain.nodes.nodes import Node, NodeError, RecentTask, StartRun
+
+_WITHOUT_RECORD = len(Node._fields) - 1  # values
+
+
+def json_of_node(node: Node) -> list[Any]:
+    """Its values in the order of its fields, the record last."""
+    start = list(node.start) if node.start else None
+    *plain, _, _, _, recent_at, record = node
+    recent = [list(task) for task in node.recent]
+    return [*plain, start, [list(error) for error in node.errors], recent, recent_at, *_record_json(record)]
+
+
+def _record_json(record: NodeRecord) -> list[Any]:
+    """Without the brackets of pairs: a busy node has some twenty."""
+    past, falls, seen = record.past, record.falls, record.interruptions
+    spans = [number for pair in seen.recent for number in pair]
+    told = [number for state in past for number in state]
+    return [[record.since, list(falls), *seen[:3], spans, told]]
+
+
+def node_of(values: list[Any]) -> Node:
+    """The node that `json_of_node` wrote; a version before records wrote a list that ends without one."""
+    *plain, start, errors, recent, recent_at = values[:_WITHOUT_RECORD]
+    pairs = tuple(NodeError(*error) for error in errors)
+    tasks = tuple(RecentTask(*task) for task in recent)
+    record = _record(values[_WITHOUT_RECORD]) if len(values) > _WITHOUT_RECORD else NO_RECORD
+    return Node._make((*plain, StartRun(*start) if start else None, pairs, tasks, recent_at, record))
+
+
+def _record(values: list[Any]) -> NodeRecord:
+    since, falls, total, unexplained, latest, spans, told = values
+    recent = tuple(batched(spans, 2, strict=True))
+    past = tuple(Past(*pair) for pair in batched(told, 2, strict=True))
+    return NodeRecord(since, past, tuple(falls), Interruptions(total, unexplained, latest, recent))

@@ -1,0 +1,269 @@
+"""The table `nodes`, partitioned by account: the nodes of a pool packed some hundred to a row, and a head.
+
+Row `<pool>~!` is the head, which names by a digest what the rows `<pool>~n…` hold. Every write changes it under its
+ETag, so two polls of one pool can't mix what they found, and a reader who meets rows of two writes knows it. Nodes that
+fit into one row stand in the head itself.
+"""
+
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from itertools import batched
+
+import msgspec
+import orjson
+
+from shared.domain.core.keys import SEPARATOR, partition_of
+from shared.domain.nodes.interruptions import Tally
+from shared.domain.nodes.nodes import Node
+from shared.errors import CacheConflictError
+from shared.stores.pools.node_json import json_of_node, node_of
+from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_range, load_rows, written_at
+from shared.stores.tables.unit_writes import Unit, deleted, write_units, written
+
+_HEAD = "!"
+_NODES_A_ROW = 250
+_REMEMBERED = 20_000  # nodes
+_TRIES = 5
+_UNREADABLE = (ValueError, TypeError, LookupError, zlib.error, msgspec.MsgspecError)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNodes:
+    """A pool's nodes by key as they were stored, and under which ETags: digest and ETag of each row by its key.
+
+    `tally` counts the pool's interruptions, None as a version before that left it. `is_torn` where rows aren't what the
+    head names, or can't be read: there are no nodes then, and the next write replaces all of them. `texts` is what rows
+    hold of nodes by key, as far as this process wrote them.
+    """
+
+    account_key: str
+    pool_key: str
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    digest: str = ""
+    rows: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    head_etag: str | None = None
+    is_torn: bool = False
+    tally: Tally | None = None
+    texts: Mapping[str, bytes] = field(default_factory=dict, compare=False)
+
+    @property
+    def head(self) -> str:
+        return partition_of(self.pool_key, _HEAD)
+
+    @property
+    def etags(self) -> dict[str, str]:
+        """Of all rows by their keys, the head's last."""
+        found = {name: etag for name, (_, etag) in self.rows.items()}
+        return found | ({self.head: self.head_etag} if self.head_etag else {})
+
+
+@dataclass(frozen=True, slots=True)
+class NodesWrite:
+    """What is to become of a pool's stored nodes: `unit` writes it, and is empty where nothing differs."""
+
+    before: StoredNodes
+    nodes: Mapping[str, Node]
+    tally: Tally | None
+    digest: str
+    digests: Mapping[str, str] = field(default_factory=dict)
+    unit: Unit = ()
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+
+    def done(self, etags: Mapping[str, str]) -> StoredNodes:
+        """What is stored after it was written under these new ETags."""
+        rows = {name: (digest, etags.get(name) or self.before.rows[name][1]) for name, digest in self.digests.items()}
+        return StoredNodes(
+            self.before.account_key,
+            self.before.pool_key,
+            dict(self.nodes),
+            self.digest,
+            rows,
+            etags[self.before.head],
+            tally=self.tally,
+            texts=self.texts,
+        )
+
+
+def planned(before: StoredNodes, nodes: Mapping[str, Node], tally: Tally | None) -> NodesWrite:
+    """What to write of `nodes` over what was stored: the rows that differ, and the head with the pool's tally."""
+    if nodes == before.nodes and tally == before.tally and not before.is_torn:
+        return NodesWrite(before, nodes, tally, before.digest)
+    texts = _texts(before, nodes)
+    packed = _packed(before.pool_key, texts)
+    digests = {name: _digest(body) for name, body in packed.items()}
+    counted = msgspec.json.encode(tally).decode() if tally else None
+    whole = _whole(digests.values(), counted)
+    head: Row = {"PartitionKey": before.account_key, "RowKey": before.head, "digest": whole}
+    if counted:
+        head["tally"] = counted
+    if len(packed) == 1:
+        (body,), (digest,) = packed.values(), digests.values()
+        head |= {"own": digest, **json_columns("nodes", orjson.Fragment(body))}
+        packed, digests = {}, {}
+    unit = (*_changes(before, packed, digests), written(head, before.head_etag))
+    return NodesWrite(before, nodes, tally, whole, digests, unit, texts)
+
+
+class NodeStore:
+    """Remembers the nodes of recent pools: an ETag that is out of date only makes a poll give way."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["nodes"]
+        self._known: OrderedDict[str, StoredNodes] = OrderedDict()
+        self._remembered = 0  # nodes
+
+    async def load(self, account_key: str, pool_key: str, digest: str | None = None) -> StoredNodes:
+        """A pool's nodes as they were before now; from memory where that holds those of the `digest` wanted."""
+        known = self._known.get(partition_of(account_key, pool_key))
+        if known and known.digest == digest:
+            return known
+        return self._remember(await self._stored(account_key, pool_key))
+
+    async def read(self, account_key: str, pool_key: str) -> StoredNodes:
+        """A pool's nodes as storage has them now. Raises StorageError, and CacheConflictError if they never rest."""
+        for _ in range(_TRIES):
+            found = await self._stored(account_key, pool_key)
+            if not found.is_torn:
+                return found
+        raise CacheConflictError("The nodes of this pool are being written anew; try again.")
+
+    async def save_all(self, writes: Sequence[NodesWrite]) -> list[CacheConflictError | None]:
+        """Writes the nodes of pools of one account; says of which another writer was first. Raises StorageError."""
+        units = [write.unit for write in writes if write.unit]
+        ends = iter(await write_units(self._table, units))
+        conflicts: list[CacheConflictError | None] = []
+        for write in writes:
+            end = next(ends) if write.unit else None
+            if isinstance(end, CacheConflictError):
+                self._forget(_name(write.before))
+            elif end is not None:
+                self._remember(write.done(end))
+            conflicts.append(end if isinstance(end, CacheConflictError) else None)
+        return conflicts
+
+    async def delete(self, stored: StoredNodes) -> None:
+        """Forgets all nodes of a pool that is gone, if they still are as they were loaded.
+
+        Raises CacheConflictError, StorageError.
+        """
+        self._forget(_name(stored))
+        unit = [deleted(stored.account_key, row, etag) for row, etag in stored.etags.items()]
+        for end in await write_units(self._table, [unit] if unit else []):
+            if isinstance(end, CacheConflictError):
+                raise end
+
+    async def pool_keys(self, account_key: str) -> set[str]:
+        """Of all pools of which there are nodes, or rows for them. Raises StorageError."""
+        rows = await load_rows(self._table, account_key, ["RowKey"])
+        return {row["RowKey"].partition(SEPARATOR)[0] for row in rows}
+
+    async def written_at(self, stored: StoredNodes) -> datetime | None:
+        """When the latest of a pool's rows was written, by storage's own clock; None where they aren't as loaded.
+
+        Raises StorageError.
+        """
+        rows = stored.etags.items()
+        times = [await written_at(self._table, stored.account_key, row, etag) for row, etag in rows]
+        known = [time for time in times if time is not None]
+        return max(known) if known and len(known) == len(times) else None
+
+    async def doubt(self, account_key: str) -> None:
+        """Forgets nodes that storage holds otherwise by now: a query for what heads name. Raises StorageError."""
+        mine = {known.head: name for name, known in self._known.items() if known.account_key == account_key}
+        rows = await load_rows(self._table, account_key, ["RowKey", "digest"]) if mine else []
+        stored = {row["RowKey"]: row.get("digest") for row in rows}
+        for head, name in mine.items():
+            if (known := self._known.get(name)) and stored.get(head) != known.digest:
+                self._forget(name)
+
+    async def _stored(self, account_key: str, pool_key: str) -> StoredNodes:
+        return _stored(account_key, pool_key, await load_range(self._table, account_key, *_range(pool_key)))
+
+    def _remember(self, stored: StoredNodes) -> StoredNodes:
+        self._forget(_name(stored))
+        self._known[_name(stored)] = stored
+        self._remembered += len(stored.nodes)
+        while self._remembered > _REMEMBERED and len(self._known) > 1:
+            self._forget(next(iter(self._known)))
+        return stored
+
+    def _forget(self, name: str) -> None:
+        if known := self._known.pop(name, None):
+            self._remembered -= len(known.nodes)
+
+
+def _name(stored: StoredNodes) -> str:
+    return partition_of(stored.account_key, stored.pool_key)
+
+
+def _range(pool_key: str) -> tuple[str, str]:
+    """The first and last row key that a pool's rows may have."""
+    return pool_key + SEPARATOR, pool_key + SEPARATOR * 2
+
+
+def _texts(before: StoredNodes, nodes: Mapping[str, Node]) -> dict[str, bytes]:
+    """Nodes as JSON in the order of their keys. Most are the very ones that were stored: these aren't made anew."""
+    known, old = before.nodes, before.texts if before.nodes else {}
+    return {
+        key: old[key] if key in old and known[key] is nodes[key] else orjson.dumps(json_of_node(nodes[key]))
+        for key in sorted(nodes)
+    }
+
+
+def _packed(pool_key: str, texts: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The JSON of nodes as a list, by row."""
+    return {
+        partition_of(pool_key, f"n{number:05}"): b"[" + b",".join(chunk) + b"]"
+        for number, chunk in enumerate(batched(texts.values(), _NODES_A_ROW, strict=False))
+    }
+
+
+def _changes(before: StoredNodes, packed: Mapping[str, bytes], digests: Mapping[str, str]) -> Unit:
+    """Rows that differ from what was stored, and those that aren't needed any more."""
+    found = []
+    for name, body in packed.items():
+        digest, etag = before.rows.get(name, (None, None))
+        if digest != digests[name]:
+            row: Row = {"PartitionKey": before.account_key, "RowKey": name, "digest": digests[name]}
+            found.append(written(row | json_columns("nodes", orjson.Fragment(body)), etag))
+    gone = sorted(before.rows.keys() - packed.keys())
+    return [*found, *(deleted(before.account_key, name, before.rows[name][1]) for name in gone)]
+
+
+def _stored(account_key: str, pool_key: str, rows: Mapping[str, Row]) -> StoredNodes:
+    """What rows hold. Rows of two writers, or of another version of the app, are torn."""
+    empty = StoredNodes(account_key, pool_key)
+    head = rows.get(empty.head)
+    leaves = [rows[name] for name in sorted(rows) if name != empty.head]
+    if not rows:
+        return empty
+    digests, holders = [row.get("digest", "") for row in leaves], leaves
+    if head and "own" in head:
+        digests, holders = [head["own"], *digests], [head, *leaves]
+    try:
+        tally = _tally(head)
+        nodes = {node.key: node for row in holders for node in map(node_of, json_of(row, "nodes"))}
+        is_torn = head is None or _whole(digests, head.get("tally")) != head["digest"]
+    except _UNREADABLE:
+        nodes, tally, is_torn = {}, None, True
+    etags = {row["RowKey"]: ("" if is_torn else row["digest"], row["etag"]) for row in leaves}
+    if is_torn or head is None:
+        head_etag = head["etag"] if head else None
+        return StoredNodes(account_key, pool_key, {}, "", etags, head_etag, is_torn=True, tally=tally)
+    return StoredNodes(account_key, pool_key, nodes, head["digest"], etags, head["etag"], tally=tally)
+
+
+def _tally(head: Row | None) -> Tally | None:
+    return msgspec.json.decode(head["tally"], type=Tally) if head and "tally" in head else None
+
+
+def _whole(digests: Iterable[str], tally: str | None) -> str:
+    return _digest(("".join(digests) + (tally or "")).encode())
+
+
+def _digest(body: bytes) -> str:
+    return blake2b(body, digest_size=12).hexdigest()

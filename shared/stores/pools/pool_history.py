@@ -1,0 +1,63 @@
+"""The table `poolhistory`: a partition an account, and in it the rows of each pool, which outlive the pool.
+
+Rows and columns are those of the history of jobs. A round may change a hundred pools, which are written in a few
+transactions only if they share a partition; that of a job is its own, as an account may have ten thousand.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+
+from shared.domain.core.keys import SEPARATOR, partition_of
+from shared.domain.history.samples import Columns, Grain
+from shared.stores.jobs.history import FIRST_ROW, LAST_ROW, has_rows, merge_rows, slots_of
+from shared.stores.tables.pages import items_of
+from shared.stores.tables.tables import LONGEST_KEY, Tables, delete_rows, load_range, translated
+
+
+class PoolHistoryStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["poolhistory"]
+
+    async def save_all(self, account_key: str, pools: Mapping[str, Mapping[str, Columns]]) -> None:
+        """Merges columns into rows, by their keys, of pools by theirs. Raises StorageError."""
+        rows = [
+            {"PartitionKey": account_key, "RowKey": partition_of(pool_key, row), **columns}
+            for pool_key, found in pools.items()
+            for row, columns in found.items()
+        ]
+        await merge_rows(self._table, rows)
+
+    async def load(
+        self, account_key: str, pool_key: str, grain: Grain, *, first: str, last: str
+    ) -> list[tuple[int, str]]:
+        """What stands in the rows from one key to another, both included: slots and texts, in order.
+
+        `pool_key` may be that of anything that a client sent.
+        """
+        first, last = partition_of(pool_key, first), partition_of(pool_key, last)
+        if len(last) > LONGEST_KEY:
+            return []
+        return slots_of(await load_range(self._table, account_key, first, last), grain)
+
+    async def knows(self, account_key: str, pool_key: str) -> bool:
+        """Whether there is any row of a pool's history; `pool_key` may be that of anything that a client sent."""
+        first, last = partition_of(pool_key, FIRST_ROW), partition_of(pool_key, LAST_ROW)
+        return await has_rows(self._table, account_key, first, last)
+
+    async def delete_before(self, account_key: str, grain: Grain, moment: int) -> int:
+        """Deletes the rows of all pools of an account that were over by then, in milliseconds since 1970; how many.
+
+        Raises StorageError, also where another does the same at once: the next run finds the rest.
+        """
+        oldest = grain.row(grain.first_row(moment) * grain.slots)
+        over = [key async for key, row in self._keys(account_key) if row[0] == oldest[0] and row < oldest]
+        await delete_rows(self._table, account_key, over)
+        return len(over)
+
+    async def _keys(self, account_key: str) -> AsyncIterator[tuple[str, str]]:
+        """The key of every row, and what of it isn't the pool's. There may be a hundred thousand."""
+        with translated("read the history of all pools"):
+            rows = self._table.query_entities(
+                "PartitionKey eq @partition", parameters={"partition": account_key}, select=["RowKey"]
+            )
+            async for row in items_of(rows):
+                yield row["RowKey"], row["RowKey"].rpartition(SEPARATOR)[2]

@@ -1,0 +1,52 @@
+"""Sends requests to Table Storage: counts what they write, and tells the clock what time storage says it is."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, override
+from urllib.parse import urlsplit
+
+from azure.core.pipeline.transport import AioHttpTransport
+
+from shared.domain.core.stamps import http_date
+from shared.stores.tables.patience import current_patience
+
+type Asking = Callable[[], Callable[[datetime], None]]
+_TABLE = re.compile(r"/([A-Za-z][A-Za-z0-9]{2,62})(?:\(|\Z)")
+
+
+class TableTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
+    """Counts, by table, what wasn't a read when it was answered, or when it is unknown whether it was done.
+
+    `asking` is told of each request, and then the date of its answer.
+    """
+
+    def __init__(self, asking: Asking | None, **options: Any) -> None:
+        super().__init__(**options)
+        self.writes = Counter[str]()
+        self._asking = asking
+
+    @override
+    async def send(self, request: Any, **options: Any) -> Any:
+        patience, answered = current_patience(), self._asking() if self._asking else None
+        sent = super().send(request, **options)
+        try:
+            answer = await (patience.wait(sent) if patience else sent)
+            if answered and (date := http_date(answer.headers.get("Date"))):
+                answered(date)
+            return answer
+        finally:
+            if request.method != "GET":
+                self.writes[_table_of(request)] += 1
+
+
+def _table_of(request: Any) -> str:
+    """The table that is written, by the request's address; empty where that doesn't tell.
+
+    The address of a transaction is that of its first part, since all of them are of one table.
+    """
+    while parts := getattr(request, "multipart_mixed_info", None):
+        request = parts[0][0]
+    found = _TABLE.search(urlsplit(request.url or "").path)
+    return found[1] if found else ""

@@ -1,0 +1,124 @@
+"""Writes what belongs together, and as much of it at once as a transaction holds: a round changes a hundred pools.
+
+A unit is the rows of one thing, a pool or its nodes, under their ETags. A transaction fails as a whole, so where one
+unit was overtaken the others of its transaction are written again, each by itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from azure.core import MatchConditions
+from azure.data.tables import UpdateMode
+from azure.data.tables.aio import TableClient
+
+from shared.errors import CacheConflictError, StorageError
+from shared.stores.tables.tables import Row, translated
+
+MOST_OPERATIONS = 100
+MOST_BYTES = 3_000_000  # of 4 MiB, as the wire form is base64 in JSON in a multipart body
+_OVERHEAD = 1500  # bytes of an operation beside its binary properties
+_GONE = 404
+
+type Operation = tuple[Any, ...]
+type Unit = Sequence[Operation]
+type Etags = dict[str, str]
+
+
+def written(row: Row, etag: str | None) -> Operation:
+    """Writes a whole row if it still is as `etag` says, or isn't there where that is None."""
+    if etag is None:
+        return ("create", row)
+    return ("update", row, {"mode": UpdateMode.REPLACE, **_condition(etag)})
+
+
+def deleted(partition: str, row: str, etag: str) -> Operation:
+    """Deletes a row if it still is as `etag` says."""
+    return ("delete", {"PartitionKey": partition, "RowKey": row}, _condition(etag))
+
+
+async def write_units(table: TableClient, units: Sequence[Unit]) -> list[Etags | CacheConflictError]:
+    """Writes units of one partition; gives the new ETags of each by row key, or that another writer was first there.
+
+    A unit that is larger than a transaction takes several, in its order. Raises StorageError.
+    """
+    done: list[Etags | CacheConflictError] = []
+    for group in _groups(units):
+        try:
+            done += await _write(table, group)
+        except CacheConflictError as error:
+            done += [error] if len(group) == 1 else [await _write_alone(table, unit) for unit in group]
+    return done
+
+
+async def write_at_once(table: TableClient, unit: Unit) -> Etags:
+    """Writes a unit in one transaction, or nothing of it. Raises CacheConflictError, StorageError.
+
+    One that doesn't fit is a defect of its maker: ValueError.
+    """
+    if len(unit) > MOST_OPERATIONS:
+        raise ValueError(f"{len(unit)} operations are more than a transaction holds")
+    return await _submit(table, unit)
+
+
+async def _write_alone(table: TableClient, unit: Unit) -> Etags | CacheConflictError:
+    try:
+        return (await _write(table, [unit]))[0]
+    except CacheConflictError as error:
+        return error
+
+
+async def _write(table: TableClient, group: Sequence[Unit]) -> list[Etags]:
+    """Units that fit into one transaction, or one that doesn't. Raises CacheConflictError, StorageError."""
+    etags: Etags = {}
+    for step in _steps([operation for unit in group for operation in unit]):
+        etags |= await _submit(table, step)
+    return [{row: etags[row] for _, entity, *_ in unit if (row := entity["RowKey"]) in etags} for unit in group]
+
+
+async def _submit(table: TableClient, step: Sequence[Operation]) -> Etags:
+    try:
+        with translated(f"write {table.table_name}"):
+            answers = await table.submit_transaction(step)
+    except StorageError as error:
+        if getattr(error.__cause__, "status_code", None) == _GONE:
+            raise CacheConflictError(f"What was to be written is gone: {table.table_name}.") from error
+        raise
+    pairs = zip(step, answers, strict=True)
+    return {operation[1]["RowKey"]: str(answer["etag"]) for operation, answer in pairs if "etag" in answer}
+
+
+def _groups(units: Sequence[Unit]) -> Iterator[list[Unit]]:
+    """As many units together as fit into a transaction."""
+    group: list[Unit] = []
+    operations = size = 0
+    for unit in units:
+        more = sum(map(_size, unit))
+        if group and (operations + len(unit) > MOST_OPERATIONS or size + more > MOST_BYTES):
+            yield group
+            group, operations, size = [], 0, 0
+        group.append(unit)
+        operations, size = operations + len(unit), size + more
+    if group:
+        yield group
+
+
+def _steps(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
+    """As few transactions as the limits allow, mostly one."""
+    step: list[Operation] = []
+    size = 0
+    for operation in operations:
+        if step and (len(step) == MOST_OPERATIONS or size + _size(operation) > MOST_BYTES):
+            yield step
+            step, size = [], 0
+        step.append(operation)
+        size += _size(operation)
+    if step:
+        yield step
+
+
+def _size(operation: Operation) -> int:
+    return _OVERHEAD + sum(len(value) * 4 // 3 for value in operation[1].values() if isinstance(value, bytes))
+
+
+def _condition(etag: str) -> dict[str, Any]:
+    return {"etag": etag, "match_condition": MatchConditions.IfNotModified}

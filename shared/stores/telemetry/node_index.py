@@ -1,0 +1,149 @@
+"""The table `nodeindex`: on which days which sessions of which blobs hold telemetry of a node; a partition an account.
+
+A session that names a job and a task has a row for the task, too, as what it calls its node may be no node of Batch.
+
+A row is written before what it points to, so that nothing is ever out of reach; and it may point to nothing, where a
+host died in between, or to a session that turned out to be another node's. Who reads it looks at the session, too.
+`hours` says that hours may stand beside minutes, and is likewise written before; `rolled`, that no minutes are left.
+
+A blob of which nothing is in a series has a row, too, of the day on which it came, under the session `ffffff`: so that
+nobody says of its node that nothing came.
+"""
+
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from itertools import batched
+from typing import Any
+
+from azure.data.tables import UpdateMode
+
+from shared.domain.blobs.blobs import name_key
+from shared.domain.core.keys import SEPARATOR, key_of
+from shared.domain.telemetry.sessions.arrivals import Arrival
+from shared.stores.tables.pages import items_of
+from shared.stores.tables.tables import MOST_OPERATIONS, Row, Tables, delete_rows, load_range, translated
+
+_AFTER = "~~"
+_HOURS, _ROLLED = "hours", "rolled"
+_BLOB, _FORMAT, _POOL = "blob", "format", "pool"
+_OF_NONE = 0xFFFFFF  # a session that no blob has: 1,000 are the most
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A day since 1970 on which a session of an incarnation holds something; `row` is the key.
+
+    `has_hours` where it may hold hours, `is_rolled` where it holds nothing else.
+    """
+
+    row: str
+    day: int
+    incarnation: str
+    session: int
+    has_hours: bool = False
+    is_rolled: bool = False
+
+
+class NodeIndex:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["nodeindex"]
+
+    async def save(self, account_key: str, node: str, incarnation: str, session: int, days: Collection[int]) -> None:
+        """`node` may be empty, where nothing tells whose a session is; or a task's `task_name`. Raises StorageError."""
+        for day in days:
+            key = f"{_node(node)}{SEPARATOR}{day:05x}{SEPARATOR}{incarnation}{SEPARATOR}{session:06x}"
+            row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: False}
+            with translated("note where a node's telemetry is"):
+                await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
+
+    async def save_arrival(self, account_key: str, node: str, day: int, arrival: Arrival) -> None:
+        """Notes that a blob came; a format that was noted before stays where none is told. Raises StorageError."""
+        key = SEPARATOR.join((_node(node), f"{day:05x}", arrival.incarnation, f"{_OF_NONE:06x}"))
+        row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: True, _BLOB: arrival.blob, _POOL: arrival.pool}
+        if arrival.format:
+            row[_FORMAT] = arrival.format
+        with translated("note that a blob came"):
+            await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
+
+    async def load_arrivals(
+        self, account_key: str, pool: str, node: str, *, first: int, last: int, most: int
+    ) -> list[Arrival]:
+        """The first blobs that came from one day to another, both included, of a node of a pool, each once.
+
+        Of each some at least is in no series. Reading ends with as many as `most`: there may be any number of them.
+        """
+        begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
+        found: dict[str, Arrival] = {}
+        with translated("read which blobs came"):
+            listed = self._table.query_entities(
+                "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
+                parameters={"partition": account_key, "first": begin, "last": end + _AFTER},
+            )
+            async with aclosing(items_of(listed)) as rows:
+                async for row in rows:
+                    if _BLOB not in row or (row[_POOL] and key_of(row[_POOL]) != key_of(pool)):
+                        continue
+                    arrival = _arrival(row, names_node=bool(node))
+                    found[arrival.blob] = arrival.after(found.get(arrival.blob))
+                    if len(found) >= most:
+                        break
+        return list(found.values())
+
+    async def load(self, account_key: str, node: str, first: int, last: int) -> list[Held]:
+        """What is held of a node, or by a `task_name`, from one day to another, both included."""
+        begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
+        rows = await load_range(self._table, account_key, begin, end + _AFTER)
+        return [_held(row) for row in rows.values()]
+
+    async def load_before(self, account_key: str, day: int) -> list[Held]:
+        """What is held of all nodes of days before one."""
+        return [held async for held in self._all(account_key) if held.day < day]
+
+    async def load_unrolled_before(self, account_key: str, day: int) -> list[Held]:
+        """That of it which may have minutes."""
+        return [held async for held in self._all(account_key) if held.day < day and not held.is_rolled]
+
+    async def note(self, account_key: str, some: Iterable[Held], *, rolled: bool) -> None:
+        """Notes that there may be hours, or also that no minutes are left. Raises StorageError."""
+        for batch in batched(some, MOST_OPERATIONS, strict=False):
+            rows: list[Row] = [
+                {"PartitionKey": account_key, "RowKey": held.row, _HOURS: True, _ROLLED: rolled} for held in batch
+            ]
+            with translated("note where a node's hours are"):
+                await self._table.submit_transaction([("upsert", row, {"mode": UpdateMode.MERGE}) for row in rows])
+
+    async def delete(self, account_key: str, some: Collection[Held]) -> None:
+        """Raises StorageError if another deletes them, too."""
+        await delete_rows(self._table, account_key, [held.row for held in some])
+
+    async def _all(self, account_key: str) -> AsyncIterator[Held]:
+        """One at a time: an account has a row for each node, blob and day."""
+        with translated("read where telemetry is"):
+            found = self._table.query_entities(
+                "PartitionKey eq @partition",
+                parameters={"partition": account_key},
+                select=["RowKey", _HOURS, _ROLLED],
+            )
+            async for row in items_of(found):
+                yield _held(row)
+
+
+def task_name(job: str, task: str) -> str:
+    """What stands in the index for a node's name, where a task is looked for."""
+    return f"\0{job}\0{task}"
+
+
+def _node(node: str) -> str:
+    """A key for a name, which records may have of any length."""
+    return name_key(node.lower())
+
+
+def _arrival(row: Mapping[str, Any], *, names_node: bool) -> Arrival:
+    return Arrival(_held(row).incarnation, row[_BLOB], row.get(_FORMAT, ""), row[_POOL], names_node)
+
+
+def _held(row: Mapping[str, Any]) -> Held:
+    _, day, incarnation, session = row["RowKey"].split(SEPARATOR)
+    is_rolled, has_hours = bool(row.get(_ROLLED)), bool(row.get(_HOURS))
+    return Held(row["RowKey"], int(day, 16), incarnation, int(session, 16), has_hours, is_rolled)

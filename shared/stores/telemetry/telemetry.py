@@ -1,0 +1,188 @@
+"""The table `telemetry`: a partition for each incarnation of a blob, so that one transaction counts what it adds once.
+
+`o` is the place in the blob (shared/stores/blobs/places.py), `s` what reading on must know and what was left out,
+`n<session>` who a session is of and what it told of its node, and `m<hour>~<session>~<offset>~<number>` what a step
+added to the minutes of an hour. Hours, which minutes become, are a store of their own
+(shared/stores/telemetry/telemetry_hours.py).
+"""
+
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+import msgspec
+
+from shared.domain.blobs.blobs import name_key
+from shared.domain.core.keys import partition_of
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY, Chunk
+from shared.domain.telemetry.sessions.left_out import LeftOut
+from shared.domain.telemetry.sessions.node_facts import NodeFacts
+from shared.domain.telemetry.sessions.session import Session
+from shared.stores.blobs.places import PlaceKey
+from shared.stores.tables.pages import items_of
+from shared.stores.tables.tables import (
+    Row,
+    Tables,
+    bytes_columns,
+    bytes_of,
+    delete_rows,
+    json_columns,
+    json_of,
+    load_range,
+    load_row,
+    load_rows,
+    translated,
+)
+from shared.stores.tables.unit_writes import Operation, written
+from shared.stores.telemetry.telemetry_rows import (
+    HOURS,
+    MINUTES,
+    block_key,
+    chunk_of,
+    chunk_row,
+    place_of,
+    rows_between,
+    selected,
+    session_key,
+)
+
+TABLE = "telemetry"
+_NOTHING = LeftOut()
+_PLACE = "o"
+STATE = "s"
+"""The row of a blob's state."""
+_AFTER = "~~"
+_BY_HOST = "byHost"
+
+
+class Told(NamedTuple):
+    """Whose a session is, and what it told of its node; `by_host` where it has no node's name, but a host's or none.
+
+    Of sessions that were stored before this was, all names are taken for those of nodes.
+    """
+
+    whose: Identity
+    facts: NodeFacts
+    by_host: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BlobState:
+    """As it was loaded: `packed` is what an intake goes on with, empty where nothing was read yet."""
+
+    packed: bytes = b""
+    left_out: LeftOut = _NOTHING
+    etag: str | None = None
+
+
+class TelemetryStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables[TABLE]
+
+    async def load_state(self, partition: str) -> BlobState:
+        row = await load_row(self._table, partition, STATE)
+        if row is None:
+            return BlobState()
+        return BlobState(bytes_of(row, "state"), LeftOut(**json_of(row, "leftOut")), row["etag"])
+
+    async def load_left_out(self, partition: str) -> LeftOut:
+        return (await self.load_state(partition)).left_out
+
+    async def load_sessions(self, partition: str) -> dict[int, Identity]:
+        """Whose the sessions of a blob are, by their numbers."""
+        return {number: told.whose for number, told in (await self.load_told(partition)).items()}
+
+    async def load_told(self, partition: str) -> dict[int, Told]:
+        """All that the sessions of a blob told, by their numbers."""
+        rows = await load_range(self._table, partition, "n", "n" + _AFTER)
+        return {
+            int(key[1:], 16): Told(_identity(row), _facts(row), bool(row.get(_BY_HOST))) for key, row in rows.items()
+        }
+
+    async def chunks(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
+        """Those of hours since 1970, both included, with the columns of some names only."""
+        begin, end = block_key(MINUTES, first), block_key(MINUTES, last + 1)
+        async for row in rows_between(self._table, partition, begin, end, selected(names)):
+            yield chunk_of(row, names)
+
+    async def days_of(self, partition: str, session: int) -> set[int]:
+        """Days since 1970 of which minutes are kept of a session. Raises StorageError."""
+        rows = rows_between(self._table, partition, MINUTES, MINUTES + _AFTER, ["RowKey"])
+        places = [place_of(row) async for row in rows]
+        return {block // HOURS_A_DAY for block, number in places if number == session}
+
+    async def delete_day(self, partition: str, day: int) -> int:
+        """Deletes the minutes of a day; gives how many rows. Raises StorageError."""
+        first = day * HOURS_A_DAY
+        begin, end = block_key(MINUTES, first), block_key(MINUTES, first + HOURS_A_DAY)
+        keys = [row["RowKey"] async for row in rows_between(self._table, partition, begin, end, ["RowKey"])]
+        await delete_rows(self._table, partition, keys)
+        return len(keys)
+
+    async def has_rollups(self, partition: str) -> bool:
+        """Whether it has any, of minutes or hours."""
+        for kind in (MINUTES, HOURS):
+            async for _ in rows_between(self._table, partition, kind, kind + _AFTER, ["RowKey"]):
+                return True
+        return False
+
+    async def partitions_of(self, account_key: str, name: str) -> list[str]:
+        """Those of all incarnations of a blob that were ever read. Raises StorageError."""
+        first = partition_of(account_key, name_key(name))
+        with translated("read telemetry"):
+            rows = self._table.query_entities(
+                "PartitionKey ge @first and PartitionKey le @last and RowKey eq @place",
+                parameters={"first": first, "last": first + _AFTER, "place": _PLACE},
+                select=["PartitionKey"],
+            )
+            return [row["PartitionKey"] async for row in items_of(rows)]
+
+    async def forget(self, partition: str) -> None:
+        """Deletes all that is kept of an incarnation, its place last, as it is found by that. Raises StorageError."""
+        rows = [row["RowKey"] for row in await load_rows(self._table, partition, ["RowKey"])]
+        await delete_rows(self._table, partition, sorted(rows, key=lambda row: row == _PLACE))
+
+
+def place_key(partition: str) -> PlaceKey:
+    return PlaceKey(TABLE, partition, _PLACE)
+
+
+def state_row(partition: str, before: BlobState, packed: bytes, left_out: LeftOut) -> Operation:
+    row: Row = {
+        "PartitionKey": partition,
+        "RowKey": STATE,
+        **bytes_columns("state", packed),
+        **json_columns("leftOut", asdict(left_out)),
+    }
+    return written(row, before.etag)
+
+
+def session_row(partition: str, session: Session) -> Operation:
+    """Over what was told of it before: the state's row, which is written with it, says that nobody else did."""
+    row: Row = {
+        "PartitionKey": partition,
+        "RowKey": f"n{session.number:06x}",
+        **json_columns("identity", asdict(session.whose)),
+        **json_columns("facts", asdict(session.facts)),
+        _BY_HOST: not session.identity.node,
+    }
+    return ("upsert", row, {"mode": "replace"})
+
+
+def chunk_rows(partition: str, offset: int, chunks: Sequence[Chunk]) -> list[Operation]:
+    """Rows for what the step that begins at an offset adds."""
+    keys = [
+        f"{session_key(MINUTES, chunk.block, chunk.session)}{offset:013x}~{number:02x}"
+        for number, chunk in enumerate(chunks)
+    ]
+    return [written(chunk_row(partition, key, chunk), None) for key, chunk in zip(keys, chunks, strict=True)]
+
+
+def _identity(row: Row) -> Identity:
+    return msgspec.convert(json_of(row, "identity"), Identity)
+
+
+def _facts(row: Row) -> NodeFacts:
+    """None at all of a session that was stored before facts were."""
+    return msgspec.convert(json_of(row, "facts") or {}, NodeFacts)

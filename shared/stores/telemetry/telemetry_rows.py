@@ -1,0 +1,93 @@
+"""How rollups stand in rows of the table `telemetry`, of minutes and of hours alike: a column a series' name.
+
+Keys begin with the block, an hour or a day since 1970, and the session, both in hexadecimal digits of a fixed width.
+"""
+
+from collections.abc import AsyncIterator, Collection
+from dataclasses import dataclass
+
+from azure.data.tables.aio import TableClient
+
+from shared.domain.telemetry.rollups.chunks import Chunk
+from shared.stores.tables.pages import items_of
+from shared.stores.tables.tables import MOST_BINARY, Row, bytes_columns, bytes_of, translated, with_etag
+
+MINUTES, HOURS = "m", "h"
+_WIDTHS = {MINUTES: 6, HOURS: 5}
+_MARK = "__"
+MOST_ROW = 800_000
+"""Bytes of the columns of a row, all in one at worst: it holds a MiB."""
+_MOST_PARTS = -(-MOST_ROW // MOST_BINARY)  # of a column, in properties
+_MOST_SELECTED = 8
+_ROWS_AT_ONCE = 20  # of half a megabyte at most
+_ROWS = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A row as it was loaded: its key, its ETag, what it holds."""
+
+    row: str
+    etag: str
+    chunk: Chunk
+
+
+def block_key(kind: str, block: int) -> str:
+    return f"{kind}{block:0{_WIDTHS[kind]}x}"
+
+
+def session_key(kind: str, block: int, session: int) -> str:
+    """What keys of a session in a block begin with."""
+    return f"{block_key(kind, block)}~{session:06x}~"
+
+
+def chunk_row(partition: str, key: str, chunk: Chunk) -> Row:
+    columns = [bytes_columns(_column(series), packed) for series, packed in chunk.columns.items()]
+    return {"PartitionKey": partition, "RowKey": key, **{name: some for one in columns for name, some in one.items()}}
+
+
+def chunk_of(row: Row, names: Collection[str]) -> Chunk:
+    """What a row holds of some series."""
+    packed = {name: bytes_of(row, _column(name)) for name in names}
+    block, session = place_of(row)
+    return Chunk(session, block, {name: some for name, some in packed.items() if some})
+
+
+def place_of(row: Row) -> tuple[int, int]:
+    """Of which block, and of which session a row is."""
+    block, session, *_ = row["RowKey"][1:].split("~")
+    return int(block, 16), int(session, 16)
+
+
+def kept(row: Row) -> Kept:
+    """All that a row holds, by names that are written like those of the columns.
+
+    Known to a catalog or not: what is only moved needs no other name, and comes to the same column.
+    """
+    names = [name.removesuffix(f"{_MARK}0") for name in row if name.endswith(f"{_MARK}0")]
+    return Kept(row["RowKey"], row["etag"], chunk_of(row, names))
+
+
+def selected(names: Collection[str]) -> list[str] | None:
+    """The columns to ask for; None for all where they are many, as an address has its bounds."""
+    columns = [f"{_column(name)}{part}" for name in names for part in range(_MOST_PARTS)]
+    return ["RowKey", *columns] if len(names) <= _MOST_SELECTED else None
+
+
+async def rows_between(
+    table: TableClient, partition: str, first: str, last: str, select: list[str] | None = None
+) -> AsyncIterator[Row]:
+    """Rows whose keys are from one to before another, in their order; whole ones a few at a time, as they are large."""
+    with translated("read telemetry"):
+        found = table.query_entities(
+            _ROWS,
+            parameters={"partition": partition, "first": first, "last": last},
+            select=select,
+            results_per_page=None if select else _ROWS_AT_ONCE,
+        )
+        async for row in items_of(found):
+            yield with_etag(row)
+
+
+def _column(series: str) -> str:
+    return series.replace(".", "_") + _MARK

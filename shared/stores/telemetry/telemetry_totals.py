@@ -1,0 +1,68 @@
+"""The row `!` in a partition of its own of the table `telemetry`: what was taken in of an account.
+
+Steps of many blobs can't count there in their own transactions; so hosts add to it what they counted, afterwards.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+
+from shared.domain.core.keys import partition_of
+from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
+from shared.errors import CacheConflictError
+from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_row, save_row
+
+_ROW = "!"
+_TRIES = 5
+_MOST_MARKS = 32  # of what was added last: more than hosts add in the time in which one tries again
+
+
+class TelemetryTotalsStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["telemetry"]
+
+    async def load(self, account_key: str) -> TelemetryTotals:
+        row = await load_row(self._table, _partition(account_key), _ROW)
+        return _totals(row) if row else TelemetryTotals()
+
+    async def add(self, account_key: str, more: TelemetryTotals, now: datetime, mark: str) -> None:
+        """Adds once what bears a mark, which is tried again with it where the answer was lost.
+
+        Raises CacheConflictError where others are faster again and again, StorageError.
+        """
+        for _ in range(_TRIES - 1):
+            try:
+                await self._add(account_key, more, now, mark)
+            except CacheConflictError:
+                continue
+            return
+        await self._add(account_key, more, now, mark)
+
+    async def _add(self, account_key: str, more: TelemetryTotals, now: datetime, mark: str) -> None:
+        row = await load_row(self._table, _partition(account_key), _ROW)
+        marks = str(row.get("marks", "")).split() if row else []
+        if mark in marks:
+            return
+        more = replace(more, lost_at=now if more.lost else None)
+        sums = (_totals(row) if row else TelemetryTotals(since=now)).plus(more)
+        told: Row = {
+            "PartitionKey": _partition(account_key),
+            "RowKey": _ROW,
+            "since": sums.since,
+            "marks": " ".join([*marks, mark][-_MOST_MARKS:]),
+            "totals": f"{sums.bytes} {sums.records} {sums.samples} {sums.refused} {sums.lost}",
+            **json_columns("leftOut", dict(sums.left_out)),
+        }
+        if sums.lost_at:
+            told["lostAt"] = sums.lost_at
+        await save_row(self._table, told, row["etag"] if row else None)
+
+
+def _totals(row: Row) -> TelemetryTotals:
+    """As it was stored; what was lost wasn't counted at first."""
+    taken, records, samples, refused, *lost = map(int, row["totals"].split())
+    left_out, lost_at = json_of(row, "leftOut"), row.get("lostAt")
+    return TelemetryTotals(row["since"], taken, records, samples, refused, left_out, sum(lost), lost_at)
+
+
+def _partition(account_key: str) -> str:
+    return partition_of(account_key, "totals")
