@@ -27,7 +27,8 @@ from local.dev.checkout import HERE
 from local.dev.children import Children
 from local.dev.stack import Emulated, Options, app_settings, host_program
 from shared.domain.core.keys import partition_of
-from shared.domain.history.samples import HistoryRetention, Sample, rows_of
+from shared.domain.history.grains import HistoryRetention
+from shared.domain.history.samples import Sample, rows_of
 from shared.domain.tasks.tasks import TaskCounts
 from shared.stores.jobs.history import HistoryStore
 from shared.stores.tables.tables import Tables

@@ -16,7 +16,7 @@ from azure.core.rest import HttpRequest
 
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from shared.domain.accounts.accounts import Account
-from shared.domain.history.samples import HistoryRetention
+from shared.domain.history.grains import HistoryRetention
 from shared.domain.jobs.jobs import Job
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import LongReadError

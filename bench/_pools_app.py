@@ -27,7 +27,7 @@ from functions.api.pool_models import pool_answer
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
-from shared.domain.history.samples import HistoryRetention
+from shared.domain.history.grains import HistoryRetention
 from shared.garbage import collect_rarely
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds

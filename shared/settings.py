@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from shared.domain.accounts.account_roles import AccountRoles
 from shared.domain.accounts.accounts import Account
-from shared.domain.history.samples import HistoryRetention
+from shared.domain.history.grains import HistoryRetention
 from shared.errors import SettingsError
 from shared.settings_reader import RESOURCE_LOGS, SettingsReader
 

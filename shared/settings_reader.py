@@ -17,7 +17,7 @@ from shared.domain.core.storage_texts import (
     is_connection_string,
     is_https,
 )
-from shared.domain.history.samples import HistoryRetention
+from shared.domain.history.grains import HistoryRetention
 from shared.domain.telemetry.records.labels import PathPattern
 
 _TELEMETRY = "TELEMETRY_STORAGE"

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.history.samples import MINUTES, QUARTERS, HistoryRetention
+from shared.domain.history.grains import MINUTES, QUARTERS, HistoryRetention
 from shared.domain.jobs.jobs import Job
 from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.log import logger

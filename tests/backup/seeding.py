@@ -10,7 +10,8 @@ from shared.domain.blobs.sweeps import Totals
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.events.batch_events import BatchEvent
-from shared.domain.history.samples import MINUTES, QUARTERS, Columns, Grain, Sample
+from shared.domain.history.grains import MINUTES, QUARTERS, Grain
+from shared.domain.history.samples import Columns, Sample
 from shared.domain.tasks.tasks import TaskCounts
 from shared.stores.blobs.places import PlaceStore
 from shared.stores.events import EventStore, chunk_rows, head_row, place_key

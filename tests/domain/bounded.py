@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 _TEXT = 'key = "value", --password x; ' * 400
 _PATTERN = re.compile(r"(?i)\b(?:pass\w*|secret)\s+(\S+)")
-_USUAL = 0.010  # seconds that the reference work takes on a machine on which bounds are seconds
+_USUAL = 0.006  # seconds that the reference work takes on a machine on which bounds are seconds
 
 
 @contextmanager

@@ -8,17 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.core.stamps import format_duration, from_milliseconds, to_milliseconds
+from shared.domain.history.grains import MINUTES, QUARTERS, Grain, HistoryRetention
 from shared.domain.history.history import Point, Series, points_of, series_of
-from shared.domain.history.samples import (
-    MINUTES,
-    QUARTERS,
-    Columns,
-    Grain,
-    HistoryRetention,
-    Sample,
-    rows_of,
-    sample_of,
-)
+from shared.domain.history.samples import Columns, Sample, rows_of, sample_of
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import HistoryRangeError
 

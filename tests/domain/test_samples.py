@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.history.samples import MINUTES, QUARTERS, HistoryRetention, Sample, rows_of, sample_of
+from shared.domain.history.grains import MINUTES, QUARTERS, HistoryRetention
+from shared.domain.history.samples import Sample, rows_of, sample_of
 from shared.domain.tasks.tasks import TaskCounts
 
 COUNTS = TaskCounts(1, 2, 3, 9, 5, 4)

@@ -156,7 +156,7 @@ def test_options_that_no_shell_could_read_are_not_shown() -> None:
 
 @pytest.mark.parametrize("text", [" -" + "e" * 40_000 + "!", " -" + "e" * 40_000, "-e A=b " * 5_000])
 def test_long_options_take_no_longer_than_their_length_warrants(text: str) -> None:
-    with quick(5, text[:20]):
+    with quick(2, text[:20]):
         run_options(text)
 
 

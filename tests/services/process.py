@@ -7,7 +7,7 @@ from typing import Any, override
 
 from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
-from shared.domain.history.samples import HistoryRetention
+from shared.domain.history.grains import HistoryRetention
 from shared.services.accounts.registry import Registry
 from shared.services.blobs.taken_in import TakenIn
 from shared.services.housekeeping import Housekeeping, Retention

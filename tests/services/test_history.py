@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.history.grains import MINUTES, QUARTERS
 from shared.domain.history.history import Point
-from shared.domain.history.samples import MINUTES, QUARTERS
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import BatchMissingError, HistoryRangeError, NotFoundError
 from tests.services.memory_tables import Fault

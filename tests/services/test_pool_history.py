@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.history.samples import MINUTES, QUARTERS
+from shared.domain.history.grains import MINUTES, QUARTERS
 from shared.domain.nodes.nodes import summary_of
 from shared.domain.pools.pool_history import PoolPoint
 from shared.errors import HistoryRangeError, NotFoundError

@@ -17,7 +17,8 @@ from shared.domain.blobs.sweeps import LaneSweep, Totals
 from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.events.batch_events import BatchEvent
-from shared.domain.history.samples import HistoryRetention, Sample, rows_of
+from shared.domain.history.grains import HistoryRetention
+from shared.domain.history.samples import Sample, rows_of
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
 from shared.domain.jobs.pictures import Agreement, Confirmation, Picture, TaskRead

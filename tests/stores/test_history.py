@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.history.samples import MINUTES, QUARTERS, Grain, HistoryRetention, Sample, rows_of, sample_of
+from shared.domain.history.grains import MINUTES, QUARTERS, Grain, HistoryRetention
+from shared.domain.history.samples import Sample, rows_of, sample_of
 from shared.domain.tasks.tasks import TaskCounts
 from shared.stores.jobs.history import HistoryStore
 from shared.stores.tables.tables import Tables

@@ -9,7 +9,8 @@ from itertools import pairwise
 import pytest
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.history.samples import MINUTES, QUARTERS, Grain, HistoryRetention, rows_of
+from shared.domain.history.grains import MINUTES, QUARTERS, Grain, HistoryRetention
+from shared.domain.history.samples import rows_of
 from shared.domain.nodes.interruptions import Interruptions, Tally
 from shared.domain.nodes.nodes import NodeSummary
 from shared.domain.pools.pool_samples import PoolSample, pool_sample_of

@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from shared.domain.core.stamps import format_stamp, from_milliseconds, to_milliseconds
-from shared.domain.history.samples import MINUTES, QUARTERS, Grain, Held, HistoryRetention, Sample
+from shared.domain.history.grains import MINUTES, QUARTERS, Grain, Held, HistoryRetention
+from shared.domain.history.samples import Sample
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import HistoryRangeError
 

@@ -8,7 +8,8 @@ once more, and a row that only changes otherwise costs nothing here.
 
 from dataclasses import replace
 
-from shared.domain.history.samples import HistoryRetention, rows_of
+from shared.domain.history.grains import HistoryRetention
+from shared.domain.history.samples import rows_of
 from shared.domain.jobs.jobs import Job
 from shared.domain.polling.rounds import Round
 from shared.stores.accounts.rounds import RoundStore

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from zlib import crc32
 
-from shared.domain.history.samples import HistoryRetention, rows_of
+from shared.domain.history.grains import HistoryRetention
+from shared.domain.history.samples import rows_of
 from shared.domain.pools.pools import Pool
 from shared.errors import CacheConflictError
 from shared.stores.pools.pool_history import PoolHistoryStore

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import key_of
+from shared.domain.history.grains import HistoryRetention
 from shared.domain.history.history import Point, Series, Stored, points_of, series_of
-from shared.domain.history.samples import HistoryRetention, Sample, sample_of
+from shared.domain.history.samples import Sample, sample_of
 from shared.domain.polling.rounds import Round
 from shared.errors import NotFoundError, UnreadableError
 from shared.services.accounts.registry import found

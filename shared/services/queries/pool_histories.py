@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import key_of
+from shared.domain.history.grains import HistoryRetention
 from shared.domain.history.history import Series, Stored, series_of
-from shared.domain.history.samples import HistoryRetention
 from shared.domain.pools.pool_history import PoolPoint, pool_points_of, with_step_before
 from shared.domain.pools.pool_samples import PoolSample, pool_sample_of
 from shared.errors import NotFoundError, UnreadableError

@@ -13,7 +13,8 @@ from azure.data.tables import UpdateMode
 from azure.data.tables.aio import TableClient
 
 from shared.domain.core.keys import SEPARATOR, partition_of
-from shared.domain.history.samples import Columns, Grain
+from shared.domain.history.grains import Grain
+from shared.domain.history.samples import Columns
 from shared.log import logger
 from shared.stores.tables.pages import items_of
 from shared.stores.tables.tables import LONGEST_KEY, MOST_OPERATIONS, Row, Tables, delete_rows, load_range, translated

@@ -7,7 +7,8 @@ transactions only if they share a partition; that of a job is its own, as an acc
 from collections.abc import AsyncIterator, Mapping
 
 from shared.domain.core.keys import SEPARATOR, partition_of
-from shared.domain.history.samples import Columns, Grain
+from shared.domain.history.grains import Grain
+from shared.domain.history.samples import Columns
 from shared.stores.jobs.history import FIRST_ROW, LAST_ROW, has_rows, merge_rows, slots_of
 from shared.stores.tables.pages import items_of
 from shared.stores.tables.tables import LONGEST_KEY, Tables, delete_rows, load_range, translated
