@@ -6,9 +6,11 @@ pages than what had changed since the last one needs.
 """
 
 import argparse
+import http
 import json
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ FIELDS = ("active", "preparing", "running", "completed", "succeeded", "failed", 
 _PAGE = 1000
 _SLACK_PAGES = 2
 _QUIET_SECONDS = 0.2
+_AGAIN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +201,23 @@ def changed_tasks(client: BatchClient, jobs: Iterable[str], since: str) -> dict[
 
 
 def call(method: str, url: str, body: Any = None) -> Any:
-    """The JSON that is answered. Raises OSError, http.client.HTTPException or ValueError where none is."""
+    """The JSON that is answered; a read waits and asks again, twice at most, where the answer says after what time.
+
+    Raises OSError, http.client.HTTPException or ValueError where none is answered.
+    """
+    for _ in range(_AGAIN if method == "GET" else 0):
+        try:
+            return _call_once(method, url, body)
+        except urllib.error.HTTPError as error:
+            wait = error.headers["Retry-After"]
+            if error.code != http.HTTPStatus.SERVICE_UNAVAILABLE or not wait:
+                raise
+            error.close()
+            time.sleep(int(wait))
+    return _call_once(method, url, body)
+
+
+def _call_once(method: str, url: str, body: Any) -> Any:
     payload = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, payload, {"Content-Type": "application/json"}, method=method)  # noqa: S310
     with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310

@@ -36,3 +36,4 @@ def start_host(tmp_path: Path, environment: dict[str, str]) -> Iterator[StartHos
         if host.child.poll() is None:
             host.child.kill()
             host.child.wait()
+        print(host.log)  # shown where the test failed

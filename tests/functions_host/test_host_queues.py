@@ -6,6 +6,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -120,7 +121,7 @@ class Relay:
     def cut(self) -> None:
         self._open = False
         for one in self._pairs:
-            one.close()
+            _shut(one)
 
     def mend(self) -> None:
         self._open = True
@@ -143,8 +144,15 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
             sink.sendall(chunk)
     except OSError:
         pass
-    source.close()
-    sink.close()
+    _shut(source)
+    _shut(sink)
+
+
+def _shut(one: socket.socket) -> None:
+    """Ends a connection at once, also while another thread reads from it: a close alone waits for that read."""
+    with suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
+    one.close()
 
 
 def test_an_outage_of_storage_is_told_once_and_outlived(
