@@ -259,6 +259,10 @@ class ScheduleWorld:
                 assert any(facts is None or facts.creation_time != schedule.facts.creation_time for facts in told)
                 continue
             as_of = known.last.as_of_schedule(schedule) if known.last else schedule.seen_at
+            created = schedule.facts.creation_time.replace(microsecond=0)
+            assert as_of >= created, (
+                f"{schedule.facts.id} of {created} is said to be as of {as_of}, before it was created"
+            )
             told = [facts.get(key) for facts in self.service.since(as_of)]
             if known.last and known.last.is_overtaken(schedule):
                 continue  # of two looks that overlapped, and it says so

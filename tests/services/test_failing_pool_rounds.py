@@ -175,3 +175,23 @@ def test_a_deleted_pool_leaves_nothing_behind(pools: PoolWorld) -> None:
     last = pools.known().last
     assert last
     assert "alpha" not in last.confirmations
+
+
+def test_a_pool_made_anew_since_the_list_is_not_as_of_that_where_its_row_makes_no_sense(pools: PoolWorld) -> None:
+    alpha = pools.create("Alpha", 2)
+    pools.wait(60)
+    pools.poll()
+    rows = pools.storage.rows["pools"]
+    place = next(place for place, (row, _) in rows.items() if row["RowKey"] == "alpha")
+    row, etag = rows[place]
+    rows[place] = ({**row, "pool0": b"nonsense"}, etag)
+    assert pools.known().unreadable.keys() == {"alpha"}
+    alpha.deleted = pools.now()
+    pools.wait(60)
+    pools.later(3 * 0.8, lambda: pools.create("Alpha", 2))
+    pools.processes[0] = pools.started()
+    pools.poll(takes=3)
+    assert pools.known().pools.keys() == set()
+    pools.wait(60)
+    pools.poll()
+    assert pools.known().pools.keys() == {"alpha"}

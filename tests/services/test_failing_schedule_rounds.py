@@ -119,6 +119,24 @@ def test_a_row_that_makes_no_sense_is_one_failure_and_written_anew(world: Schedu
     assert world.run_of(0).problem is None
 
 
+def test_a_schedule_made_anew_since_the_list_is_not_as_of_that_where_its_row_makes_no_sense(
+    world: ScheduleWorld,
+) -> None:
+    world.create("Alpha")
+    world.wait(60)
+    world.look()
+    spoil(world, "alpha")
+    world.delete("Alpha")
+    world.processes[0] = world.started()
+    world.wait(60)
+    world.later(3 * 0.8, lambda: world.create("Alpha"))
+    assert world.look((0, 3.0), thorough=True) == ["list", "get Alpha"]
+    assert "The job schedule 'Alpha' can't be read" in world.known().unreadable["alpha"].why
+    world.wait(60)
+    world.look()
+    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+
+
 def test_a_row_that_makes_no_sense_goes_where_there_is_nothing_in_its_place(world: ScheduleWorld) -> None:
     world.create("Alpha", "completed")
     world.look()

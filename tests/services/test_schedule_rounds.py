@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared.domain.polling.schedule_rounds import ScheduleRound, schedule_verdict
 from shared.domain.schedules.missed_runs import missed_runs
-from shared.domain.schedules.schedules import Recurrence
+from shared.domain.schedules.schedules import Recurrence, Schedule
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.services.schedules.schedules_under_way import SchedulesUnderWay
 from tests.services.memory_tables import Fault
@@ -287,6 +287,41 @@ def test_an_overtaken_schedule_that_is_held_as_it_stands_is_noticed(
     monkeypatch.setattr(SchedulesUnderWay, "held", as_it_stands)
     with pytest.raises(AssertionError):
         a_look_that_is_not_told_of_an_overtaken_schedule(world)
+
+
+def a_schedule_is_made_anew_around_the_list(world: ScheduleWorld) -> None:
+    """It is gone when schedules are listed, and there again when it is looked up."""
+    world.create("Alpha")
+    world.wait(60)
+    world.look()
+    world.wait(60)
+    world.delete("Alpha")
+    world.later(3 * 0.8, lambda: world.create("Alpha"))
+    assert world.look((0, 3.0))[:2] == ["list", "get Alpha"]
+
+
+async def looked_up_at_once(self: ScheduleRounds, this: SchedulesUnderWay, schedule: Schedule, date: datetime) -> None:
+    """Whatever a GET shows is as of the list."""
+    facts = await self.source.fetch_schedule(schedule.facts.id)
+    this.schedules[schedule.key] = schedule.seen(facts, date, this.before(schedule))
+    this.told.add(schedule.key)
+
+
+def test_a_schedule_made_anew_since_the_list_is_left_to_the_next_look(world: ScheduleWorld) -> None:
+    a_schedule_is_made_anew_around_the_list(world)
+    assert world.known().schedules["alpha"].facts != world.service.there["alpha"]
+    world.wait(60)
+    world.look()
+    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+    assert level_of(world) == "exact"
+
+
+def test_a_schedule_that_is_younger_than_the_list_and_as_of_that_is_noticed(
+    world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ScheduleRounds, "_look_up", looked_up_at_once)
+    with pytest.raises(AssertionError, match="before it was created"):
+        a_schedule_is_made_anew_around_the_list(world)
 
 
 def two_looks_lose_to_a_third(world: ScheduleWorld) -> None:

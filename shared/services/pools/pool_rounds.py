@@ -168,8 +168,10 @@ class PoolRounds:
         row = this.known.unreadable[key]
         stored = await self._nodes.load(self._key, key)
         try:
-            this.pools[key] = self._first_seen(this, await self.source.fetch_pool(row.id))
-            this.told.add(key)
+            facts = await self.source.fetch_pool(row.id)
+            if facts.creation_time <= this.t0():
+                this.pools[key] = self._first_seen(this, facts)
+                this.told.add(key)
         except BatchMissingError:
             await self._nodes.delete(stored)
             await self._pools.delete(self._key, key, row.etag)

@@ -131,12 +131,16 @@ class ScheduleRounds:
         return facts.state == COMPLETED and facts.state_transition_time < now - self._horizon
 
     async def _look_up(self, this: SchedulesUnderWay, schedule: Schedule, date: datetime) -> None:
-        """A schedule that no list shows is gone when a GET says so, never otherwise."""
+        """A schedule that no list shows is gone when a GET says so, never otherwise.
+
+        One that was made anew since the list is left to the next look: nothing is known of it as of `date`.
+        """
         before = this.before(schedule)
         try:
             facts = await self.source.fetch_schedule(schedule.facts.id)
-            this.schedules[schedule.key] = schedule.seen(facts, date, before)
-            this.told.add(schedule.key)
+            if facts.creation_time <= date:
+                this.schedules[schedule.key] = schedule.seen(facts, date, before)
+                this.told.add(schedule.key)
         except BatchMissingError:
             this.schedules[schedule.key] = schedule.gone(date, before)
         except BatchscopeError as error:
@@ -146,8 +150,9 @@ class ScheduleRounds:
         """A row that can't be read, of a schedule that no list shows, goes as well only when a GET says so."""
         try:
             facts = await self.source.fetch_schedule(row.id)
-            this.schedules[facts.key] = this.first_seen(facts, date)
-            this.told.add(facts.key)
+            if facts.creation_time <= date:
+                this.schedules[facts.key] = this.first_seen(facts, date)
+                this.told.add(facts.key)
         except BatchMissingError:
             with suppress(CacheConflictError):  # another process wrote it meanwhile
                 await self._store.delete(self._key, row.key, row.etag)
