@@ -23,9 +23,9 @@ import aiohttp
 from bench._delta_parts import Stack, post
 from local.azurite import StorageAddresses, azurite_program
 from local.batch_emulator.auth import DEVELOPMENT_KEY
-from local.dev.checkout import HERE
-from local.dev.children import Children
-from local.dev.stack import Emulated, Options, app_settings, host_program
+from local.dev.running.stack import Emulated, Options, app_settings, host_program
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
 from shared.domain.core.keys import partition_of
 from shared.domain.history.grains import HistoryRetention
 from shared.domain.history.samples import Sample, rows_of

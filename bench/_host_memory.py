@@ -15,9 +15,9 @@ import aiohttp
 from bench._delta_parts import Stack
 from bench._load import peak_of
 from local.batch_emulator.auth import DEVELOPMENT_KEY
-from local.dev.checkout import HERE
-from local.dev.children import Children
-from local.dev.stack import Emulated, Options, app_settings, host_program
+from local.dev.running.stack import Emulated, Options, app_settings, host_program
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
 
 _PATIENCE = 900  # seconds
 _COUNTS = ("active", "running", "completed", "failed", "total")

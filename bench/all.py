@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from bench._rows import figure, limit, row, table
-from local.dev.checkout import HERE
-from local.dev.console import say
-from local.dev.figures import code_version, markdown, replaced
+from local.dev.checking.figures import code_version, markdown, replaced
 from local.dev.scripts import script_names
+from local.dev.system.checkout import HERE
+from local.dev.system.console import say
 
 _PAGE = HERE.root / "docs/benchmarks.md"
 _HEADER = ("bench", "measure", "figure", "bar", "ok", "commit", "date")

@@ -21,8 +21,8 @@ from bench._import_tree import import_tree, shown
 from bench._rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
 from local.batch_emulator.auth import DEVELOPMENT_KEY
-from local.dev.checkout import HERE
-from local.dev.children import Children
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
 
 MEASURED_PATHS = ("function_app.py", "functions", "shared", "requirements.txt")
 _RATIO_BAR, _ADDED_BAR_MS, _FIRST_USE_BAR = 1.5, 150.0, 1.1

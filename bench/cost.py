@@ -23,9 +23,9 @@ from bench._cost_model import Case, Line, Month, bill, rates_of
 from bench._rows import answer, row
 from local.azurite import StorageAddresses, azurite_program
 from local.batch_emulator.auth import DEVELOPMENT_KEY
-from local.dev.checkout import HERE
-from local.dev.children import Children
-from local.dev.figures import code_version, markdown, replaced
+from local.dev.checking.figures import code_version, markdown, replaced
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
 
 MEASURED_PATHS = ("functions", "shared")
 COUNTS, PRICES = HERE.root / "bench/cost_counts.json", HERE.root / "bench/cost_prices.json"

@@ -23,8 +23,8 @@ from bench._growth_chart import Line, chart
 from bench._host_memory import host_peak
 from bench._rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
-from local.dev.checkout import HERE
-from local.dev.children import Children
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
 
 MEASURED_PATHS = ("shared/domain", "shared/services", "shared/stores", "shared/garbage.py")
 _QUICK, _FULL = 100_000, 1_000_000

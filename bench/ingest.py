@@ -23,8 +23,8 @@ from bench import _telemetry
 from bench._ingest_memory import blob_of
 from bench._rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
-from local.dev.checkout import HERE
-from local.dev.children import Children
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
 
 MEASURED_PATHS = ("shared/domain/telemetry", "shared/services", "shared/stores", "shared/garbage.py")
 _MB = 1_000_000

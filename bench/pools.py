@@ -18,8 +18,8 @@ from typing import Any
 
 from bench._rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
-from local.dev.checkout import HERE
-from local.dev.children import Children
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
 
 MEASURED_PATHS = ("functions", "shared/domain", "shared/services", "shared/stores")
 _QUICK, _FULL = 10, 100  # pools

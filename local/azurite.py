@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from local.dev.checkout import Checkout
-from local.dev.children import Program
-from local.dev.console import Failure
+from local.dev.system.checkout import Checkout
+from local.dev.system.children import Program
+from local.dev.system.console import Failure
 
 ACCOUNT = "devstoreaccount1"
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="

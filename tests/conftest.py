@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from local.azurite import StorageAddresses, azurite_program
-from local.dev.checkout import HERE
-from local.dev.children import Children
-from local.dev.prerequisites import undeclared_needs
+from local.dev.setup.prerequisites import undeclared_needs
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
 
 _INSTALLERS = ("apt", "apt-get", "brew", "dnf", "npm", "npx", "pip", "pip3", "pipx", "snap", "sudo", "uv", "yum")
 _REFUSAL = """#!/bin/sh
@@ -44,7 +44,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     path = item.nodeid.partition("::")[0]
     needs = undeclared_needs(path, item.fixturenames) if isinstance(item, pytest.Function) else []
     if needs:
-        pytest.fail(f"{path} needs {', '.join(needs)}: enter it in local/dev/prerequisites.py", pytrace=False)
+        pytest.fail(f"{path} needs {', '.join(needs)}: enter it in local/dev/setup/prerequisites.py", pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)

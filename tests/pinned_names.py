@@ -6,7 +6,7 @@ line in CHANGELOG.md. It is then edited by hand.
 
 from collections.abc import Iterable
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 
 FOLDER = HERE.root / "tests/data/names"
 

@@ -20,8 +20,8 @@ from local.backup.backup import Backup, total
 from local.backup.manifest import Manifest
 from local.backup.restore import Restore, check
 from local.backup.storage import StorageAccount, name_of
-from local.dev.checkout import HERE
-from local.dev.console import Failure, complain, say
+from local.dev.system.checkout import HERE
+from local.dev.system.console import Failure, complain, say
 
 _EPILOG = """A storage account is a connection string or https://NAME.table.core.windows.net with your own credential
 (`az login`, or the identity of the machine). So that no key stands in a command line, the environment may name them:

@@ -19,7 +19,7 @@ from local.backup.reading import TableReader
 from local.backup.rows import Row
 from local.backup.storage import name_of
 from local.backup.writing import MARK
-from local.dev.console import Failure, say
+from local.dev.system.console import Failure, say
 
 _SAID_EVERY = 10.0  # seconds
 SAVE_SECONDS = 30.0

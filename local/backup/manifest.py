@@ -13,7 +13,7 @@ from azure.core import MatchConditions
 from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
 from azure.storage.blob.aio import ContainerClient
 
-from local.dev.console import Failure
+from local.dev.system.console import Failure
 
 FORMAT = 1
 NAME = "manifest.json"

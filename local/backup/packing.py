@@ -11,7 +11,7 @@ from azure.storage.blob.aio import ContainerClient
 from local.backup.manifest import Segment
 from local.backup.reading import Item
 from local.backup.rows import added, as_text, hash_of
-from local.dev.console import Failure
+from local.dev.system.console import Failure
 
 SEGMENT_BYTES = 8 * 1024 * 1024
 """Bytes of lines in one blob, before they are packed; a row has 1 MiB at most."""

@@ -14,7 +14,7 @@ from local.backup.packing import load_lines, table_hash
 from local.backup.plan import PLANS
 from local.backup.storage import name_of
 from local.backup.writing import MARK, clear, counted, is_empty, write_lines
-from local.dev.console import Failure, say
+from local.dev.system.console import Failure, say
 
 _CLEARING = -1
 

@@ -13,7 +13,7 @@ from azure.data.tables.aio import TableServiceClient
 from azure.identity.aio import DefaultAzureCredential
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
-from local.dev.console import Failure
+from local.dev.system.console import Failure
 
 _SUFFIXES = r"core\.windows\.net|core\.usgovcloudapi\.net|core\.chinacloudapi\.cn"
 """Of Azure's clouds: a token that another host is sent would open all storage accounts of the operator to it."""

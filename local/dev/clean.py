@@ -4,9 +4,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from local.dev.checkout import Checkout
-from local.dev.console import say
-from local.dev.locks import alone
+from local.dev.system.checkout import Checkout
+from local.dev.system.console import say
+from local.dev.system.locks import alone
 
 MADE = (
     ".venv",

@@ -9,19 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
-from local.dev.build import build
-from local.dev.checkout import HERE, Checkout
-from local.dev.checks import check, check_message
+from local.dev.checking.checks import check, check_message
+from local.dev.checking.guards import guards
+from local.dev.checking.licences import write_licences
+from local.dev.checking.pins import lock_all
 from local.dev.clean import clean
-from local.dev.console import Failure, StopRequested, complain, say
-from local.dev.guards import guards
-from local.dev.install import prepare
-from local.dev.licences import write_licences
-from local.dev.pins import lock_all
-from local.dev.sbom import sbom
+from local.dev.packaging.build import build
+from local.dev.packaging.sbom import sbom
+from local.dev.running.stack import Options
+from local.dev.running.up import up
 from local.dev.scripts import backup, emulator, infra, run_script, test
-from local.dev.stack import Options
-from local.dev.up import up
+from local.dev.setup.install import prepare
+from local.dev.system.checkout import HERE, Checkout
+from local.dev.system.console import Failure, StopRequested, complain, say
 
 type Command = Callable[[Checkout, argparse.Namespace], int]
 ACCOUNT = re.compile(r"https://[a-z0-9]+\.[a-z0-9]+\.batch\.(azure\.com|usgovcloudapi\.net|chinacloudapi\.cn)/?")

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from local.dev.checkout import Checkout
-from local.dev.console import Failure, say
-from local.dev.install import prepare
-from local.dev.prerequisites import EVERYTHING, FAST_PATHS, NOTHING, SLOW_TESTS, Prerequisite, needs_of
-from local.dev.pytest_arguments import named_paths
+from local.dev.setup.install import prepare
+from local.dev.setup.prerequisites import EVERYTHING, FAST_PATHS, NOTHING, SLOW_TESTS, Prerequisite, needs_of
+from local.dev.setup.pytest_arguments import named_paths
+from local.dev.system.checkout import Checkout
+from local.dev.system.console import Failure, say
 
 FOLDERS = {"bench": "bench", "prove": "local/prove"}
 FAST = "--fast"

@@ -14,14 +14,14 @@ import threading
 import time
 from pathlib import Path
 
-from local.functions_host.clock import Clock, EmulatorClock, RealClock
-from local.functions_host.errors import RefusalError
+from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.settings import is_loopback, load_local_settings
+from local.functions_host.app.storage import HOST_CONNECTION
+from local.functions_host.app.worker import invocation_id
 from local.functions_host.host import App, Host
-from local.functions_host.keys import Keys
+from local.functions_host.http.keys import Keys
 from local.functions_host.listing import listing
-from local.functions_host.settings import is_loopback, load_local_settings
-from local.functions_host.storage import HOST_CONNECTION
-from local.functions_host.worker import invocation_id
+from local.functions_host.timers.clock import Clock, EmulatorClock, RealClock
 
 
 def main() -> int:

@@ -8,24 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.functions_host.admin import Admin
-from local.functions_host.blob_events import BlobListener, BlobWebhook
-from local.functions_host.blob_paths import BlobPath
-from local.functions_host.blob_scan import BlobScan
-from local.functions_host.clock import Clock
-from local.functions_host.functions import BLOB, QUEUE, TIMER, Function
-from local.functions_host.http_calls import HttpFunctions
+from local.functions_host.app.functions import BLOB, QUEUE, TIMER, Function
+from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.invoker import Invoker
+from local.functions_host.app.settings import HostOptions, load_host_json, resolve
+from local.functions_host.app.storage import Storage
+from local.functions_host.app.worker import Worker
+from local.functions_host.blobs.blob_events import BlobListener, BlobWebhook
+from local.functions_host.blobs.blob_paths import BlobPath
+from local.functions_host.blobs.blob_scan import BlobScan
+from local.functions_host.http.admin import Admin
+from local.functions_host.http.http_calls import HttpFunctions
+from local.functions_host.http.keys import Keys
+from local.functions_host.http.routes import RouteTable
 from local.functions_host.http_server import HttpServer
-from local.functions_host.inflight import InFlight
-from local.functions_host.invoker import Invoker
-from local.functions_host.keys import Keys
 from local.functions_host.refusals import refuse_unservable
-from local.functions_host.routes import RouteTable
-from local.functions_host.settings import HostOptions, load_host_json, resolve
-from local.functions_host.storage import Storage
-from local.functions_host.timers import TimerListener
+from local.functions_host.timers.clock import Clock
+from local.functions_host.timers.timers import TimerListener
 from local.functions_host.triggers import Listener, queue_listener, routes_of, timer_listener
-from local.functions_host.worker import Worker
 
 _LOG = logging.getLogger("host")
 _DRAIN_SECONDS = 3.2  # with what comes before and after it a stop takes less than five, on a busy machine, too

@@ -8,12 +8,12 @@ from typing import Any
 from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 
-from local.functions_host.admin import Admin
-from local.functions_host.blob_events import PATH, BlobWebhook
-from local.functions_host.callers import Callers
-from local.functions_host.errors import RefusalError
-from local.functions_host.http_calls import HttpCall, HttpFunctions, HttpReply
-from local.functions_host.keys import Keys
+from local.functions_host.app.errors import RefusalError
+from local.functions_host.blobs.blob_events import PATH, BlobWebhook
+from local.functions_host.http.admin import Admin
+from local.functions_host.http.callers import Callers
+from local.functions_host.http.http_calls import HttpCall, HttpFunctions, HttpReply
+from local.functions_host.http.keys import Keys
 
 _BODY_LIMIT = 100 * 1024 * 1024  # FUNCTIONS_REQUEST_BODY_SIZE_LIMIT's default
 _LINE_LIMIT = 8 * 1024  # Kestrel's MaxRequestLineSize, in bytes

@@ -14,12 +14,12 @@ from typing import Self
 from azure.storage.queue import QueueMessage
 from yarl import URL
 
-from local.functions_host.blob_events import blob_metadata
-from local.functions_host.functions import Function
+from local.functions_host.app.functions import Function
+from local.functions_host.app.messages import TypedData
+from local.functions_host.blobs.blob_events import blob_metadata
 from local.functions_host.host import App
-from local.functions_host.http_calls import HttpCall, HttpReply
-from local.functions_host.messages import TypedData
-from local.functions_host.timers import timer_message
+from local.functions_host.http.http_calls import HttpCall, HttpReply
+from local.functions_host.timers.timers import timer_message
 from local.functions_host.triggers import queue_metadata
 
 _BASE = URL("http://127.0.0.1:7071")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from local.functions_host.functions import HTTP
+from local.functions_host.app.functions import HTTP
 from local.functions_host.host import App
 
 

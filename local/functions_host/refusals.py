@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from local.functions_host.blob_paths import BlobPath
-from local.functions_host.errors import RefusalError
-from local.functions_host.functions import BLOB, HTTP, QUEUE, TIMER, Binding, Function
-from local.functions_host.routes import Route
-from local.functions_host.schedule import parse_schedule
-from local.functions_host.settings import HostOptions, resolve
-from local.functions_host.storage import HOST_CONNECTION, Service, find_connection
+from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.functions import BLOB, HTTP, QUEUE, TIMER, Binding, Function
+from local.functions_host.app.settings import HostOptions, resolve
+from local.functions_host.app.storage import HOST_CONNECTION, Service, find_connection
+from local.functions_host.blobs.blob_paths import BlobPath
+from local.functions_host.http.routes import Route
+from local.functions_host.timers.schedule import parse_schedule
 from local.functions_host.triggers import route_of
 
 _RESERVED = {"admin", "runtime"}

@@ -7,19 +7,19 @@ from typing import Protocol
 
 from azure.storage.queue import QueueMessage
 
-from local.functions_host.clock import Clock
-from local.functions_host.functions import HTTP, Function
-from local.functions_host.inflight import InFlight
-from local.functions_host.invoker import Invoker
-from local.functions_host.leases import SingletonLease
-from local.functions_host.messages import TypedData
-from local.functions_host.queues import QueueListener
-from local.functions_host.routes import Route
-from local.functions_host.schedule import parse_schedule
-from local.functions_host.settings import HostOptions, resolve
-from local.functions_host.storage import Storage
-from local.functions_host.timer_status import TimerStatusBlob
-from local.functions_host.timers import TimerListener
+from local.functions_host.app.functions import HTTP, Function
+from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.invoker import Invoker
+from local.functions_host.app.messages import TypedData
+from local.functions_host.app.settings import HostOptions, resolve
+from local.functions_host.app.storage import Storage
+from local.functions_host.http.routes import Route
+from local.functions_host.queues.queues import QueueListener
+from local.functions_host.timers.clock import Clock
+from local.functions_host.timers.leases import SingletonLease
+from local.functions_host.timers.schedule import parse_schedule
+from local.functions_host.timers.timer_status import TimerStatusBlob
+from local.functions_host.timers.timers import TimerListener
 
 _POISON = "-poison"
 

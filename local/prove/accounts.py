@@ -20,14 +20,14 @@ from typing import Any
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from local.azurite import StorageAddresses, azurite_program
-from local.dev.checkout import HERE
-from local.dev.children import Children
-from local.dev.figures import code_version
-from local.dev.stack import Emulated, Options, base_environment, emulator_program, fresh_key, host_program
-from local.prove._failing_fronts import WAYS, Front
-from local.prove._fleet import Fleet
-from local.prove._freshness import Freshness, jobs_of, sample
-from local.prove._proofs_page import write_section
+from local.dev.checking.figures import code_version
+from local.dev.running.stack import Emulated, Options, base_environment, emulator_program, fresh_key, host_program
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
+from local.prove.fleets.failing_fronts import WAYS, Front
+from local.prove.fleets.fleet_jobs import Fleet
+from local.prove.fleets.freshness import Freshness, jobs_of, sample
+from local.prove.pages.proofs_page import write_section
 
 MEASURED_PATHS = ("functions", "shared")
 _SPEED = 4.0

@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from local.dev.checkout import HERE
-from local.dev.console import say
-from local.dev.figures import code_version, markdown
+from local.dev.checking.figures import code_version, markdown
 from local.dev.scripts import script_names
-from local.prove._proofs_page import write_section
+from local.dev.system.checkout import HERE
+from local.dev.system.console import say
+from local.prove.pages.proofs_page import write_section
 
 _NOT_ALONE = ("all", "counts")
 _LAST = "soak"  # as it takes longest

@@ -20,16 +20,16 @@ from functools import partial
 from pathlib import Path
 
 from local.azurite import StorageAddresses, azurite_program
-from local.dev.checkout import HERE
-from local.dev.children import Children
-from local.dev.console import Failure, complain, say, step
-from local.dev.figures import code_version
-from local.dev.stack import Emulated, Options, app_settings, base_environment, emulator_program
-from local.prove._backup_commands import run_command
-from local.prove._backup_judging import Judged, Seen, judge_answers, judge_counts, judge_events, looking
-from local.prove._many_jobs import fill
-from local.prove._proofs_page import write_section
+from local.dev.checking.figures import code_version
+from local.dev.running.stack import Emulated, Options, app_settings, base_environment, emulator_program
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
+from local.dev.system.console import Failure, complain, say, step
+from local.prove.backups.commands import run_command
+from local.prove.backups.judging import Judged, Seen, judge_answers, judge_counts, judge_events, looking
 from local.prove.counts import Stack, compare
+from local.prove.load.many_jobs import fill
+from local.prove.pages.proofs_page import write_section
 from local.prove.upgrading.answers import Answers, recorded
 from local.prove.upgrading.versions import Hosts, asked, present_source
 from tests.backup.seeding import seed

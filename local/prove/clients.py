@@ -17,11 +17,11 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from local.dev.checkout import HERE
-from local.dev.children import Children
-from local.dev.install import NPM_QUIET, run_npm
-from local.dev.shell import run_logged
-from local.dev.stack import Emulated, Options, emulator_program
+from local.dev.running.stack import Emulated, Options, emulator_program
+from local.dev.setup.install import NPM_QUIET, run_npm
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
+from local.dev.system.shell import run_logged
 
 MEASURED_PATHS = ("local/batch_emulator",)
 _FOLDER = HERE.state / "clients"
@@ -74,7 +74,7 @@ def _reset(address: str) -> None:
 
 def _python() -> Iterator[Client]:
     for package in _PYTHON:
-        yield Client(package, (str(_environment(package)), "-W", "ignore", str(_HERE / "_tour_python.py")))
+        yield Client(package, (str(_environment(package)), "-W", "ignore", str(_HERE / "tours/python_tour.py")))
 
 
 def _node() -> Iterator[Client]:
@@ -85,16 +85,18 @@ def _node() -> Iterator[Client]:
         if not (home / "node_modules" / name).exists():
             (home / "package.json").write_text('{"private": true}\n', encoding="utf-8")
             run_npm(HERE, home, ("install", *NPM_QUIET, package), log="prove-clients-npm")
-        yield Client(package, (str(HERE.node), "--no-deprecation", str(_HERE / "_tour_node.mjs")), (str(home), name))
+        yield Client(
+            package, (str(HERE.node), "--no-deprecation", str(_HERE / "tours/node_tour.mjs")), (str(home), name)
+        )
 
 
 def _az() -> Iterator[Client]:
     program = _environment(_AZ).with_name("az.bat" if sys.platform == "win32" else "az")
-    yield Client(_AZ, (sys.executable, str(_HERE / "_tour_az.py")), (str(program),))
+    yield Client(_AZ, (sys.executable, str(_HERE / "tours/az_tour.py")), (str(program),))
 
 
 def _airflow() -> Iterator[Client]:
-    yield Client(_AIRFLOW[-1], (str(_environment(*_AIRFLOW)), str(_HERE / "_tour_airflow.py")))
+    yield Client(_AIRFLOW[-1], (str(_environment(*_AIRFLOW)), str(_HERE / "tours/airflow_tour.py")))
 
 
 def _environment(*packages: str) -> Path:
@@ -118,7 +120,7 @@ def _published() -> Iterator[Client]:
         _log((*command, "--no-input", _SOURCE))
         with tarfile.open(home / "azure_batch-15.1.0.tar.gz") as archive:
             archive.extractall(home, filter="data")
-    yield Client(f"tests of {_SOURCE}", (sys.executable, "-m", "local.prove._published"), (str(tests),))
+    yield Client(f"tests of {_SOURCE}", (sys.executable, "-m", "local.prove.tours.published_tests"), (str(tests),))
 
 
 def _log(command: Sequence[str]) -> None:

@@ -18,9 +18,8 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from local.dev.checkout import HERE
-from local.dev.console import Failure, complain, say, step
-from local.prove._proofs_page import write_section
+from local.dev.system.checkout import HERE
+from local.dev.system.console import Failure, complain, say, step
 from local.prove.exactness.chaos import Kinds, plan_cycle
 from local.prove.exactness.cycles import Cycles
 from local.prove.exactness.driver import Driver
@@ -29,6 +28,7 @@ from local.prove.exactness.judging import histogram
 from local.prove.exactness.pollers import running_pollers
 from local.prove.exactness.report import Run, section, text
 from local.prove.exactness.rig import UNANSWERED, Rig, running_rig
+from local.prove.pages.proofs_page import write_section
 
 MEASURED_PATHS = ("functions", "shared")
 _SPEED = 20.0

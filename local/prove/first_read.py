@@ -36,17 +36,17 @@ from azure.core.exceptions import AzureError
 from azure.storage.queue.aio import QueueClient
 
 from local.azurite import StorageAddresses, azurite_program
-from local.dev.checkout import HERE
-from local.dev.children import Children
-from local.dev.console import Failure, complain, say
-from local.dev.figures import code_version
-from local.dev.stack import Emulated, Options, app_settings, base_environment, emulator_program, host_program
-from local.prove._crowd import JOB, Crowd
-from local.prove._first_read_findings import Findings, received_again
-from local.prove._proofs_page import write_section
-from local.prove._stored_reads import Stored, StoredReads
-from local.prove._watched_lists import Watch, WatchingFront
+from local.dev.checking.figures import code_version
+from local.dev.running.stack import Emulated, Options, app_settings, base_environment, emulator_program, host_program
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
+from local.dev.system.console import Failure, complain, say
 from local.prove.counts import Stack, compare
+from local.prove.first_reads.findings import Findings, received_again
+from local.prove.first_reads.stored_reads import Stored, StoredReads
+from local.prove.first_reads.watched_lists import Watch, WatchingFront
+from local.prove.load.crowd import JOB, Crowd
+from local.prove.pages.proofs_page import write_section
 
 MEASURED_PATHS = ("functions", "shared")
 _LOGS = HERE.logs / "first-read"

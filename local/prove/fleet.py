@@ -24,17 +24,17 @@ from typing import Any
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from local.azurite import StorageAddresses, azurite_program
-from local.dev.checkout import HERE
-from local.dev.children import Children
-from local.dev.figures import code_version
-from local.dev.stack import Emulated, Options, base_environment, emulator_program, fresh_key
-from local.prove._fleet import Fleet
-from local.prove._fleet_findings import CHANGING, Findings, Quiet, Watched
-from local.prove._fleet_hosts import PREFIX, Hosts, by_host, table_operations
-from local.prove._freshness import Freshness, jobs_of, sample
-from local.prove._proofs_page import write_section
-from local.prove._shown_changes import Changes, look_closer
+from local.dev.checking.figures import code_version
+from local.dev.running.stack import Emulated, Options, base_environment, emulator_program, fresh_key
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
 from local.prove.counts import call
+from local.prove.fleets.findings import CHANGING, Findings, Quiet, Watched
+from local.prove.fleets.fleet_jobs import Fleet
+from local.prove.fleets.freshness import Freshness, jobs_of, sample
+from local.prove.fleets.hosts import PREFIX, Hosts, by_host, table_operations
+from local.prove.fleets.shown_changes import Changes, look_closer
+from local.prove.pages.proofs_page import write_section
 
 MEASURED_PATHS = ("functions", "shared")
 _LOGS = HERE.logs / "fleet"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from tests.infra.breakages import BREAKAGES
 from tests.infra.checker import Checker, find_checker
 from tests.infra.mutations import mutations

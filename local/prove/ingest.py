@@ -24,9 +24,8 @@ from typing import Any
 
 from azure.storage.blob.aio import BlobServiceClient
 
-from local.dev.checkout import HERE
-from local.dev.console import Failure, complain, say, step
-from local.prove._proofs_page import write_section
+from local.dev.system.checkout import HERE
+from local.dev.system.console import Failure, complain, say, step
 from local.prove.exactness.rig import UNANSWERED, Rig, running_rig
 from local.prove.ingestion.asking import compare
 from local.prove.ingestion.book import Book
@@ -36,6 +35,7 @@ from local.prove.ingestion.logs import LogWriter
 from local.prove.ingestion.pens import PLANS
 from local.prove.ingestion.report import Run, section, text
 from local.prove.ingestion.writers import Writer
+from local.prove.pages.proofs_page import write_section
 
 MEASURED_PATHS = ("functions", "shared")
 _HOURS = 3.0  # that agents' clocks may run in a minute, so that they write hours

@@ -21,10 +21,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from local.dev.build import ARCHIVE, DEPLOYED, build, bytecode_name
-from local.dev.checkout import HERE
-from local.dev.console import say, step
-from local.dev.wheels import SITE_PACKAGES
+from local.dev.packaging.build import ARCHIVE, DEPLOYED, build, bytecode_name
+from local.dev.packaging.wheels import SITE_PACKAGES
+from local.dev.system.checkout import HERE
+from local.dev.system.console import say, step
 from tests.infra.scenarios import Infrastructure
 
 MEASURED_PATHS = ("function_app.py", "functions", "shared", "requirements.txt", "host.json")

@@ -19,12 +19,12 @@ from pathlib import Path
 
 from azure.storage.blob.aio import BlobServiceClient
 
-from local.dev.checkout import HERE
-from local.dev.console import Failure, complain, say, step
-from local.dev.figures import code_version
-from local.dev.stack import Options, workload_program
-from local.prove._proofs_page import PAGE, write_section
+from local.dev.checking.figures import code_version
+from local.dev.running.stack import Options, workload_program
+from local.dev.system.checkout import HERE
+from local.dev.system.console import Failure, complain, say, step
 from local.prove.exactness.rig import Rig, running_rig
+from local.prove.pages.proofs_page import PAGE, write_section
 from local.prove.soaking.asking import Asker
 from local.prove.soaking.feeding import Feeder
 from local.prove.soaking.judging import defects_in

@@ -21,14 +21,14 @@ from functools import partial
 from pathlib import Path
 
 from local.azurite import StorageAddresses, azurite_program
-from local.dev.checkout import HERE
-from local.dev.children import Children
-from local.dev.console import Failure, complain, say
-from local.dev.figures import code_version
-from local.dev.stack import Emulated, Options, app_settings, base_environment, emulator_program
-from local.prove._proofs_page import write_section
+from local.dev.checking.figures import code_version
+from local.dev.running.stack import Emulated, Options, app_settings, base_environment, emulator_program
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
+from local.dev.system.console import Failure, complain, say
 from local.prove.counts import Stack, compare
 from local.prove.exactness.driver import Driver
+from local.prove.pages.proofs_page import write_section
 from local.prove.upgrading.answers import Answers, Difference, by_field, differences, is_on_purpose, recorded
 from local.prove.upgrading.kept_tables import FOLDER, answers_of_this_version, keep, kept_answers, put_back
 from local.prove.upgrading.versions import EARLIER, Hosts, asked, earlier_source, present_source

@@ -21,7 +21,7 @@ from local.backup.plan import PLANS
 from local.backup.restore import check
 from local.backup.storage import CountingTransport, StorageAccount, name_of
 from local.backup.writing import MARK
-from local.dev.console import Failure
+from local.dev.system.console import Failure
 from shared.stores.tables.tables import NAMES
 from tests.backup.conftest import Bench, Store
 

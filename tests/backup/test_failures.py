@@ -20,7 +20,7 @@ from local.backup import __main__ as command
 from local.backup.__main__ import main, reason_of
 from local.backup.manifest import FORMAT, Manifest, ManifestBlob
 from local.backup.storage import CountingTransport, StorageAccount
-from local.dev.console import Failure
+from local.dev.system.console import Failure
 from tests.backup.conftest import Bench
 from tests.backup.test_backup import prepared
 

@@ -4,7 +4,7 @@ import secrets
 from pathlib import Path
 
 from local.azurite import StorageAddresses
-from local.dev.children import Children
+from local.dev.system.children import Children
 from local.prove.upgrading.answers import by_field, differences, is_on_purpose
 from local.prove.upgrading.kept_tables import answers_of_this_version, kept_answers, put_back
 

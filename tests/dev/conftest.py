@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from tests.dev.miniature import Miniature
 
 SHARED_PARTS = (".venv", "local/node")

@@ -10,7 +10,7 @@ import pytest
 
 from bench import all as benches
 from bench._rows import answer, row
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from local.prove import all as proofs
 
 CODE = benches.Code("version 0.1.0, commit abc1234", "2026-11-23")

@@ -9,7 +9,7 @@ import pytest
 from bench import cold
 from bench._import_tree import import_tree
 from bench._rows import row
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 
 
 @pytest.mark.parametrize(("app", "code"), [(149.0, 0), (151.0, 1)])

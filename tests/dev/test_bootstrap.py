@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 
 VERSIONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
 DEV = str(HERE.root / "dev.py")

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from local.dev import wheels
-from local.dev.build import DEPLOYED, contents, deployed_files, ignore_patterns, is_ignored, write_archive
-from local.dev.checkout import HERE
-from local.dev.console import Failure
-from local.dev.pins import logical_lines
+from local.dev.checking.pins import logical_lines
+from local.dev.packaging import wheels
+from local.dev.packaging.build import DEPLOYED, contents, deployed_files, ignore_patterns, is_ignored, write_archive
+from local.dev.system.checkout import HERE
+from local.dev.system.console import Failure
 
 COMPILED = """
 import json, os, sys
@@ -29,7 +29,7 @@ print(json.dumps({"compiled": own, "name": sys.modules["functions.api.jobs"].job
 MADE = """
 import sys
 from pathlib import Path
-from local.dev.build import contents, write_archive
+from local.dev.packaging.build import contents, write_archive
 app = Path(sys.argv[1])
 write_archive(app / "dist/app.zip", contents(app, sorted(app.glob("*.whl"))))
 """

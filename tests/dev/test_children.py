@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.children import Children, Program
-from local.dev.console import Failure
+from local.dev.system.children import Children, Program
+from local.dev.system.console import Failure
 from tests.dev.miniature import is_alive
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 
 REPORT = """<testsuites><testsuite><testcase classname="tests.a" name="test_b">{}</testcase></testsuite></testsuites>"""
 

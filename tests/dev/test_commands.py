@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.checkout import HERE
 from local.dev.commands import parser, split
 from local.dev.scripts import script_names, spread
+from local.dev.system.checkout import HERE
 
 COMMANDS = (
     *(

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from local.dev import checks
-from local.dev.checkout import HERE, Checkout
-from local.dev.commit_subjects import commit_subjects, subject_faults
+from local.dev.checking import checks
+from local.dev.checking.commit_subjects import commit_subjects, subject_faults
+from local.dev.system.checkout import HERE, Checkout
 
-RULE = "local/dev/commit_subjects.py"
+RULE = "local/dev/checking/commit_subjects.py"
 LONG = "Describe everything that this commit changes at once, and then a little more"
 
 

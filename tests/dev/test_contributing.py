@@ -5,8 +5,8 @@ import re
 import shlex
 import tomllib
 
-from local.dev.checkout import HERE
 from local.dev.commands import parser, split
+from local.dev.system.checkout import HERE
 
 PAGE = (HERE.root / "CONTRIBUTING.md").read_text(encoding="utf-8")
 

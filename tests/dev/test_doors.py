@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 
 CLOCKS = {("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today"), ("time", "time")}
 SOURCES = sorted([*(HERE.root / "shared/stores").rglob("*.py"), HERE.root / "shared/parts.py"])

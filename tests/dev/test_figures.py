@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from local.dev import checks
-from local.dev.checkout import HERE, Checkout
-from local.dev.figures import code_version, measured_paths, old_figures, replaced, script_of
+from local.dev.checking import checks
+from local.dev.checking.figures import code_version, measured_paths, old_figures, replaced, script_of
 from local.dev.scripts import FOLDERS, script_names
+from local.dev.system.checkout import HERE, Checkout
 
 BENCH = 'MEASURED_PATHS = ("shared",)\n'
 

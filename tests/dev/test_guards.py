@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.checkout import HERE, Checkout
-from local.dev.console import Failure
-from local.dev.guards import Importers, guards, guards_of, importers_of
+from local.dev.checking.guards import Importers, guards, guards_of, importers_of
+from local.dev.system.checkout import HERE, Checkout
+from local.dev.system.console import Failure
 
 
 @pytest.fixture(scope="module")

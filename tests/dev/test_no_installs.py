@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 
 _INSTALLING = """
 import subprocess, pytest

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.checkout import HERE
-from local.dev.pins import stale_locks
+from local.dev.checking.pins import stale_locks
+from local.dev.system.checkout import HERE
 
 FILES = (
     "requirements.in",

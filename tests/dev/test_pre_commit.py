@@ -5,8 +5,8 @@ import shlex
 import pytest
 import yaml
 
-from local.dev.checkout import HERE
 from local.dev.commands import parser
+from local.dev.system.checkout import HERE
 
 HOOKS = yaml.safe_load((HERE.root / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
 

@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from local.dev import scripts
-from local.dev.checkout import HERE, Checkout
-from local.dev.console import Failure
-from local.dev.install import plan
-from local.dev.prerequisites import (
+from local.dev.setup.install import plan
+from local.dev.setup.prerequisites import (
     EVERYTHING,
     FAST_PATHS,
     FIXTURES,
@@ -27,7 +25,9 @@ from local.dev.prerequisites import (
     needs_of,
     undeclared_needs,
 )
-from local.dev.pytest_arguments import named_paths
+from local.dev.setup.pytest_arguments import named_paths
+from local.dev.system.checkout import HERE, Checkout
+from local.dev.system.console import Failure
 
 type Handed = dict[str, object]
 
@@ -180,7 +180,7 @@ def test_a_test_whose_fixtures_need_more_than_the_table_says_is_refused(tmp_path
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE.root)
     assert "1 error" in done.stdout
-    assert "test_it.py needs Azurite: enter it in local/dev/prerequisites.py" in done.stdout
+    assert "test_it.py needs Azurite: enter it in local/dev/setup/prerequisites.py" in done.stdout
 
 
 def test_what_a_file_needs_is_found_by_its_fixtures() -> None:

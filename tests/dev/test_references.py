@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.checkout import HERE
-from local.dev.references import EXCEPTIONS, anchors, dead_references
+from local.dev.checking.references import EXCEPTIONS, anchors, dead_references
+from local.dev.system.checkout import HERE
 
 
 @pytest.fixture

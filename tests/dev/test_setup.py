@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.checkout import Checkout
-from local.dev.console import Failure
-from local.dev.install import plan, prepare
-from local.dev.locks import alone
-from local.dev.shell import run_logged
-from local.dev.stamps import Step, fingerprint
+from local.dev.setup.install import plan, prepare
+from local.dev.system.checkout import Checkout
+from local.dev.system.console import Failure
+from local.dev.system.locks import alone
+from local.dev.system.shell import run_logged
+from local.dev.system.stamps import Step, fingerprint
 
 
 def step_of(root: Path, made_from: str, runs: list[str], *, fails: bool = False) -> Step:

@@ -9,10 +9,10 @@ import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from local.dev.checkout import HERE, Checkout
-from local.dev.console import Failure
-from local.dev.licences import PAGE, licence_faults, page, web_licences
-from local.dev.sbom import Document, python_document, web_document, write
+from local.dev.checking.licences import PAGE, licence_faults, page, web_licences
+from local.dev.packaging.sbom import Document, python_document, web_document, write
+from local.dev.system.checkout import HERE, Checkout
+from local.dev.system.console import Failure
 
 METADATA = "Metadata-Version: 2.4\nName: {name}\nVersion: 1.0\nLicense-Expression: MIT\nRequires-Dist: {needs}\n"
 

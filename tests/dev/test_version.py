@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from local.prove.upgrading.versions import EARLIER
 from shared.version import VERSION
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from local.azurite import StorageAddresses
-from local.dev.checkout import HERE
-from local.dev.children import Children, Program
-from local.dev.stack import Emulated, Options, app_settings, emulator_program, host_program, workload_program
+from local.dev.running.stack import Emulated, Options, app_settings, emulator_program, host_program, workload_program
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children, Program
 
 
 @dataclass(frozen=True, slots=True)

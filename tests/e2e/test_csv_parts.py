@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 
 HARNESS = """
 const { WholeTable, nextOf } = await import(process.argv[1]);

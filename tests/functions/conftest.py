@@ -17,7 +17,7 @@ from local.azurite import StorageAddresses
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.server import Server
-from local.functions_host.http_calls import HttpReply
+from local.functions_host.http.http_calls import HttpReply
 from local.functions_host.in_process import InProcessApp
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from local.functions_host.in_process import InProcessApp
 
 PAGE = "<!doctype html><script type=module src=/assets/index.js></script>"

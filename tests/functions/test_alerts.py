@@ -6,7 +6,7 @@ import re
 import pytest
 
 from local.batch_emulator.injection import Fault
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from tests.emulator.staging import add_pool
 from tests.functions.conftest import World
 from tests.infra.scenarios import Infrastructure

@@ -7,7 +7,7 @@ import sys
 
 from functions.api.endpoints import ENDPOINTS, Endpoint
 from functions.api.handlers import all_routes
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from shared.settings import read_settings
 
 MOST_OWN_MODULES = 30

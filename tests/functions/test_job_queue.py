@@ -9,7 +9,7 @@ from azure.storage.queue.aio import QueueClient
 
 from local.azurite import StorageAddresses
 from local.batch_emulator.entities import Task
-from local.functions_host.queues import decode
+from local.functions_host.queues.queues import decode
 from tests.emulator.staging import add_job
 from tests.functions.conftest import World
 

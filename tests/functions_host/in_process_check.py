@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from local.functions_host.errors import FunctionFailedError, RefusalError
+from local.functions_host.app.errors import FunctionFailedError, RefusalError
+from local.functions_host.app.storage import HOST_CONNECTION
 from local.functions_host.in_process import InProcessApp
-from local.functions_host.storage import HOST_CONNECTION
 
 
 async def failure(work: Any) -> str:

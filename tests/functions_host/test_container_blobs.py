@@ -6,8 +6,8 @@ import pytest
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import BlobServiceClient
 
-from local.functions_host import container_blobs
-from local.functions_host.container_blobs import blobs_of
+from local.functions_host.blobs import container_blobs
+from local.functions_host.blobs.container_blobs import blobs_of
 
 BLOBS, TIMES = 30, 5
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from azure.storage.blob import ContainerClient
 
-from local.functions_host.callers import Callers
+from local.functions_host.http.callers import Callers
 from tests.functions_host.running_host import RunningHost, StartHost
 
 HOOK = "/runtime/webhooks/blobs?functionName=Host.Functions.seen"

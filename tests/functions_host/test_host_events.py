@@ -9,12 +9,12 @@ import pytest
 from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
 from azure.storage.blob.aio import ContainerClient
 
-from local.functions_host import blob_events
-from local.functions_host.blob_events import BlobListener
-from local.functions_host.functions import BLOB, Binding, Function
-from local.functions_host.inflight import InFlight
-from local.functions_host.settings import HostOptions
-from local.functions_host.storage import Storage
+from local.functions_host.app.functions import BLOB, Binding, Function
+from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.settings import HostOptions
+from local.functions_host.app.storage import Storage
+from local.functions_host.blobs import blob_events
+from local.functions_host.blobs.blob_events import BlobListener
 
 
 @dataclass

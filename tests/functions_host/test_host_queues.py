@@ -15,13 +15,13 @@ from azure.core.exceptions import ResourceNotFoundError
 from azure.storage.queue import QueueClient, QueueMessage, QueueServiceClient
 from azure.storage.queue.aio import QueueClient as AsyncQueueClient
 
-from local.functions_host.blob_events import told_by
-from local.functions_host.errors import FunctionFailedError
-from local.functions_host.inflight import InFlight
-from local.functions_host.invoker import queue_texts, retry_delay
-from local.functions_host.messages import RpcException, RpcRetryOptions, TypedData
-from local.functions_host.queues import QueueListener, decode
-from local.functions_host.settings import QueueOptions
+from local.functions_host.app.errors import FunctionFailedError
+from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.invoker import queue_texts, retry_delay
+from local.functions_host.app.messages import RpcException, RpcRetryOptions, TypedData
+from local.functions_host.app.settings import QueueOptions
+from local.functions_host.blobs.blob_events import told_by
+from local.functions_host.queues.queues import QueueListener, decode
 from tests.functions_host.running_host import StartHost, until
 
 

@@ -11,10 +11,10 @@ import pytest
 from azure.core.exceptions import ResourceModifiedError
 from azure.storage.blob.aio import ContainerClient
 
-from local.functions_host.blob_events import message_of, opened
-from local.functions_host.blob_receipts import Receipts
-from local.functions_host.functions import BLOB, Binding, Function
-from local.functions_host.scanned_container import ScannedContainer
+from local.functions_host.app.functions import BLOB, Binding, Function
+from local.functions_host.blobs.blob_events import message_of, opened
+from local.functions_host.blobs.blob_receipts import Receipts
+from local.functions_host.blobs.scanned_container import ScannedContainer
 
 FUNCTION = Function("1", "text", Binding(BLOB, "blob", "IN", {}))
 

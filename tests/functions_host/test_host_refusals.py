@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from local.functions_host.clock import EmulatorClock
-from local.functions_host.errors import RefusalError
-from local.functions_host.functions import Binding, Function
-from local.functions_host.keys import Keys
+from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.functions import Binding, Function
+from local.functions_host.app.settings import HostOptions
+from local.functions_host.http.keys import Keys
 from local.functions_host.refusals import refuse_unservable
-from local.functions_host.settings import HostOptions
+from local.functions_host.timers.clock import EmulatorClock
 from tests.functions_host.running_host import StartHost
 
 STORAGE = {"AzureWebJobsStorage": "UseDevelopmentStorage=true"}

@@ -1,6 +1,6 @@
 import pytest
 
-from local.functions_host.routes import Route, RouteTable
+from local.functions_host.http.routes import Route, RouteTable
 
 
 def parameters(template: str, path: str) -> dict[str, str] | None:

@@ -14,7 +14,7 @@ from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
 from azure.storage.blob import ContainerClient, StandardBlobTier
 from azure.storage.queue import QueueClient
 
-from local.functions_host.blob_paths import BlobPath
+from local.functions_host.blobs.blob_paths import BlobPath
 from tests.functions_host.running_host import RunningHost, until
 
 APP = Path(__file__).parent / "scanning_app"

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from local.functions_host.schedule import Cron, Every, parse_schedule
-from local.functions_host.timer_status import NEVER, TimerStatus, plan
+from local.functions_host.timers.schedule import Cron, Every, parse_schedule
+from local.functions_host.timers.timer_status import NEVER, TimerStatus, plan
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 moments = st.integers(0, 7 * 365 * 86400).map(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from local.functions_host.errors import RefusalError
-from local.functions_host.settings import (
+from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.settings import (
     HostOptions,
     QueueOptions,
     fill,
@@ -16,7 +16,7 @@ from local.functions_host.settings import (
     resolve,
     time_span,
 )
-from local.functions_host.storage import find_connection
+from local.functions_host.app.storage import find_connection
 
 
 def test_an_empty_host_json_gives_the_defaults_of_azure() -> None:

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 
 _CLEAN = "0 errors, 0 warnings"
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from tests.infra.scenarios import Infrastructure
 
 SCRIPTS_FOLDER = "SCRIPTS_FOLDER"

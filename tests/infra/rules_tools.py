@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from local.dev.checks import workflows
+from local.dev.checking.checks import workflows
 from tests.infra.scenarios import Infrastructure
 
 _STOP = "$ErrorActionPreference = 'Stop';"

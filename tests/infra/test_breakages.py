@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from tests.infra.breakages import BREAKAGES
 from tests.infra.breakages_of_names import TWO_OF_EACH
 from tests.infra.planting import Breakage, copy_parts

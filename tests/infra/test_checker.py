@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from tests.infra.checker import Checker, find_checker, find_conformance
 from tests.infra.rules_access import ROLES
 

@@ -12,7 +12,7 @@ import pytest
 from infra import deploy_check
 from infra.azure_cli import CommandError, parsed
 from infra.deployment_rights import APPROVE, DEFINE
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from tests.infra.fake_az import write_programs
 
 SUBSCRIPTION = "11111111-0000-0000-0000-000000000000"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from local.dev.checkout import HERE
 from local.dev.scripts import INFRA
+from local.dev.system.checkout import HERE
 from tests.infra.fake_az import write_programs
 from tests.infra.test_scripts import PUBLIC
 

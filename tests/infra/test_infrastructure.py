@@ -2,7 +2,7 @@
 
 import pytest
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from tests.infra.rules import RULES, faults_of
 from tests.infra.scenarios import Infrastructure
 

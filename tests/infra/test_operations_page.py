@@ -12,7 +12,7 @@ from functions.api.account_series import ACCOUNT_SERIES
 from functions.api.job_series import JOB_SERIES
 from functions.api.pool_series import POOL_ROUND_SERIES, POOL_SERIES
 from functions.api.schedule_series import SCHEDULE_ROUND_SERIES
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 
 PAGE = (HERE.root / "docs/operations.md").read_text(encoding="utf-8")
 SCRIPTS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)

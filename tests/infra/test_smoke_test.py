@@ -20,7 +20,7 @@ import pytest
 from functions.identity import UnauthenticatedError, identify
 from infra.smoke_test import CLOSED, TOKEN_VARIABLE, Site, SmokeError, check_accounts, smoke_test
 from local.azurite import StorageAddresses
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from shared.settings import read_settings
 from tests.e2e.stack import running_stack
 from tests.infra.rules_scripts import SCRIPTS_FOLDER

@@ -11,12 +11,12 @@ import pytest
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.server import Server
-from local.prove._fleet import Fleet
-from local.prove._fleet_findings import Findings, Quiet, Watched
-from local.prove._fleet_hosts import table_operations
-from local.prove._freshness import Freshness
-from local.prove._shown_changes import Changes
 from local.prove.fleet import _until_countable
+from local.prove.fleets.findings import Findings, Quiet, Watched
+from local.prove.fleets.fleet_jobs import Fleet
+from local.prove.fleets.freshness import Freshness
+from local.prove.fleets.hosts import table_operations
+from local.prove.fleets.shown_changes import Changes
 
 NOW = datetime(2026, 11, 22, 7, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from local.prove.exactness.cycles import Findings
 from local.prove.exactness.report import Run, rows, section, text
 

@@ -16,7 +16,7 @@ from azure.data.tables import TableEntity
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import BlobServiceClient
 
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from shared import garbage
 from shared.garbage import collect_rarely
 from shared.stores.blobs.blobs import BlobContainer

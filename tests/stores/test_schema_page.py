@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from local.backup import manifest
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.leaves import leaf_summaries, leaves
 from shared.domain.tasks import insight

@@ -14,7 +14,7 @@ import pytest
 
 from local.backup.plan import PLANS
 from local.backup.rows import row_of
-from local.dev.checkout import HERE
+from local.dev.system.checkout import HERE
 from shared.stores.tables.tables import NAMES, Tables
 from tests.pinned_names import assert_pinned, assert_within, pinned
 from tests.stores.made_rows import LARGE, write_all

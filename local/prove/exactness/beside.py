@@ -15,7 +15,7 @@ from typing import Any
 from azure.batch import BatchClient
 from azure.core.exceptions import AzureError
 
-from local.dev.console import Failure
+from local.dev.system.console import Failure
 from local.prove._pools import figures_of, true_figures_of
 from local.prove.counts import Stack
 from local.prove.exactness.judging import Verdicts

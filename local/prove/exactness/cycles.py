@@ -17,7 +17,7 @@ from typing import Any
 from azure.batch import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 
-from local.dev.console import say
+from local.dev.system.console import say
 from local.prove.counts import Stack
 from local.prove.exactness.beside import Beside, judge_beside, look_beside, truth_beside, unsettled_beside
 from local.prove.exactness.beside import Truth as BesideTruth

@@ -20,7 +20,7 @@ from azure.batch import models
 from azure.batch.aio import BatchClient
 from azure.core.exceptions import HttpResponseError
 
-from local.dev.console import Failure
+from local.dev.system.console import Failure
 from local.prove.exactness.ids import JOBS, odd_case, task_id
 from local.prove.exactness.pool_changes import PoolChanges
 from local.workload.scenario import PoolPlan

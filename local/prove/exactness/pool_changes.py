@@ -15,7 +15,7 @@ from azure.batch import models
 from azure.batch.aio import BatchClient
 from azure.core.exceptions import HttpResponseError
 
-from local.dev.console import Failure
+from local.dev.system.console import Failure
 from local.prove.exactness.ids import odd_case
 from local.workload.scenario import PoolPlan
 from local.workload.wire import pool_options

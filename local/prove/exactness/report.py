@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from local.dev.figures import code_version
+from local.dev.checking.figures import code_version
 from local.prove.exactness.cycles import ROUNDS, Findings
 from local.prove.exactness.judging import histogram
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from local.azurite import StorageAddresses, azurite_program
-from local.dev.checkout import Checkout
-from local.dev.children import Children, Program
-from local.dev.stack import Emulated, Options, app_settings, base_environment, emulator_program, host_program
+from local.dev.running.stack import Emulated, Options, app_settings, base_environment, emulator_program, host_program
+from local.dev.system.checkout import Checkout
+from local.dev.system.children import Children, Program
 from local.prove.counts import Stack
 
 _HOST_ID = "AzureFunctionsWebHost__hostid"

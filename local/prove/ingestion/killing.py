@@ -4,7 +4,7 @@ import asyncio
 import random
 import time
 
-from local.dev.console import say
+from local.dev.system.console import say
 from local.prove.exactness.rig import Rig, Seat
 
 _FROZEN = (2.0, 9.0)  # seconds

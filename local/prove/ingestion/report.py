@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from local.dev.checkout import HERE
-from local.dev.figures import code_version
+from local.dev.checking.figures import code_version
+from local.dev.system.checkout import HERE
 from local.prove.ingestion.book import Book
 from local.prove.ingestion.judging import Verdict
 

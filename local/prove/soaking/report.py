@@ -4,7 +4,7 @@ import os
 import platform
 from collections.abc import Sequence
 
-from local.prove._time_chart import chart
+from local.prove.pages.time_chart import chart
 from local.prove.soaking.judging import Finding
 from local.prove.soaking.record import Record
 

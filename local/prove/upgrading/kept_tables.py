@@ -15,9 +15,9 @@ from local.azurite import StorageAddresses
 from local.backup.backup import Backup
 from local.backup.restore import Restore
 from local.backup.storage import StorageAccount
-from local.dev.checkout import HERE
-from local.dev.children import Children
-from local.dev.stack import Emulated, Options, app_settings, emulator_program
+from local.dev.running.stack import Emulated, Options, app_settings, emulator_program
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
 from local.prove.upgrading.answers import Answers, recorded
 from local.prove.upgrading.versions import Hosts, asked, present_source
 

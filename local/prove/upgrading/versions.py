@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from local.dev.checkout import HERE
-from local.dev.children import Children, Program
-from local.dev.stack import LISTENING, LOOPBACK, base_environment
+from local.dev.running.stack import LISTENING, LOOPBACK, base_environment
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children, Program
 from local.prove.counts import Stack
 
 EARLIER = "3deeb2c56ba9b6e90caf38075bf38f72d7ac9464"

@@ -1,0 +1,1 @@
+"""`check`: formats, types, contracts, lock files, licences, references, figures and commit subjects."""

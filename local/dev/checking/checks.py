@@ -1,0 +1,110 @@
+"""`check`: everything that can be said about the code without running it. Runs all tools, shows what fails.
+
+`check --fast` runs those of them that take a second or two, as the hooks in .pre-commit-config.yaml do.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.dev.checking.commit_subjects import commit_subjects, message_faults
+from local.dev.checking.figures import old_figures
+from local.dev.checking.licences import licence_faults
+from local.dev.checking.pins import stale_locks
+from local.dev.checking.references import dead_references
+from local.dev.setup.install import prepare
+from local.dev.system.checkout import Checkout
+from local.dev.system.console import Failure, say, step
+from local.dev.system.shell import run_shown
+
+YAML = (".github", "azure.yaml", ".yamllint.yaml", ".pre-commit-config.yaml")
+TYPED = ("dev.py", "function_app.py", "functions", "shared", "local", "infra", "tests", "bench")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`find` gives what is wrong, in words for a person; an empty text when all is well."""
+
+    title: str
+    find: Callable[[], str]
+
+
+def check(checkout: Checkout, *, strict: bool = False, fast: bool = False) -> int:
+    """Run every check, or the fast ones, show the output of those that fail; 1 if any does.
+
+    Figures in docs that are older than their code are named; only if `strict` do they count as failures. Subjects of
+    commits that are older than the rules for them are named, too.
+    """
+    prepare(checkout, node=not fast and (checkout.web / "package.json").exists())
+    failed = 0
+    for planned in fast_checks(checkout) if fast else checks(checkout):
+        found = ""
+        with step(planned.title):
+            found = planned.find()
+        if found:
+            failed += 1
+            say(found)
+    if not fast and (old := old_figures(checkout.root)):
+        failed += strict
+        say("\n  ".join(["Figures in docs:", *old]))
+    subjects = commit_subjects(checkout.root)
+    if subjects.unchecked:
+        say(subjects.unchecked)
+    elif subjects.warnings and not fast:
+        say("\n  ".join(["Commit subjects that are older than their rules:", *subjects.warnings]))
+    say(f"{failed} of the checks failed." if failed else "All checks passed.")
+    return 1 if failed else 0
+
+
+def check_message(path: Path) -> int:
+    """Show what is wrong with the subject of the commit message in a file, as git gives it to hooks; 1 if anything."""
+    faults = message_faults(path.read_text(encoding="utf-8"))
+    if faults:
+        say(f"The commit's subject: {'; '.join(faults)}. CONTRIBUTING.md has the rules.")
+    return 1 if faults else 0
+
+
+def fast_checks(checkout: Checkout) -> Iterator[Check]:
+    yield _tool(checkout, "ruff check", "ruff", "check")
+    yield _tool(checkout, "ruff format --check", "ruff", "format", "--check")
+    yield Check("commit subjects", lambda: "\n".join(commit_subjects(checkout.root).failures))
+
+
+def checks(checkout: Checkout) -> Iterator[Check]:
+    typed = [name for name in TYPED if (checkout.root / name).exists()]
+    yield from fast_checks(checkout)
+    yield _tool(checkout, "mypy --strict", "mypy", "--strict", *typed)
+    yield _tool(checkout, "import contracts", "lint-imports", "--no-cache")
+    if (checkout.root / ".github/workflows").exists():
+        yield _tool(checkout, "actionlint", "actionlint", *workflows(checkout.root))
+        yield _tool(checkout, "zizmor", "zizmor", "--offline", "--quiet", "--no-progress", ".github")
+        yield _tool(checkout, "yamllint", "yamllint", "--strict", *YAML)
+        workflow_schema = ("check-jsonschema", "--builtin-schema", "vendor.github-workflows")
+        yield _tool(checkout, "check-jsonschema workflows", *workflow_schema, *workflows(checkout.root))
+        dependabot = ("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
+        yield _tool(checkout, "check-jsonschema Dependabot", *dependabot)
+    yield Check("references in docs and docstrings", lambda: "\n".join(dead_references(checkout.root)))
+    yield Check("lock files", lambda: "\n".join(stale_locks(checkout.root)))
+    if (checkout.web / "package.json").exists():
+        yield Check("licences", lambda: "\n".join(licence_faults(checkout)))
+        compiler = (str(checkout.node), "node_modules/typescript/bin/tsc", "--noEmit")
+        yield Check("tsc --noEmit in web", lambda: _complaints(checkout, compiler, folder="web"))
+
+
+def workflows(root: Path) -> list[str]:
+    """The workflow files, named: actionlint finds them by itself in a git checkout only."""
+    return [path.relative_to(root).as_posix() for path in sorted((root / ".github/workflows").glob("*.y*ml"))]
+
+
+def _tool(checkout: Checkout, title: str, tool: str, *arguments: str) -> Check:
+    program = checkout.python.with_name(f"{tool}{checkout.python.suffix}")
+    return Check(title, lambda: _complaints(checkout, (str(program), *arguments)))
+
+
+def _complaints(checkout: Checkout, command: tuple[str, ...], *, folder: str = ".") -> str:
+    """What a tool says when it fails; a tool that cannot be started is a complaint too."""
+    try:
+        outcome = run_shown(command, cwd=checkout.root / folder)
+    except Failure as failure:
+        return str(failure)
+    return (outcome.output or f"exit code {outcome.exit_code}") if outcome.exit_code else ""

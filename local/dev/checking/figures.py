@@ -1,0 +1,112 @@
+"""Figures in docs, and the code that they speak of: which of them are older than it.
+
+A benchmark or proof names the paths that it measures in `MEASURED_PATHS`; its section in docs bears the commit of its
+last run. This module compares both with git's log. It runs nothing and changes nothing.
+"""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.dev.system.git import git_output
+
+FIGURES = re.compile(r"<!-- figures of (?P<name>[\w-]+) -->\n(?P<text>.*?)<!-- end of figures -->\n", re.DOTALL)
+_HEADING = re.compile(r"^## (?P<name>[\w-]+)\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_COMMIT = re.compile(r"\bcommit (?:\S+-g)?(?P<commit>[0-9a-f]{7,40})\b")
+_PAGES = {"bench": ("docs/benchmarks.md", FIGURES), "prove": ("docs/proofs.md", _HEADING)}
+_FOLDERS = {"bench": "bench", "prove": "local/prove"}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Figures that `dev.py KIND NAME` made; `commit` is None where they don't say of which they are."""
+
+    kind: str
+    name: str
+    commit: str | None
+
+    @property
+    def page(self) -> str:
+        return _PAGES[self.kind][0]
+
+    @property
+    def command(self) -> str:
+        """What of dev.py measures again and writes the figures."""
+        return f"bench all --only {self.name} --write" if self.kind == "bench" else f"prove {self.name} --write"
+
+
+def code_version(root: Path) -> str:
+    """The version and the commit of a checkout, marked `-dirty` where a tracked file differs from that commit.
+
+    Pages of docs don't count: one run after the other writes its figures there.
+    """
+    version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
+    commit = git_output(root, "describe", "--always")
+    changed = git_output(root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs")
+    return f"version {version}, commit {commit or 'unknown'}{'-dirty' if changed else ''}"
+
+
+def sections(root: Path) -> list[Section]:
+    """All figures in docs that a benchmark or proof of this checkout makes."""
+    found = []
+    for kind, (page, pattern) in _PAGES.items():
+        path = root / page
+        for match in pattern.finditer(path.read_text(encoding="utf-8") if path.exists() else ""):
+            if script_of(root, kind, match["name"]).exists():
+                commit = _COMMIT.search(match["text"])
+                found.append(Section(kind, match["name"], commit["commit"] if commit else None))
+    return found
+
+
+def script_of(root: Path, kind: str, name: str) -> Path:
+    return root / _FOLDERS[kind] / f"{name.replace('-', '_')}.py"
+
+
+def measured_paths(script: Path) -> Sequence[str]:
+    """What a benchmark or proof measures, read from its source without running it; nothing where it doesn't say."""
+    for node in ast.parse(script.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["MEASURED_PATHS"]:
+            return tuple(ast.literal_eval(node.value))
+    return ()
+
+
+def old_figures(root: Path) -> list[str]:
+    """A sentence for each section that is older than what it measures, or one why that can't be told."""
+    shallow = git_output(root, "rev-parse", "--is-shallow-repository")
+    if shallow is None:
+        return ["Whether figures in docs are of the present code can't be told: this is no checkout of git."]
+    if shallow == "true":
+        return ["Whether figures in docs are of the present code can't be told: this clone is shallow."]
+    return [sentence for section in sections(root) if (sentence := _judged(root, section))]
+
+
+def _judged(root: Path, section: Section) -> str | None:
+    place, command = f"{section.page}, {section.name}", f"python3 dev.py {section.command}"
+    if section.commit is None:
+        return f"{place}: of an unknown commit; {command} measures again."
+    paths = measured_paths(script_of(root, section.kind, section.name))
+    since = git_output(root, "log", "--format=%h", f"{section.commit}..HEAD", "--", *paths)
+    if since is None:
+        return f"{place}: of commit {section.commit}, which this repository doesn't have; {command} measures again."
+    if not since:
+        return None
+    number = len(since.splitlines())
+    later = "a later commit has" if number == 1 else f"{number} later commits have"
+    return f"{place}: of commit {section.commit}, and {later} changed what it measures; {command} measures again."
+
+
+def replaced(page: str, name: str, text: str) -> str:
+    """A page with other figures of that name: in the place of the old ones, or in a section of their own at the end."""
+    block = f"<!-- figures of {name} -->\n{text.strip()}\n<!-- end of figures -->\n"
+    for match in FIGURES.finditer(page):
+        if match["name"] == name:
+            return page[: match.start()] + block + page[match.end() :]
+    return f"{page.rstrip()}\n\n## {name}\n{block}"
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(header)} |", "|" + "---|" * len(header)]
+    return "\n".join([*lines, *(f"| {' | '.join(cells)} |" for cells in rows)])

@@ -1,0 +1,77 @@
+"""Names the test modules that guard a module of the app: those that import it, be it through worlds and other helpers.
+
+Where none does, those of the modules that import it are named instead, and so on. It reads import statements only; what
+a test reaches by HTTP or a browser doesn't show here.
+"""
+
+import ast
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from local.dev.system.checkout import Checkout
+from local.dev.system.console import Failure, say
+
+_FOLDERS = ("function_app.py", "functions", "shared", "local", "tests")
+_WHOLE_APP = ("function_app", "functions")  # most tests reach these by requests, which no import statement shows
+type Importers = Mapping[str, frozenset[str]]
+
+
+def guards(checkout: Checkout, path: str) -> int:
+    """Prints the test modules of one file, one a line. Raises Failure where it is no Python file of the checkout."""
+    file = Path(path).resolve()
+    if file.suffix != ".py" or not file.is_file() or not file.is_relative_to(checkout.root):
+        raise Failure(f"{path} is no Python file of this checkout; name one such as shared/domain/jobs/jobs.py.")
+    name = _name(file.relative_to(checkout.root))
+    found = sorted(guards_of(name, importers_of(checkout.root)))
+    for test in found:
+        say(f"{test.replace('.', '/')}.py")
+    if not found or name.partition(".")[0] in _WHOLE_APP:
+        say("tests/functions and tests/e2e run the whole app, with it.")
+    return 0
+
+
+def importers_of(root: Path) -> Importers:
+    """The modules that import each module, by dotted name."""
+    files = [root / "function_app.py", *(file for folder in _FOLDERS for file in (root / folder).rglob("*.py"))]
+    found: dict[str, set[str]] = {}
+    for file in files:
+        if file.is_file() and "node_modules" not in file.parts:
+            for imported in _imports(ast.parse(file.read_text(encoding="utf-8"))):
+                found.setdefault(imported, set()).add(_name(file.relative_to(root)))
+    return {module: frozenset(names) for module, names in found.items()}
+
+
+def guards_of(module: str, importers: Importers) -> frozenset[str]:
+    """The tests that import a module through no other module of the app; else those of the modules that import it."""
+    seen, edge = {module}, {module}
+    while edge:
+        helpers = _reached(edge, importers, inside="tests")
+        tests = frozenset(name for name in helpers if name.rpartition(".")[2].startswith("test_"))
+        if tests:
+            return tests
+        edge = {name for each in edge for name in importers.get(each, ())} - seen
+        seen |= edge
+    return frozenset()
+
+
+def _reached(modules: Iterable[str], importers: Importers, *, inside: str) -> set[str]:
+    """Modules of a folder that import one of these, directly or through others of that folder."""
+    found: set[str] = set()
+    edge = set(modules)
+    while edge:
+        edge = {name for each in edge for name in importers.get(each, ()) if name.startswith(f"{inside}.")} - found
+        found |= edge
+    return found
+
+
+def _imports(tree: ast.Module) -> Iterable[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")

@@ -1,0 +1,1 @@
+"""Builds what is deployed: wheels, bytecode, the zip and its contents as CycloneDX."""

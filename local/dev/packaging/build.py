@@ -1,0 +1,130 @@
+"""`build`: the zip that is deployed: app, dashboard, and all dependencies for the machine that Azure runs it on.
+
+The same files give the same bytes in any folder and at any time: names are sorted and time stamps fixed, and
+dependencies are wheels by their hashes. `.funcignore` counts here as it does for the platform's own tools.
+
+Beside each Python file stands its bytecode, which Python takes without looking at the source (PEP 552, "unchecked"):
+Azure runs apps from a package that is mounted read-only, where Python can't store what it compiled, and packages don't
+keep the time stamps by which it would know that bytecode is the source's.
+"""
+
+import fnmatch
+import hashlib
+import io
+import marshal
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+from local.dev.packaging import compiling, wheels
+from local.dev.setup.install import prepare
+from local.dev.system.checkout import Checkout
+from local.dev.system.console import Failure, say, step
+
+ARCHIVE = "dist/batchscope.zip"
+DEPLOYED = ("host.json", "function_app.py", "requirements.txt", "functions", "shared", "web/dist")
+EPOCH = (1980, 1, 1, 0, 0, 0)
+READABLE = 0o644 << 16
+UNIX = 3
+"""The system on which zips say they were made; Windows would say another."""
+
+
+def build(checkout: Checkout, *, remote: bool = False) -> int:
+    """Write the zip and print its hash; `remote` leaves the dependencies to a build in Azure."""
+    prepare(checkout)
+    archive = checkout.root / ARCHIVE
+    dependencies = [] if remote else wheels.download(checkout)
+    with step(f"packing {ARCHIVE}"):
+        write_archive(archive, contents(checkout.root, dependencies))
+    with zipfile.ZipFile(archive) as written:
+        count = len(written.namelist())
+    say(f"{archive}: {count} files, {archive.stat().st_size / 1024 / 1024:.1f} MiB")
+    say(f"sha256 {hashlib.sha256(archive.read_bytes()).hexdigest()}")
+    return 0
+
+
+def contents(root: Path, dependencies: list[Path]) -> Iterator[tuple[str, bytes]]:
+    """Name and content of every file to deploy: the app's, then those of the wheels it depends on."""
+    for path in deployed_files(root):
+        yield path.relative_to(root).as_posix(), path.read_bytes()
+    for name, content in wheels.files_of(dependencies):
+        yield f"{wheels.SITE_PACKAGES}/{name}", content
+
+
+def deployed_files(root: Path) -> Iterator[Path]:
+    """Every file to deploy, sorted; a Failure when a part is missing."""
+    ignored = ignore_patterns(root / ".funcignore")
+    for name in DEPLOYED:
+        part = root / name
+        if not part.exists():
+            raise Failure(f"{name} is missing, so nothing that works could be deployed.")
+        for path in sorted(part.rglob("*")) if part.is_dir() else [part]:
+            if path.is_file() and not is_ignored(path.relative_to(root).as_posix(), ignored):
+                yield path
+
+
+def ignore_patterns(path: Path) -> list[str]:
+    """The lines of an ignore file. Negations are refused: they are not implemented here."""
+    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    patterns = [line for line in lines if line and not line.startswith("#")]
+    for pattern in patterns:
+        if pattern.startswith("!"):
+            raise Failure(f"{path.name} holds {pattern}; negations are not supported.")
+    return patterns
+
+
+def is_ignored(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a pattern matches the path or a folder on it; one with a slash before its end counts from the root."""
+    parts = name.split("/")
+    return any(_matches(parts, pattern) for pattern in patterns)
+
+
+def _matches(parts: Sequence[str], pattern: str) -> bool:
+    wanted = pattern.strip("/").split("/")
+    if "/" not in pattern.rstrip("/"):
+        return any(fnmatch.fnmatchcase(part, wanted[0]) for part in parts)
+    pairs = zip(parts, wanted, strict=False)
+    return len(parts) >= len(wanted) and all(fnmatch.fnmatchcase(part, piece) for part, piece in pairs)
+
+
+def write_archive(archive: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write a zip of these names and contents, with the bytecode of each Python file at the end."""
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    fresh = archive.with_name(f"{archive.name}.new")
+    with zipfile.ZipFile(fresh, "w") as target:
+        sources = []
+        for name, content in files:
+            _add(target, name, content)
+            if name.endswith(".py"):
+                sources.append((name, content))
+        for name, compiled in zip((name for name, _ in sources), bytecode(sources), strict=True):
+            _add(target, bytecode_name(name), compiled)
+    fresh.replace(archive)
+
+
+def _add(target: zipfile.ZipFile, name: str, content: bytes) -> None:
+    entry = zipfile.ZipInfo(name, EPOCH)
+    entry.create_system = UNIX
+    entry.external_attr = READABLE
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    target.writestr(entry, content)
+
+
+def bytecode_name(source: str) -> str:
+    """Where this Python looks for the bytecode of a source."""
+    path = PurePosixPath(source)
+    return str(path.parent / "__pycache__" / f"{path.stem}.{sys.implementation.cache_tag}.pyc")
+
+
+def bytecode(sources: list[tuple[str, bytes]]) -> Iterator[bytes]:
+    """The bytecode of each source, which bears its name. Raises a Failure if one doesn't compile."""
+    command = (sys.executable, "-I", "-S", compiling.__file__)
+    done = subprocess.run(command, input=marshal.dumps(sources), stdout=subprocess.PIPE, check=True)
+    answers = io.BytesIO(done.stdout)
+    for _ in sources:
+        compiled = marshal.load(answers)  # noqa: S302 - of the program above
+        if isinstance(compiled, str):
+            raise Failure(compiled)
+        yield compiled

@@ -1,0 +1,1 @@
+"""`up`: the local stack's programs, how each is called, and their supervision."""

@@ -1,0 +1,146 @@
+"""The programs of the local stack: how each is called and what environment it gets.
+
+Only command lines are known here; the batch emulator, the functions host and the workload are not imported.
+"""
+
+import base64
+import os
+import secrets
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from local.dev.system.checkout import Checkout
+from local.dev.system.children import Program
+from local.dev.system.console import Failure
+
+LOOPBACK = "127.0.0.1"
+LISTENING = r"(?m)^listening on (?P<address>http://\S+)"
+DEVELOPMENT_ACCOUNT = "demo"
+OWN_SETTINGS = (
+    "BATCH_ACCOUNTS",
+    "BATCH_ACCOUNT_KEYS",
+    "AzureWebJobsStorage",
+    "AzureWebJobsStorage__accountName",
+    "AzureWebJobsStorage__tableServiceUri",
+    "TABLE_PREFIX",
+    "TELEMETRY_STORAGE",
+    "TELEMETRY_STORAGE__blobServiceUri",
+    "RESOURCE_LOG_CONTAINER",
+    "TELEMETRY_CONTAINER",
+    "CLOCK_URL",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What `up` was asked for.
+
+    With `accounts`, real accounts are watched and nothing is emulated. `kept_in` keeps the app's storage and the
+    emulated account between runs; what was due in between happens at the start.
+    """
+
+    port: int = 7071
+    kept_in: Path | None = None
+    scenario: str = "demo"
+    speed: float = 1.0
+    seed: int = 1
+    accounts: tuple[str, ...] = ()
+
+
+def fresh_key() -> str:
+    """A shared key as Batch hands them out: 64 bytes in base64."""
+    return base64.b64encode(secrets.token_bytes(64)).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Emulated:
+    """The account that the emulator serves in this run, under a key made for this run."""
+
+    name: str = DEVELOPMENT_ACCOUNT
+    key: str = field(default_factory=fresh_key)
+
+
+def base_environment() -> dict[str, str]:
+    """This environment without app settings of the person's shell: only what `up` says counts."""
+    kept = {name: value for name, value in os.environ.items() if name not in OWN_SETTINGS}
+    return {**kept, "PYTHONUNBUFFERED": "1"}
+
+
+def require_free(port: int) -> None:
+    """A Failure when something listens on the port already. Port 0 means any free one."""
+    with socket.socket() as probe:
+        if os.name != "nt":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            raise Failure(
+                f"Port {port} cannot be used ({error.strerror}); choose another with --port, or --port 0 for any."
+            ) from error
+
+
+def emulator_program(checkout: Checkout, options: Options, account: Emulated, storage: str | None = None) -> Program:
+    """`storage` is where it writes the resource log and telemetry of nodes, as a connection string."""
+    arguments = [
+        *("--port", "0", "--account", f"{account.name}={account.key}"),
+        *("--seed", str(options.seed), "--speed", f"{options.speed:g}"),
+    ]
+    if storage:
+        arguments += ["--logs", storage, "--telemetry", storage]
+    if options.kept_in:
+        arguments += ["--data", str(options.kept_in / "emulator")]
+    return _module(checkout, "emulator", "local.batch_emulator", arguments, base_environment())
+
+
+def workload_program(checkout: Checkout, options: Options, account: Emulated, emulator: str) -> Program:
+    arguments = [
+        *("--scenario", options.scenario, "--emulator", emulator),
+        *("--account", account.name, "--key", account.key),
+        *("--seed", str(options.seed), "--speed", f"{options.speed:g}"),
+    ]
+    return _module(checkout, "workload", "local.workload", arguments, base_environment(), announces=(), may_finish=True)
+
+
+def host_program(checkout: Checkout, options: Options, settings: Mapping[str, str]) -> Program:
+    arguments = [str(checkout.root), "--address", LOOPBACK, "--port", str(options.port)]
+    return _module(checkout, "host", "local.functions_host", arguments, {**base_environment(), **settings})
+
+
+def app_settings(options: Options, storage: str, account: Emulated | None, emulator: str | None) -> dict[str, str]:
+    """The app settings of the host. Real accounts are polled at the product's own, slower rates."""
+    always = {"AzureWebJobsStorage": storage, "FUNCTIONS_WORKER_RUNTIME": "python"}
+    if account is None or emulator is None:
+        return {**always, "BATCH_ACCOUNTS": ",".join(options.accounts), "TICK_SCHEDULE": "*/10 * * * * *"}
+    return {
+        **always,
+        "TELEMETRY_STORAGE": storage,
+        "BATCH_ACCOUNTS": f"{account.name}={emulator}",
+        "BATCH_ACCOUNT_KEYS": f"{account.name}={account.key}",
+        "TICK_SCHEDULE": "*/2 * * * * *",
+        "POLL_SECONDS": "2",
+        "MAX_BATCH_CALLS_PER_MINUTE": "100000",
+        "POLL_OVERLAP_SECONDS": "2",  # the emulator's nodes are at most a second off
+    }
+
+
+def _module(
+    checkout: Checkout,
+    name: str,
+    module: str,
+    arguments: list[str],
+    environment: Mapping[str, str],
+    *,
+    announces: tuple[str, ...] = (LISTENING,),
+    may_finish: bool = False,
+) -> Program:
+    return Program(
+        name=name,
+        command=(str(checkout.python), "-m", module, *arguments),
+        log=checkout.logs / f"{name}.log",
+        cwd=checkout.root,
+        environment=environment,
+        announces=announces,
+        may_finish=may_finish,
+    )

@@ -1,0 +1,1 @@
+"""Installs what a command needs, and nothing else. Imports local.dev.system."""

@@ -1,0 +1,1 @@
+"""Blob triggers: by Event Grid events and by scanning containers, with receipts."""

@@ -1,0 +1,213 @@
+"""Blob triggers with the source EventGrid: events at /runtime/webhooks/blobs, through a queue, to the function.
+
+No emulator of Event Grid is at hand, so the host emits the events itself: BlobCreated for each blob that appears after
+its start. Event Grid tells of nothing older either, nor of what is appended to a blob.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from azure.core import MatchConditions
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceModifiedError, ResourceNotFoundError
+from azure.storage.blob import BlobProperties
+from azure.storage.blob.aio import BlobClient, ContainerClient
+from azure.storage.queue import QueueMessage
+
+from local.functions_host.app.errors import BlobRefusedError, MessageError
+from local.functions_host.app.functions import Function
+from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.invoker import Invoker
+from local.functions_host.app.messages import TypedData
+from local.functions_host.app.settings import HostOptions
+from local.functions_host.app.storage import Storage
+from local.functions_host.blobs.container_blobs import blobs_of
+from local.functions_host.blobs.etags import quoted
+from local.functions_host.http.http_calls import HttpCall, HttpReply
+from local.functions_host.queues.queues import QueueListener
+
+PATH = "/runtime/webhooks/blobs"
+CREATED, VALIDATION = "Microsoft.Storage.BlobCreated", "Microsoft.EventGrid.SubscriptionValidationEvent"
+POISON = "webjobs-blobtrigger-poison"
+_SECONDS = 2.0
+_LOG = logging.getLogger("host.blobs")
+
+
+class BlobListener:
+    """One function; its messages wait in a queue of the account that holds the blobs, as in Azure."""
+
+    def __init__(
+        self,
+        function: Function,
+        *,
+        options: HostOptions,
+        invoker: Invoker,
+        storage: Storage,
+        host_id: str,
+        in_flight: InFlight,
+    ) -> None:
+        self._function, self._invoker, self._storage = function, invoker, storage
+        self._container_name = str(function.trigger.options["path"]).partition("/")[0]
+        self._container = storage.container(self._container_name, function.trigger.connection)
+        self._queue = f"azure-webjobs-blobtrigger-{host_id}-{function.name.lower().replace('_', '-')}"[:63].rstrip("-")
+        connection = function.trigger.connection
+        self._messages = QueueListener(
+            storage.queue(self._queue, connection),
+            storage.queue(POISON, connection),
+            self._work,
+            options=options.blobs,
+            in_flight=in_flight,
+        )
+
+    async def listen(self, stopping: asyncio.Event) -> None:
+        await asyncio.gather(self._messages.listen(stopping), self._emit(stopping))
+
+    async def accept(self, event: Mapping[str, Any]) -> None:
+        """Puts a BlobCreated of the function's container into its queue; others are passed over."""
+        container, name = _place_of(str(event["data"]["url"]))
+        if event["eventType"] == CREATED and container == self._container_name:
+            await self.announce(name)
+
+    async def announce(self, name: str) -> None:
+        """A message for a blob; none where it isn't there."""
+        try:
+            seen = await self._container.get_blob_client(name).get_blob_properties()
+        except ResourceNotFoundError:
+            _LOG.warning("%s: there is no blob %s/%s", self._function.name, self._container_name, name)
+            return
+        await self._storage.send(self._queue, message_of(self._function, seen), self._function.trigger.connection)
+
+    async def _work(self, _: QueueMessage, text: str) -> None:
+        (name,) = told_by(text, "BlobName")
+        try:
+            content, metadata = await opened(self._container.get_blob_client(name), f"{self._container_name}/{name}")
+        except ResourceNotFoundError:
+            return  # deleted meanwhile: nothing is left to be told of
+        values = {"blobTrigger": f"{self._container_name}/{name}", "name": name}
+        await self._invoker.run(self._function, TypedData(bytes=content), metadata=metadata, values=values)
+
+    async def _emit(self, stopping: asyncio.Event) -> None:
+        known: set[tuple[str, datetime]] | None = None
+        while not stopping.is_set():
+            try:
+                seen = await self._all()
+                known = seen if known is None else known & seen
+                for one in sorted(seen - known):
+                    if await self._is_told(one[0]):
+                        known.add(one)
+            except AzureError as error:
+                _LOG.warning("%s: no events for now, as storage doesn't do its part: %s", self._function.name, error)
+            try:
+                await asyncio.wait_for(stopping.wait(), _SECONDS)
+            except TimeoutError:
+                continue
+
+    async def _is_told(self, name: str) -> bool:
+        """False where storage refuses that, which holds up no other blob: it is tried again."""
+        try:
+            await self.accept(_created(self._container, name))
+        except HttpResponseError as error:
+            _LOG.warning("%s: the blob %s can't be told of for now: %s", self._function.name, name, error)
+            return False
+        return True
+
+    async def _all(self) -> set[tuple[str, datetime]]:
+        try:
+            return {(blob.name, blob.creation_time) async for blob in blobs_of(self._container)}
+        except ResourceNotFoundError:
+            return set()
+
+
+class BlobWebhook:
+    """Where Event Grid would send its events: `listeners` by the names of their functions."""
+
+    def __init__(self, listeners: Mapping[str, BlobListener]) -> None:
+        self._listeners = listeners
+
+    async def answer(self, call: HttpCall) -> HttpReply:
+        """202 for events that a function will hear of; the handshake of a new subscription is answered at once."""
+        name = (call.url.query.get("functionName") or "").removeprefix("Host.Functions.")
+        listener = self._listeners.get(name)
+        if call.method != "POST" or listener is None:
+            return HttpReply(HTTPStatus.NOT_FOUND)
+        try:
+            events = json.loads(call.body)
+            for event in events:
+                if event["eventType"] == VALIDATION:
+                    body = json.dumps({"validationResponse": event["data"]["validationCode"]}).encode()
+                    return HttpReply(HTTPStatus.OK, (("content-type", "application/json"),), body)
+                await listener.accept(event)
+        except (ValueError, LookupError, TypeError):
+            return HttpReply(HTTPStatus.BAD_REQUEST)
+        return HttpReply(HTTPStatus.ACCEPTED)
+
+
+def message_of(function: Function, seen: BlobProperties) -> str:
+    """What a queue holds for a function about a blob, whoever found it."""
+    message = {
+        "Type": "BlobTrigger",
+        "FunctionId": function.storage_name,
+        "BlobType": str(getattr(seen.blob_type, "value", seen.blob_type)),
+        "ContainerName": seen.container,
+        "BlobName": seen.name,
+        "ETag": quoted(seen.etag),
+    }
+    return json.dumps(message)
+
+
+def told_by(text: str, *names: str) -> list[str]:
+    """What a message says under some names. Raises MessageError where it doesn't."""
+    try:
+        told = json.loads(text)
+        found = [told[name] for name in names]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        found = []
+    if not found or not all(isinstance(one, str) for one in found):
+        raise MessageError(f"it doesn't say {' and '.join(names)}")
+    return found
+
+
+def blob_metadata(uri: str, path: str, length: int) -> dict[str, TypedData]:
+    """What Azure's host tells of a blob, and in which of the worker's types."""
+    return {
+        "BlobTrigger": TypedData(string=path),
+        "Uri": TypedData(json=json.dumps(uri)),
+        "Properties": TypedData(json=json.dumps({"Length": length})),
+        "Metadata": TypedData(json="{}"),
+    }
+
+
+async def opened(blob: BlobClient, path: str, etag: str | None = None) -> tuple[bytes, dict[str, TypedData]]:
+    """The whole blob, as Azure's host hands it to a function in another language than its own.
+
+    Raises BlobRefusedError, which is logged, AzureError: ResourceModifiedError where it isn't, or isn't any more,
+    what an ETag says.
+    """
+    condition: dict[str, Any] = {"etag": quoted(etag), "match_condition": MatchConditions.IfNotModified} if etag else {}
+    try:
+        content = await (await blob.download_blob(**condition)).readall()
+    except (ResourceNotFoundError, ResourceModifiedError):
+        raise
+    except HttpResponseError as error:
+        _LOG.warning("storage doesn't hand over the blob %s: %s", path, str(error).partition("\n")[0])
+        raise BlobRefusedError(path) from error
+    return content, blob_metadata(blob.url, path, len(content))
+
+
+def _created(container: ContainerClient, name: str) -> dict[str, Any]:
+    return {"eventType": CREATED, "data": {"url": container.get_blob_client(name).url}}
+
+
+def _place_of(url: str) -> tuple[str, str]:
+    """Container and name of a blob's address; on this machine the account stands before them."""
+    parts = urlsplit(url)
+    path = unquote(parts.path).removeprefix("/")
+    if parts.hostname in ("127.0.0.1", "localhost"):
+        path = path.partition("/")[2]
+    container, _, name = path.partition("/")
+    return container, name

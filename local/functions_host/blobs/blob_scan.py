@@ -1,0 +1,171 @@
+"""Blob triggers that scan their containers: a message for each blob that is new or changed, and the function for each.
+
+As Azure's host does it, but for its look at the storage account's own logs: one host scans, under a lease; every host
+takes messages from one queue. A blob that has changed since its message was written is left to its next message. After
+so many failures (`poisonBlobThreshold`) the message goes to the queue of poison beside the blob. Azure scans every ten
+seconds; here it is two, as nobody pays for it. Flex Consumption knows no such triggers.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceModifiedError, ResourceNotFoundError
+from azure.storage.blob import BlobProperties
+from azure.storage.blob.aio import ContainerClient
+from azure.storage.queue import QueueMessage
+
+from local.functions_host.app.errors import TryFailedError
+from local.functions_host.app.functions import Function
+from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.invoker import Invoker
+from local.functions_host.app.messages import TypedData
+from local.functions_host.app.settings import HostOptions
+from local.functions_host.app.storage import Storage
+from local.functions_host.blobs.blob_events import POISON, message_of, opened, told_by
+from local.functions_host.blobs.blob_paths import BlobPath
+from local.functions_host.blobs.blob_receipts import Receipts
+from local.functions_host.blobs.scanned_container import ScannedContainer
+from local.functions_host.queues.queues import QueueListener
+from local.functions_host.timers.leases import SingletonLease
+
+_SECONDS = 2.0
+_LOG = logging.getLogger("host.blobs")
+
+
+class BlobScan:
+    """All functions of an app whose triggers scan, by the paths of their triggers with settings filled in."""
+
+    def __init__(
+        self,
+        functions: Mapping[str, tuple[Function, BlobPath]],
+        *,
+        options: HostOptions,
+        invoker: Invoker,
+        storage: Storage,
+        host_id: str,
+        in_flight: InFlight,
+    ) -> None:
+        self._functions = {function.storage_name: (function, path) for function, path in functions.values()}
+        self._invoker, self._storage, self._most_tries = invoker, storage, options.blobs.max_dequeue_count
+        hosts = storage.hosts_container()
+        self._receipts = Receipts(hosts, host_id)
+        self._lease = SingletonLease(hosts, f"locks/{host_id}/WebJobs.Internal.Blobs.Listener", "the scan for blobs")
+        self._queue = f"azure-webjobs-blobtrigger-{host_id}"
+        self._containers = [ScannedContainer(container, hosts, host_id) for container in self._all_containers()]
+        self._messages = QueueListener(
+            storage.queue(self._queue), storage.queue(POISON), self._work, options=options.blobs, in_flight=in_flight
+        )
+
+    async def listen(self, stopping: asyncio.Event) -> None:
+        names = ", ".join(sorted(function.name for function, _ in self._functions.values()))
+        _LOG.info("scanning containers for %s; Flex Consumption doesn't know that", names)
+        await asyncio.gather(self._messages.listen(stopping), self._scan_in_turn(stopping))
+
+    async def announce(self, function: Function, name: str) -> None:
+        """A message for a blob whatever its receipt says; none where it isn't there."""
+        container = self._container(function)
+        try:
+            seen = await container.get_blob_client(name).get_blob_properties()
+        except ResourceNotFoundError:
+            _LOG.warning("%s: there is no blob %s/%s", function.name, container.container_name, name)
+            return
+        await self._send(function, seen)
+
+    async def _scan_in_turn(self, stopping: asyncio.Event) -> None:
+        """Scans while this host has the lease, until it is cancelled: a lease is given back as the last thing."""
+        while True:
+            await self._lease.acquire()
+            tasks = [asyncio.create_task(self._lease.keep()), asyncio.create_task(self._scan(stopping))]
+            try:
+                ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.wait(tasks)
+                await self._lease.release()
+            for task in ended:
+                task.result()
+
+    async def _scan(self, stopping: asyncio.Event) -> None:
+        for one in self._containers:
+            one.latest = None  # another host may have scanned meanwhile
+        while not stopping.is_set():
+            for one in self._containers:
+                try:
+                    await self._scan_one(one)
+                except AzureError as error:
+                    _LOG.warning("the container %s can't be scanned: %s", one.container.container_name, error)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), _SECONDS)
+        await asyncio.Event().wait()  # for ever: the listener is about to be cancelled
+
+    async def _scan_one(self, one: ScannedContainer) -> None:
+        """Tells of blobs written no earlier than the last one seen; those that can't be told of now are found again."""
+        functions = self._of(one.container)
+        left = [
+            seen.last_modified
+            for seen in await one.written_lately()
+            for function, path in functions
+            if not await self._is_told(function, path, seen)
+        ]
+        await one.remember(left)
+
+    async def _told(self, function: Function, path: BlobPath, listed: BlobProperties) -> bool:
+        if path.values(listed.name) is None:
+            return True
+        try:
+            client = self._container(function).get_blob_client(listed.name)
+            seen = await client.get_blob_properties()
+        except ResourceNotFoundError:
+            return True
+        where = f"{seen.container}/{seen.name}"
+        return await self._receipts.once(function, where, seen.etag, lambda: self._send(function, seen))
+
+    async def _is_told(self, function: Function, path: BlobPath, listed: BlobProperties) -> bool:
+        """The same; False also where storage refuses that, which holds up no other blob."""
+        try:
+            return await self._told(function, path, listed)
+        except HttpResponseError as error:
+            _LOG.warning("%s: the blob %s can't be told of for now: %s", function.name, listed.name, error)
+            return False
+
+    async def _send(self, function: Function, seen: BlobProperties) -> None:
+        await self._storage.send(self._queue, message_of(function, seen))
+
+    async def _work(self, message: QueueMessage, text: str) -> None:
+        called, name, etag = told_by(text, "FunctionId", "BlobName", "ETag")
+        function, path = self._functions.get(called, (None, None))
+        if function is None or path is None:
+            _LOG.warning("a message for %s is dropped: the app has no such function", called)
+            return
+        try:
+            await self._run(function, path, name, etag)
+        except TryFailedError:
+            if (message.dequeue_count or 0) < self._most_tries:
+                raise
+            _LOG.warning("%s: %s moves to %s", function.name, name, POISON)
+            await self._storage.send(POISON, text, function.trigger.connection)
+
+    async def _run(self, function: Function, path: BlobPath, name: str, etag: str) -> None:
+        client, where = self._container(function).get_blob_client(name), f"{path.container}/{name}"
+        try:
+            content, metadata = await opened(client, where, etag)
+        except (ResourceNotFoundError, ResourceModifiedError):
+            return  # the scan tells of what it is now
+        values = path.values(name) or {}
+        metadata |= {key: TypedData(string=value) for key, value in values.items()}
+        await self._invoker.run(
+            function, TypedData(bytes=content), metadata=metadata, values={"blobTrigger": where, **values}
+        )
+
+    def _container(self, function: Function) -> ContainerClient:
+        _, path = self._functions[function.storage_name]
+        return self._storage.container(path.container, function.trigger.connection)
+
+    def _all_containers(self) -> Iterable[ContainerClient]:
+        return {one.url: one for one in map(self._container, (found for found, _ in self._functions.values()))}.values()
+
+    def _of(self, container: ContainerClient) -> list[tuple[Function, BlobPath]]:
+        return [pair for pair in self._functions.values() if self._container(pair[0]).url == container.url]

@@ -1,0 +1,1 @@
+"""HTTP triggers: routes, keys and the admin surface, without a socket."""

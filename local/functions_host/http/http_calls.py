@@ -1,0 +1,110 @@
+"""HTTP between the network and the worker, without a socket: a call in, a reply out.
+
+The rules are those of Azure's host: header names in lower case, repeated headers and query parameters joined by
+commas, empty query values dropped, a body only where there is one.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.cookies import SimpleCookie
+
+from yarl import URL
+
+from local.functions_host.app.errors import FunctionFailedError
+from local.functions_host.app.functions import Function
+from local.functions_host.app.invoker import Invoker
+from local.functions_host.app.messages import RpcHttp, RpcHttpCookie, TypedData
+from local.functions_host.http.routes import Match, RouteTable
+
+_SAME_SITE = {1: "Lax", 2: "Strict", 3: "None"}
+
+
+@dataclass(frozen=True, slots=True)
+class HttpCall:
+    """`url` is absolute; `body` is empty where the request had no Content-Length."""
+
+    method: str
+    url: URL
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+
+    @property
+    def path(self) -> str:
+        """Decoded as Azure's web server does: everything but an escaped slash, which would change the segments."""
+        return self.url.path_safe.replace("%25", "%")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+
+
+class HttpFunctions:
+    def __init__(self, functions: Mapping[str, Function], routes: RouteTable, invoker: Invoker) -> None:
+        self._functions = functions
+        self._invoker = invoker
+        self.table = routes
+
+    def find(self, call: HttpCall) -> tuple[Function, Match] | None:
+        """None is a 404, for a wrong method too."""
+        match = self.table.find(call.method.upper(), call.path)
+        return (self._functions[match.function], match) if match else None
+
+    async def answer(self, call: HttpCall, function: Function, match: Match) -> HttpReply:
+        """A function that fails answers 500 with no body; the log has the reason."""
+        try:
+            trigger = TypedData(http=request_message(call, match.parameters))
+            result = await self._invoker.run(function, trigger, values=match.parameters)
+        except FunctionFailedError:
+            return HttpReply(HTTPStatus.INTERNAL_SERVER_ERROR)
+        return reply_from(result.outputs.get("$return") or result.return_value)
+
+
+def request_message(call: HttpCall, parameters: Mapping[str, str]) -> RpcHttp:
+    query = joined(call.url.query.items())
+    return RpcHttp(
+        method=call.method,
+        url=str(call.url),
+        headers=joined(call.headers, str.lower),
+        query={name: value for name, value in query.items() if value},
+        params=parameters,
+        body=TypedData(bytes=call.body) if call.body else TypedData(),
+    )
+
+
+def reply_from(value: TypedData | None) -> HttpReply:
+    if value is None:
+        return HttpReply(HTTPStatus.NO_CONTENT)
+    if value.http is not None:
+        headers = [*value.http.headers.items()]
+        headers += [("set-cookie", cookie_text(one)) for one in value.http.cookies or ()]
+        return HttpReply(int(value.http.status_code), tuple(headers), value.http.body.bytes or b"")
+    if value.json is not None:
+        return HttpReply(HTTPStatus.OK, (("content-type", "application/json; charset=utf-8"),), value.json.encode())
+    text = value.string if value.string is not None else ""
+    return HttpReply(HTTPStatus.OK, (("content-type", "text/plain; charset=utf-8"),), value.bytes or text.encode())
+
+
+def joined(pairs: Iterable[tuple[str, str]], rename: Callable[[str], str] = str) -> dict[str, str]:
+    out: dict[str, str] = {}
+    for name, value in pairs:
+        key = rename(name)
+        out[key] = f"{out[key]},{value}" if key in out else value
+    return out
+
+
+def cookie_text(cookie: RpcHttpCookie) -> str:
+    morsel = SimpleCookie({cookie.name: cookie.value})[cookie.name]
+    for name, part in (("domain", cookie.domain), ("path", cookie.path), ("secure", cookie.secure)):
+        if part and part.value:
+            morsel[name] = part.value
+    if cookie.http_only and cookie.http_only.value:
+        morsel["httponly"] = True
+    if cookie.max_age:
+        morsel["max-age"] = int(cookie.max_age.value)
+    if cookie.same_site:
+        morsel["samesite"] = _SAME_SITE[cookie.same_site]
+    return morsel.OutputString()

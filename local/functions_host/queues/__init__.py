@@ -1,0 +1,1 @@
+"""Queue triggers: claims, retries and poison."""

@@ -1,0 +1,1 @@
+"""Timer triggers: schedules, the lease of the host that fires them, and when each ran."""

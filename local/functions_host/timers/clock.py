@@ -1,0 +1,110 @@
+"""The time that timers follow: the machine's, or the virtual one of the Batch emulator.
+
+Only timers look here. Leases and message claims always use real time, because storage does.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from aiohttp import ClientError, ClientSession, ClientTimeout
+
+from local.functions_host.app.errors import RefusalError
+
+_LOG = logging.getLogger("host.clock")
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_STEPPED_POLL = 0.05
+_LONGEST_SLEEP = 60.0  # the machine may sleep or have its clock set meanwhile
+_LIVE_POLL = 1.0
+_OUTAGE_POLL = 0.5
+_TIMEOUT = ClientTimeout(total=5)
+
+
+class Clock(Protocol):
+    async def now(self) -> datetime: ...
+
+    async def sleep_until(self, moment: datetime) -> bool:
+        """Returns at `moment` with True, or with False once time has been set back: plans must be made anew."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class RealClock:
+    async def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    async def sleep_until(self, moment: datetime) -> bool:
+        left = (moment - datetime.now(UTC)).total_seconds()
+        while left > 0:
+            await asyncio.sleep(min(left, _LONGEST_SLEEP))
+            left = (moment - datetime.now(UTC)).total_seconds()
+        return True
+
+    async def close(self) -> None:
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    time: datetime
+    stepped: bool
+
+
+class EmulatorClock:
+    """Follows `GET /_emulator/clock`. In live mode that is real time, so it is only looked at now and then."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme != "http" or parts.hostname not in _LOOPBACK:
+            raise RefusalError(f"--clock must be an http address on this machine, not '{url}'.")
+        self._url = url
+        self._session: ClientSession | None = None
+        self._away = False
+
+    async def now(self) -> datetime:
+        return (await self._read()).time
+
+    async def sleep_until(self, moment: datetime) -> bool:
+        latest: datetime | None = None
+        while True:
+            reading = await self._read()
+            if reading.time >= moment:
+                return True
+            if latest and reading.time < latest:
+                return False
+            latest = reading.time
+            left = (moment - reading.time).total_seconds()
+            await asyncio.sleep(_STEPPED_POLL if reading.stepped else min(left, _LIVE_POLL))
+
+    async def close(self) -> None:
+        if self._session:
+            await self._session.close()
+
+    async def _read(self) -> _Reading:
+        """Waits as long as the emulator is away: without it there is no time."""
+        self._session = self._session or ClientSession(timeout=_TIMEOUT)
+        while True:
+            with contextlib.suppress(ClientError, TimeoutError, ValueError, KeyError, TypeError):
+                async with self._session.get(self._url, raise_for_status=True) as response:
+                    reading = _parse(await response.read())
+                if self._away:
+                    _LOG.info("the clock at %s answers again", self._url)
+                self._away = False
+                return reading
+            if not self._away:
+                _LOG.warning("the clock at %s doesn't answer; timers stand still", self._url)
+            self._away = True
+            await asyncio.sleep(_OUTAGE_POLL)
+
+
+def _parse(body: bytes) -> _Reading:
+    answer = json.loads(body)
+    if answer["mode"] == "live":
+        return _Reading(datetime.now(UTC), stepped=False)
+    return _Reading(datetime.fromisoformat(answer["time"]).astimezone(UTC), stepped=True)

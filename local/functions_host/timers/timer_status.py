@@ -1,0 +1,68 @@
+"""What host storage remembers of a timer: when it last ran and when it is due, under Azure's names."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from azure.core.exceptions import ResourceNotFoundError
+from azure.storage.blob.aio import BlobClient
+
+from local.functions_host.timers.schedule import Schedule
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class TimerStatus:
+    """`last` is NEVER for a timer that hasn't run; `updated` is the time `next` was computed from."""
+
+    last: datetime
+    next: datetime
+    updated: datetime
+
+    @classmethod
+    def parse(cls, text: bytes) -> "TimerStatus":
+        content = json.loads(text)
+        return cls(*(_moment(content[name]) for name in ("Last", "Next", "LastUpdated")))
+
+    def render(self) -> dict[str, str]:
+        return {"Last": _text(self.last), "Next": _text(self.next), "LastUpdated": _text(self.updated)}
+
+
+def plan(remembered: TimerStatus | None, schedule: Schedule, now: datetime) -> TimerStatus:
+    """What to go by at start. Its `next` lies in the past where a run was missed.
+
+    Azure's rule: a run counts as missed only if it was due under the schedule of today; a schedule that changed since
+    is planned anew. So is a status from the future, which a virtual clock leaves behind when it is set back.
+    """
+    fresh = TimerStatus(last=NEVER, next=schedule.next_after(now), updated=now)
+    if remembered is None or remembered.updated > now:
+        return fresh
+    since = remembered.last if remembered.last != NEVER else remembered.updated
+    expected = schedule.next_after(since)
+    if expected == remembered.next:
+        return remembered
+    return TimerStatus(NEVER, expected, since) if expected >= now else fresh
+
+
+class TimerStatusBlob:
+    def __init__(self, blob: BlobClient) -> None:
+        self._blob = blob
+
+    async def load(self) -> TimerStatus | None:
+        try:
+            return TimerStatus.parse(await (await self._blob.download_blob()).readall())
+        except (ResourceNotFoundError, ValueError, KeyError, TypeError):
+            return None
+
+    async def save(self, status: TimerStatus) -> None:
+        await self._blob.upload_blob(json.dumps(status.render()), overwrite=True)
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

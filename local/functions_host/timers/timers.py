@@ -1,0 +1,120 @@
+"""Timer triggers: of all hosts one fires a timer, one run at a time, and remembers it.
+
+A clock that jumps over several due times, or a run that outlasts some, gives one run, as in Azure. Timers that fire
+more often than once a minute are not remembered, so they are never past due.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+from typing import Any
+
+from azure.core.exceptions import AzureError
+
+from local.functions_host.app.errors import FunctionFailedError
+from local.functions_host.app.functions import Function
+from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.invoker import Invoker
+from local.functions_host.app.messages import TypedData
+from local.functions_host.timers.clock import Clock
+from local.functions_host.timers.leases import SingletonLease
+from local.functions_host.timers.schedule import Schedule
+from local.functions_host.timers.timer_status import TimerStatus, TimerStatusBlob, plan
+
+_LOG = logging.getLogger("host.timers")
+
+
+class TimerListener:
+    def __init__(
+        self,
+        function: Function,
+        schedule: Schedule,
+        *,
+        invoker: Invoker,
+        clock: Clock,
+        lease: SingletonLease,
+        memory: TimerStatusBlob,
+        in_flight: InFlight,
+    ) -> None:
+        self._function, self._schedule = function, schedule
+        self._invoker, self._clock, self._lease, self._in_flight = invoker, clock, lease, in_flight
+        monitored = schedule.monitored and function.trigger.options.get("useMonitor", True)
+        self._memory = memory if monitored else None
+        self._one_run = asyncio.Lock()
+
+    async def listen(self, stopping: asyncio.Event) -> None:
+        """Until cancelled. Once `stopping` is set nothing fires any more, but the lease is kept till the end."""
+        while True:
+            await self._lease.acquire()
+            tasks = {asyncio.create_task(self._lease.keep()), asyncio.create_task(self._keep_time(stopping))}
+            try:
+                ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.wait(tasks)
+                await self._lease.release()
+            for task in ended:
+                task.result()
+
+    async def run_now(self) -> None:
+        """On demand: not a scheduled run, so nothing is remembered of it."""
+        async with self._one_run:
+            await self._run(timer_message(None, past_due=False))
+
+    async def _keep_time(self, stopping: asyncio.Event) -> None:
+        async with self._one_run:  # one that began before the lease was lost may still be under way
+            status = plan(await self._load(), self._schedule, await self._clock.now())
+            await self._save(status)
+        if status.next < await self._clock.now():
+            status = await self._fire(status, stopping, past_due=True)
+        elif self._function.trigger.options.get("runOnStartup"):
+            status = await self._fire(status, stopping, past_due=False)
+        while True:
+            if await self._clock.sleep_until(status.next):
+                status = await self._fire(status, stopping, past_due=False)
+            else:
+                status = plan(None, self._schedule, await self._clock.now())
+
+    async def _fire(self, status: TimerStatus, stopping: asyncio.Event, *, past_due: bool) -> TimerStatus:
+        """The run is a task of its own, so that losing the lease doesn't cut it off."""
+        if stopping.is_set():
+            await asyncio.Event().wait()  # for ever: the listener is about to be cancelled
+        return await asyncio.shield(self._in_flight.start(self._scheduled_run(status, past_due=past_due)))
+
+    async def _scheduled_run(self, status: TimerStatus, *, past_due: bool) -> TimerStatus:
+        async with self._one_run:
+            await self._run(timer_message(status if self._memory else None, past_due=past_due))
+            now = await self._clock.now()
+            following = TimerStatus(last=now, next=self._schedule.next_after(now), updated=now)
+            if self._lease.held:
+                await self._save(following)
+            return following
+
+    async def _run(self, message: TypedData) -> None:
+        with contextlib.suppress(FunctionFailedError):  # logged; a failure never stops the schedule
+            await self._invoker.run(self._function, message)
+
+    async def _load(self) -> TimerStatus | None:
+        try:
+            return await self._memory.load() if self._memory else None
+        except AzureError as error:
+            _LOG.warning("the last run of %s isn't known: %s", self._function.name, error)
+            return None
+
+    async def _save(self, status: TimerStatus) -> None:
+        try:
+            if self._memory:
+                await self._memory.save(status)
+        except AzureError as error:
+            _LOG.warning("the last run of %s isn't remembered: %s", self._function.name, error)
+
+
+def timer_message(status: TimerStatus | None, *, past_due: bool) -> TypedData:
+    content: dict[str, Any] = {
+        "Schedule": {"AdjustForDST": True},
+        "ScheduleStatus": status.render() if status else None,
+        "IsPastDue": past_due,
+    }
+    return TypedData(json=json.dumps(content))

@@ -1,0 +1,1 @@
+"""Backups and restores run as programs, and the comparison of what came back."""

@@ -1,0 +1,1 @@
+"""Many accounts and hosts: their jobs, their faults, and how fresh the API is meanwhile."""

@@ -1,0 +1,1 @@
+"""Jobs with very many tasks, written through the official client."""

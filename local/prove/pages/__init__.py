@@ -1,0 +1,1 @@
+"""docs/proofs.md and its charts."""

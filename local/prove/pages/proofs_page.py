@@ -1,0 +1,19 @@
+"""docs/proofs.md: what the long proofs last showed, a section each. A proof replaces its own and leaves the others."""
+
+import re
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[3] / "docs/proofs.md"
+_HEAD = "# Proofs\n\nWhat `python3 dev.py prove NAME --write` last showed, a section each.\n"
+
+
+def write_section(name: str, text: str, page: Path = PAGE) -> None:
+    """Puts `text` under the heading `name`, in the place of what stood there or at the end."""
+    before = page.read_text(encoding="utf-8") if page.exists() else _HEAD
+    section = f"## {name}\n{text.strip()}\n"
+    pattern = re.compile(rf"^## {re.escape(name)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+    if pattern.search(before):
+        after = pattern.sub(lambda _: f"{section}\n", before)
+    else:
+        after = f"{before.rstrip()}\n\n{section}"
+    page.write_text(after.rstrip() + "\n", encoding="utf-8")

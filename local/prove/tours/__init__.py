@@ -1,0 +1,1 @@
+"""Clients that nobody here wrote, each against the emulator, run as programs of their own."""
