@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.emulator.killing import run_rounds
+from tests.emulator.keeping.killing import run_rounds
 
 MEASURED_PATHS = ("local/batch_emulator",)
 

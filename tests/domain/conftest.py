@@ -1,3 +1,3 @@
-from tests.domain.profiles import load_profile
+from tests.domain.support.profiles import load_profile
 
 load_profile()

@@ -12,10 +12,10 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
 
 from local.azurite import StorageAddresses
-from tests.e2e.canned_api import Canned
-from tests.e2e.job_page import canned_render
-from tests.e2e.pool_page import canned_pools
-from tests.e2e.stack import RunningStack, running_stack
+from tests.e2e.canned.canned_api import Canned
+from tests.e2e.canned.job_page import canned_render
+from tests.e2e.canned.pool_page import canned_pools
+from tests.e2e.live.stack import RunningStack, running_stack
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = (

@@ -14,7 +14,7 @@ from local.batch_emulator.entities import Json
 from local.batch_emulator.server import Server
 from local.batch_emulator.settings import Knobs
 from local.batch_emulator.stamps import parse_stamp
-from tests.emulator.driver import Driver
+from tests.emulator.support.driver import Driver
 
 
 @dataclass(frozen=True, slots=True)

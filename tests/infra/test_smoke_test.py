@@ -22,7 +22,7 @@ from infra.smoke_test import CLOSED, TOKEN_VARIABLE, Site, SmokeError, check_acc
 from local.azurite import StorageAddresses
 from local.dev.system.checkout import HERE
 from shared.settings import read_settings
-from tests.e2e.stack import running_stack
+from tests.e2e.live.stack import running_stack
 from tests.infra.rules_scripts import SCRIPTS_FOLDER
 
 SCRIPTS = Path(os.environ.get(SCRIPTS_FOLDER, HERE.root))

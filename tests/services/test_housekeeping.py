@@ -8,11 +8,11 @@ import pytest
 from shared.domain.jobs.jobs import Job
 from shared.domain.leaves.task_lists import TaskList
 from shared.errors import NotFoundError
-from tests.services.memory_tables import Fault, ProcessDiedError
-from tests.services.spoiling import spoil
-from tests.services.telling import polled_for_a_while, verdict
-from tests.services.truth import TrueJob
-from tests.services.world import SECOND, World
+from tests.services.fakes.memory_tables import Fault, ProcessDiedError
+from tests.services.fakes.truth import TrueJob
+from tests.services.worlds.spoiling import spoil
+from tests.services.worlds.telling import polled_for_a_while, verdict
+from tests.services.worlds.world import SECOND, World
 
 HOUR = 3600
 NAMES = [f"task-{number:03}" for number in range(40)]

@@ -26,35 +26,36 @@ DASHBOARD: Needs = frozenset({Prerequisite.DASHBOARD})
 
 NEEDS: Mapping[str, Needs] = {
     "tests/backup": STORAGE,
-    "tests/dev/test_azurite.py": STORAGE,
-    "tests/dev/test_bench_delta.py": STORAGE,
-    "tests/dev/test_build.py": DASHBOARD,
-    "tests/dev/test_up.py": STORAGE,
+    "tests/dev/packaging/test_build.py": DASHBOARD,
+    "tests/dev/running/test_azurite.py": STORAGE,
+    "tests/dev/running/test_up.py": STORAGE,
+    "tests/dev/scripts/test_bench_delta.py": STORAGE,
     "tests/e2e": EVERYTHING,
-    "tests/emulator/test_event_log.py": STORAGE,
-    "tests/emulator/test_telemetry.py": STORAGE,
+    "tests/emulator/storage/test_event_log.py": STORAGE,
+    "tests/emulator/storage/test_telemetry.py": STORAGE,
     "tests/functions": STORAGE,
-    "tests/functions/test_api.py": DASHBOARD,
+    "tests/functions/api/test_api.py": DASHBOARD,
     "tests/functions_host": STORAGE,
     "tests/infra/test_smoke_test.py": STORAGE,
     "tests/ingestion": STORAGE,
     "tests/stores": STORAGE,
 }
 PURE_TESTS = (
+    "tests/functions/test_cold_start.py",
+    "tests/functions/access/test_route_roles.py",
+    "tests/functions/access/test_security.py",
+    *(f"tests/functions/api/test_{name}.py" for name in ("csv_table", "encodings", "recent_answers", "untrusted_text")),
+    "tests/functions/logs/test_log_lines.py",
+    "tests/functions/metrics/test_metrics_page.py",
+    "tests/functions/metrics/test_metrics_text.py",
+    "tests/functions/pools/test_node_past.py",
+    "tests/functions/storage/test_opening.py",
     *(
-        f"tests/functions/test_{name}.py"
-        for name in ("cold_start", "csv_table", "encodings", "log_lines", "metrics_page", "metrics_text", "node_past")
-    ),
-    *(
-        f"tests/functions/test_{name}.py"
-        for name in ("opening", "recent_answers", "route_roles", "security", "untrusted_text")
-    ),
-    *(
-        f"tests/stores/test_batch_{name}.py"
+        f"tests/stores/batch/test_batch_{name}.py"
         for name in ("evidence", "pools", "requests", "rows", "schedules", "tokens")
     ),
     *(
-        f"tests/stores/test_{name}.py"
+        f"tests/stores/batch/test_{name}.py"
         for name in ("call_cap", "failing_batch", "missing_things", "repeating_links", "secrets_of_jobs")
     ),
 )
@@ -73,13 +74,14 @@ FAST_PATHS = (
     "tests/domain",
     "tests/prove",
     *PURE_TESTS,
-    *(f"tests/dev/test_{name}.py" for name in ("commit_subjects", "doors", "pins", "prerequisites", "version")),
+    *(f"tests/dev/checking/test_{name}.py" for name in ("commit_subjects", "doors", "pins", "version")),
+    "tests/dev/setup/test_prerequisites.py",
 )
 """What `dev.py test --fast` runs: tests that need nothing and compute only."""
 SLOW_TESTS = (
-    "tests/domain/telemetry/test_large_inputs.py",
-    "tests/domain/test_large_records.py",
-    "tests/domain/test_redaction.py::test_long_text_takes_no_longer_than_its_length_warrants",
+    "tests/domain/telemetry/sessions/test_large_inputs.py",
+    "tests/domain/events/test_large_records.py",
+    "tests/domain/redaction/test_redaction.py::test_long_text_takes_no_longer_than_its_length_warrants",
 )
 """What it leaves out of them: inputs of megabytes, and tests that measure time."""
 

@@ -1,6 +1,0 @@
-"""Where the bodies of documented events are, which are no part of the repository."""
-
-import os
-from pathlib import Path
-
-BODIES = Path(os.environ.get("CONFORMANCE_DIR", Path(__file__).parents[3] / "shared/conformance")) / "batch-events"

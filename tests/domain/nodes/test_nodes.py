@@ -1,0 +1,198 @@
+"""Nodes: how lists are put together, numbers, causes in words."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.node_causes import cause_of, last_seen
+from shared.domain.nodes.node_records import NO_RECORD, NodeRecord
+from shared.domain.nodes.nodes import Node, NodeError, RecentTask, StartRun, by_state, merged, summary_of
+from tests.domain.support.profiles import load_profile
+
+load_profile()
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+SINCE = to_milliseconds(NOW - timedelta(minutes=7))
+
+nodes = st.builds(
+    Node,
+    id=st.sampled_from(["tvm-1", "TVM-2", "tvm-3", "tvm-4"]),
+    state=st.sampled_from(["idle", "running", "starttaskfailed", "preempted"]),
+    dedicated=st.booleans(),
+    transition=st.integers(0, 9),
+    scheduling=st.sampled_from(["enabled", "disabled"]),
+    tasks=st.integers(0, 4),
+    slots=st.integers(0, 4),
+    recent=st.sampled_from([(), (RecentTask("job", "task", "running"),)]),
+    recent_at=st.sampled_from([0, 5, 6]),
+    record=st.just(NO_RECORD),
+)
+kept = st.lists(nodes, max_size=4).map(lambda found: {node.key: node for node in found})
+
+
+@given(kept, st.lists(nodes, max_size=6))
+def test_a_whole_list_leaves_just_the_nodes_that_it_told(before: dict[str, Node], told: list[Node]) -> None:
+    assert merged(before, told, whole=True, at=2, known_as_of=1).keys() == {node.key for node in told}
+
+
+@given(kept, st.lists(nodes, max_size=6))
+def test_a_list_of_changes_takes_nothing_away(before: dict[str, Node], told: list[Node]) -> None:
+    after = merged(before, told, whole=False, at=2, known_as_of=1)
+    assert after.keys() == before.keys() | {node.key for node in told}
+    untold = before.keys() - {node.key for node in told}
+    assert all(after[key] is before[key] for key in untold)
+
+
+@given(before=kept, told=st.lists(nodes, max_size=6), whole=st.booleans())
+def test_the_later_word_on_a_node_counts_but_for_recent_tasks_that_were_not_asked_for(
+    *, before: dict[str, Node], told: list[Node], whole: bool
+) -> None:
+    for key, node in merged(before, told, whole=whole, at=2, known_as_of=1).items():
+        words = [one for one in told if one.key == key]
+        if words:
+            told_of = node._replace(recent=(), recent_at=0, record=NO_RECORD)
+            assert told_of == words[-1]._replace(recent=(), recent_at=0)
+            earlier = [before[key]] if key in before else []
+            source = next((word for word in reversed(earlier + words) if word.recent_at), (earlier + words)[0])
+            assert node.recent == source.recent
+
+
+@given(kept)
+def test_a_list_that_tells_nothing_new_changes_nothing(before: dict[str, Node]) -> None:
+    before = {key: node._replace(record=NodeRecord(since=1)) for key, node in before.items()}
+    again = [node._replace(recent_at=9, record=NO_RECORD) for node in before.values()]
+    assert merged(before, again, whole=True, at=2, known_as_of=1) == before
+
+
+@given(st.lists(nodes, max_size=8), st.integers(1, 4))
+def test_numbers_are_those_of_the_nodes(found: list[Node], slots: int) -> None:
+    summary = summary_of(found, slots)
+    assert by_state(summary.counts) == dict(sorted(Counter(node.state for node in found).items()))
+    assert sum(number for _, dedicated, number in summary.counts if dedicated) == sum(n.dedicated for n in found)
+    assert (summary.total, summary.slots) == (len(found), len(found) * slots)
+    assert summary.used == sum(node.slots for node in found)
+    assert 0 <= summary.free <= summary.slots
+    assert summary.is_settled == all(
+        node.state in ("idle", "offline") and not node.slots and not node.tasks for node in found
+    )
+
+
+def test_nodes_that_get_no_tasks_have_no_free_slots() -> None:
+    found = [
+        Node("a", "idle"),
+        Node("b", "idle", scheduling="disabled"),
+        Node("c", "running", slots=3, tasks=2),
+        Node("d", "unusable"),
+    ]
+    assert summary_of(found, 4).free == 5
+
+
+START = StartRun("completed", "failure", 127, SINCE, SINCE, 2, "usererror", "FailureExitCode", "It ended with 127.")
+CAUSES = {
+    "start task failed": (
+        Node("n", "starttaskfailed", start=START),
+        "The start task failed with exit code 127 after 2 retries: FailureExitCode: It ended with 127.",
+    ),
+    "start task failed, unsaid how": (Node("n", "starttaskfailed"), "The start task failed."),
+    "one retry": (
+        Node("n", "starttaskfailed", start=StartRun("completed", exit_code=1, retries=1)),
+        "The start task failed with exit code 1 after 1 retry.",
+    ),
+    "not launched": (
+        Node("n", "starttaskfailed", start=StartRun("completed", code="CommandProgramNotFound")),
+        "The start task failed: CommandProgramNotFound.",
+    ),
+    "failed and not waited for": (
+        Node("n", "idle", start=StartRun("completed", "failure", 3)),
+        "The start task failed with exit code 3. The pool doesn't wait for it to succeed.",
+    ),
+    "disk full": (
+        Node("n", "unusable", errors=(NodeError("DiskFull", "There is not enough disk space."),)),
+        "The node's disk is full (DiskFull: There is not enough disk space).",
+    ),
+    "unusable with errors": (
+        Node("n", "unusable", errors=(NodeError("ApplicationPackageError", "No."), NodeError("Second", ""))),
+        "The node is unusable: ApplicationPackageError: No; Second.",
+    ),
+    "unusable without": (Node("n", "unusable"), "can't reach it"),
+    "waiting": (Node("n", "waitingforstarttask", start=StartRun("running", start=SINCE)), "since 2026-11-21 11:53:00"),
+    "waiting while it is tried again": (
+        Node("n", "waitingforstarttask", start=StartRun("running", "failure", start=SINCE, retries=57)),
+        "The start task failed. It is being tried again (57 retries so far).",
+    ),
+    "waiting while it is tried again, said why": (
+        Node("n", "waitingforstarttask", start=START._replace(state="running", message="127.", retries=1)),
+        "The start task failed with exit code 127: FailureExitCode: 127. It is being tried again (1 retry so far).",
+    ),
+    "waiting though it succeeded at the second try": (
+        Node("n", "waitingforstarttask", start=StartRun("completed", "success", 0, SINCE, SINCE, 1)),
+        "since 2026-11-21 11:53:00",
+    ),
+    "waiting while it is about to be tried again": (
+        Node("n", "waitingforstarttask", start=StartRun("completed", "failure", 3)),
+        "The start task failed with exit code 3. It is being tried again.",
+    ),
+    "waiting, unsaid since when": (Node("n", "waitingforstarttask"), "The node waits for its start task."),
+    "preempted": (Node("n", "preempted", dedicated=False), "was preempted"),
+    "leaving": (Node("n", "leavingpool"), "leaving the pool"),
+    "unknown": (Node("n", "unknown"), "lost contact"),
+    "offline": (Node("n", "offline", scheduling="disabled"), "Scheduling is switched off"),
+    "errors of a node that works": (Node("n", "running", errors=(NodeError("Odd", "Hm."),)), "tells errors: Odd: Hm."),
+}
+
+
+@pytest.mark.parametrize("case", CAUSES)
+def test_the_cause_of_a_state_is_told_in_words(case: str) -> None:
+    node, words = CAUSES[case]
+    cause = cause_of(node)
+    assert cause
+    assert words in cause
+    assert cause.endswith(".")
+    assert not cause.endswith("..")
+
+
+@pytest.mark.parametrize("state", ["idle", "running"])
+def test_a_node_that_works_needs_no_cause(state: str) -> None:
+    assert cause_of(Node("n", state, start=StartRun("completed", "success", 0))) is None
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "idle", "rebooting", "reimaging", "running", "unusable", "creating", "starting", "waitingforstarttask",
+        "starttaskfailed", "unknown", "leavingpool", "offline", "preempted", "upgradingos", "deallocated",
+        "deallocating", "a state of tomorrow",
+    ],
+)  # fmt: skip
+def test_every_state_but_those_of_nodes_at_work_has_a_cause(state: str) -> None:
+    told = cause_of(Node("n", state))
+    assert (told is None) == (state in ("idle", "running", "a state of tomorrow"))
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "unknown", "unusable", "preempted", "deallocated",
+        "starting", "rebooting", "reimaging", "upgradingos", "deallocating",
+    ],
+)  # fmt: skip
+def test_a_node_was_last_seen_when_the_service_lost_it_or_its_agent_stopped(state: str) -> None:
+    assert last_seen(Node("n", state, transition=SINCE), NOW) == NOW - timedelta(minutes=7)
+    assert last_seen(Node("n", state, transition=to_milliseconds(NOW) + 900), NOW) == NOW
+    assert last_seen(Node("n", state), NOW) is None
+
+
+def test_a_node_that_is_being_created_was_never_seen() -> None:
+    assert last_seen(Node("n", "creating", transition=SINCE), NOW) is None
+
+
+@pytest.mark.parametrize("state", ["idle", "waitingforstarttask", "starttaskfailed", "leavingpool"])
+def test_a_node_that_is_there_was_last_seen_when_it_was_listed(state: str) -> None:
+    assert last_seen(Node("n", state, transition=SINCE), NOW) == NOW
+
+
+def test_an_unusable_node_that_tells_errors_is_seen() -> None:
+    assert last_seen(Node("n", "unusable", transition=SINCE, errors=(NodeError("Odd", "Hm."),)), NOW) == NOW

@@ -1,0 +1,324 @@
+"""Pools: resize errors that are current and stale, confirmations, verdicts."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from typing import NamedTuple
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.jobs.pictures import Source
+from shared.domain.nodes.nodes import NodeSummary
+from shared.domain.polling.pool_rounds import PoolRound, doubt_of, pool_verdict
+from shared.domain.pools.pool_settings import Problem
+from shared.domain.pools.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, first_seen
+from shared.domain.pools.resize_errors import MOST_STALE_ERRORS
+from tests.domain.support.profiles import load_profile
+
+load_profile()
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+QUOTA, STOPPED = Problem("AccountCoreQuotaReached", "No cores."), Problem("ResizeStopped", "Stopped.")
+SUMMARY = NodeSummary((("idle", True, 2), ("running", False, 1)), slots=6, used=1, free=5, tasks=1)
+
+
+def facts(*errors: Problem, ended: datetime | None = NOW, allocation: str = "steady") -> PoolFacts:
+    return PoolFacts(
+        "Pool", NOW - 60 * MINUTE, "active", NOW - 60 * MINUTE, "standard_d4s_v5",
+        allocation_state=allocation, allocation_state_transition_time=ended, slots_per_node=2, resize_errors=errors,
+    )  # fmt: skip
+
+
+def listed(pool: Pool, at: datetime) -> Pool:
+    return pool.listed(NodesPicture(at, at, "firstRead", SUMMARY, "digest"))
+
+
+def told(pool: Pool) -> list[tuple[str, bool]]:
+    return [(error.code, error.is_current) for error in pool.errors]
+
+
+def test_an_error_is_current_while_the_service_tells_it_of_the_same_attempt() -> None:
+    pool = first_seen(facts(QUOTA), NOW)
+    again = pool.seen(replace(facts(QUOTA), display_name="x"), NOW + MINUTE)
+    assert told(again) == [("AccountCoreQuotaReached", True)]
+    assert (again.errors[0].first_seen, again.errors[0].ended_at) == (NOW, NOW)
+
+
+def test_an_error_that_is_not_told_any_more_is_stale_since_it_last_was() -> None:
+    pool = listed(first_seen(facts(QUOTA), NOW), NOW + MINUTE)
+    resizing = pool.seen(facts(ended=NOW + 2 * MINUTE, allocation="resizing"), NOW + 3 * MINUTE)
+    assert told(resizing) == [("AccountCoreQuotaReached", False)]
+    assert resizing.errors[0].last_seen == NOW + MINUTE
+
+
+def test_the_same_error_of_the_next_attempt_is_as_old_as_the_first() -> None:
+    pool = first_seen(facts(QUOTA), NOW)
+    again = pool.seen(facts(QUOTA, ended=NOW + 9 * MINUTE), NOW + 10 * MINUTE)
+    assert told(again) == [("AccountCoreQuotaReached", True)]
+    resizing = again.seen(facts(ended=NOW + 15 * MINUTE, allocation="resizing"), NOW + 15 * MINUTE)
+    assert told(resizing) == [("AccountCoreQuotaReached", False)]
+    third = resizing.seen(facts(QUOTA, STOPPED, ended=NOW + 29 * MINUTE), NOW + 30 * MINUTE)
+    assert told(third) == [("AccountCoreQuotaReached", True), ("ResizeStopped", True)]
+    assert [(e.first_seen, e.attempts, e.ended_at) for e in third.errors] == [
+        (NOW, 3, NOW + 29 * MINUTE),
+        (NOW + 30 * MINUTE, 1, NOW + 29 * MINUTE),
+    ]
+
+
+def test_an_error_that_comes_back_after_an_attempt_without_it_is_young() -> None:
+    pool = first_seen(facts(QUOTA), NOW)
+    well = pool.seen(facts(ended=NOW + MINUTE), NOW + MINUTE)
+    resizing = well.seen(facts(ended=NOW + 8 * MINUTE, allocation="resizing"), NOW + 8 * MINUTE)
+    again = resizing.seen(facts(QUOTA, ended=NOW + 9 * MINUTE), NOW + 9 * MINUTE)
+    assert told(again) == [("AccountCoreQuotaReached", True), ("AccountCoreQuotaReached", False)]
+    assert [(e.first_seen, e.attempts) for e in again.errors] == [(NOW + 9 * MINUTE, 1), (NOW, 1)]
+    over = again.seen(facts(ended=NOW + 20 * MINUTE), NOW + 20 * MINUTE)
+    assert [(e.first_seen, e.last_seen, e.attempts) for e in over.errors] == [(NOW, NOW + 9 * MINUTE, 2)]
+
+
+def test_an_error_stored_before_attempts_were_counted_is_of_one() -> None:
+    stored = msgspec.to_builtins(first_seen(facts(QUOTA), NOW))
+    for error in stored["errors"]:
+        del error["attempts"], error["retried_at"]
+    pool = msgspec.convert(stored, Pool)
+    assert pool == first_seen(facts(QUOTA), NOW)
+    assert "attempts" not in repr(pool.errors)  # else its version, which confirmations name, would be another one
+
+
+def test_another_pool_under_the_same_id_has_no_past() -> None:
+    pool = replace(listed(first_seen(facts(QUOTA), NOW), NOW), etag="etag")
+    other = pool.seen(replace(facts(), creation_time=NOW), NOW + MINUTE)
+    assert (other.errors, other.picture, other.etag) == ((), None, "etag")
+
+
+class Listed(NamedTuple):
+    """What a list told of the last resize."""
+
+    at: datetime
+    since: datetime
+    goes_on: bool
+    problems: frozenset[Problem]
+
+
+def lasting(lists: list[Listed], problem: Problem) -> tuple[datetime, int]:
+    """Since when the last list's error was told of each attempt, and of how many: walking back list by list."""
+    latest = lists[-1]
+    first_seen_at, ends, retry = latest.at, {latest.since}, None
+    for before in reversed(lists[:-1]):
+        if before.goes_on and retry in {None, before.since}:
+            retry = before.since
+        elif problem in before.problems:
+            first_seen_at, retry = before.at, None
+            ends.add(before.since)
+        else:
+            break
+    return first_seen_at, len(ends)
+
+
+@given(
+    st.lists(
+        st.tuples(st.frozensets(st.sampled_from([QUOTA, STOPPED])), st.sampled_from(["steady", "resized", "resizing"])),
+        max_size=40,
+    )
+)
+def test_current_errors_are_those_of_the_last_list_and_stale_ones_are_few_and_different(
+    steps: list[tuple[frozenset[Problem], str]],
+) -> None:
+    pool, lists = first_seen(facts(), NOW), [Listed(NOW, NOW, goes_on=False, problems=frozenset())]
+    for problems, what in steps:
+        at, last = lists[-1].at + MINUTE, lists[-1]
+        goes_on = what == "resizing" or (what == "steady" and last.goes_on)
+        told_now = frozenset[Problem]() if goes_on else problems
+        lists.append(Listed(at, last.since if what == "steady" else at, goes_on, told_now))
+        before = {error.code: error for error in pool.errors if error.is_current}
+        state = "resizing" if goes_on else "steady"
+        pool = pool.seen(facts(*told_now, ended=lists[-1].since, allocation=state), at)
+        current = {error.code: error for error in pool.errors if error.is_current}
+        stale = {error.code: error for error in reversed(pool.errors) if not error.is_current}
+        assert len(pool.errors) - len(current) <= len(stale) * (2 if goes_on else 1)
+        for problem in (QUOTA, STOPPED):
+            assert (problem.code in current) == (problem in told_now)
+            if error := current.get(problem.code):
+                assert error.ended_at == lists[-1].since
+                assert (error.first_seen, error.attempts) == lasting(lists, problem)
+            elif error := before.get(problem.code):
+                assert stale[problem.code].ended_at == error.ended_at
+                assert stale[problem.code].first_seen <= error.first_seen
+                assert stale[problem.code].attempts >= error.attempts
+        assert len(stale) <= MOST_STALE_ERRORS
+        assert all(error.last_seen >= error.first_seen for error in pool.errors if error.last_seen)
+
+
+def test_only_so_many_stale_errors_are_kept_the_latest_first() -> None:
+    pool = first_seen(facts(), NOW)
+    for number in range(MOST_STALE_ERRORS + 5):
+        at = NOW + number * MINUTE
+        pool = pool.seen(facts(Problem(f"Code{number:02}", ""), ended=at), at)
+    stale = [error.code for error in pool.errors if not error.is_current]
+    assert stale == [f"Code{number:02}" for number in range(MOST_STALE_ERRORS + 3, 3, -1)]
+
+
+def test_a_confirmation_speaks_of_the_pool_as_it_is_and_never_of_an_older_time() -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    later = PoolConfirmation(pool.version, NOW + MINUTE, NOW, "delta")
+    assert pool.confirmed(later).as_of == NOW + MINUTE
+    assert pool.confirmed(later).version == pool.version
+    assert pool.confirmed(later).confirmation() == later
+    assert pool.confirmed(replace(later, as_of=NOW - MINUTE)) == pool
+    other = pool.seen(facts(QUOTA), NOW + MINUTE)
+    assert other.version != pool.version
+    assert other.confirmed(replace(later, as_of=NOW)) == other
+
+
+def test_a_pool_written_over_what_a_later_round_confirmed_is_as_of_then_and_doubtful() -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    overtaken = pool.confirmed(PoolConfirmation("another", NOW + MINUTE, NOW, "delta"))
+    assert (overtaken.as_of, overtaken.is_overtaken) == (NOW + MINUTE, True)
+    confirmation = overtaken.confirmation()
+    assert confirmation
+    assert pool.confirmed(confirmation).is_overtaken
+
+
+def test_a_confirmation_by_a_version_before_samples_still_holds() -> None:
+    """Else pools that nothing changes would be stale from an upgrade until the next round."""
+    picture = NodesPicture(NOW, NOW, "firstRead", SUMMARY, "digest")
+    pool = replace(first_seen(facts(QUOTA), NOW), picture=picture)
+    named = repr((pool.facts, pool.errors, (picture.digest, picture.summary, picture.doubt)))
+    before = blake2b(named.encode(), digest_size=8).hexdigest()
+    assert pool.confirmed(PoolConfirmation(before, NOW + MINUTE, NOW, "delta")).as_of == NOW + MINUTE
+    assert listed(pool, NOW + MINUTE).version != before
+
+
+def test_whatever_nodes_are_is_part_of_the_version() -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    assert pool.picture
+    for changed in (
+        replace(pool.picture, digest="other"),
+        replace(pool.picture, doubt="moved"),
+        replace(pool.picture, summary=replace(SUMMARY, used=2)),
+    ):
+        assert pool.listed(changed).version != pool.version
+    assert pool.listed(replace(pool.picture, as_of=NOW + MINUTE, source="delta")).version == pool.version
+
+
+def test_cores_are_those_of_the_size_and_busy_by_the_share_of_slots() -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    assert pool.cores
+    assert (pool.cores.total, pool.cores.busy) == (12, 2.0)
+    assert replace(pool, facts=replace(facts(), vm_size="standard_unheard")).cores is None
+    assert pool.picture
+    gone = (("deallocated", True, 5), ("preempted", False, 90))
+    with_gone = replace(SUMMARY, counts=(*SUMMARY.counts, *gone), slots=196)
+    again = pool.listed(replace(pool.picture, summary=with_gone))
+    assert again.cores == pool.cores
+    assert again.sample
+    assert again.sample.numbers.cores == (12, 2.0)
+    assert first_seen(facts(), NOW).cores is None
+
+
+def test_all_nodes_are_listed_first_while_tasks_run_and_now_and_then() -> None:
+    quiet = NodeSummary((("idle", True, 2),), slots=4, free=4)
+    pool = first_seen(facts(), NOW)
+    assert pool.wants_all_nodes(NOW, 15 * MINUTE)
+    assert listed(pool, NOW).wants_all_nodes(NOW, 15 * MINUTE)
+    still = pool.listed(NodesPicture(NOW, NOW, "firstRead", quiet, "digest"))
+    assert not still.wants_all_nodes(NOW + 14 * MINUTE, 15 * MINUTE)
+    assert still.wants_all_nodes(NOW + 15 * MINUTE, 15 * MINUTE)
+
+
+def test_only_a_list_of_several_pages_needs_the_counts_to_agree_and_nothing_to_run() -> None:
+    still = NodeSummary((("idle", True, 2), ("offline", False, 1)), slots=6, free=4)
+    assert doubt_of(SUMMARY, (), pages=1) is None
+    assert doubt_of(still, still.counts, pages=3) is None
+    assert "may have changed in between" in (doubt_of(SUMMARY, SUMMARY.counts, pages=3) or "")
+    barred_meanwhile = replace(still, counts=(("idle", True, 2), ("preempted", False, 1)))
+    assert "may have changed in between" in (doubt_of(barred_meanwhile, barred_meanwhile.counts, pages=3) or "")
+    assert "node counts differ" in (doubt_of(SUMMARY, (), pages=3) or "")
+    assert "nothing is known to compare" in (doubt_of(SUMMARY, None, pages=3) or "")
+
+
+@pytest.mark.parametrize(
+    ("change", "level", "words"),
+    [
+        ({}, "exact", "all of its nodes were listed."),
+        ({"source": "delta"}, "exact", "node counts agreed"),
+        ({"doubt": "Nodes moved."}, "unverified", "Nodes moved."),
+        ({"as_of": NOW - 5 * MINUTE}, "stale", "Not polled for 5 min."),
+    ],
+)
+def test_the_verdict_says_how_sure_the_numbers_are(change: dict[str, object], level: str, words: str) -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    assert pool.picture
+    pool = pool.listed(replace(pool.picture, **change))  # type: ignore[arg-type]
+    verdict = pool_verdict(pool, failure=None, now=NOW + timedelta(seconds=20), interval=MINUTE)
+    assert (verdict.level, verdict.as_of) == (level, pool.picture.as_of if pool.picture else None)
+    assert words in verdict.reason
+
+
+def test_the_verdict_on_a_pool_without_nodes_claims_no_list_of_nodes_and_no_counts() -> None:
+    told: tuple[Source, ...] = ("firstRead", "delta")
+    for source in told:
+        pool = first_seen(facts(), NOW).listed(NodesPicture(NOW, NOW, source, NodeSummary(), "digest"))
+        verdict = pool_verdict(pool, failure=None, now=NOW, interval=MINUTE)
+        assert verdict.level == "exact"
+        assert "the service's list of pools showed no nodes in it." in verdict.reason
+
+
+def test_of_a_pool_that_is_resized_the_verdict_says_that_its_nodes_were_listed_even_if_there_are_none() -> None:
+    growing = first_seen(facts(allocation="resizing"), NOW)
+    growing = growing.listed(NodesPicture(NOW, NOW, "firstRead", NodeSummary(), "digest"))
+    verdict = pool_verdict(growing, failure=None, now=NOW, interval=MINUTE)
+    assert verdict.level == "exact"
+    assert "all of its nodes were listed." in verdict.reason
+
+
+def test_the_verdict_tells_failures_and_accounts_that_are_off() -> None:
+    pool = first_seen(facts(), NOW)
+    assert pool_verdict(pool, failure=None, now=NOW, interval=MINUTE).level == "catchingUp"
+    assert pool_verdict(pool, failure="It broke.", now=NOW, interval=MINUTE).level == "stale"
+    assert pool_verdict(pool, failure=None, now=NOW, interval=MINUTE, off_reason="Off.").reason == "Off."
+    seen = listed(pool, NOW)
+    assert pool_verdict(seen, failure="It broke.", now=NOW, interval=MINUTE).reason == "The last poll failed: It broke."
+    assert pool_verdict(seen, failure="It broke.", now=NOW, interval=MINUTE, off_reason="Off.").reason == "Off."
+
+
+def test_of_two_rounds_at_once_the_later_word_on_each_pool_stays() -> None:
+    def said(version: str, minutes: int) -> PoolConfirmation:
+        return PoolConfirmation(version, NOW + minutes * MINUTE, NOW, "delta")
+
+    ours = PoolRound(NOW, confirmations={"a": said("1", 1), "b": said("1", 5)}, etag="old")
+    stored = PoolRound(NOW, confirmations={"a": said("2", 3), "b": said("2", 3), "c": said("2", 3)}, etag="new")
+    both = ours.merged(stored)
+    assert {key: found.version for key, found in both.confirmations.items()} == {"a": "2", "b": "1", "c": "2"}
+    assert both.etag == "new"
+    assert ours.merged(None).etag is None
+
+
+def test_of_two_rounds_at_once_the_one_that_began_later_says_what_went_wrong() -> None:
+    failed = PoolRound(NOW, as_of=NOW, reason="Throttled.", failures={"pool": "It broke."}, etag="old")
+    well = PoolRound(NOW + MINUTE, as_of=NOW + MINUTE, etag="new")
+    for ours, stored in ((failed, well), (well, failed)):
+        both = ours.merged(stored)
+        assert (both.as_of, both.problem, both.etag) == (NOW + MINUTE, None, stored.etag)
+
+
+def test_a_failure_concerns_its_pool_and_one_of_the_round_those_that_it_did_not_reach() -> None:
+    pool = listed(first_seen(facts(), NOW), NOW)
+    assert PoolRound(NOW, as_of=NOW, failures={"pool": "Its own."}).failure_of(pool) == "Its own."
+    assert PoolRound(NOW, as_of=NOW, failures={"other": "Its own."}).failure_of(pool) is None
+    assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(pool) is None
+    assert PoolRound(NOW, as_of=NOW + MINUTE, reason="Throttled.").failure_of(pool) == "Throttled."
+    assert PoolRound(NOW, as_of=None, reason="No list.").failure_of(pool) == "No list."
+    assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(first_seen(facts(), NOW)) == "Throttled."
+
+
+def test_a_round_tells_in_a_sentence_what_went_wrong() -> None:
+    assert PoolRound(NOW).problem is None
+    assert PoolRound(NOW, reason="No list.", failures={"a": "x"}).problem == "No list."
+    assert PoolRound(NOW, failures={"a": "x"}).problem == "1 pool couldn't be polled; its verdict says why."
+    assert (
+        PoolRound(NOW, failures={"a": "x", "b": "y"}).problem == "2 pools couldn't be polled; their verdicts say why."
+    )

@@ -1,0 +1,16 @@
+"""Cases of others, which aren't part of this repository: tests skip, saying so, where they aren't beside it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+_BESIDE = Path(__file__).resolve().parents[5] / "shared/conformance"
+
+
+def published(name: str) -> Path:
+    """A file of the conformance data."""
+    found = Path(os.environ.get("CONFORMANCE_DIR") or _BESIDE) / name
+    if not found.exists():
+        pytest.skip("no conformance data beside this checkout")
+    return found

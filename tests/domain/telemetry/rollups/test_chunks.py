@@ -1,0 +1,71 @@
+"""Rollups are the same after they were kept, in however many chunks, and whatever numbers records hold."""
+
+import zlib
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.decode.compression import compressor
+from shared.domain.telemetry.rollups import chunks
+from shared.domain.telemetry.rollups.chunks import add_column, cells_of, chunks_of
+from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups
+from tests.domain.telemetry.support.nodes import at, taken
+
+BEGIN = 29_766_960
+SERIES = [Series("system.cpu.time", (("cpu", str(number)),)) for number in range(7)] + [Series("system.memory.usage")]
+
+
+@pytest.mark.parametrize("most", [1, 60, 10_000])
+def test_what_is_packed_comes_back_hour_by_hour(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "MOST_CELLS", most)
+    minutes = range(BEGIN - 5, BEGIN + 70, 3)
+    rollups: Rollups = {
+        series: {minute: Rollup(2, -0.5, 1e30, minute / 7, place, minute * MINUTE + place) for minute in minutes}
+        for place, series in enumerate(SERIES)
+    }
+    found: Rollups = {}
+    kept, read = chunks_of(3, rollups), 0
+    for chunk in kept:
+        assert chunk.session == 3
+        for name, packed in chunk.columns.items():
+            read += add_column(found, name, chunk.block, packed)
+    assert found == rollups
+    assert read == cells_of({3: rollups}) == len(SERIES) * len(minutes)
+    hours = {minute // 60 for minute in minutes}
+    assert {chunk.block for chunk in kept} == hours
+    assert (len(kept) == len(hours)) == (most == 10_000)
+
+
+def test_hours_are_packed_by_the_day() -> None:
+    hours = range(BEGIN // 60 - 5, BEGIN // 60 + 30)
+    rollups: Rollups = {SERIES[0]: {hour: Rollup(2, -0.5, 1e30, hour / 7, 3, hour * 60 * MINUTE + 5) for hour in hours}}
+    kept = chunks_of(3, rollups, chunks.HOURS)
+    assert [chunk.block for chunk in kept] == sorted({hour // 24 for hour in hours})
+    found: Rollups = {}
+    for chunk in kept:
+        for name, packed in chunk.columns.items():
+            add_column(found, name, chunk.block, packed, chunks.HOURS)
+    assert found == rollups
+
+
+def test_a_sum_of_absurdly_many_values_is_no_number() -> None:
+    fields = "usage_idle_min=1,usage_idle_max=2,usage_idle_mean=1.5"
+    found = taken(at(0, f"agg.cpu,cpu=cpu0 usage_idle_count=1e25,{fields}"))
+    assert (found.losses.no_numbers, chunks_of(0, found.rollups.get(0, {}))) == (1, [])
+
+
+@pytest.mark.parametrize("grain", [chunks.MINUTES, chunks.HOURS])
+@pytest.mark.parametrize("pack", [zlib.compress, lambda raw: compressor().compress(raw)])
+def test_columns_of_the_form_of_before_are_read(grain: chunks.Grain, pack: Callable[[bytes], bytes]) -> None:
+    block, places = BEGIN // 60, (7, 9)
+    cells = [(place, 2, -1.0, 3.0, place / 2, 2.5, place + 5) for place in places]
+    lines = [(series.attributes, cells) for series in SERIES[:2]]
+    found: Rollups = {}
+    assert add_column(found, SERIES[0].name, block, pack(msgspec.msgpack.encode(lines)), grain) == 4
+    periods = {place: block * grain.periods + place for place in places}
+    wanted = {
+        period: Rollup(2, -1, 3, place / 2, 2.5, period * grain.length + place + 5) for place, period in periods.items()
+    }
+    assert found == dict.fromkeys(SERIES[:2], wanted)

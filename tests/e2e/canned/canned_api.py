@@ -1,0 +1,285 @@
+"""The built page with an API of canned answers: states that a real stack is hard to bring into, at will.
+
+It speaks only what the page reads (accounts, jobs and pools with their parts, ETags, next links) and is no oracle for
+the real API.
+"""
+
+import csv
+import io
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlencode, urlsplit
+
+from tests.e2e.canned.canned_values import matching_events, matching_nodes
+
+DIST = Path(__file__).resolve().parents[3] / "web" / "dist"
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'"
+KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+
+
+@dataclass(slots=True)
+class Canned:
+    """What the API answers: `accounts`, `jobs` by account id; `failure` (status, sentence) for every jobs list.
+
+    Of one job: `parts` by name (history, failures, timeline), its cached `tasks`, its `live` tasks by id; `broken` has
+    (status, sentence) by part, where "job" is the job itself and "task" a live task. `asked` has paths with queries.
+
+    Of pools: `pools` by account id, and of any of them its `nodes`, `node_states`, `pool_history` and `autoscale_runs`;
+    broken parts are "pool", "nodes", "nodestates", "history", "autoscaleruns", "node" and "telemetry" (any node's).
+    `schedules` are by account id, in full; broken parts are "schedules" and "schedule".
+    `events` are those of every account, the latest first, and `ingestion` how they came; broken parts are the same.
+    The next `cut` tables break off in the middle.
+    """
+
+    accounts: list[dict[str, Any]] = field(default_factory=list)
+    jobs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    failure: tuple[int, str] | None = None
+    everything_fails: bool = False
+    parts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tasks: list[dict[str, Any]] = field(default_factory=list)
+    live: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pools: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    nodes: list[dict[str, Any]] = field(default_factory=list)
+    node_states: dict[str, Any] | None = None
+    pool_history: dict[str, Any] | None = None
+    telemetry: Callable[[dict[str, str]], dict[str, Any]] | None = None
+    schedules: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    autoscale_runs: list[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    ingestion: dict[str, Any] | None = None
+    broken: dict[str, tuple[int, str]] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    page_size: int = 1000
+    cut: int = 0
+    statuses: list[int] = field(default_factory=list)
+    url: str = ""
+    server: ThreadingHTTPServer | None = None
+
+    def torn(self, text: bytes) -> bytes:
+        """What is sent of a table."""
+        self.cut -= 1
+        return text if self.cut < 0 else text[: len(text) // 2]
+
+    def stop(self) -> None:
+        """The server goes away, as a host that died."""
+        if self.server:
+            self.server.shutdown()
+            self.server.server_close()
+
+
+@contextmanager
+def serving(canned: Canned, port: int = 0) -> Iterator[Canned]:
+    """Serves on a free port of the loopback."""
+    server = ThreadingHTTPServer(("127.0.0.1", port), _handler(canned))
+    canned.server, canned.url = server, f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        yield canned
+    finally:
+        canned.stop()
+
+
+def _handler(canned: Canned) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            address = urlsplit(self.path)
+            if address.path.startswith("/api/"):
+                canned.asked.append(self.path)
+                query = parse_qs(address.query)
+                status, body = answer(canned, address.path, query)
+                self._answer(status, body, table="csv" in query.get("format", ""))
+            else:
+                file = DIST / address.path.lstrip("/")
+                status = 200 if file.is_file() or address.path == "/" else 404  # with the page, as the app does
+                file = file if file.is_file() else DIST / "index.html"
+                self._send(status, file.read_bytes(), KINDS[file.suffix])
+
+        def _send(self, status: int, body: bytes, kind: str) -> None:
+            etag = f'"{sha256(body).hexdigest()[:16]}"'
+            status = 304 if status == 200 and self.headers["If-None-Match"] == etag else status
+            if kind == "application/json":
+                canned.statuses.append(status)
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Security-Policy", POLICY)
+            self.send_header("ETag", etag)
+            if status == 503:
+                self.send_header("Retry-After", "12")
+            self.send_header("Content-Length", "0" if status == 304 else str(len(body)))
+            self.end_headers()
+            if status != 304:
+                with suppress(ConnectionError):  # the page gives a read up when it wants something else
+                    self.wfile.write(body)
+
+        def _answer(self, status: int, body: dict[str, Any], *, table: bool) -> None:
+            if status != 200 or not table:
+                self._send(status, json.dumps(body).encode(), "application/json")
+                return
+            text = table_of(body["value"])
+            self.send_response(200)
+            self.send_header("Content-Type", "text/csv; charset=utf-8")
+            self.send_header("Content-Length", str(len(text)))
+            self.send_header("Link", f'<{body["nextLink"]}>; rel="next"' if "nextLink" in body else "")
+            self.end_headers()
+            with suppress(ConnectionError):
+                sent = canned.torn(text)
+                self.wfile.write(sent)
+                time.sleep(0.3 if sent != text else 0)  # what was sent comes in before the end does
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Handler
+
+
+def table_of(rows: list[dict[str, Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else ["id"])
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    """A status and a body."""
+    if canned.everything_fails or (canned.failure and path != "/api/accounts"):
+        status, sentence = canned.failure or (500, "")
+        return refusal(status, sentence)
+    if path == "/api/accounts":
+        return 200, {"value": canned.accounts}
+    account, *job = [unquote(part) for part in path.split("/")[3:]]
+    others = {"pools": pools_answer, "jobschedules": _schedules, "events": _events, "ingestion": _events}
+    if job[0] in others:
+        return others[job[0]](canned, path, [account, *job[1:]], query)
+    if len(job) > 1:
+        return _part(canned, path, [account, *job[1:]], query)
+    start = int(query.get("continuation", ["0"])[0])
+    rows = _matching(canned.jobs.get(path.split("/")[3], []), query)
+    body: dict[str, Any] = {"value": rows[start : start + canned.page_size]}
+    if start + canned.page_size < len(rows):
+        body["nextLink"] = f"https://elsewhere.invalid{path}?continuation={start + canned.page_size}"
+    return 200, body
+
+
+def pools_answer(
+    canned: Canned, path: str, names: list[str], query: dict[str, list[str]]
+) -> tuple[int, dict[str, Any]]:
+    """Of pools, by [account, pool, part, node, its part], as far as they are named."""
+    account, pool, part, node, measured = [*names, "", "", "", ""][:5]
+    if measured:
+        return _telemetry(canned, query)
+    if broken := canned.broken.get("node" if node else part or ("pool" if pool else "pools")):
+        return refusal(*broken)
+    if part == "nodes" and not node:
+        return 200, _paged(canned, path, matching_nodes(canned.nodes, query), query)
+    if not pool:
+        return 200, _paged(canned, path, canned.pools.get(account, []), query)
+    pools = {each["id"]: each for each in canned.pools.get(account, [])}
+    nodes = {each["id"]: each for each in canned.nodes}
+    parts = {
+        "nodestates": canned.node_states,
+        "history": canned.pool_history,
+        "autoscaleruns": {"value": canned.autoscale_runs},
+    }
+    found = nodes.get(node) if node else parts.get(part) if part else pools.get(pool)
+    return (200, found) if found else refusal(404, f"There is no {node or part or pool} here.")
+
+
+def _schedules(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    """Of job schedules, by [account, schedule], as far as they are named."""
+    account, name = [*names, ""][:2]
+    if broken := canned.broken.get("schedule" if name else "schedules"):
+        return refusal(*broken)
+    rows = canned.schedules.get(account, [])
+    if not name:
+        return 200, _paged(canned, path, rows, query)
+    found = next((row for row in rows if row["id"] == name), None)
+    return (200, found) if found else refusal(404, f"There is no schedule '{name}' here.")
+
+
+def _telemetry(canned: Canned, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    """Of any node or task, by what is asked."""
+    if not canned.telemetry or "telemetry" in canned.broken:
+        return refusal(*canned.broken.get("telemetry", (404, "There is no telemetry here.")))
+    return 200, canned.telemetry({name: values[0] for name, values in query.items()})
+
+
+def _events(canned: Canned, path: str, _: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    """Of events and their ingestion; the continuation is an event's id, behind which a page begins."""
+    part = path.rpartition("/")[2]
+    if broken := canned.broken.get(part):
+        return refusal(*broken)
+    if part == "ingestion":
+        return (200, canned.ingestion) if canned.ingestion else refusal(404, "There is no such account here.")
+    wanted = {name: values[0] for name, values in query.items()}
+    rows = matching_events(canned.events, wanted)
+    if "continuation" in wanted:
+        rows = rows[[event["id"] for event in rows].index(wanted["continuation"]) + 1 :]
+    size = min(canned.page_size, int(wanted["maxpagesize"]))
+    body: dict[str, Any] = {"value": rows[:size]}
+    if len(rows) > size:
+        following = urlencode({**wanted, "continuation": rows[size - 1]["id"]})
+        body["nextLink"] = f"https://elsewhere.invalid{path}?{following}"
+    return 200, body
+
+
+def _paged(canned: Canned, path: str, rows: list[dict[str, Any]], query: dict[str, list[str]]) -> dict[str, Any]:
+    """A page; the continuation is a place."""
+    start, size = (int(query.get(name, [usual])[0]) for name, usual in (("continuation", "0"), ("maxpagesize", "100")))
+    body: dict[str, Any] = {"value": rows[start : start + min(size, canned.page_size)]}
+    if start + len(body["value"]) < len(rows):
+        following = {**query, "continuation": [str(start + len(body["value"]))]}
+        body["nextLink"] = f"https://elsewhere.invalid{path}?{urlencode(following, doseq=True)}"
+    return body
+
+
+def refusal(status: int, sentence: str) -> tuple[int, dict[str, Any]]:
+    return status, {"error": {"code": "Canned", "message": sentence, "target": None}}
+
+
+def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    """Of one job, by [account, job, part, task], as far as they are named."""
+    account, job, part, task, measured = [*names, "", "", ""][:5]
+    if measured:
+        return _telemetry(canned, query)
+    broken = canned.broken.get("task" if task else part or "job")
+    if broken:
+        return refusal(*broken)
+    if part == "tasks" and not task:
+        return 200, _tasks(canned, path, {key: values[0] for key, values in query.items()})
+    jobs = {each["id"]: each for each in canned.jobs.get(account, [])}
+    found = canned.live.get(task) if task else canned.parts.get(part) if part else jobs.get(job)
+    return (200, found) if found else refusal(404, f"There is no {task or part or job} here.")
+
+
+def _tasks(canned: Canned, path: str, query: dict[str, str]) -> dict[str, Any]:
+    """A page; the continuation is a place, and a task's failure group its member `group`, which no answer has."""
+    start, size = int(query.get("continuation", "0")), min(canned.page_size, int(query["maxpagesize"]))
+    rows = [
+        {name: value for name, value in task.items() if name != "group"}
+        for task in canned.tasks
+        if query.get("state", task["state"]) == task["state"]
+        and query.get("result", task["result"]) == task["result"]
+        and query.get("failureGroup", task["group"]) == task["group"]
+        and task["id"].startswith(query.get("prefix", ""))
+    ]
+    by, _, way = query.get("orderby", "").partition(" ")
+    if by == "startTime":
+        rows.sort(key=lambda task: task["startTime"] or "", reverse=way == "desc")
+    body: dict[str, Any] = {"value": rows[start : start + size]}
+    if start + size < len(rows):
+        body["nextLink"] = f"https://elsewhere.invalid{path}?{urlencode({**query, 'continuation': start + size})}"
+    return body
+
+
+def _matching(jobs: list[dict[str, Any]], query: dict[str, list[str]]) -> list[dict[str, Any]]:
+    state, prefix = query.get("state", [""])[0], query.get("prefix", [""])[0].lower()
+    return [job for job in jobs if (not state or job["state"] == state) and job["id"].lower().startswith(prefix)]

@@ -1,0 +1,102 @@
+"""The charts in a task's panel, with a canned API: its run alone, and how far the node's measures are its own."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.canned.canned_api import Canned
+from tests.e2e.canned.canned_job import live_task
+from tests.e2e.canned.canned_telemetry import MINUTES, machine, telemetry, text, this_minute
+
+END = this_minute()
+NODE = "tvmps_1"
+
+
+def run(**changes: Any) -> dict[str, Any]:
+    return {
+        "asOf": text(END),
+        "poolId": "render-d4s",
+        "nodeId": NODE,
+        "startTime": text(END - timedelta(minutes=MINUTES)),
+        "endTime": text(END),
+        "earlierRuns": 0,
+        "basis": "node",
+        "attempts": [],
+        "sharing": {"otherTasks": 3, "complete": True},
+        "reason": None,
+        "telemetry": telemetry(machine(END), end=END),
+    } | changes
+
+
+def show_task(page: Page, canned: Canned, answer: dict[str, Any]) -> None:
+    canned.live = {"frame-00": live_task("frame-00")}
+    canned.telemetry = lambda _: answer | (answer["telemetry"] or {})  # of the task, and of its node
+    page.set_viewport_size({"width": 1440, "height": 3000})
+    page.goto(f"{canned.url}/?account=demo&job=render&task=frame-00")
+
+
+def test_a_task_shows_what_its_node_measured_and_that_it_was_not_alone(page: Page, render: Canned) -> None:
+    show_task(page, render, run())
+    panel = page.get_by_role("dialog")
+    expect(panel.locator("[data-chart]")).to_have_count(5)
+    expect(panel.get_by_test_id("run")).to_have_text(
+        re.compile(
+            rf"^Its run on node {NODE}, from .* to .*, 2 h\. This is all that the node sent in that time\. "
+            r"The node measures all that it runs: 3 other tasks ran there, too\. $"
+        )
+    )
+    panel.get_by_role("link", name=NODE).click()
+    expect(page).to_have_url(re.compile(rf"pool=render-d4s&node={NODE}"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentences"),
+    [
+        ({"endTime": None, "sharing": {"otherTasks": 0, "complete": True}}, ["and goes on. This", "No other task ran"]),
+        (
+            {"earlierRuns": 2, "basis": "task", "sharing": {"otherTasks": 1, "complete": False}},
+            [
+                "Its latest run on",
+                "The blobs name this task. ",
+                "at least 1 other task ran",
+                "Of 2 earlier runs nothing",
+            ],
+        ),
+    ],
+)
+def test_how_far_the_measures_are_the_tasks_own_is_told(
+    page: Page, render: Canned, changes: dict[str, Any], sentences: list[str]
+) -> None:
+    show_task(page, render, run(**changes))
+    for sentence in sentences:
+        expect(page.get_by_test_id("run")).to_contain_text(sentence)
+
+
+def test_a_run_within_a_minute_is_marked_in_the_whole_of_it(page: Page, render: Canned) -> None:
+    start, end = END - timedelta(minutes=1, seconds=-15), END - timedelta(seconds=30)
+    measured = telemetry(minutes_from(END - timedelta(minutes=1)), end=end) | {"from": text(start)}
+    show_task(page, render, run(startTime=text(start), endTime=text(end), telemetry=measured))
+    chart = page.locator("[data-chart=cpu]")
+    expect(chart.locator(".run-span")).to_be_attached()
+    expect(chart.locator("svg").first).not_to_have_attribute("width", "0")
+    marked, whole = chart.evaluate("e => ['.run-span', '.band'].map(s => e.querySelector(s).getBoundingClientRect())")
+    assert marked["x"] - whole["x"] == pytest.approx(whole["width"] / 4, abs=1)
+    assert marked["width"] == pytest.approx(whole["width"] / 4, abs=1)
+
+
+def minutes_from(begin: datetime) -> list[dict[str, Any]]:
+    """A machine's series from a moment on."""
+    return [
+        series | {"points": [point for point in series["points"] if point["time"] >= text(begin)]}
+        for series in machine(END)
+    ]
+
+
+def test_a_task_without_telemetry_says_why(page: Page, render: Canned) -> None:
+    show_task(page, render, run(telemetry=None, nodeId=None, startTime=None, reason="The task hasn't started yet."))
+    expect(page.get_by_test_id("no-telemetry")).to_have_text("The task hasn't started yet.")
+    expect(page.get_by_test_id("run")).to_have_count(0)
+    expect(page.locator("[data-chart]")).to_have_count(0)

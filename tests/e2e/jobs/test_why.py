@@ -1,0 +1,119 @@
+"""Why a job isn't running, on its page with a canned API: loud where nothing of it runs, quiet where all is well."""
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.canned.canned_api import Canned
+from tests.e2e.canned.canned_job import explanation, finding
+from tests.e2e.canned.canned_pool import node, pool
+from tests.e2e.canned.canned_values import counts
+from tests.e2e.canned.job_page import part, show
+
+HOSTILE = "<img src=x onerror=document.title='broken'>\u202e"
+
+
+def why(page: Page) -> Locator:
+    return part(page, "why")
+
+
+def stuck(canned: Canned, **changes: object) -> None:
+    """The job waits, and nothing of it runs."""
+    canned.jobs["demo"][0]["taskCounts"] = counts(active=10)
+    first = finding("startTaskFailed", "blocking", title="The start task fails on the pool's nodes")
+    canned.parts["explanation"] = explanation(
+        first, finding(), running=False, summary="None of its 10 waiting tasks starts: the start task fails."
+    ) | dict(changes)
+
+
+def test_a_job_of_which_nothing_runs_tells_the_cause_openly(page: Page, render: Canned) -> None:
+    stuck(render)
+    show(page, render)
+    expect(why(page).get_by_role("heading")).to_have_text("Why it isn't running")
+    expect(page.get_by_test_id("why-summary")).to_have_text(
+        "None of its 10 waiting tasks starts: the start task fails."
+    )
+    cause = why(page).locator("[data-code=startTaskFailed]")
+    expect(cause.get_by_text("What to do: Wait, make the pool larger")).to_be_visible()
+    expect(cause).to_contain_text("Blocks all")
+    other = why(page).locator("[data-code=slotsBusy]")
+    expect(other.get_by_text("What to do:")).to_be_hidden()
+    other.get_by_text("All slots of the pool").click()
+    expect(other.get_by_text("What to do:")).to_be_visible()
+
+
+def test_evidence_is_told_by_name_and_in_the_units_of_people(page: Page, render: Canned) -> None:
+    stuck(render)
+    show(page, render)
+    evidence = why(page).locator("[data-code=startTaskFailed] .evidence")
+    expect(evidence.locator("dt")).to_have_text(
+        [
+            "pool",
+            "used slots",
+            "estimated wait of its first",
+            "evaluated at",
+            "autoscale",
+            "jobs ahead (priority): waiting tasks",
+        ]
+    )
+    values = evidence.locator("dd")
+    expect(values.nth(1)).to_have_text("1,600")
+    expect(values.nth(2)).to_have_text("3 min 20 s")
+    expect(values.nth(4)).to_have_text("yes")
+    expect(values.nth(5).get_by_role("listitem")).to_have_count(2)
+
+
+def test_evidence_leads_to_the_pool_and_its_nodes(page: Page, render: Canned) -> None:
+    failed = node(3, "starttaskfailed")
+    render.pools, render.nodes = {"demo": [pool("render-d4s")]}, [failed]
+    shown = {"poolId": "render-d4s", "ableNodes": 0, "examples": [failed["id"]]}
+    stuck(render, findings=[finding("startTaskFailed", "blocking", evidence=shown)])
+    show(page, render)
+    evidence = why(page).locator(".evidence")
+    expect(evidence.locator("dt")).to_have_text(["pool", "nodes that take tasks", "nodes, for example"])
+    expect(evidence.get_by_role("link", name="render-d4s")).to_have_attribute("href", "?account=demo&pool=render-d4s")
+    evidence.get_by_role("link", name=failed["id"]).click()
+    expect(page.get_by_role("dialog")).to_contain_text(failed["id"])
+    expect(page.get_by_test_id("node-state")).to_contain_text("Start task failed")
+
+
+def test_evidence_of_a_pool_that_is_missing_leads_nowhere(page: Page, render: Canned) -> None:
+    stuck(render, findings=[finding("poolMissing", "blocking", evidence={"poolId": "render-d4s"})])
+    show(page, render)
+    expect(why(page).locator(".evidence dd")).to_have_text("render-d4s")
+    expect(why(page).locator(".evidence a")).to_have_count(0)
+
+
+def test_a_job_that_runs_tells_what_limits_it_in_a_line(page: Page, render: Canned) -> None:
+    show(page, render)
+    expect(why(page).get_by_role("heading")).to_have_text("What its waiting tasks wait for")
+    expect(page.get_by_test_id("why-summary")).to_contain_text("It runs 4 tasks, and 10 wait")
+    expect(why(page).get_by_text("What to do:")).to_be_hidden()
+
+
+def test_a_cause_that_blocks_for_good_is_told_openly_though_tasks_run(page: Page, render: Canned) -> None:
+    emptied = finding("poolTargetZero", "blocking", title="The pool 'render-d4s' is being emptied")
+    render.parts["explanation"] = explanation(emptied, running=True, summary="It runs 4 tasks.")
+    show(page, render)
+    expect(why(page).get_by_text("What to do:")).to_be_visible()
+
+
+def test_a_job_of_which_nothing_waits_asks_nothing(page: Page, render: Canned) -> None:
+    render.jobs["demo"][0]["taskCounts"] = counts(running=4, succeeded=6)
+    show(page, render)
+    expect(part(page, "tasks").locator("tr[data-task]").first).to_be_visible()
+    expect(why(page)).to_have_count(0)
+    assert not [path for path in render.asked if "explanation" in path]
+
+
+def test_what_could_not_be_found_out_is_said(page: Page, render: Canned) -> None:
+    stuck(render, unknown=["Batch wasn't asked, so how the job is now isn't known: it is throttling."])
+    show(page, render)
+    expect(page.get_by_label("What couldn't be found out")).to_contain_text("it is throttling.")
+
+
+def test_markup_in_an_explanation_is_text(page: Page, render: Canned) -> None:
+    hostile = finding("x", "blocking", title=HOSTILE, detail=HOSTILE, advice=HOSTILE, evidence={HOSTILE: [HOSTILE]})
+    stuck(render, findings=[hostile], summary=HOSTILE, unknown=[HOSTILE])
+    show(page, render)
+    expect(page.get_by_test_id("why-summary")).to_contain_text("<img src=x")
+    expect(page).to_have_title("render · Batchscope")
+    assert "\u202e" not in why(page).inner_text()

@@ -1,0 +1,74 @@
+"""The dashboard on the real stack: what Batch holds arrives on the page, by itself and unharmed."""
+
+import json
+import re
+import urllib.request
+from typing import Any
+
+from azure.batch import BatchClient, models
+from azure.core.credentials import AzureNamedKeyCredential
+from playwright.sync_api import Page, expect
+
+from tests.e2e.live.stack import RunningStack
+
+HOSTILE = "<img src=x onerror=document.title='broken'>\"'&amp; {{1}} ${1}"
+SOON = 30_000
+
+
+def jobs_of(stack: RunningStack) -> dict[str, dict[str, Any]]:
+    with urllib.request.urlopen(f"{stack.api}/accounts/{stack.account.name}/jobs", timeout=10) as response:  # noqa: S310
+        return {job["id"]: job for job in json.load(response)["value"]}
+
+
+def test_a_job_shows_its_pool_state_and_total(stack: RunningStack, page: Page) -> None:
+    page.goto(stack.dashboard)
+    row = page.locator('[data-job="wind-tunnel"]')
+    expect(row.locator("[data-count=total]")).to_contain_text("300", timeout=SOON)
+    expect(row.locator(".pool")).to_have_text("cfd-hb120")
+    expect(row.locator(".state")).to_have_text("active")
+
+
+def test_the_accounts_tile_moves_by_itself(stack: RunningStack, page: Page) -> None:
+    page.goto(stack.dashboard)
+    succeeded = page.get_by_test_id("tasks-succeeded")
+    expect(succeeded).to_have_text(re.compile(r"^[1-9]"), timeout=SOON)
+    expect(succeeded).not_to_have_text(succeeded.inner_text(), timeout=SOON)
+    expect(page.get_by_test_id("round")).to_contain_text("Last round:")
+
+
+def test_the_filter_of_the_address_is_the_apis(stack: RunningStack, page: Page) -> None:
+    page.goto(f"{stack.dashboard}?state=active&prefix=WIND")
+    expect(page.locator("tr[data-job]")).to_have_count(1, timeout=SOON)
+    expect(page.locator("tr[data-job]")).to_have_attribute("data-job", "wind-tunnel")
+
+
+def test_a_hostile_display_name_is_shown_as_text(stack: RunningStack, page: Page) -> None:
+    credential = AzureNamedKeyCredential(stack.account.name, stack.account.key)
+    with BatchClient(stack.emulator, credential) as client:
+        pool = models.BatchPoolInfo(pool_id="cfd-hb120")
+        client.create_job(models.BatchJobCreateOptions(id="hostile", display_name=HOSTILE, pool_info=pool))
+    page.goto(stack.dashboard)
+    expect(page.locator("[data-job=hostile] .aside")).to_have_text(HOSTILE, timeout=SOON)
+    assert page.locator("main img").count() == 0
+    assert page.title() == "Batchscope"
+    assert jobs_of(stack)["hostile"]["displayName"] == HOSTILE
+
+
+def test_the_page_of_the_api_fits_a_narrow_screen(stack: RunningStack, page: Page) -> None:
+    page.set_viewport_size({"width": 380, "height": 800})
+    page.goto(f"{stack.api}/docs")
+    expect(page.get_by_role("heading", name="Types")).to_be_attached()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_the_real_server_sends_what_the_page_needs(stack: RunningStack, page: Page) -> None:
+    """The policy forbids what isn't ours, unchanged lists cost no body, and files with a hash may be kept for ever."""
+    statuses: list[int] = []
+    page.on("response", lambda answer: statuses.append(answer.status) if "/api/" in answer.url else None)
+    with page.expect_response(lambda answer: answer.url.endswith(".js")) as script:
+        answer = page.goto(stack.dashboard)
+    assert answer is not None
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+    assert "immutable" in script.value.headers["cache-control"]
+    page.wait_for_timeout(5_000)
+    assert set(statuses) <= {200, 304}

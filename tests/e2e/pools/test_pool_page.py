@@ -1,0 +1,191 @@
+"""The page of one pool, with a canned API: its top, its history, its set-up, and how it fails."""
+
+import re
+from typing import Literal
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.canned.canned_api import Canned
+from tests.e2e.canned.canned_pool import auto_scale, node, resize_error, start_task
+from tests.e2e.canned.canned_values import stamp
+from tests.e2e.canned.pool_page import FAINT_TEXT, TALL, fill, rows, section, show_pool
+
+HOSTILE = "<img src=x onerror=document.title='broken'><script>document.title='broken'</script>"
+OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
+FIRST = node(0)["id"]
+
+
+def test_a_pool_opens_from_the_list_and_escape_returns_to_it_as_it_was(page: Page, pools: Canned) -> None:
+    page.goto(f"{pools.url}/?view=pools&prefix=ren")
+    page.get_by_role("link", name="render-d4s").press("Enter")
+    expect(page).to_have_url(re.compile(r"\?account=demo&pool=render-d4s$"))
+    expect(page).to_have_title("render-d4s · Batchscope")
+    expect(page.get_by_test_id("pool-heading")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("tr[data-pool=render-d4s]")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"\?view=pools&prefix=ren$"))
+
+
+def test_the_top_tells_state_use_and_what_is_wrong_with_its_age(page: Page, pools: Canned) -> None:
+    errors = [resize_error(), resize_error("ResizeStopped", current=False)]
+    scale = auto_scale(error={"code": "AutoScaleFormulaEvaluationError", "message": "Unknown variable."})
+    fill(pools, pools.nodes, resizeErrors=errors, autoScale=scale)
+    show_pool(page, pools)
+    expect(page.get_by_test_id("allocation")).to_have_text(re.compile(r"resizing for 1 h 56 min"))
+    expect(page.get_by_test_id("nodes").first).to_have_text("61")
+    expect(page.get_by_test_id("cores-busy")).to_have_text("96")
+    troubles = page.get_by_test_id("troubles").locator("li")
+    expect(troubles).to_have_count(5)
+    expect(troubles.nth(0)).to_contain_text(re.compile("AccountCoreQuotaReached 10 min ago.*reached core quota"))
+    expect(troubles.nth(1)).to_contain_text("AutoScaleFormulaEvaluationError 2 min ago")
+    expect(troubles.nth(4)).to_contain_text("ResizeStopped stale: last told 5 min ago")
+    expect(page.locator(".pool-top [data-legend=trouble]")).to_contain_text("4 start task failed, 1 unknown")
+
+
+def test_formula_results_and_start_task_are_told_without_secrets(page: Page, pools: Canned) -> None:
+    show_pool(page, pools)
+    formula = page.get_by_label("Formula")
+    assert formula.inner_text().splitlines() == [
+        "pending = $PendingTasks.GetSample(1);", "$TargetDedicatedNodes = min(20, pending);"
+    ]  # fmt: skip
+    expect(section(page, "autoscale").locator(".results li")).to_have_text(["$TargetDedicatedNodes=8", "pending=8"])
+    expect(section(page, "autoscale")).to_contain_text("Evaluated every 5 min, last 2 min ago")
+    expect(section(page, "start-task").locator("mark")).to_have_count(2)
+    expect(section(page, "start-task")).to_contain_text("with 2 retries at most")
+
+
+def test_what_is_not_known_of_a_pool_is_not_told_as_none_or_not_yet(page: Page, pools: Canned) -> None:
+    size = {"current": 0, "target": None}
+    run = {"state": "running", "result": None, "exitCode": None, "startTime": None, "endTime": None, "retryCount": 0,
+           "failureCategory": None, "failureCode": None, "failureMessage": None}  # fmt: skip
+    nodes = [node(0, "constructor", lastBootTime=None, startTaskInfo=run), node(1, "toString")]
+    scale = auto_scale(lastEvaluation=None)
+    fill(pools, nodes, dedicated=size, spot=size, autoScale=scale, creationTime=stamp(1_830))
+    show_pool(page, pools, node=FIRST)
+    expect(page.locator(".pool-top [data-legend=other]")).to_contain_text("2 in other states")
+    expect(page.locator(".pool-top")).to_contain_text("target not known")
+    expect(section(page, "autoscale")).to_contain_text("last at an unknown time")
+    expect(page.get_by_role("dialog").locator("[data-field=Booted]")).to_contain_text("at an unknown time")
+    expect(page.get_by_role("dialog").locator("[data-field=Started]")).to_contain_text("at an unknown time")
+    target = section(page, "history").get_by_test_id("target")
+    expect(target).to_have_attribute("d", re.compile(r"^M\d{3}"))  # once the chart knows how wide it is
+    line = target.get_attribute("d") or ""
+    assert line.count("M") == 1, "it begins when the pool was made, which is after the gap"
+    first = float(line[1:].split(",")[0])
+    chart = section(page, "history").locator("svg").first.bounding_box()
+    assert chart
+    assert first > chart["width"] / 3
+
+
+def test_the_history_shows_kinds_target_gaps_and_interruptions(page: Page, pools: Canned) -> None:
+    show_pool(page, pools)
+    history = section(page, "history")
+    expect(history.locator("g.known")).to_have_count(2)
+    expect(history.get_by_test_id("gap")).to_have_count(1)
+    expect(history.locator(".interruption")).to_have_count(3)
+    assert (history.get_by_test_id("target").get_attribute("d") or "").count("M") == 2
+    chart = history.get_by_role("slider")
+    chart.focus()
+    page.keyboard.press("Home")
+    first = "target 50 · 40 of 64 slots · 40 of 64 cores: 10 running, 4 idle, 2 in trouble"
+    expect(chart).to_have_attribute("aria-valuetext", re.compile(first))
+    page.keyboard.press("PageDown")
+    expect(history.get_by_test_id("readout")).to_contain_text("3 interruptions")
+    expect(history.get_by_role("button", name="preempted")).to_contain_text("3")
+    history.get_by_role("button", name="running").click()
+    expect(history.locator("path[data-layer=node-running]")).to_have_count(0)
+    page.get_by_text("The same as a table").click()
+    expect(history.locator("tbody tr")).to_have_count(60)
+    expect(history.locator("tbody tr").filter(has_text="not polled")).to_have_count(6)
+    expect(history.locator("tbody tr").last).to_contain_text("10 running, 4 idle, 2 start task failed")
+
+
+def test_texts_are_readable_in_either_scheme(page: Page, pools: Canned) -> None:
+    schemes: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
+    show_pool(page, pools, node=node(56)["id"])
+    expect(page.get_by_test_id("past")).to_be_visible()
+    expect(page.get_by_test_id("autoscale-runs").locator("li")).to_have_count(2)
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(FAINT_TEXT) == []
+    page.goto(f"{pools.url}/?view=pools")
+    expect(page.locator("tr[data-pool]")).to_have_count(3)
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(FAINT_TEXT) == []
+
+
+def test_parts_fail_apart_and_come_back(page: Page, pools: Canned) -> None:
+    pools.broken = {"nodestates": (502, "Table Storage didn't answer."), "node": (404, "There is no such node.")}
+    show_pool(page, pools)
+    expect(section(page, "node-map").get_by_test_id("section-problem")).to_contain_text("Table Storage didn't answer.")
+    expect(rows(page)).to_have_count(15)
+    rows(page).first.get_by_role("button").click()
+    expect(page.get_by_test_id("node-problem")).to_contain_text("There is no such node.")
+    page.keyboard.press("Escape")
+    with page.expect_request(re.compile("/nodestates"), timeout=2000):
+        page.get_by_role("button", name="Retry: Map of nodes").click()
+    pools.broken = {"nodes": (503, "Storage is busy.")}
+    expect(page.locator("path[data-cells-of]")).to_have_count(6, timeout=40_000)
+    page.get_by_role("link", name="Idle 8").click()
+    expect(section(page, "nodes").get_by_test_id("section-problem")).to_contain_text("Storage is busy.")
+    expect(page.get_by_test_id("cores-busy")).to_have_text("96")
+
+
+def test_a_pool_that_is_not_there_and_one_without_nodes_are_said_in_words(page: Page, pools: Canned) -> None:
+    page.goto(f"{pools.url}/?account=demo&pool=gone")
+    expect(page.get_by_test_id("no-such-pool")).to_contain_text("There is no gone here.")
+    expect(section(page, "history").locator("g.known")).to_have_count(2)
+    pools.broken = {"history": (404, "No such pool was ever seen.")}
+    page.reload()
+    expect(page.get_by_test_id("no-such-pool")).to_be_visible()
+    expect(section(page, "history")).to_have_count(0)
+    pools.broken = {}
+    fill(pools, [])
+    show_pool(page, pools)
+    expect(section(page, "node-map")).to_contain_text("The pool has no nodes.")
+    expect(section(page, "nodes")).to_contain_text("The pool has no nodes.")
+
+
+def test_whatever_came_from_outside_is_text(page: Page, pools: Canned) -> None:
+    error = {"code": HOSTILE, "message": HOSTILE}
+    recent = [{"job": HOSTILE, "task": HOSTILE, "state": HOSTILE}]
+    hostile = node(0, HOSTILE, cause=HOSTILE, errors=[error], recentTasks=recent, vmSize=HOSTILE)
+    fill(
+        pools,
+        [hostile | {"id": "node"}],
+        displayName=HOSTILE,
+        vmSize=HOSTILE,
+        resizeErrors=[resize_error(HOSTILE, message=HOSTILE)],
+        autoScale=auto_scale(formula=HOSTILE, results=HOSTILE, error=error),
+        startTask=start_task(commandLine=HOSTILE, environment={HOSTILE: HOSTILE}),
+    )
+    show_pool(page, pools)
+    expect(page.get_by_label("Formula")).to_have_text(HOSTILE)
+    expect(page.get_by_test_id("troubles")).to_contain_text(HOSTILE)
+    expect(page.locator("option").nth(1)).to_have_text(f"1 node: {HOSTILE}")
+    page.locator("svg[data-cells]").hover(position={"x": 8, "y": 8})
+    expect(page.locator(".tip")).to_contain_text(HOSTILE)
+    rows(page).get_by_role("button").click()
+    expect(page.get_by_test_id("recent-tasks")).to_contain_text(HOSTILE)
+    assert page.locator("img, #page script").count() == 0
+    assert page.title() == "render-d4s · Batchscope"
+
+
+def test_nothing_of_a_pool_sticks_out_at_any_width(page: Page, pools: Canned) -> None:
+    long = "goes-on-and-on-" * 20
+    nodes = [node(number, "unusable", cause=long, id=f"{number}{long}") for number in range(80)]
+    fill(pools, nodes, vmSize=long, displayName=long, resizeErrors=[resize_error(long, message=long)],
+         autoScale=auto_scale(formula=long, results=long), startTask=start_task(commandLine=long))  # fmt: skip
+    show_pool(page, pools)
+    expect(rows(page)).to_have_count(15)
+    for width in (1440, 1100, 800, 420):
+        page.set_viewport_size({"width": width, "height": TALL})
+        drawn = page.locator(".node-map > div").evaluate("box => box.clientWidth")
+        expect(page.locator("svg[data-cells]")).to_have_attribute("width", str(drawn))
+        assert page.evaluate(OVERFLOW) <= 0, width
+        for name in ("node-map", "nodes", "autoscale", "start-task"):
+            assert section(page, name).evaluate("box => box.scrollWidth - box.clientWidth") <= 0, (width, name)
+    rows(page).first.get_by_role("button").click()
+    expect(page.get_by_test_id("node-cause")).to_be_visible()
+    assert page.evaluate(OVERFLOW) <= 0

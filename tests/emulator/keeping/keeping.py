@@ -1,0 +1,84 @@
+"""Emulators that are kept in a directory: flushed and started again at a test's word, and held against a full copy."""
+
+from pathlib import Path
+
+import orjson
+
+from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.keeper import Keeper
+from local.batch_emulator.ledger import ROOT, Notes, Numbered
+from local.batch_emulator.rows import batch_of
+from local.batch_emulator.store import Store
+from tests.emulator.support.direct import Direct
+
+POOL = {"id": "pool", "vmSize": "standard_d2s_v5", "targetDedicatedNodes": 2, "taskSlotsPerNode": 2}
+
+type Row = tuple[int, int, str, str]
+
+
+class Kept(Direct):
+    """A stepped emulator whose accounts are kept; `restart` goes on in another one with what was flushed."""
+
+    def __init__(self, directory: Path, seed: int = 1) -> None:
+        super().__init__(seed)
+        self.store = Store(directory)
+        self._directory = directory
+        self._seed = seed
+        self._take_up(self.emulator)
+
+    def flush(self) -> None:
+        if batch := self.keeper.take():
+            self.store.write(batch)
+
+    def restart(self) -> None:
+        self.store.close()
+        self.store = Store(self._directory)
+        self._take_up(
+            Emulator({"demo": DEVELOPMENT_KEY}, seed=self._seed, stepped=True, start=0, knobs=self.emulator.knobs)
+        )
+
+    def stored(self) -> set[Row]:
+        return rows_of(self.store)
+
+    def _take_up(self, emulator: Emulator) -> None:
+        self.emulator = emulator
+        self.keeper = Keeper(emulator, self.store)
+        self.keeper.load(lambda _: None)
+
+
+def busy(kept: Kept, tasks: int = 8, line: str = "sleep 60", nodes: int = 2) -> None:
+    """A pool and a job on it, some of whose tasks run by now."""
+    assert kept.call("POST", "/pools", {**POOL, "targetDedicatedNodes": nodes})[0] == 201
+    assert kept.call("POST", "/jobs", {"id": "job", "poolInfo": {"poolId": "pool"}})[0] == 201
+    rows = [{"id": f"t{number}", "commandLine": line} for number in range(tasks)]
+    assert kept.call("POST", "/jobs/job/addtaskcollection", {"value": rows})[0] == 200
+    kept.advance(60)
+
+
+def rows_of(store: Store) -> set[Row]:
+    """All rows of a store, but the one about the emulator itself."""
+    rows = store._database.execute("SELECT owner, number, kind, row FROM rows WHERE number != 0")
+    return {(owner, number, kind, _shape(row)) for owner, number, kind, row in rows}
+
+
+def everything(emulator: Emulator) -> set[Row]:
+    """What a store would have to hold, found by going through all there is."""
+    notes = Notes()
+    for simulation in emulator.simulations.values():
+        account = simulation.account
+        notes.there[account] = ROOT
+        owned: list[Numbered] = [*account.pools.values(), *account.jobs.values(), *account.schedules.values()]
+        notes.there |= dict.fromkeys([*owned, *account.leases], account)
+        for pool in account.pools.values():
+            notes.there |= dict.fromkeys(pool.nodes.values(), pool)
+        for job in account.jobs.values():
+            notes.there |= dict.fromkeys(job.tasks, job)
+            notes.there |= dict.fromkeys(job.sides.values(), job)
+    notes.planned = {number: (due, happening) for due, number, happening in emulator.agenda._due}
+    rows = orjson.loads(batch_of(notes, emulator.places, None).there)
+    return {(owner, number, kind, _shape(orjson.dumps(row))) for owner, number, kind, row in rows if number}
+
+
+def _shape(row: str | bytes) -> str:
+    return orjson.dumps(orjson.loads(row)).decode()

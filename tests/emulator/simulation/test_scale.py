@@ -1,0 +1,73 @@
+"""Large jobs stay cheap: what a request costs follows what it answers, what happens costs what happens."""
+
+import time
+
+from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.collation import ORDERS
+from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.entities import Job, Task
+from local.batch_emulator.filter_rows import TASKS
+from local.batch_emulator.filters import compile_filter
+from local.batch_emulator.stamps import SECOND
+from local.batch_emulator.tally import Tally
+from local.batch_emulator.task_set import TaskSet
+from tests.emulator.support.driver import Driver
+
+_MANY = 200_000
+
+
+def _full(size: int) -> TaskSet:
+    tasks = TaskSet()
+    for number in range(size):
+        spec = {"commandLine": "true"}
+        name = f"task-{number:06}"
+        tasks.add(Task(name, name, number, spec, 1, 0, number * SECOND, number * SECOND))
+    return tasks
+
+
+def test_a_scan_of_a_large_job_and_a_delta_are_fast() -> None:
+    tasks, order = _full(_MANY), ORDERS["ordinal"]
+    next(tasks.listed(order, None, None))
+    scan = compile_filter("state ne 'active' and id ge 'task-0'", TASKS, order)
+    began = time.process_time()
+    assert not any(map(scan.matches, tasks.listed(order, None, None)))
+    assert time.process_time() - began < 0.4
+    delta = compile_filter("stateTransitionTime ge DateTime'1970-01-03T07:33:10Z'", TASKS, order)
+    began = time.process_time()
+    found = [task.id for task in tasks.listed(order, None, delta.since) if delta.matches(task)]
+    assert time.process_time() - began < 0.01
+    assert found == [f"task-{number:06}" for number in range(199_990, _MANY)]
+
+
+async def test_a_large_job_runs_at_the_cost_of_what_happens(stepped: Driver) -> None:
+    await stepped.add_pool(nodes=100, taskSlotsPerNode=10)
+    await stepped.add_job()
+    simulation = stepped.emulator.simulations["demo"]
+    job = simulation.account.jobs["job"]
+    simulation.tasks.add(job, [_task(number) for number in range(30_000)])
+    began = time.process_time()
+    await stepped.advance(400)
+    took = time.process_time() - began
+    counts = (await stepped.control("GET", "truth"))["accounts"]["demo"]["jobs"]["job"]
+    assert counts["completed"] > 20_000
+    assert took < 8
+
+
+def _task(number: int) -> Task:
+    return Task(f"t{number}", f"t{number}", number, {"commandLine": "sleep 5"}, 1, 0, 0, 0)
+
+
+def test_counts_of_the_past_are_kept_only_while_they_lag() -> None:
+    tally, lag = Tally(), 10 * SECOND
+    for second in range(100):
+        tally.move(2, before=None, after="active", now=second * SECOND, lag=lag)
+    assert tally.seen(99 * SECOND, lag).tasks["active"] == 90
+    assert tally.seen(99 * SECOND, lag).slots["active"] == 180
+    assert tally.seen(99 * SECOND, 0).tasks["active"] == 100
+    assert tally.seen(200 * SECOND, lag).tasks["active"] == 100
+
+
+def test_an_emulator_needs_no_environment_and_no_network() -> None:
+    emulator = Emulator({"Demo": DEVELOPMENT_KEY})
+    assert isinstance(emulator.simulations["demo"].account.jobs, dict)
+    assert Job.__slots__

@@ -1,0 +1,22 @@
+"""Where data of others lies that the emulator is held against; none of it is in this repository."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_BESIDE = Path(__file__).resolve().parents[4] / "shared/conformance"
+
+
+def conformance(name: str) -> Path:
+    """A file or folder of the conformance data; skips the test, saying so, where there is none."""
+    found = Path(os.environ.get("CONFORMANCE_DIR") or _BESIDE) / name
+    if not found.exists():
+        pytest.skip(f"there is no conformance data here: {name} (see CONFORMANCE_DIR)")
+    return found
+
+
+def read_json(name: str) -> Any:
+    return json.loads(conformance(name).read_text(encoding="utf-8"))

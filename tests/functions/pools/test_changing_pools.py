@@ -1,0 +1,197 @@
+"""Pools and nodes that come, change and go: the next poll finds it, and asks for no more than that takes."""
+
+from datetime import datetime
+
+import pytest
+import pytest_asyncio
+from azure.batch import models
+
+from local.azurite import StorageAddresses
+from local.batch_emulator.injection import Fault
+from local.batch_emulator.stamps import stamp
+from shared.stores.accounts.rounds import ROUND_ROW
+from tests.emulator.support.staging import add_job, add_pool, add_tasks
+from tests.functions.conftest import World, begin_anew
+from tests.functions.pools.shown_pools import differences, nodes, polled, pools, true_nodes
+from tests.functions.storage.test_unreadable_rows import rows
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def world(_running: World) -> World:
+    """An empty account that each tick polls."""
+    await begin_anew(_running, poll_seconds=1)
+    return _running
+
+
+async def test_removed_nodes_are_gone_with_the_next_poll_and_new_ones_there(world: World) -> None:
+    await add_pool(world.batch, nodes=6)
+    world.advance(120)
+    await polled(world)
+    before = sorted(await nodes(world))
+    await world.batch.begin_remove_nodes("pool", models.BatchNodeRemoveOptions(node_ids=before[:2]))
+    world.advance(60)
+    await polled(world)
+    assert sorted(await nodes(world)) == before[2:]
+    assert await differences(world) == []
+
+
+async def test_nodes_that_take_the_place_of_others_are_told_from_them(world: World) -> None:
+    """The counts are the same before and after."""
+    await add_pool(world.batch, nodes=3)
+    world.advance(120)
+    await polled(world)
+    before = set(await nodes(world))
+    for count in (0, 3):
+        await world.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=count))
+        world.advance(120)
+    await polled(world)
+    assert not before & set(await nodes(world))
+    assert await differences(world) == []
+
+
+async def stored(azurite: StorageAddresses) -> dict[str, str]:
+    """The ETags of all rows that a round over jobs or pools may write."""
+    tables = ("accounts", "pools", "nodes", "poolhistory", "jobs", "jobhistory")
+    found = [(name, await rows(azurite, name, lambda _: True)) for name in tables]
+    return {f"{name}/{key}": etag for name, etags in found for key, etag in etags.items()}
+
+
+async def test_a_quiet_account_costs_three_requests_and_one_written_row_beside_those_of_jobs(
+    world: World, azurite: StorageAddresses
+) -> None:
+    await add_pool(world.batch, nodes=3)
+    await add_pool(world.batch, "empty", nodes=0)
+    world.advance(120)
+    await polled(world)
+    world.advance(60)
+    await polled(world)
+    before = await stored(azurite)
+    world.emulator.counters.clear()
+    world.advance(60)
+    await polled(world)
+    after = await stored(azurite)
+    written = {place.rpartition("/")[2] for place in before.keys() | after if before.get(place) != after.get(place)}
+    assert written == {"pools", ROUND_ROW}
+    asked = {route: dict(found) for route, found in world.emulator.counters.items()}
+    assert asked == {
+        "GET /jobs": {"requests": 1, "items": 0},
+        "GET /pools": {"requests": 1, "items": 2},
+        "GET /nodecounts": {"requests": 1, "items": 2},
+        "GET /pools/{poolId}/nodes": {"requests": 1, "items": 0},
+    }
+    assert (await pools(world))["pool"]["verdict"]["source"] == "delta"
+
+
+async def test_all_nodes_are_listed_while_tasks_run_and_after_a_quarter_of_an_hour(world: World) -> None:
+    await add_pool(world.batch, nodes=3)
+    await add_job(world.batch)
+    await add_tasks(world.batch, 1, command="sleep 100000")
+    world.advance(120)
+    await polled(world)
+    for _ in range(2):
+        world.emulator.counters.clear()
+        world.advance(60)
+        await polled(world)
+        assert world.emulator.counters["GET /pools/{poolId}/nodes"] == {"requests": 1, "items": 3}
+    await world.batch.delete_task("job", "task-00000")
+    items = []
+    for _ in range(17):
+        world.emulator.counters.clear()
+        world.advance(60)
+        await polled(world)
+        items.append(world.emulator.counters["GET /pools/{poolId}/nodes"]["items"])
+    assert items.count(3) >= 2
+    assert items.count(0) >= 12
+    assert await differences(world) == []
+
+
+async def test_a_deleted_pool_is_forgotten_and_one_created_anew_is_another(world: World) -> None:
+    await add_pool(world.batch, nodes=2)
+    world.advance(120)
+    await polled(world)
+    before = set(await nodes(world))
+    await world.batch.begin_delete_pool("pool")
+    world.advance(120)
+    await polled(world)
+    assert await pools(world) == {}
+    gone = await world.get("accounts/demo/pools/pool")
+    assert (gone.status, gone.body["error"]["code"]) == (404, "PoolNotFound")
+    await add_pool(world.batch, "POOL", nodes=1)
+    world.advance(120)
+    await polled(world)
+    assert await differences_of(world, "POOL") == []
+    assert not before & set(await nodes(world, "pool"))
+
+
+async def differences_of(world: World, pool: str) -> list[str]:
+    shown = (await world.get(f"accounts/demo/pools/{pool}")).body
+    true = world.emulator.truth()["accounts"]["demo"]["pools"][pool]
+    return [] if shown["nodeCounts"] == true["nodes"] else [f"{shown['nodeCounts']} for {true['nodes']}"]
+
+
+async def test_a_pool_missing_from_a_list_alone_is_not_deleted(world: World) -> None:
+    await add_pool(world.batch)
+    await polled(world)
+    account = world.emulator.simulations["demo"].account
+    world.advance(60)
+    world.emulator.faults.all.append(Fault(path="/pools/pool", status=403))
+    kept = account.pools.pop("pool")
+    await polled(world)
+    account.pools["pool"] = kept
+    shown = await pools(world)
+    assert shown["pool"]["verdict"]["level"] == "stale"
+    assert "403" in shown["pool"]["verdict"]["reason"]
+
+
+async def test_resize_errors_are_current_until_the_next_attempt(world: World) -> None:
+    await add_pool(world.batch, nodes=2)
+    world.advance(120)
+    await world.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=5))
+    await world.batch.begin_stop_pool_resize("pool")
+    world.advance(30)
+    await polled(world)
+    first = (await pools(world))["pool"]
+    (error,) = first["resizeErrors"]
+    assert (error["code"], error["current"]) == ("ResizeStopped", True)
+    assert error["time"] == first["allocationStateTransitionTime"]
+    world.advance(60)
+    await polled(world)
+    (again,) = (await pools(world))["pool"]["resizeErrors"]
+    assert again == {**error, "lastSeen": again["lastSeen"]}
+    assert again["lastSeen"] > error["lastSeen"]
+    await world.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=4))
+    world.advance(30)
+    await polled(world)
+    (stale,) = (await pools(world))["pool"]["resizeErrors"]
+    assert stale == {**again, "current": False}
+    assert (await pools(world))["pool"]["dedicated"]["target"] == 4
+
+
+async def test_autoscaling_is_told_with_its_last_evaluation_and_its_error(world: World) -> None:
+    await add_pool(world.batch, nodes=0)
+    await world.batch.enable_pool_auto_scale(
+        "pool", models.BatchPoolEnableAutoScaleOptions(auto_scale_formula="$TargetDedicatedNodes = 3;")
+    )
+    world.advance(60)
+    await polled(world)
+    pool = (await pools(world))["pool"]
+    assert pool["autoScale"]["formula"] == "$TargetDedicatedNodes = 3;"
+    assert pool["autoScale"]["lastEvaluation"] <= pool["verdict"]["asOf"]
+    assert "$TargetDedicatedNodes=3" in pool["autoScale"]["results"]
+    assert pool["autoScale"]["error"] is None
+    assert pool["dedicated"]["target"] == 3
+
+
+async def test_a_transition_between_two_polls_is_right_to_one_interval(world: World) -> None:
+    await add_pool(world.batch, nodes=2)
+    for _ in range(6):
+        await polled(world)
+        world.advance(60)
+        now = datetime.fromisoformat(stamp(world.emulator.clock.now))
+        shown, true = await nodes(world), true_nodes(world)
+        for name in true.keys() & shown.keys():
+            since = datetime.fromisoformat(stamp(true[name].changed))
+            wrong = abs(shown[name]["secondsInState"] - (now - since).total_seconds())
+            assert wrong <= 0.002 or (now - since).total_seconds() <= 60

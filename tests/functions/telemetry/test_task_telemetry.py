@@ -1,0 +1,244 @@
+"""A task's telemetry through the app: what its node measured while it ran, and nothing of before and after."""
+
+import os
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from azure.batch import models
+from azure.storage.blob.aio import BlobServiceClient, ContainerClient
+
+from local.azurite import StorageAddresses
+from local.batch_emulator.log_writer import LogWriter
+from local.batch_emulator.stamps import stamp
+from shared.services.tasks import node_sharing
+from tests.emulator.support.staging import add_job, add_pool, add_tasks
+from tests.functions.conftest import World
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+MINUTE = timedelta(minutes=1)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def container(azurite: StorageAddresses) -> AsyncIterator[ContainerClient]:
+    async with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
+        opened = service.get_container_client(os.environ["TELEMETRY_CONTAINER"])
+        if not await opened.exists():
+            await opened.create_container()
+        yield opened
+        async for blob in opened.list_blobs():  # other tests count those that are there
+            await opened.delete_blob(blob.name)
+
+
+def now(world: World) -> datetime:
+    return datetime.fromisoformat(stamp(world.emulator.clock.now))
+
+
+def used(value: int, at: datetime, tags: str = "") -> str:
+    return f"mem{tags} used={value}i {int(at.timestamp()) * 10**9}\n"
+
+
+async def staged(world: World, day: int) -> dict[str, Any]:
+    """Two jobs on one node of two slots: `first` ran for 200 s, `second` beside it goes on, `third` waits.
+
+    Each test has a day of its own, as all have the same node.
+    """
+    await world.poll()  # finds that the jobs of other tests are gone
+    world.advance(day * 86_400)
+    await add_pool(world.batch, nodes=1)
+    for job in ("alpha", "beta"):
+        await add_job(world.batch, job)
+    world.advance(660 - int(now(world).timestamp()) % 60)  # tasks that start together start in the same minute
+    await add_tasks(world.batch, 1, job="alpha", command="sleep 200", prefix="first")
+    await add_tasks(world.batch, 1, job="beta", command="sleep 10000", prefix="second")
+    world.advance(900)
+    await add_tasks(world.batch, 2, job="alpha", command="sleep 20000", prefix="third")
+    world.advance(60)
+    await world.poll()
+    return {task["id"]: task for job in ("alpha", "beta")
+            for task in (await world.get(f"accounts/demo/jobs/{job}/tasks")).body["value"]}  # fmt: skip
+
+
+async def written(world: World, container: ContainerClient, task: dict[str, Any], text: str, name: str = "a") -> None:
+    """To a blob of the task's node, which the app then reads."""
+    path = f"accounts/demo/pools/{task['poolId']}/nodes/{task['nodeId']}/{name}.json"
+    blob = container.get_blob_client(path)
+    await blob.create_append_blob()
+    await blob.append_block(text.encode())
+    await world.app.fire("tick")
+
+
+def sums(body: dict[str, Any]) -> list[float]:
+    return [point["sum"] for series in body["telemetry"]["value"] for point in series["points"]]
+
+
+async def test_a_task_shows_what_its_node_measured_while_it_ran(world: World, container: ContainerClient) -> None:
+    tasks = await staged(world, 1)
+    first, second = (
+        next(task for name, task in tasks.items() if name.startswith(part)) for part in ("first", "second")
+    )
+    begin, end = (datetime.fromisoformat(first[name]) for name in ("startTime", "endTime"))
+    text = "".join(
+        used(value, at) for value, at in ((1, begin - 5 * MINUTE), (2, begin), (4, end), (8, end + 5 * MINUTE))
+    )
+    await written(world, container, first, text)
+    query = f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry"
+    shown = (await world.get(f"{query}?step=PT1M&name=system.memory")).body
+    assert (shown["basis"], shown["reason"], shown["attempts"]) == ("node", None, [])
+    assert (shown["startTime"], shown["endTime"], shown["earlierRuns"]) == (first["startTime"], first["endTime"], 0)
+    assert (shown["nodeId"], shown["poolId"]) == (first["nodeId"], first["poolId"])
+    assert sums(shown) == [2, 4]
+    assert shown["sharing"] == {"otherTasks": 1, "complete": True}
+    until = (begin + MINUTE).isoformat().replace("+00:00", "Z")
+    assert sums((await world.get(f"{query}?step=PT1M&to={until}")).body) == [2]
+    other = (await world.get(f"accounts/demo/jobs/beta/tasks/{second['id']}/telemetry?step=PT1M")).body
+    assert (other["endTime"], sums(other)) == (None, [2, 4, 8])
+    assert other["sharing"]["otherTasks"] == 2  # the first, and of the two later ones that which has a slot
+    table = (await world.get(f"{query}?format=csv")).body.splitlines()
+    assert (len(table), table[0].split(",")[0]) == (3, "time")
+
+
+async def test_of_a_job_with_very_many_tasks_those_next_to_the_task_are_looked_through(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = await staged(world, 4)
+    first = next(name for name in tasks if name.startswith("first"))
+    for most, is_complete in ((2, False), (3, True)):
+        monkeypatch.setattr(node_sharing, "_MOST_TASKS", most)
+        shown = (await world.get(f"accounts/demo/jobs/alpha/tasks/{first}/telemetry")).body
+        assert shown["sharing"] == {"otherTasks": 1, "complete": is_complete}
+
+
+async def test_blobs_that_name_a_task_count_alone(world: World, container: ContainerClient) -> None:
+    tasks = await staged(world, 2)
+    first = next(task for name, task in tasks.items() if name.startswith("first"))
+    begin = datetime.fromisoformat(first["startTime"])
+    own, other = (f",node_id={first['nodeId']},job_id=ALPHA,task_id={name}" for name in (first["id"], "another"))
+    await written(world, container, first, used(1, begin, other), "of-another")
+    query = f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry?step=PT1H"
+    told = (await world.get(query)).body
+    assert (told["basis"], told["reason"]) == (
+        None, "The telemetry of the node in that time names other tasks only.",
+    )  # fmt: skip
+    await written(world, container, first, used(2, begin), "of-the-node")
+    assert sums((await world.get(query)).body) == [2]
+    await written(world, container, first, used(4, begin, f"{own},task_attempt=1"), "of-the-task")
+    shown = (await world.get(query)).body
+    assert (shown["basis"], shown["attempts"], sums(shown)) == ("task", ["1"], [4])
+    text = used(8, begin, f"{own},task_attempt=2") + used(16, begin, other) + used(32, begin, f"{own},task_attempt=3")
+    await written(world, container, first, text, "of-several")
+    shown = (await world.get(query)).body
+    assert (shown["attempts"], sums(shown)) == (["1", "2", "3"], [44])
+
+
+async def test_a_blob_that_names_the_task_and_a_host_counts(world: World, container: ContainerClient) -> None:
+    tasks = await staged(world, 5)
+    first = next(task for name, task in tasks.items() if name.startswith("first"))
+    begin = datetime.fromisoformat(first["startTime"])
+    await written(world, container, first, used(2, begin), "of-the-node")
+    blob = container.get_blob_client("loose/metrics.json")
+    await blob.create_append_blob()
+    for task, value in ((first["id"], 4), ("another", 8)):
+        await blob.append_block(used(value, begin, f",host=vm000001,job_id=ALPHA,task_id={task}").encode())
+    await world.app.fire("tick")
+    shown = (await world.get(f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry?step=PT1H")).body
+    assert (shown["basis"], sums(shown)) == ("task", [4])
+
+
+async def test_runs_before_the_latest_are_those_that_the_log_tells_of(
+    world: World, container: ContainerClient, azurite: StorageAddresses
+) -> None:
+    await world.poll()
+    world.advance(6 * 86_400)
+    await add_pool(world.batch, nodes=1)
+    for job in ("alpha", "beta"):
+        await add_job(world.batch, job)
+    async with LogWriter(world.emulator, azurite.connection_string, os.environ["RESOURCE_LOG_CONTAINER"]) as writer:
+        world.advance(600)
+        await add_tasks(world.batch, 1, job="alpha", command="sleep 300; exit 3", prefix="failing", retries=2)
+        await add_tasks(world.batch, 1, job="beta", command="sleep 10000", prefix="requeued")
+        world.advance(500)
+        options = models.BatchJobDisableOptions(disable_tasks="requeue")
+        await world.batch.begin_disable_job("beta", options)
+        world.advance(600)
+        await world.batch.begin_enable_job("beta")
+        world.advance(300)
+        await world.poll()
+        await writer.flush()
+        await world.app.fire("tick")
+    task = (await world.get("accounts/demo/jobs/alpha/tasks")).body["value"][0]
+    paths = {job: f"accounts/demo/jobs/{job}/tasks/{name}-00000/telemetry?step=PT1M"
+             for job, name in (("alpha", "failing"), ("beta", "requeued"))}  # fmt: skip
+    shown = {job: (await world.get(path)).body for job, path in paths.items()}
+    assert [(told["earlierRuns"], len(told["runsBefore"])) for told in shown.values()] == [(2, 2), (1, 1)]
+    second, first = shown["alpha"]["runsBefore"]
+    assert first["startTime"] < first["endTime"] == second["startTime"] < second["endTime"] == task["startTime"]
+    (before,) = shown["beta"]["runsBefore"]
+    assert {run["nodeId"] for run in (first, second, before)} == {task["nodeId"]}
+    stopped = datetime.fromisoformat(before["endTime"])
+    assert datetime.fromisoformat(before["startTime"]) + 8 * MINUTE < stopped < now(world) - 14 * MINUTE
+    begins = [datetime.fromisoformat(run["startTime"]) + MINUTE for run in (first, second, task)]
+    text = "".join(used(value, at) for value, at in zip((1, 2, 4), begins, strict=True))
+    await written(world, container, task, text + used(8, stopped + 9 * MINUTE), "of-all-runs")
+    for run, value in ((0, 4), (1, 2), (2, 1)):
+        told = (await world.get(f"{paths['alpha']}&run={run}")).body
+        assert (sums(told), told["earlierRuns"]) == ([value], 2 - run)
+    told = (await world.get(f"{paths['beta']}&run=1")).body
+    assert (told["startTime"], told["endTime"], sums(told)) == (before["startTime"], before["endTime"], [1, 2])
+    refused = await world.get(f"{paths['beta']}&run=2")
+    assert (refused.status, refused.body["error"]["target"]) == (400, "run")
+
+
+async def test_runs_that_ended_as_their_node_was_preempted_are_told_though_batch_counts_none(
+    world: World, azurite: StorageAddresses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.poll()
+    world.advance(7 * 86_400)
+    await add_pool(world.batch, nodes=0, spot=3)
+    await add_job(world.batch, "alpha")
+    async with LogWriter(world.emulator, azurite.connection_string, os.environ["RESOURCE_LOG_CONTAINER"]) as writer:
+        await add_tasks(world.batch, 6, job="alpha", command="sleep 100000", prefix="long")
+        world.advance(600)
+        monkeypatch.setattr(world.emulator.knobs, "preemptionSeconds", 300.0)
+        world.advance(900)
+        monkeypatch.undo()
+        world.advance(1200)
+        await world.poll()
+        await writer.flush()
+        await world.app.fire("tick")
+    listed = "accounts/demo/events?job=alpha&kind={}&maxpagesize=100"
+    starts, requeues = [
+        (await world.get(listed.format(kind))).body["value"] for kind in ("TaskStartEvent", "TaskRequeueEvent")
+    ]
+    assert requeues
+    for task in (await world.get("accounts/demo/jobs/alpha/tasks")).body["value"]:
+        path = f"accounts/demo/jobs/alpha/tasks/{task['id']}/telemetry"
+        shown = (await world.get(path)).body
+        began = [each for each in starts if each["taskId"] == task["id"]]
+        assert (shown["earlierRuns"], len(shown["runsBefore"])) == (len(began) - 1,) * 2
+        left = [each["nodeId"] for each in requeues if each["taskId"] == task["id"]]
+        assert [run["nodeId"] for run in shown["runsBefore"]] == left
+        beyond = (await world.get(f"{path}?run={len(began)}")).body["error"]
+        of = f"{len(left)} of its runs" if left else "none"
+        assert beyond["message"] == f"The log tells of {of} before the latest one."
+
+
+async def test_where_nothing_is_shown_a_sentence_says_why(world: World) -> None:
+    tasks = await staged(world, 3)
+    first = next(task for name, task in tasks.items() if name.startswith("first"))
+    waiting = next(task for name, task in tasks.items() if task["state"] == "active")
+    told = (await world.get(f"accounts/demo/jobs/alpha/tasks/{waiting['id']}/telemetry")).body
+    assert (told["reason"], told["telemetry"], told["nodeId"]) == ("The task hasn't begun to run.", None, None)
+    query = f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry"
+    told = (await world.get(query)).body
+    assert (told["reason"], told["telemetry"]["value"]) == (
+        "Nothing of that kind that came from the node in that time can be shown.", [],
+    )  # fmt: skip
+    told = (await world.get(f"{query}?to=2020-01-01T00:00:00Z")).body
+    assert (told["reason"], told["telemetry"]) == ("The task didn't run in the time that is asked for.", None)
+    assert (await world.get(f"{query}?to=2020-01-01T00:00:00Z&format=csv")).body.count("\n") == 1
+    for asked in ("name=system.mem", "step=PT1S", "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", "series=cpu"):
+        assert (await world.get(f"{query}?{asked}")).status == 400, asked
+    assert (await world.get("accounts/demo/jobs/alpha/tasks/none/telemetry")).status == 404

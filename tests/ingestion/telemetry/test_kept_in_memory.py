@@ -1,0 +1,44 @@
+"""What a host holds after it looked at many small blobs again and again, and was asked about their node."""
+
+import asyncio
+import gc
+import secrets
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from local.azurite import StorageAddresses
+from shared.domain.telemetry.query.asked import Asked
+from tests.ingestion.rig import NOON
+from tests.ingestion.telemetry.telemetry_rig import HOUR, TelemetryRig, blob_of, used
+
+BLOBS, TIMES = 40, 6
+
+
+@pytest.fixture
+async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
+    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def collector() -> Iterator[None]:
+    """It is switched on again, whatever happens."""
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("collector")
+async def test_sweeps_and_queries_leave_nothing_however_many_blobs_there_are(rig: TelemetryRig) -> None:
+    for number in range(BLOBS):
+        await rig.append(used(3), name=blob_of("n1", number))
+    host, queries = await rig.host(), rig.queries
+    for turn in range(TIMES + 1):
+        await host.run()
+        found = await queries.of_node("demo", "pool", "n1", Asked(since=NOON - HOUR))
+        assert sum(one.sum for minutes in found.rollups.values() for one in minutes.values()) == 3 * BLOBS
+        if not turn:  # the blobs are read, and all is loaded
+            gc.collect()
+            gc.disable()
+    await asyncio.sleep(0.1)  # lists that were left before their end are closed by the loop
+    assert gc.collect() < TIMES * 5

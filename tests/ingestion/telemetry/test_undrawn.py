@@ -1,0 +1,104 @@
+"""Nodes of which nothing is drawn though something came: what it seems to be, and why."""
+
+import gzip
+import secrets
+from collections.abc import AsyncIterator
+from datetime import date
+
+import pytest
+
+from local.azurite import StorageAddresses
+from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.sessions.arrivals import Arrival
+from shared.stores.telemetry.node_index import NodeIndex
+from tests.ingestion.telemetry.telemetry_rig import DAY, TelemetryRig, blob_of, used
+
+PROMETHEUS = b'# TYPE node_cpu counter\nnode_cpu{mode="idle"} 12.5\nnode_load1 0.3\n'
+OTLP_JSON = b'{"resourceMetrics":[{"resource":{}}]}'
+
+
+@pytest.fixture
+async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
+    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
+        yield opened
+
+
+async def undrawn(rig: TelemetryRig, node: str = "n1") -> list[tuple[str, str, str, bool]]:
+    found = await rig.queries.of_node("demo", "pool", node, Asked(since=(await rig.clock.now()) - DAY / 24))
+    return [(one.arrival.blob, one.arrival.format, one.reason, one.arrival.names_node) for one in found.undrawn]
+
+
+@pytest.mark.parametrize(
+    ("content", "seems", "reason"),
+    [
+        (PROMETHEUS, "Prometheus text", "It seems to be Prometheus text, which isn't read"),
+        (gzip.compress(PROMETHEUS, mtime=0), "gzip of Prometheus text", "It seems to be gzip of Prometheus text"),
+        (OTLP_JSON, "OTLP JSON", "It seems to be OTLP JSON, which isn't read"),
+        (OTLP_JSON + b"\n", "OTLP JSON", "It seems to be OTLP JSON, which isn't read"),
+        (b"a,b\n1,2\n3,4\n", "CSV", "It seems to be CSV"),
+        (b"foo bar=1 1786017660000000000\n" * 3, "line protocol", "Of its 3 records 3 are of measurements that no"),
+        (b"mem used=1i", "line protocol", "It ends before its first record does"),
+        (b"mem used=1i 1\n", "line protocol", "Of its 1 records 1 are of a time that isn't kept."),
+        (b"PAR1\x15\x04" + bytes(2000), "Parquet", "It seems to be Parquet"),
+    ],
+)  # fmt: skip
+async def test_a_blob_of_which_nothing_is_drawn_tells_why(
+    rig: TelemetryRig, content: bytes, seems: str, reason: str
+) -> None:
+    await rig.append(content, name=blob_of("n1"))
+    for host in (await rig.host(), await rig.host()):
+        await host.run()
+        ((blob, found, why, names_node),) = await undrawn(rig)
+        assert (blob, found, names_node) == (blob_of("n1"), seems, True)
+        assert why.startswith(reason)
+        if content.endswith(b"\n"):
+            await rig.append(content, name=blob_of("n1"))
+            reason = reason.replace(" 3 ", " 6 ").replace("Of its 1 records 1", "Of its 2 records 2")
+
+
+async def test_a_blob_that_names_no_node_is_told_of_where_nothing_else_came(rig: TelemetryRig) -> None:
+    rig.pattern = "**/*"
+    await rig.append(b"host_unknown,host=n1 value=1 1786017660000000000\n", name="by-tag.json")
+    await rig.append(PROMETHEUS, name="anything.json")
+    await (await rig.host()).run()
+    assert [(blob, names) for blob, _, _, names in await undrawn(rig)] == [("by-tag.json", True)]
+    await rig.append(b"\0" * 10, name="more.json")
+    await (await rig.host()).run()
+    found = {blob: names for blob, _, _, names in await rig_of_nobody(rig)}
+    assert found == {"anything.json": False, "more.json": False}
+
+
+async def rig_of_nobody(rig: TelemetryRig) -> list[tuple[str, str, str, bool]]:
+    queries = rig.queries
+    wanted = await queries.range_of(Asked(since=(await rig.clock.now()) - DAY / 24))
+    found = await queries._undrawn("demo", "pool", "another", wanted)
+    return [(one.arrival.blob, one.arrival.format, one.reason, one.arrival.names_node) for one in found]
+
+
+async def test_where_something_is_drawn_nothing_is_told_to_be_undrawn(rig: TelemetryRig) -> None:
+    await rig.append(b"nonsense\n", used(3), name=blob_of("n1"))
+    await rig.append(b"nonsense\n", name=blob_of("n1", 1))
+    await (await rig.host()).run()
+    assert await undrawn(rig) == []
+
+
+async def test_the_format_stays_known_on_later_days(rig: TelemetryRig) -> None:
+    for _ in range(2):
+        await rig.append(PROMETHEUS, name=blob_of("n1"))
+        await (await rig.host()).run()
+        rig.clock.time += DAY
+    now = await rig.clock.now()
+    found = (await rig.queries.of_node("demo", "pool", "n1", Asked(since=now - 2.5 * DAY))).undrawn
+    assert [one.arrival.format for one in found] == ["Prometheus text"]
+
+
+async def test_no_more_of_many_blobs_is_read_than_is_shown(rig: TelemetryRig) -> None:
+    """Blobs that name no node may be as many as there are tasks; those of other pools are no part of them."""
+    index = NodeIndex(rig.tables)
+    day = (await rig.clock.now()).toordinal() - date(1970, 1, 1).toordinal()
+    for number in range(30):
+        arrival = Arrival(f"{number:02}", f"{number}.csv", "CSV", pool="other" if number % 2 else "POOL")
+        await index.save_arrival("demo", "", day, arrival)
+    found = await index.load_arrivals("demo", "pool", "", first=day, last=day, most=5)
+    assert [one.blob for one in found] == ["0.csv", "2.csv", "4.csv", "6.csv", "8.csv"]
+    assert len(await index.load_arrivals("demo", "pool", "", first=day, last=day, most=100)) == 15

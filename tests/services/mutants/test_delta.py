@@ -1,0 +1,16 @@
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.services.mutants.delta_machine import DeltaMachine
+from tests.services.mutants.uncompared import UncomparedMachine, compare_nothing
+
+
+def test_what_is_claimed_after_every_poll_was_true_as_of_its_time() -> None:
+    run_state_machine_as_test(DeltaMachine, settings=settings(stateful_step_count=30))
+
+
+def test_what_is_claimed_was_true_where_nothing_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compare_nothing(monkeypatch)
+    examples = settings().max_examples // 3
+    run_state_machine_as_test(UncomparedMachine, settings=settings(max_examples=examples, stateful_step_count=30))

@@ -1,0 +1,302 @@
+"""A pool's history is what was true at every poll, whatever happens to pools, polls and processes in between."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.history.grains import MINUTES, QUARTERS
+from shared.domain.nodes.nodes import summary_of
+from shared.domain.pools.pool_history import PoolPoint
+from shared.errors import HistoryRangeError, NotFoundError
+from tests.services.fakes.fake_pools import SLOTS, Nodes, TruePool
+from tests.services.fakes.memory_tables import Fault
+from tests.services.worlds.pool_housekeeping import housekeeping
+from tests.services.worlds.pool_world import START, PoolWorld
+
+MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+STATES = ("idle", "running", "preempted", "unusable")
+
+
+@pytest.fixture
+def world() -> Iterator[PoolWorld]:
+    world = PoolWorld()
+    yield world
+    world.close()
+
+
+def history(world: PoolWorld, *, since: datetime = START, minutes: int = 1) -> list[PoolPoint]:
+    """What a process that remembers nothing says."""
+    step = timedelta(minutes=minutes)
+    return list(world.run(world.started().histories.of_pool("demo", "Alpha", since=since, step=step)).points)
+
+
+class Diary:
+    """What was true when polls ended well, and what the history must say of it: pools change only between polls."""
+
+    def __init__(self, world: PoolWorld, nodes: int = 3) -> None:
+        self.world = world
+        self.pool = world.create("Alpha", nodes)
+        self.polled: list[datetime] = []
+        self.attempts: list[datetime] = []
+        self.taken: set[tuple[str, int]] = set()
+        self.seen: set[tuple[str, int]] = set()
+
+    def poll(self, who: int = 0, *, fault: Fault | None = None, both: tuple[float, float] | None = None) -> None:
+        """A minute after the last one, by one process or by both at once; a fault befalls the first of them."""
+        world = self.world
+        world.wait(41)
+        at = world.now().replace(microsecond=0)
+        if both:
+            world.poll_both(both, fault)
+        else:
+            world.poll(who, fault=fault)
+        self.attempts.append(at)
+        if fault is None and not both:
+            self.polled.append(at)
+            self.seen |= self.taken & preempted(self.pool.at(at))
+        world.wait((at + MINUTE - timedelta(seconds=41) - world.now()).total_seconds())
+
+    def change(self, node: int, state: str) -> None:
+        names = sorted(self.pool.at(self.world.now()))
+        name = names[node % len(names)]
+        before = preempted(self.pool.at(self.world.now()))
+        self.world.change_node(self.pool, name, state, slots=node % SLOTS if state == "running" else 0)
+        if self.polled:
+            self.taken |= preempted(self.pool.at(self.world.now())) - before
+
+    def check(self) -> None:
+        points = history(self.world)
+        for point in points:
+            if point.numbers is None:
+                assert point == PoolPoint(point.time)
+                continue
+            assert point.as_of
+            assert point.time - 3 * MINUTE <= point.as_of <= point.time
+            found = (point.numbers.counts, point.numbers.used, point.numbers.tasks, point.exact)
+            assert found in self._possible(point.as_of), f"as of {point.as_of}"
+        for at in self.polled:
+            told = next((point for point in points if at + timedelta(seconds=20) > point.time >= at), None)
+            if told:
+                assert told.as_of, f"nothing is told of {at}, when a poll ended well"
+                assert told.as_of >= at
+        (known,) = (pool for pool in self.world.known().pools.values() if pool.facts.id == "Alpha")
+        assert known.picture
+        assert known.picture.tally
+        total = known.picture.tally.interruptions.total
+        assert len(self.seen) <= total <= len(self.taken)
+        stored = self.world.stored("Alpha").values()
+        assert sum(node.record.interruptions.total for node in stored) == total
+        steps = [point.interruptions for point in points]
+        if None not in steps[steps.index(next(n for n in steps if n is not None)) :]:
+            assert sum(number or 0 for number in steps) == total
+
+    def _possible(self, as_of: datetime) -> list[tuple[Any, ...]]:
+        """What polls may have found that nobody refuted by then: all since the last that ended well."""
+        last = max((at for at in self.polled if at <= as_of), default=START)
+        looked = [self.pool.at(at) for at in self.attempts if last <= at <= as_of]
+        found = [summary_of(nodes.values(), SLOTS) for nodes in looked]
+        return [(summary.counts, summary.used, summary.tasks, True) for summary in found]
+
+
+def preempted(nodes: Nodes) -> set[tuple[str, int]]:
+    return {(name, node.transition) for name, node in nodes.items() if node.state == "preempted"}
+
+
+changes = st.none() | st.tuples(st.integers(0, 2), st.sampled_from(STATES))
+polls = st.tuples(
+    changes,
+    st.integers(0, 1),
+    st.none() | st.builds(Fault, call=st.integers(1, 9), committed=st.booleans(), kills=st.booleans()),
+    st.none() | st.sampled_from([(0.0, 0.0), (0.0, 2.0), (2.0, 0.5), (1.0, 1.0)]),
+)
+
+
+@given(st.lists(polls, min_size=3, max_size=16))
+def test_the_points_are_what_was_true_at_every_poll(
+    story: list[tuple[tuple[int, str] | None, int, Fault | None, tuple[float, float] | None]],
+) -> None:
+    world = PoolWorld()
+    try:
+        diary = Diary(world)
+        diary.poll()
+        for change, who, fault, both in story:
+            if change:
+                diary.change(*change)
+            diary.poll(who, fault=fault, both=both)
+        diary.poll()
+        diary.poll()
+        diary.check()
+    finally:
+        world.close()
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("minute", range(10, 13))
+@pytest.mark.parametrize("call", range(1, 7))
+def test_a_death_at_any_call_loses_nothing(world: PoolWorld, call: int, *, minute: int, committed: bool) -> None:
+    """Whether that poll merges into the history or not."""
+    diary = Diary(world)
+    for number in range(16):
+        diary.change(number, STATES[(number // 3 + 3) % 4])  # the round that dies sees an interruption
+        diary.poll(fault=Fault(call, committed=committed, kills=True) if number == minute else None)
+    diary.poll()
+    diary.check()
+    assert len({point.numbers for point in history(world)} - {None}) >= 13  # the round that died may have told nothing
+
+
+def test_an_unchanged_pool_costs_no_call_to_storage(world: PoolWorld) -> None:
+    diary = Diary(world)
+    for _ in range(3):
+        diary.poll()
+    writes = len(world.storage.writes)
+    for _ in range(12):
+        diary.poll()
+        assert world.table_calls == 2
+    assert set(world.storage.writes[writes:]) == {"accounts"}
+
+
+def test_pools_that_change_share_transactions_of_history_and_take_turns(world: PoolWorld) -> None:
+    diaries = [TruePool(f"pool-{number:02}", world.now()) for number in range(20)]
+    world.service.pools += diaries
+    for pool in diaries:
+        world.add_node(pool)
+    calls = []
+    for turn in range(30):
+        for pool in diaries:
+            world.change_node(pool, min(pool.at(world.now())), STATES[turn % 2])
+        world.wait(60)
+        world.poll()
+        calls.append(world.table_calls)
+    usual = 3 + 3  # the round's row read twice and written, nodes, pools, and history at once
+    assert max(calls[2:15]) <= usual
+    assert calls[15] <= usual + 2  # after a quarter of an hour all pools are read anew, and what heads of nodes name
+    assert max(calls[16:]) <= usual
+    rows = world.storage.writes.count("poolhistory")
+    assert rows <= 20 * (3 + 1) * 2
+
+
+def test_a_pool_that_rests_for_hours_has_no_gap(world: PoolWorld) -> None:
+    diary = Diary(world)
+    diary.poll()
+    for _ in range(150):
+        diary.poll()
+    diary.change(0, "running")
+    for _ in range(4):
+        diary.poll()
+    assert [point.time for point in history(world)[1:] if point.numbers is None] == []
+    diary.check()
+
+
+def test_what_was_not_polled_is_a_gap(world: PoolWorld) -> None:
+    diary = Diary(world)
+    for _ in range(4):
+        diary.poll()
+    world.wait(600)
+    diary.change(0, "running")
+    for _ in range(4):
+        diary.poll()
+    gaps = [point.time for point in history(world) if point.numbers is None]
+    assert [(at - START) // MINUTE for at in gaps] == [*range(7, 15)]
+    diary.check()
+
+
+def test_what_was_not_polled_is_a_gap_though_the_numbers_are_the_same_after_it(world: PoolWorld) -> None:
+    diary = Diary(world)
+    for _ in range(4):
+        diary.poll()
+    world.wait(240)
+    diary.change(0, "running")
+    world.wait(240)
+    diary.change(0, "idle")
+    for _ in range(4):
+        diary.poll()
+    gaps = [point.time for point in history(world) if point.numbers is None]
+    assert [(at - START) // MINUTE for at in gaps] == [*range(7, 13)]
+
+
+def test_a_pool_in_which_nothing_moved_while_nobody_looked_has_no_gap(world: PoolWorld) -> None:
+    diary = Diary(world)
+    for _ in range(4):
+        diary.poll()
+    world.wait(3600)
+    diary.poll()
+    assert [point.time for point in history(world)[1:] if point.numbers is None] == []
+
+
+def test_a_deleted_pool_has_its_history_until_retention_ends(world: PoolWorld) -> None:
+    diary = Diary(world)
+    for number in range(5):
+        diary.change(number, STATES[number % 4])
+        diary.poll()
+    before = history(world)
+    diary.pool.deleted = world.now()
+    world.wait(60)
+    world.poll()
+    assert not world.known().pools
+    assert [point for point in history(world) if point.numbers][:5] == [point for point in before if point.numbers][:5]
+    world.wait(8 * 86_400)
+    housekeeping(world)
+    kept = [row for _, row in world.storage.rows["poolhistory"]]
+    assert kept
+    assert {row.rpartition("~")[2][0] for row in kept} == {"d"}
+    with pytest.raises(HistoryRangeError, match="kept for 7 days"):
+        history(world)
+    assert any(point.numbers for point in history(world, minutes=15))
+    plain = world.run(world.started().histories.of_pool("demo", "Alpha"))
+    assert {point.numbers for point in plain.points} == {None}
+    world.wait(84 * 86_400)
+    housekeeping(world)
+    assert not world.storage.rows["poolhistory"]
+    with pytest.raises(NotFoundError):
+        world.run(world.started().histories.of_pool("demo", "Alpha"))
+
+
+def test_history_that_is_not_over_stays(world: PoolWorld) -> None:
+    diary = Diary(world)
+    for number in range(30):
+        diary.change(number, STATES[number % 2])
+        diary.poll()
+    before = dict(world.storage.rows["poolhistory"])
+    now = to_milliseconds(world.now())
+    assert {row.rpartition("~")[2] for _, row in before} >= {
+        MINUTES.row(MINUTES.slot(now - 20 * 60_000)),
+        QUARTERS.row(QUARTERS.slot(now - 20 * 60_000)),
+    }
+    housekeeping(world)
+    assert world.storage.rows["poolhistory"] == before
+
+
+def test_a_pool_that_was_created_anew_goes_on_in_the_same_history_and_counts_anew(world: PoolWorld) -> None:
+    diary = Diary(world)
+    diary.poll()
+    diary.change(0, "preempted")
+    for _ in range(3):
+        diary.poll()
+    old, diary.pool.deleted = diary.pool, world.now()
+    world.wait(5)
+    diary.pool = world.create("Alpha", 2)
+    diary.polled.clear()
+    for number in range(14):
+        diary.change(0, STATES[number % 2])
+        diary.poll()
+    points = history(world)
+    told = {point.as_of: point.numbers.counts for point in points if point.numbers and point.as_of}
+    for as_of, counts in told.items():
+        true = (old if old.is_there(as_of) else diary.pool).at(as_of)
+        assert counts == summary_of(true.values(), SLOTS).counts
+    assert sum(point.interruptions or 0 for point in points) == 1
+    (known,) = world.known().pools.values()
+    assert known.picture
+    assert known.picture.tally
+    assert known.picture.tally.interruptions.total == 0
+
+
+def test_an_unknown_pool_has_no_history(world: PoolWorld) -> None:
+    for name in ("nope", "n" * 2000):
+        with pytest.raises(NotFoundError):
+            world.run(world.started().histories.of_pool("demo", name))

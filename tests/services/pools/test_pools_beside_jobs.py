@@ -1,0 +1,226 @@
+"""A round over jobs and one over pools of the same account: neither waits for the other, or fails with it."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, cast, override
+
+import pytest
+
+from shared.domain.accounts.operations import Reason
+from shared.domain.nodes.nodes import Node
+from shared.errors import BatchAnswerError, BatchThrottledError, StorageError
+from shared.services.pools.pool_records import PoolRecords
+from shared.services.pools.pool_rounds import PoolRounds
+from shared.services.round.round_under_way import BesideEnd
+from shared.services.schedules.schedule_rounds import ScheduleRounds
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.pools.pools import PoolStore
+from tests.services.fakes.fake_pools import FakePools, PoolService, TruePool
+from tests.services.fakes.memory_tables import MemoryTables
+from tests.services.worlds.process import ACCOUNT, HISTORY, Process
+from tests.services.worlds.telling import last_round, verdict
+from tests.services.worlds.world import SECOND, World
+
+NODES = 40
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    world = World()
+    world.service.page_size = 1000
+    yield world
+    world.close()
+
+
+class CountedPools(FakePools):
+    """Its requests count as those of the account, too, as they do in the app; `delays` are those of some of them."""
+
+    def __init__(self, service: PoolService, process: Process) -> None:
+        super().__init__(service, process.connection)
+        self.delays: dict[str, float] = {}
+        self._process = process
+
+    @override
+    async def _served(self, request: str, answer: Any) -> Any:
+        self._process.batch.calls += 1
+        await asyncio.sleep(self.delays.get(request, 0.0))
+        return await super()._served(request, answer)
+
+
+@pytest.fixture
+def process(world: World) -> Process:
+    """One that polls a job and pools, whose requests take four seconds."""
+    service = PoolService(world.now)
+    process = world.processes[0]
+    tables = MemoryTables(process.connection)
+    batch = CountedPools(service, process)
+    batch.latency = 4.0
+    process.rounds._pools = PoolRounds(
+        batch,
+        pools=(pools := PoolStore(tables)),
+        records=PoolRecords(pools, PoolHistoryStore(tables), HISTORY),
+        nodes=NodeStore(tables),
+        clock=process.clock,
+        overlap=30 * SECOND,
+        full_list_interval=900 * SECOND,
+    )
+    for number in range(NODES):
+        service.pools.append(pool_with_a_node(f"pool-{number:02}", world))
+    world.create("Render", "a", "b")
+    world.wait(60)
+    return process
+
+
+def pool_with_a_node(name: str, world: World) -> TruePool:
+    pool = TruePool(name, world.now())
+    pool.now(world.now(), {"tvm": Node("tvm", "running", slots=1, tasks=1)})
+    return pool
+
+
+def pools_of(process: Process) -> CountedPools:
+    assert process.rounds._pools
+    assert isinstance(process.rounds._pools.source, CountedPools)
+    return process.rounds._pools.source
+
+
+def polled(world: World, process: Process, budget: float) -> float:
+    """How many seconds a round took."""
+    began = world.loop.time()
+    world.run(process.rounds.run_if_due(timedelta(), budget=budget * SECOND))
+    return world.loop.time() - began
+
+
+def known(world: World, process: Process) -> int:
+    """How many pools' nodes are known."""
+    found = world.run(PoolStore(MemoryTables(process.connection)).load_all(ACCOUNT.key))
+    return sum(pool.picture is not None for pool in found.pools.values())
+
+
+def test_slow_pools_take_half_of_the_time_and_the_rest_comes_first_in_the_next_round(
+    world: World, process: Process
+) -> None:
+    took = polled(world, process, budget=40)
+    assert 20 <= took <= 24
+    assert known(world, process) == 24
+    world.wait(60)
+    assert polled(world, process, budget=40) <= 24
+    assert known(world, process) == NODES
+
+
+@pytest.mark.parametrize(("delay", "page"), [(5, NODES), (1, 1), (300, NODES)])
+def test_node_counts_take_a_third_of_the_time_that_is_left_and_nodes_are_read_in_the_rest(
+    world: World, process: Process, delay: float, page: int
+) -> None:
+    batch = pools_of(process)
+    batch.latency, batch.delays["nodecounts"], batch._service.counts_page = 0.1, delay, page
+    took = polled(world, process, budget=10)
+    assert 5 / 3 <= took <= 5 / 3 + 1
+    assert known(world, process) == NODES
+    over_pools = world.run(PoolStore(MemoryTables(process.connection)).load_round(ACCOUNT.key))
+    assert over_pools
+    assert ("node counts don't come in time" in (over_pools.reason or "")) == (delay > 1)
+
+
+def test_jobs_are_noted_without_waiting_for_pools(world: World, process: Process) -> None:
+    polled(world, process, budget=40)
+    noted = last_round(world)
+    assert noted.finished_at - noted.started_at < SECOND
+    assert verdict(world, "Render").level == "exact"
+
+
+def test_calls_are_told_apart(world: World, process: Process) -> None:
+    polled(world, process, budget=400)
+    over_pools = world.run(PoolStore(MemoryTables(process.connection)).load_round(ACCOUNT.key))
+    assert over_pools
+    assert over_pools.batch_calls == pools_of(process).calls == NODES + 3  # two for counts, which are slow
+    assert last_round(world).batch_calls == len(process.batch.requests) == 4
+
+
+def test_a_poll_of_some_jobs_leaves_pools_alone(world: World, process: Process) -> None:
+    world.run(process.rounds.run_now(["Render"], budget=40 * SECOND))
+    assert pools_of(process).requests == []
+
+
+@pytest.mark.parametrize("error", [StorageError("Table Storage broke."), RuntimeError("a defect")])
+def test_what_breaks_over_pools_is_raised_after_jobs_were_noted(
+    world: World, process: Process, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(process.rounds._pools, "run", broken)
+    with pytest.raises(type(error), match=str(error)):
+        polled(world, process, budget=40)
+    assert verdict(world, "Render").level == "exact"
+
+
+def test_throttled_pools_put_off_the_whole_account_but_not_the_jobs_of_this_round(
+    world: World, process: Process
+) -> None:
+    service = pools_of(process)._service
+    service.refusals["nodecounts"] = BatchThrottledError("http://x", 300 * SECOND, status=429)
+    polled(world, process, budget=40)
+    noted = last_round(world)
+    assert noted.succeeded
+    wait = noted.wait(world.now())
+    assert wait
+    assert 290 * SECOND < wait <= 300 * SECOND
+    assert verdict(world, "Render").level == "exact"
+
+
+def test_jobs_that_are_throttled_end_the_round_over_pools(world: World, process: Process) -> None:
+    world.service.refusals["jobs"] = BatchThrottledError("http://x", 60 * SECOND, status=429)
+    polled(world, process, budget=400)
+    assert len(pools_of(process).requests) <= 2
+    assert known(world, process) == 0
+
+
+def test_jobs_that_fail_do_not_end_the_round_over_pools(world: World, process: Process) -> None:
+    world.service.refusals["jobs"] = BatchAnswerError("It broke.")
+    polled(world, process, budget=400)
+    assert known(world, process) == NODES
+
+
+class Beside:
+    """A look that ends as told, be it with an error."""
+
+    def __init__(self, world: World, end: BesideEnd | Exception) -> None:
+        self.source = FakePools(PoolService(world.now), world.processes[0].connection)
+        self._end = end
+
+    async def run(self, *_: object, **__: object) -> BesideEnd:
+        if isinstance(self._end, Exception):
+            raise self._end
+        return self._end
+
+
+def test_storage_that_breaks_beside_jobs_loses_neither_their_messages_nor_what_the_service_asked_to_wait(
+    world: World,
+) -> None:
+    world.service.page_size, world.service.short_read = 3, 10
+    world.create("Long", *(f"task-{number:02}" for number in range(40)))
+    world.wait(61)
+    process = world.started()
+    throttled = BatchThrottledError("http://x", 300 * SECOND, status=429)
+    process.rounds._pools = cast(PoolRounds, Beside(world, BesideEnd(throttled)))
+    process.rounds._schedules = cast(ScheduleRounds, Beside(world, StorageError("Table Storage broke.")))
+    with pytest.raises(StorageError, match="Table Storage broke"):
+        polled(world, process, budget=40)
+    assert [message.job for message in process.rounds.take_messages()] == ["Long"]
+    wait = last_round(world).wait(world.now())
+    assert wait
+    assert wait > 290 * SECOND
+
+
+def test_a_poll_of_all_on_demand_says_what_went_wrong_with_pools(world: World, process: Process) -> None:
+    service = pools_of(process)._service
+    service.refusals["pools/pool-07/nodes"] = BatchAnswerError("It broke.")
+    _, reasons = world.run(process.rounds.run_now(None, budget=400 * SECOND))
+    assert reasons == (Reason(None, "Pools: 1 pool couldn't be polled; its verdict says why."),)
+    _, reasons = world.run(process.rounds.run_now(["Render"], budget=400 * SECOND))
+    assert reasons == ()
+    service.refusals.clear()
+    _, reasons = world.run(process.rounds.run_now(None, budget=400 * SECOND))
+    assert reasons == ()

@@ -1,0 +1,91 @@
+"""What is asked of Batch to explain a job: a Batch that answers too late costs no more than its time."""
+
+import asyncio
+import json
+from collections.abc import Collection
+from typing import Any, cast, override
+
+from shared.domain.reports.reports import JobReport
+from shared.services.explain.live_evidence import LiveEvidence
+from shared.stores.batch.batch import BatchAccount
+from tests.services.worlds.telling import polled_for_a_while
+from tests.services.worlds.world import World
+
+
+class Silent:
+    """A Batch account that takes requests and never answers."""
+
+    def __init__(self, account: Any) -> None:
+        self.account = account
+        self.asked: list[str] = []
+
+    async def read(self, _url: str, intent: str, *, missing: Collection[str] = ()) -> Any:  # noqa: ARG002
+        self.asked.append(intent)
+        await asyncio.Event().wait()
+
+
+class Nonsense(Silent):
+    """One that answers everything with an object that lacks what every job has."""
+
+    @override
+    async def read(self, _url: str, intent: str, *, missing: Collection[str] = ()) -> Any:
+        self.asked.append(intent)
+        return b'{"id": "Render"}', None
+
+
+class Endless(Silent):
+    """One whose list of preparation tasks has a next page after each."""
+
+    def __init__(self, report: JobReport) -> None:
+        super().__init__(report.account)
+        facts = report.job.facts
+        at = facts.creation_time.isoformat()
+        told = {"id": facts.id, "creationTime": at, "state": facts.state, "stateTransitionTime": at}
+        self.job = json.dumps({**told, "jobPreparationTask": {"commandLine": "true"}}).encode()
+
+    @override
+    async def read(self, _url: str, intent: str, *, missing: Collection[str] = ()) -> Any:
+        self.asked.append(intent)
+        page = {"value": [{"nodeId": f"tvm-{len(self.asked)}"}], "odata.nextLink": f"next-{len(self.asked)}"}
+        return self.job if intent.startswith("get") else json.dumps(page).encode(), None
+
+
+async def _known(_pool_id: str | None) -> bool:
+    return True
+
+
+def test_an_answer_that_does_not_come_in_time_is_told_as_such(world: World) -> None:
+    world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    process = world.processes[0]
+    report = world.report("Render")
+    assert report.job.picture
+    assert report.job.picture.counts.active
+    silent = Silent(report.account)
+    live = LiveEvidence(process.task_queries, process.monitoring, process.round_store, process.clock, seconds=7)
+    found = world.run(live.gather(cast("BatchAccount", silent), report, knows_pool=_known))
+    assert silent.asked == ["get the job 'Render'"]
+    assert found.unknown == ("Batch didn't answer everything that was asked within 7 seconds.",)
+    assert (found.facts, found.gone, found.dependencies) == (None, False, None)
+
+
+def test_a_job_that_makes_no_sense_is_a_sentence(world: World) -> None:
+    world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    process, report = world.processes[0], world.report("Render")
+    nonsense = Nonsense(report.account)
+    live = LiveEvidence(process.task_queries, process.monitoring, process.round_store, process.clock)
+    found = world.run(live.gather(cast("BatchAccount", nonsense), report, knows_pool=_known))
+    assert found.facts is None
+    assert found.unknown[0].endswith("sent a job that makes no sense.")
+
+
+def test_preparation_that_was_not_looked_at_on_all_nodes_is_told_as_such(world: World) -> None:
+    world.create("Render", "a", "b")
+    polled_for_a_while(world)
+    process, report = world.processes[0], world.report("Render")
+    live = LiveEvidence(process.task_queries, process.monitoring, process.round_store, process.clock)
+    endless = Endless(report)
+    found = world.run(live.gather(cast("BatchAccount", endless), report, knows_pool=_known))
+    assert (found.preparation and found.preparation.nodes, len(endless.asked)) == (3, 4)
+    assert found.unknown == ("How its preparation went is known of 3 nodes only.",)

@@ -1,0 +1,83 @@
+"""Waiting tasks of more urgent jobs are counted only for an answer that shows an estimated end."""
+
+from datetime import timedelta
+
+from shared.domain.jobs.outlook import outlook_of
+from shared.domain.reports.reports import JobReport
+from shared.services.tasks.leaf_walk import LeafWalk
+from shared.services.tasks.timelines import Timelines
+from tests.services.fakes.truth import COMPLETED, RUNNING, TrueJob
+from tests.services.worlds.process import Process
+from tests.services.worlds.world import World
+
+LATER, URGENT = "nightly:job-1", "urgent"
+
+
+def change(world: World, job: TrueJob, names: list[str], state: int) -> None:
+    for name in names:
+        job.change(name, state, at=world.now(), lag=timedelta(), skew=timedelta())
+
+
+def staged(world: World, *, completes: bool = True) -> Process:
+    """A job of a schedule of which one task runs and nine wait, and a more urgent job of 40 tasks on its pool."""
+    names = [f"t{number:02}" for number in range(15)]
+    later = world.create(LATER, *names)
+    urgent = world.create(URGENT, *(f"u{number:02}" for number in range(40)))
+    later.pool_id, urgent.pool_id, urgent.priority = "Render", "render", 10
+    change(world, later, names[:6], RUNNING)
+    world.wait(61)
+    if completes:
+        change(world, later, names[:5], COMPLETED)
+    for _ in range(2):
+        world.wait(61)
+        assert world.poll()
+    world.storage.queries.clear()
+    return world.started()
+
+
+def completion(report: JobReport) -> bool:
+    """True where an end is estimated."""
+    outlook = outlook_of(report.job, report.verdict, tasks_ahead=report.tasks_ahead)
+    assert outlook
+    return outlook.estimate.completion is not None
+
+
+def test_an_estimated_end_is_taken_back_where_more_urgent_tasks_wait(world: World) -> None:
+    process = staged(world)
+    alone = world.run(process.queries.job_with_forecast("demo", LATER))
+    assert (alone.tasks_ahead, completion(alone)) == (40, False)
+    assert world.storage.queries.count("jobs") == 1
+    listed = {report.job.facts.id: report for report in world.run(process.queries.jobs("demo"))}
+    assert listed[LATER] == alone
+
+
+def test_a_job_without_an_estimated_end_is_answered_without_a_query_for_other_jobs(world: World) -> None:
+    process = staged(world, completes=False)
+    report = world.run(process.queries.job_with_forecast("demo", LATER))
+    assert report.job.picture
+    assert report.job.picture.counts.active == 9
+    assert (report.tasks_ahead, completion(report)) == (None, False)
+    assert "jobs" not in world.storage.queries
+
+
+def test_what_lies_below_a_job_is_answered_without_a_query_for_other_jobs(world: World) -> None:
+    process = staged(world)
+
+    async def ask() -> int:
+        await process.queries.failures("demo", LATER)
+        await process.queries.require_groups("demo", LATER, ())
+        timelines = Timelines(process.queries, LeafWalk(process.queries, process.cache))
+        await timelines.timeline("demo", LATER, start=None, end=None)
+        assert completion(await process.queries.job("demo", LATER))
+        found = process.task_queries.named("demo", LATER, {f"t{number:02}" for number in range(15)})
+        return len(await found)
+
+    assert world.run(ask()) == 15
+    assert "jobs" not in world.storage.queries
+
+
+def test_jobs_of_one_schedule_have_no_number_of_tasks_ahead(world: World) -> None:
+    """More urgent jobs beside them weren't read."""
+    process = staged(world)
+    (report,) = world.run(process.queries.jobs("demo", schedule="nightly"))
+    assert (report.job.facts.id, report.tasks_ahead) == (LATER, None)

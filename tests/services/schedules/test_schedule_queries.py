@@ -1,0 +1,55 @@
+"""Answers about job schedules: none is said to have made a job that wasn't looked for yet."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from shared.domain.reports.reports import JobReport
+from shared.domain.schedules.schedules import Recurrence, ScheduleFacts, first_seen
+from shared.services.queries.queries import Queries
+from shared.services.queries.schedule_queries import ScheduleQueries
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.schedules import ScheduleStore
+from tests.services.fakes.memory_tables import Connection, MemoryTables, Storage
+from tests.services.worlds.process import ACCOUNT, LoopClock
+
+_NOW = datetime(2026, 11, 21, 7, tzinfo=UTC)
+_FACTS = ScheduleFacts(
+    "Nightly", _NOW, _NOW, "active", _NOW, recurrence=Recurrence(interval="PT1M"), next_run_time=_NOW
+)
+
+
+class Meanwhile:
+    """Jobs of an account that has none; right after they were read a schedule makes one, and a poll stores that."""
+
+    def __init__(self, store: ScheduleStore) -> None:
+        self._store = store
+
+    async def jobs(self, _account_id: str, *, schedule: str | None = None) -> list[JobReport]:  # noqa: ARG002 - theirs
+        (known,) = (await self._store.load_all(ACCOUNT.key)).schedules.values()
+        later = replace(_FACTS, recent_job="Nightly:job-1", next_run_time=_NOW + timedelta(minutes=1))
+        await self._store.save_all(ACCOUNT.key, [known.seen(later, _NOW, _NOW)])
+        return []
+
+
+def test_schedules_are_read_before_the_jobs_that_they_made() -> None:
+    async def story() -> None:
+        tables = MemoryTables(Connection(Storage()))
+        store = ScheduleStore(tables)
+        queries = ScheduleQueries(
+            {ACCOUNT.id: ACCOUNT},
+            cast("Queries", Meanwhile(store)),
+            store,
+            MonitoringStore(tables),
+            clock=LoopClock(lambda: _NOW),
+            interval=timedelta(minutes=1),
+            idle=timedelta(minutes=15),
+        )
+        await store.save_all(ACCOUNT.key, [first_seen(_FACTS, _NOW)])
+        jobs, (report,) = await queries.with_jobs(ACCOUNT.id)
+        assert (jobs, report.totals.made, report.totals.unknown) == ([], 0, 0)
+        (alone,) = await queries.schedules(ACCOUNT.id)
+        assert alone.totals.unknown == 1
+
+    asyncio.run(story())

@@ -1,0 +1,28 @@
+"""What is kept of a blob's telemetry goes whole, however often whoever deletes it dies on the way."""
+
+import asyncio
+
+import pytest
+
+from shared.stores.telemetry.telemetry import TelemetryStore, place_key
+from tests.services.fakes.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
+
+_PARTITION = "demo~blob~1"
+
+
+def test_what_a_death_leaves_of_a_blob_is_found_by_its_place() -> None:
+    storage = Storage()
+    place, rows = place_key(_PARTITION), [f"n{number:06x}" for number in range(99)]
+    for row in (*rows, place.row, "s"):
+        asyncio.run(_write(storage, place.table, row))
+    dying = Connection(storage)
+    dying.arm(Fault(call=3, committed=False, kills=True))
+    with pytest.raises(ProcessDiedError):
+        asyncio.run(TelemetryStore(MemoryTables(dying)).forget(_PARTITION))
+    assert {row for _, row in storage.rows[place.table]} == {place.row}
+    asyncio.run(TelemetryStore(MemoryTables(Connection(storage))).forget(_PARTITION))
+    assert storage.rows[place.table] == {}
+
+
+async def _write(storage: Storage, table: str, row: str) -> None:
+    await MemoryTables(Connection(storage))[table].create_entity({"PartitionKey": _PARTITION, "RowKey": row})

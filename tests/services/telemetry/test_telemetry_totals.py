@@ -1,0 +1,95 @@
+"""What was taken in of an account is added once, though answers get lost and hosts add side by side."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from azure.core.exceptions import ResourceModifiedError
+
+from shared.clock import SharedClock
+from shared.domain.telemetry.records.labels import PathPattern
+from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
+from shared.errors import StorageError
+from shared.services.telemetry.telemetry_intake import TelemetryIntake
+from shared.stores.telemetry.node_index import NodeIndex
+from shared.stores.telemetry.telemetry import TelemetryStore
+from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
+from tests.services.fakes.memory_tables import Connection, Fault, MemoryTables, Storage, failure
+from tests.services.worlds.process import ACCOUNT
+
+_NOW = datetime(2026, 11, 21, tzinfo=UTC)
+_FAILS = 2
+_WRITTEN = 2  # behind the row that is read
+
+
+class _TriedAgain(Connection):
+    """The SDK's pipeline: it sends a write again whose answer is lost, and that finds another ETag."""
+
+    def _strike(self, fault: Fault) -> None:  # noqa: ARG002 - whatever befalls it
+        raise failure(ResourceModifiedError, 412)
+
+
+def _records(storage: Storage) -> int:
+    return asyncio.run(TelemetryTotalsStore(MemoryTables(Connection(storage))).load("demo")).records
+
+
+def _add(connection: Connection, mark: str) -> None:
+    asyncio.run(TelemetryTotalsStore(MemoryTables(connection)).add("demo", TelemetryTotals(records=1), _NOW, mark))
+
+
+def test_what_was_added_before_its_answer_was_lost_is_not_added_again() -> None:
+    storage = Storage()
+    _add(Connection(storage), "a")
+    connection = _TriedAgain(storage)
+    connection.arm(Fault(_WRITTEN, committed=True, kills=False))
+    _add(connection, "b")
+    assert _records(storage) == 2
+
+
+@pytest.mark.parametrize("fault", [Fault(_WRITTEN, committed=committed, kills=False) for committed in (True, False)])
+def test_what_may_not_have_been_added_is_added_once_when_it_is_tried_again(fault: Fault) -> None:
+    storage = Storage()
+    connection = Connection(storage)
+    connection.arm(fault)
+    with pytest.raises(StorageError):
+        _add(connection, "a")
+    for mark in ("b", "c", "a"):
+        _add(connection, mark)
+    assert _records(storage) == 3
+
+
+class _Gated(TelemetryTotalsStore):
+    """Each call waits for its gate, and the third one fails."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(MemoryTables(Connection(storage)))
+        self.gates = [asyncio.Event() for _ in range(6)]
+        self._calls = 0
+
+    async def add(self, account_key: str, more: TelemetryTotals, now: datetime, mark: str) -> None:
+        number = self._calls
+        self._calls += 1
+        await self.gates[number].wait()
+        if number == _FAILS:
+            raise StorageError("away")
+        await super().add(account_key, more, now, mark)
+
+
+async def test_what_is_told_side_by_side_is_lost_by_nobody_who_fails() -> None:
+    storage = Storage()
+    store, tables = _Gated(storage), MemoryTables(Connection(storage))
+    intake = TelemetryIntake(
+        [ACCOUNT], PathPattern("{node}"), TelemetryStore(tables), NodeIndex(tables), store,
+        clock=SharedClock(), retention=timedelta(days=7),
+    )  # fmt: skip
+    (lane,) = intake.lanes
+    intake.pass_over(lane, 1)
+    tasks = [asyncio.create_task(intake.tell(lane)) for _ in range(2)]
+    await asyncio.sleep(0.01)
+    intake.pass_over(lane, 10)
+    for gate in store.gates:
+        gate.set()
+        await asyncio.sleep(0.01)
+    assert [type(one) for one in await asyncio.gather(*tasks, return_exceptions=True)].count(StorageError) == 1
+    await intake.tell(lane)
+    assert (await store.load("demo")).lost == 11

@@ -1,0 +1,190 @@
+"""One running app: the real code on storage in memory and a Batch account in memory, with its own memory of both."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, override
+
+from shared.clock import SharedClock
+from shared.domain.accounts.accounts import Account
+from shared.domain.history.grains import HistoryRetention
+from shared.services.accounts.registry import Registry
+from shared.services.blobs.taken_in import TakenIn
+from shared.services.housekeeping import Housekeeping, Retention
+from shared.services.jobs.job_records import JobRecords
+from shared.services.polling.polling import Polling
+from shared.services.polling.queued_jobs import QueuedJobs
+from shared.services.polling.rounds import AccountRounds, RoundRules
+from shared.services.pools.stray_nodes import StrayNodes
+from shared.services.queries.histories import Histories
+from shared.services.queries.queries import Queries
+from shared.services.reading.long_reads import LongReads
+from shared.services.reading.task_poll import TaskPoll
+from shared.services.tasks.leaf_walk import LeafWalk
+from shared.services.tasks.task_queries import TaskQueries
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.accounts.operations import OperationStore
+from shared.stores.accounts.rounds import RoundStore
+from shared.stores.jobs.history import HistoryStore
+from shared.stores.jobs.jobs import JobStore
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.jobs.task_cache import TaskCache
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.pools.pools import PoolStore
+from shared.stores.schedules import ScheduleStore
+from tests.services.fakes.fake_batch import FakeBatch, Service
+from tests.services.fakes.memory_tables import Connection, MemoryTables, Storage
+
+OVERLAP = timedelta(seconds=30)
+INTERVAL = timedelta(minutes=1)
+BUDGET = timedelta(days=1)
+HISTORY = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
+
+
+def local_account(name: str) -> Account:
+    return Account(name, name, name, None, "http://127.0.0.1:1")
+
+
+ACCOUNT = local_account("demo")
+
+
+class LoopClock(SharedClock):
+    """The app's clock; `ahead` is by how much that of its host is wrong."""
+
+    def __init__(self, now: Callable[[], datetime], ahead: timedelta = timedelta()) -> None:
+        self.ahead = ahead
+        super().__init__(lambda: now() + self.ahead)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Of what a process is made; planted bugs replace a part."""
+
+    batch: type[FakeBatch] = FakeBatch
+    cache: type[TaskCache] = TaskCache
+    task_poll: type[TaskPoll] = TaskPoll
+    clock: type[LoopClock] = LoopClock
+    overlap: timedelta = OVERLAP
+
+
+class WatchedRounds(AccountRounds):
+    """`ended` is what the last round did."""
+
+    ended: Any = None
+
+    @override
+    async def _run(self, *args: Any, **options: Any) -> Any:
+        self.ended = None
+        self.ended = await super()._run(*args, **options)
+        return self.ended
+
+
+class Process:
+    """One running app with its own memory, which polls one account; the clock of its host is `ahead`."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        service: Service,
+        storage: Storage,
+        account: Account = ACCOUNT,
+        *,
+        ahead: timedelta = timedelta(),
+    ) -> None:
+        self.clock = recipe.clock(service.now, ahead)
+        self.connection = Connection(storage, self.clock)
+        tables = MemoryTables(self.connection)
+        self.service = service
+        self.batch = recipe.batch(account, service, self.connection)
+        self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
+        self.monitoring = MonitoringStore(tables)
+        self.plans = ReadPlanStore(tables)
+        history = HistoryStore(tables)
+        self.records = JobRecords(self.jobs, self.round_store, history, HISTORY)
+        self.task_poll = recipe.task_poll(
+            self.cache,
+            self.records,
+            self.plans,
+            overlap=recipe.overlap,
+            full_read_age=timedelta(days=1),
+            short_read=service.short_read,
+        )
+        self.rounds = WatchedRounds(
+            self.batch,
+            records=self.records,
+            rounds=self.round_store,
+            monitoring=self.monitoring,
+            task_poll=self.task_poll,
+            plans=self.plans,
+            clock=self.clock,
+            rules=RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7)),
+        )
+        operations = OperationStore(tables)
+        self.queued = QueuedJobs(
+            self.batch,
+            long_reads=LongReads(self.cache, self.records, self.plans, self.task_poll),
+            rounds=self.round_store,
+            monitoring=self.monitoring,
+            clock=self.clock,
+        )
+        self.polling = Polling(
+            {account.id: self.rounds},
+            queued={account.id: self.queued},
+            operations=operations,
+            monitoring=self.monitoring,
+            clock=self.clock,
+            interval=INTERVAL,
+            budget=BUDGET,
+        )
+        self.housekeeping = Housekeeping(
+            [account],
+            records=self.records,
+            jobs=self.jobs,
+            histories=[history, PoolHistoryStore(tables)],
+            cache=self.cache,
+            plans=self.plans,
+            operations=operations,
+            schedules=ScheduleStore(tables),
+            stray_nodes=StrayNodes(PoolStore(tables), NodeStore(tables)),
+            taken_in=TakenIn.of(tables),
+            clock=self.clock,
+            retention=Retention(
+                timedelta(days=30),
+                timedelta(days=7),
+                HISTORY,
+                timedelta(days=90),
+                timedelta(days=7),
+                timedelta(days=90),
+            ),
+        )
+        self.registry = Registry({account.id: account}, self.monitoring, self.clock, interval=INTERVAL)
+        self.queries = Queries(
+            {account.id: account},
+            self.jobs,
+            self.monitoring,
+            self.cache,
+            plans=self.plans,
+            pools=PoolStore(tables),
+            schedules=ScheduleStore(tables),
+            clock=self.clock,
+            interval=timedelta(hours=1),
+        )
+        self.task_queries = TaskQueries(LeafWalk(self.queries, self.cache))
+
+        self.histories = Histories(
+            {account.id: account},
+            jobs=self.jobs,
+            monitoring=self.monitoring,
+            history=history,
+            clock=self.clock,
+            interval=INTERVAL,
+            retention=HISTORY,
+        )
+
+    async def poll(self, *, full: bool = False) -> None:
+        """A round now, of all jobs."""
+        if full:
+            await self.rounds.run_now(None, budget=BUDGET)
+        else:
+            await self.rounds.run_if_due(timedelta(), budget=BUDGET)

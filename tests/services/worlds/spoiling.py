@@ -1,0 +1,19 @@
+"""Nonsense in stored rows, as another process, or damage, leaves it."""
+
+from typing import Any
+
+from tests.services.worlds.world import World
+
+
+def spoil(world: World, table: str, partition: str, row: str, **columns: Any) -> None:
+    """Writes nonsense into a row, under an ETag of its own."""
+    stored, _ = world.storage.rows[table][partition, row]
+    world.storage.rows[table][partition, row] = ({**stored, **columns}, f'W/"{next(world.storage.etags)}"')
+
+
+def spoil_leaves(world: World) -> None:
+    """Damages all leaves where they stand."""
+    leaves = world.storage.rows["tasks"]
+    for place, (row, etag) in leaves.items():
+        if row["RowKey"].startswith("s"):
+            leaves[place] = ({**row, "d0": b"nonsense"}, etag)

@@ -1,0 +1,320 @@
+"""An account, storage and processes that poll it, in virtual time; and the check of what they claim against the truth.
+
+The check: whatever a job's picture claims as of its `asOf` was visible at some instant between then and now, task by
+task. Where nothing changed meanwhile that leaves one answer.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.domain.accounts.operations import JobMessage
+from shared.domain.core.keys import key_of
+from shared.domain.leaves.task_lists import TaskList
+from shared.domain.reports.reports import JobReport
+from shared.domain.tasks.failures import Failures
+from shared.domain.tasks.tasks import Task
+from shared.errors import BatchscopeError
+from shared.services.round.round_under_way import RoundUnderWay
+from shared.stores.jobs.jobs import generation_partition
+from tests.domain.support.summary_oracle import blamed, told
+from tests.services.fakes.fake_batch import Service
+from tests.services.fakes.memory_tables import Fault, ProcessDiedError, Storage
+from tests.services.fakes.truth import TrueJob, Truth, counted, milliseconds
+from tests.services.fakes.virtual_time import VirtualLoop
+from tests.services.worlds.process import Process, Recipe
+
+START = datetime(2026, 11, 21, 7, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+@dataclass(slots=True)
+class World:
+    recipe: Recipe = field(default_factory=Recipe)
+    storage: Storage = field(default_factory=Storage)
+    truth: Truth = field(default_factory=Truth)
+    loop: VirtualLoop = field(default_factory=VirtualLoop)
+    messages: list[JobMessage] = field(default_factory=list)
+    _as_of: dict[tuple[str, datetime], datetime] = field(default_factory=dict)
+    service: Service = field(init=False)
+    processes: list[Process] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.service = Service(self.truth, self.now)
+        self.storage.now = self.now
+        self.processes = [self.started(), self.started()]
+
+    def started(self, ahead: timedelta = timedelta()) -> Process:
+        """A process that remembers nothing, on a host whose clock is so far ahead."""
+        return Process(self.recipe, self.service, self.storage, ahead=ahead)
+
+    def set_clocks(self, *ahead: timedelta) -> None:
+        """Both processes begin anew, on hosts whose clocks are so far ahead."""
+        self.processes = [self.started(one) for one in ahead]
+
+    def now(self) -> datetime:
+        return START + timedelta(seconds=self.loop.time())
+
+    def run[T](self, work: Coroutine[Any, Any, T]) -> T:
+        return self.loop.run_until_complete(work)
+
+    def wait(self, seconds: float) -> None:
+        self.run(asyncio.sleep(seconds))
+
+    def close(self) -> None:
+        self._bury()
+        self.loop.close()
+
+    def create(self, name: str, *tasks: str) -> TrueJob:
+        """A job with tasks, from now on."""
+        job = self.truth.create(name, self.now())
+        for task in tasks:
+            job.add(task, self.now())
+        return job
+
+    def poll(
+        self, who: int = 0, *, takes: float = 0, full: bool = False, fault: Fault | None = None, check: bool = True
+    ) -> bool:
+        """One process polls; every call to Batch takes so many seconds. True if the poll ended well; always checked."""
+        process = self.processes[who]
+        process.batch.latency = takes
+        process.connection.arm(fault)
+        done = self._polled(who, process.poll(full=full), may_fail=fault is not None)
+        process.connection.arm(None)
+        self.messages += process.polling.take_messages()
+        if check:
+            self.check(done=done, full=full, processes=[process])
+        return done
+
+    def deliver(
+        self, who: int = 0, *, budget: float = 86_400, takes: float = 0, fault: Fault | None = None, keep: bool = False
+    ) -> bool:
+        """One process gets the oldest message, if there is one, and so many seconds for it. True if that ended well.
+
+        A message whose work fails comes again; with `keep` it does so anyway, as the queue promises no better.
+        """
+        if not self.messages:
+            return True
+        message, process = self.messages.pop(0), self.processes[who]
+        process.batch.latency = takes
+        process.connection.arm(fault)
+        assert message.job is not None, "the rounds of a world have time for all of its jobs"
+        work = process.queued.run(message.job, message.until, budget=budget * SECOND)
+        (end,) = self.run(_ends(work))
+        process.connection.arm(None)
+        self._take(who, None if isinstance(end, bool) else end, may_fail=fault is not None)
+        if keep or end is not False:
+            self.messages.append(message)
+        self.check(done=False, full=False, processes=[])
+        return isinstance(end, bool)
+
+    def deliver_all(self) -> None:
+        """Until the queue is empty."""
+        for _ in range(100):
+            if not self.messages:
+                return
+            self.deliver()
+        raise AssertionError(f"the queue never gets empty: {self.messages}")
+
+    def poll_both(
+        self,
+        takes: tuple[float, float],
+        *,
+        delay: float,
+        storage_takes: tuple[float, float] = (0, 0),
+        fault: Fault | None = None,
+    ) -> None:
+        """Both processes poll, the second so many seconds later; the fault befalls the first."""
+        for process, seconds, stores in zip(self.processes, takes, storage_takes, strict=True):
+            process.batch.latency, process.connection.latency = seconds, stores
+        self.processes[0].connection.arm(fault)
+        ends = self.run(self._both(delay))
+        for who, end in enumerate(ends):
+            self._take(who, end, may_fail=fault is not None and who == 0)
+        for process in self.processes:
+            process.connection.latency = 0
+            process.connection.arm(None)
+        done = [process for process, end in zip(self.processes, ends, strict=True) if end is None]
+        for process in self.processes:
+            self.messages += process.polling.take_messages()
+        self.check(done=len(done) == len(ends), full=False, processes=done)
+
+    async def _both(self, delay: float) -> list[BaseException | None]:
+        async def later() -> None:
+            await asyncio.sleep(delay)
+            await self.processes[1].poll()
+            self._check_order(await self._reports())  # what was said before the slower one ends
+
+        return await _ends(self.processes[0].poll(), later())
+
+    def _polled(self, who: int, work: Coroutine[Any, Any, None], *, may_fail: bool) -> bool:
+        (end,) = self.run(_ends(work))
+        self._take(who, end, may_fail=may_fail)
+        return end is None
+
+    def _take(self, who: int, end: BaseException | None, *, may_fail: bool) -> None:
+        """After a poll ended, be it by an error, which only a fault may bring about."""
+        if isinstance(end, ProcessDiedError):
+            self._bury()
+            self.processes[who] = self.started(self.processes[who].clock.ahead)
+        elif end is not None and not (may_fail and isinstance(end, BatchscopeError)):
+            raise end
+
+    def _bury(self) -> None:
+        """Ends what a dead process had begun."""
+        left = asyncio.all_tasks(self.loop)
+        for task in left:
+            task.cancel()
+        if left:
+            self.run(_ends(*left))
+
+    def reports(self) -> dict[str, JobReport]:
+        """What a process that remembers nothing says of every job now, by id."""
+        return self.run(self._reports())
+
+    async def _reports(self) -> dict[str, JobReport]:
+        return {report.job.facts.id: report for report in await self.started().queries.jobs("demo")}
+
+    async def watch(self, seconds: int) -> None:
+        """Looks each second whether `asOf` went back."""
+        for _ in range(seconds):
+            self._check_order(await self._reports())
+            await asyncio.sleep(1)
+
+    def report(self, name: str) -> JobReport:
+        return self.reports()[name]
+
+    def cached(self, name: str) -> dict[str, Task]:
+        """The tasks of a job as they are stored, by id."""
+        return self.run(self._cached(name))
+
+    async def _cached(self, name: str) -> dict[str, Task]:
+        found = self.started().task_queries.tasks("demo", name, TaskList(limit=1_000_000))
+        return {task.id: task async for batch in found for task in batch}
+
+    def failures(self, name: str) -> Failures | None:
+        """The failures of a job as the head of the generation that is served has them."""
+        job = self.report(name).job
+        assert job.picture
+        partition = generation_partition("demo", job.key, job.picture.generation)
+        head = self.run(self.started().cache.load_head(partition))
+        return head.failures if head else None
+
+    def check(self, *, done: bool, full: bool, processes: list[Process]) -> None:
+        """Raises AssertionError where a claim isn't true; after a poll that ended well every claim must be fresh."""
+        reports = self.reports()
+        self._check_order(reports)
+        ends = [process.rounds.ended for process in processes]
+        done = done and all(end is not None and not end.reason for end in ends)
+        failed = {key for end in ends if end for key in (*end.failures, *end.overtaken, *self._elsewhere(end))}
+        for name, report in reports.items():
+            self._check_incarnation(name, report)
+            if not report.job.deleted:
+                self._check_claim(name, report, done=done and report.job.key not in failed)
+            if done and not report.job.deleted and report.job.key not in failed:
+                self._check_insight(name, report)
+        if done:
+            dates = [process.batch.list_date for process in processes if process.batch.list_date]
+            for process in processes if dates else ():
+                self._check_freshness(reports, process, full=full, first=min(dates))
+
+    def _check_order(self, reports: dict[str, JobReport]) -> None:
+        """No job is ever said to be as of earlier than before."""
+        for name, report in reports.items():
+            key, as_of = (name, report.job.facts.creation_time), report.verdict.as_of
+            before = self._as_of.get(key)
+            if before and not report.job.deleted:
+                assert as_of is not None, f"{name} was said to be as of {before}, and now of no time"
+                assert as_of >= before, f"{name} is said to be as of {as_of}, and was as of {before} before"
+            if as_of:
+                self._as_of[key] = as_of
+
+    def _queued(self) -> set[str]:
+        """Jobs that were left to the queue when the last round began."""
+        last = self.run(self.started().round_store.load("demo"))
+        return set(last.queued) if last else set()
+
+    def _elsewhere(self, ended: RoundUnderWay) -> set[str]:
+        """Jobs that a round left to the queue, or found there: a mark may run out during the round."""
+        return self._queued() | set(ended.last.queued if ended.last else ())
+
+    def _check_incarnation(self, name: str, report: JobReport) -> None:
+        """What is called exact is of one job alone: as of no earlier than its creation, and every task its own."""
+        picture = report.job.picture
+        if picture is None or report.verdict.level != "exact":
+            return
+        created = report.job.facts.creation_time
+        assert picture.as_of >= created, f"{name} is said to be as of {picture.as_of}, before it was created"
+        (job,) = [job for job in self.truth.jobs[name] if job.created == created]
+        own = {(task, milliseconds(true.changes[0].occurred)) for task, true in job.tasks.items()}
+        strange = {(task.id, task.creation) for task in self.cached(name).values()} - own
+        assert not strange, f"{name} of {created} is said to have tasks of another job: {strange}"
+
+    def _check_claim(self, name: str, report: JobReport, *, done: bool) -> None:
+        picture, now = report.job.picture, self.now()
+        if picture is None or self.truth.is_unsettled(name, picture.as_of, now):
+            return
+        job = self.truth.at(name, picture.as_of)
+        if job is not None and job.drifts:
+            self._check_exact(name, report, job)
+            return
+        assert job is not None, f"{name} is said to be there as of {picture.as_of}, when it was not"
+        assert report.job.facts.creation_time == job.created, f"the tasks of {name} are those of a job deleted before"
+        tasks = self.cached(name)
+        since = now if report.job.sealed else picture.as_of  # what is sealed holds for good
+        for task in job.tasks.keys() | tasks.keys():
+            possible = job.tasks[task].seen_between(since, now) if task in job.tasks else {None}
+            assert tasks.get(task) in possible, (
+                f"{task} of {name} is said to be {tasks.get(task)} as of {picture.as_of}, now {now}; was {possible}"
+            )
+        if done:
+            assert picture.counts == counted(tasks.values()), f"the counts of {name} are not those of its tasks"
+
+    def _check_insight(self, name: str, report: JobReport) -> None:
+        """Whatever happened to the polls, what is summed up of a job's tasks is what they say one by one."""
+        rows, picture = list(self.cached(name).values()), report.job.picture
+        assert picture, f"{name} was polled, and there is no picture of it"
+        assert picture.insight, f"{name} was polled, and there is no insight into it"
+        assert picture.insight.unpack() == told(rows), f"the insight into {name} is not that into its tasks"
+        assert self.failures(name) == blamed(rows), f"failures of {name} are grouped as those of its tasks are not"
+
+    def _check_exact(self, name: str, report: JobReport, job: TrueJob) -> None:
+        """Of what deltas can't show, `exact` still promises: where nothing moved since asOf, the counts are right."""
+        picture, now = report.job.picture, self.now()
+        as_of = report.verdict.as_of
+        if picture and as_of and report.verdict.level == "exact" and job.is_still(as_of, now):
+            truth = job.counts(now)
+            assert picture.counts == truth, f"the counts of {name} are said to be exactly {picture.counts}, are {truth}"
+
+    def _check_freshness(self, reports: dict[str, JobReport], process: Process, *, full: bool, first: datetime) -> None:
+        """Every job is as of this process's T0, or of the `first` of all if a new generation took over meanwhile."""
+        t0, now, ended = process.batch.list_date, self.now(), process.rounds.ended
+        if t0 is None or ended is None or ended.reason:
+            return
+        elsewhere = self._elsewhere(ended)
+        for name, jobs in self.truth.jobs.items():
+            if (
+                self.truth.is_unsettled(name, t0, now)
+                or key_of(name) in ended.failures
+                or key_of(name) in ended.overtaken
+                or key_of(name) in elsewhere
+            ):
+                continue
+            report = reports.get(name)
+            if any(job.listed(t0) for job in jobs):
+                assert report is not None, f"{name} is not known"
+                assert not report.job.deleted, f"{name} is there and said to be deleted"
+                picture = report.job.picture
+                replaced = picture and (picture.source == "fullRead" or picture.moved_at >= first)
+                since = first if replaced else t0  # the other poll's word is then of the picture before
+                assert report.job.sealed or (picture and picture.looked_at >= since), (
+                    f"{name} was polled and is not fresh"
+                )
+            elif full and report is not None and not any(job.is_there(t0) for job in jobs):
+                assert report.job.deleted, f"{name} is gone and said to be there"
+
+
+async def _ends(*work: Awaitable[Any]) -> list[Any]:
+    return list(await asyncio.gather(*work, return_exceptions=True))

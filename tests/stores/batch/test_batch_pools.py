@@ -1,0 +1,315 @@
+"""Pools and nodes as the service sends them: recorded shapes, nonsense, pages, and what is never kept."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from aiohttp import web
+
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.nodes import NodeCounts, NodeError, RecentTask, StartRun
+from shared.domain.pools.pool_settings import AutoScale, Problem
+from shared.domain.pools.pools import Size
+from shared.errors import BatchAnswerError
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_node_rows import counts_of, known_nodes_of, nodes_of
+from shared.stores.batch.batch_pool_rows import pool_of, pools_of
+from shared.stores.batch.batch_pools import BatchPools, ToldNodes
+from shared.stores.batch.batch_rows import NONSENSE
+from tests.stores.batch.test_failing_batch import CASES, Service, account, service
+
+__all__ = ["account", "service"]
+AT = "2026-11-21T12:00:00.1234567Z"
+MOMENT = datetime(2026, 11, 21, 12, 0, 0, 123_000, UTC)
+POOL = {
+    "id": "Pool-1", "creationTime": AT, "state": "active", "stateTransitionTime": AT, "vmSize": "standard_d1_v2",
+}  # fmt: skip
+NODE = {"id": "tvm-1", "state": "idle", "stateTransitionTime": AT}
+
+
+def body(*rows: Any, link: str | None = None) -> bytes:
+    return json.dumps({"value": rows} | ({"odata.nextLink": link} if link else {})).encode()
+
+
+async def counted(source: BatchPools) -> list[dict[str, NodeCounts]]:
+    return [counts async for counts in source.node_counts()]
+
+
+def test_a_pool_is_read_with_all_that_is_told_of_it() -> None:
+    row = POOL | {
+        "allocationState": "steady", "allocationStateTransitionTime": AT, "currentDedicatedNodes": 3,
+        "currentLowPriorityNodes": 1, "targetDedicatedNodes": 4, "targetLowPriorityNodes": 0, "taskSlotsPerNode": 2,
+        "resizeErrors": [{"code": "AllocationTimedOut", "message": "Late, AccountKey=abc.", "values": []}],
+        "enableAutoScale": True, "autoScaleFormula": "x", "autoScaleEvaluationInterval": "PT5M",
+        "autoScaleRun": {"timestamp": AT, "results": "y", "error": {"code": "z", "values": []}},
+    }  # fmt: skip
+    facts = pool_of(json.dumps(row).encode())
+    assert (facts.dedicated, facts.spot, facts.slots_per_node, facts.nodes) == (Size(3, 4), Size(1, 0), 2, 4)
+    assert facts.resize_errors == (Problem("AllocationTimedOut", "Late, AccountKey=[redacted]"),)
+    assert facts.auto_scale == AutoScale("x", "PT5M", MOMENT, "y", Problem("z", ""))
+    assert (facts.creation_time, facts.allocation_state_transition_time) == (MOMENT, MOMENT)
+
+
+def test_a_pool_of_which_little_is_told_has_defaults() -> None:
+    ((facts,), _), link = pools_of(body(POOL, link="http://x/y"))
+    assert (facts.dedicated, facts.slots_per_node, facts.auto_scale, facts.resize_errors) == (Size(0), 1, None, ())
+    assert link == "http://x/y"
+
+
+def test_what_is_told_of_autoscaling_that_is_off_says_nothing() -> None:
+    ((facts,), _), _ = pools_of(body(POOL | {"enableAutoScale": False, "autoScaleFormula": "old"}))
+    assert facts.auto_scale is None
+
+
+def test_a_start_task_is_kept_without_its_secrets() -> None:
+    task = {
+        "commandLine": "run --token abcdefgh",
+        "resourceFiles": [{"httpUrl": "https://a/b?sig=hunter2"}],
+        "environmentSettings": [
+            {"name": "API_KEY", "value": "hunter2"},
+            {"name": "EMPTY"},
+            {"name": "MODE", "value": "hunter2"},
+        ],
+        "waitForSuccess": False,
+        "maxTaskRetryCount": 2,
+    }
+    ((facts,), _), _ = pools_of(body(POOL | {"startTask": task}))
+    assert facts.start_task
+    assert facts.start_task.command_line == "run --token [redacted]"
+    assert facts.start_task.environment == (
+        ("API_KEY", "[redacted]"), ("EMPTY", ""), ("MODE", "[redacted]"),
+    )  # fmt: skip
+    assert (facts.start_task.waits_for_success, facts.start_task.retries) == (False, 2)
+    assert "hunter2" not in repr(facts)
+
+
+def test_a_node_is_read_with_all_that_is_told_of_it() -> None:
+    row = NODE | {
+        "isDedicated": False, "schedulingState": "disabled", "lastBootTime": AT, "allocationTime": AT,
+        "runningTasksCount": 1, "runningTaskSlotsCount": 2, "totalTasksRun": 3, "totalTasksSucceeded": 2,
+        "vmSize": "standard_d1_v2",
+        "startTaskInfo": {
+            "state": "completed", "startTime": AT, "endTime": AT, "exitCode": 7, "result": "failure", "retryCount": 1,
+            "failureInfo": {"category": "usererror", "code": "FailureExitCode", "message": "sig=abc"},
+        },
+        "errors": [{"code": "DiskFull", "message": "pwd=abc", "errorDetails": []}],
+        "recentTasks": [{"taskUrl": "u", "jobId": "j", "taskId": "t", "taskState": "running", "executionInfo": {}}],
+    }  # fmt: skip
+    (node,), _ = nodes_of(body(row), 5)
+    at = to_milliseconds(MOMENT)
+    assert node[1:12] == ("idle", False, at, at, at, "disabled", 1, 2, 3, 2, "standard_d1_v2")
+    assert node.start == StartRun(
+        "completed", "failure", 7, at, at, 1, "usererror", "FailureExitCode", "sig=[redacted]"
+    )
+    assert node.errors == (NodeError("DiskFull", "pwd=[redacted]"),)
+    assert (node.recent, node.recent_at) == ((RecentTask("j", "t", "running"),), 5)
+
+
+def test_counts_are_those_of_states_in_the_words_of_node_lists() -> None:
+    zero = {"creating": 0, "idle": 0, "total": 0}
+    counts, _ = counts_of(
+        body({"poolId": "Pool", "dedicated": {**zero, "startTaskFailed": 2, "total": 2}, "lowPriority": {"idle": 1}})
+    )
+    assert counts == {"Pool": (("idle", False, 1), ("starttaskfailed", True, 2))}
+    assert counts_of(body({"poolId": "Pool"}))[0] == {"Pool": ()}
+
+
+@pytest.mark.parametrize(
+    ("parse", "row"),
+    [
+        (pools_of, {}), (pools_of, POOL | {"id": None}), (pools_of, "Pool-1"), (counts_of, {"poolId": 7}),
+        (counts_of, {"poolId": "p", "dedicated": {"idle": "x"}}),
+    ],
+)  # fmt: skip
+def test_rows_that_make_no_sense_are_refused(parse: Callable[[bytes], Any], row: Any) -> None:
+    with pytest.raises(NONSENSE):
+        parse(body(row))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"vmSize": None}, {"creationTime": "soon"}, {"currentDedicatedNodes": "many"}, {"resizeErrors": {}},
+        {"enableAutoScale": True, "autoScaleRun": {"timestamp": "just now"}},
+    ],
+)  # fmt: skip
+async def test_a_pool_that_makes_no_sense_spoils_no_other(
+    service: Service, account: BatchAccount, wrong: dict[str, Any]
+) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(POOL | wrong | {"id": "Odd"}, POOL))
+
+    service.answer = answer
+    found = await BatchPools(account).fetch_pools()
+    assert [facts.id for facts in found.pools] == ["Pool-1"]
+    assert list(found.nonsense) == ["odd"]
+    assert found.nonsense["odd"].startswith("What Batch tells of the pool 'Odd' makes no sense: ")
+    with pytest.raises(NONSENSE):
+        pool_of(json.dumps(POOL | wrong).encode())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"id": None}, {"state": 1}, {"stateTransitionTime": "x"}, {"errors": {}}, {"recentTasks": [1]}]
+)
+def test_nodes_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(NONSENSE):
+        nodes_of(body(NODE | wrong), 0)
+    with pytest.raises(NONSENSE):
+        known_nodes_of(body(NODE | wrong), {})
+
+
+async def test_a_node_that_is_told_as_before_is_not_parsed_again_and_any_other_is(
+    service: Service, account: BatchAccount
+) -> None:
+    told: dict[str, dict[str, Any]] = {"tvm-1": NODE, "tvm-2": NODE | {"id": "tvm-2"}}
+
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(*told.values()))
+
+    service.answer = answer
+    source = BatchPools(account)
+    first = await source.fetch_nodes("pool")
+    told["tvm-2"] |= {"runningTasksCount": 4}
+    second = await source.fetch_nodes("pool")
+    assert second.nodes == tuple(nodes_of(body(*told.values()), 0)[0])
+    assert [new is old for new, old in zip(second.nodes, first.nodes, strict=True)] == [True, False]
+    other = await source.fetch_nodes("other")
+    assert other.nodes == second.nodes
+    assert other.nodes[0] is not second.nodes[0]
+    recent = await source.fetch_nodes("pool", recent_as_of=MOMENT)
+    assert {node.recent_at for node in recent.nodes} == {to_milliseconds(MOMENT)}
+    assert (await source.fetch_nodes("pool")).nodes == second.nodes
+
+
+async def test_what_was_told_of_nodes_is_forgotten_with_their_pool(service: Service, account: BatchAccount) -> None:
+    rows = [NODE]
+
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(*rows))
+
+    service.answer = answer
+    source = BatchPools(account)
+    first = (await source.fetch_nodes("Pool")).nodes[0]
+    rows[:] = [POOL | {"id": "Pool"}]
+    await source.fetch_pools()
+    rows[:] = [NODE]
+    assert (await source.fetch_nodes("Pool")).nodes[0] is first
+    rows[:] = [POOL | {"id": "Another"}]
+    await source.fetch_pools()
+    rows[:] = [NODE]
+    assert (await source.fetch_nodes("Pool")).nodes[0] is not first
+
+
+async def test_what_was_told_of_nodes_has_one_bound_for_all_accounts(service: Service, account: BatchAccount) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(NODE, NODE | {"id": "tvm-2"}))
+
+    service.answer = answer
+    told = ToldNodes(most=3)
+    sources = [BatchPools(account, told), BatchPools(account, told)]
+    firsts = [(await source.fetch_nodes(name)).nodes for source, name in zip(sources, ("a", "b"), strict=True)]
+    again = [(await source.fetch_nodes(name)).nodes for source, name in zip(sources, ("a", "b"), strict=True)]
+    assert [new[0] is old[0] for new, old in zip(again, firsts, strict=True)] == [True, False]
+
+
+def test_what_is_taken_or_of_a_pool_that_is_gone_makes_room() -> None:
+    nodes = {bytes([number]): node for number, node in enumerate(nodes_of(body(NODE, NODE), 0)[0])}
+    told = ToldNodes(most=2)
+    told.keep("one", "a", nodes)
+    told.keep("two", "a", nodes)
+    assert told.take("two", "a") == {}
+    told.forget_others("two", ())
+    assert told.take("one", "a") == nodes
+    told.keep("two", "a", nodes)
+    told.forget_others("two", {"b"})
+    told.keep("one", "a", nodes)
+    assert told.take("one", "a") == nodes
+
+
+@pytest.mark.parametrize("read", ["pools", "pool", "nodes", "counts"])
+@pytest.mark.parametrize("case", sorted(CASES.keys() - {"hanging", "trickling"}))
+async def test_every_way_to_fail_is_told_in_a_sentence(
+    service: Service, account: BatchAccount, case: str, read: str
+) -> None:
+    service.answer, kind, words = CASES[case]
+    source = BatchPools(account)
+    reads: dict[str, Callable[[], Any]] = {
+        "pools": source.fetch_pools,
+        "pool": lambda: source.fetch_pool("pool"),
+        "nodes": lambda: source.fetch_nodes("pool"),
+        "counts": lambda: counted(source),
+    }
+    with pytest.raises(kind, match=words):
+        await reads[read]()
+
+
+async def test_lists_go_on_over_short_and_empty_pages_and_ids_are_escaped(
+    service: Service, account: BatchAccount
+) -> None:
+    asked: list[str] = []
+    own = account.account.endpoint
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        asked.append(str(request.rel_url))
+        pages = [body(link=f"{own}/second"), body(NODE, link=f"{own}/third"), body(NODE | {"id": "tvm-2"})]
+        return web.Response(body=pages[len(asked) - 1])
+
+    service.answer = answer
+    found = await BatchPools(account).fetch_nodes("a/b?c", changed_since=MOMENT)
+    assert ([node.id for node in found.nodes], found.pages) == (["tvm-1", "tvm-2"], 3)
+    assert urlsplit(asked[0]).path == "/pools/a%2Fb%3Fc/nodes"
+    query = parse_qs(urlsplit(asked[0]).query)
+    assert query["$filter"] == ["stateTransitionTime ge DateTime'2026-11-21T12:00:00.123Z'"]
+    assert "recentTasks" not in query["$select"][0]
+    assert asked[1:] == ["/second", "/third"]
+
+
+async def test_node_counts_are_followed_over_pages_of_the_services_own_length(
+    service: Service, account: BatchAccount
+) -> None:
+    asked: list[str] = []
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        asked.append(str(request.rel_url))
+        counted = {"poolId": f"Pool-{len(asked)}", "dedicated": {"idle": len(asked)}}
+        link = {"link": f"{account.account.endpoint}/second"} if len(asked) == 1 else {}
+        return web.Response(body=body(counted, **link))
+
+    service.answer = answer
+    found = await counted(BatchPools(account))
+    assert found == [{"pool-1": (("idle", True, 1),)}, {"pool-2": (("idle", True, 2),)}]
+    assert "maxresults" not in asked[0]
+    assert asked[1:] == ["/second"]
+
+
+async def test_a_next_link_to_another_host_is_not_followed(service: Service, account: BatchAccount) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(POOL, link="http://127.0.0.1:9/elsewhere"))
+
+    service.answer = answer
+    with pytest.raises(BatchAnswerError, match="another host"):
+        await BatchPools(account).fetch_pools()
+    assert service.requests == 1
+
+
+async def test_a_list_of_pools_without_a_date_is_refused(service: Service, account: BatchAccount) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body(POOL), headers={"Date": "some day"})
+
+    service.answer = answer
+    with pytest.raises(BatchAnswerError, match="bears no date"):
+        await BatchPools(account).fetch_pools()
+
+
+async def test_requests_are_counted(service: Service, account: BatchAccount) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=body())
+
+    service.answer = answer
+    source = BatchPools(account)
+    await source.fetch_pools()
+    await counted(source)
+    assert (source.calls, account.calls) == (2, 2)
