@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench._rows import figure, limit, row, table
+from bench.report.rows import figure, limit, row, table
 from local.dev.checking.figures import code_version, markdown, replaced
 from local.dev.scripts import script_names
 from local.dev.system.checkout import HERE

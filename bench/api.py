@@ -26,9 +26,9 @@ from statistics import median
 from typing import Any
 from urllib.parse import quote
 
-from bench._api_stage import LARGE, ROUND_SECONDS, SMALL, ApiStage, HistoryRows, api_stage
-from bench._load import Load, cpu_of, load, peak_of
-from bench._rows import answer, row, table
+from bench.parts.api_stage import LARGE, ROUND_SECONDS, SMALL, ApiStage, HistoryRows, api_stage
+from bench.parts.load import Load, cpu_of, load, peak_of
+from bench.report.rows import answer, row, table
 from shared.stores.tables.tables import Tables
 
 MEASURED_PATHS = ("functions", "shared")

@@ -17,8 +17,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from bench._import_tree import import_tree, shown
-from bench._rows import answer, row, table
+from bench.parts.import_tree import import_tree, shown
+from bench.report.rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.dev.system.checkout import HERE
@@ -34,7 +34,7 @@ import {}
 print((time.process_time() - cpu) * 1e3, (time.monotonic() - start) * 1e3)
 """
 _FIRST_USES = {"request": "process start to first answer", "tick": "process start to the end of the first tick"}
-_LATER = "from bench._first_use import import_all; import_all()"
+_LATER = "from bench.measured.first_use import import_all; import_all()"
 
 
 class Took(NamedTuple):
@@ -61,13 +61,13 @@ def _turn(environment: Mapping[str, str]) -> Iterator[tuple[str, Took]]:
         yield module, _process(["-c", _PROBE.format(module)], environment)
     for name in _FIRST_USES:
         for mode in (name, f"eager-{name}"):
-            yield mode, _process(["-m", "bench._first_use", mode, str(time.monotonic())], environment)
+            yield mode, _process(["-m", "bench.measured.first_use", mode, str(time.monotonic())], environment)
 
 
 @contextmanager
 def _stage() -> Iterator[dict[str, str]]:
     """Settings of an app with a storage and an account, on a machine with no bytecode but what runs here make."""
-    command = (sys.executable, "-m", "bench._filled_emulator")
+    command = (sys.executable, "-m", "bench.emulated.filled_emulator")
     with tempfile.TemporaryDirectory() as folder, Children() as children:
         program = azurite_program(HERE, log=Path(folder) / "azurite.log", environment=os.environ)
         storage = StorageAddresses.announced(children.start(program)).connection_string

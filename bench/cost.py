@@ -19,8 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench._cost_model import Case, Line, Month, bill, rates_of
-from bench._rows import answer, row
+from bench.parts.cost_model import Case, Line, Month, bill, rates_of
+from bench.report.rows import answer, row
 from local.azurite import StorageAddresses, azurite_program
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.dev.checking.figures import code_version, markdown, replaced
@@ -49,7 +49,7 @@ def measured(case: Case) -> dict[str, Any]:
     """The counts of a shape."""
     print(f"measuring {case}", file=sys.stderr, flush=True)
     with _stage(case) as stage:
-        command = (sys.executable, "-m", "bench._cost_app", json.dumps(asdict(case) | stage))
+        command = (sys.executable, "-m", "bench.measured.cost_app", json.dumps(asdict(case) | stage))
         done = subprocess.run(command, cwd=HERE.root, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found

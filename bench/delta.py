@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench._delta_parts import Stack
-from bench._growth_chart import Line, chart
-from bench._host_memory import host_peak
-from bench._rows import answer, row, table
+from bench.measured.host_memory import host_peak
+from bench.parts.delta_parts import Stack
+from bench.report.growth_chart import Line, chart
+from bench.report.rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
@@ -45,7 +45,7 @@ class Stage:
         told = {
             "emulator": self.emulator, "controls": self.controls, "storage": self.storage, "kind": kind, "count": count,
         }  # fmt: skip
-        command = (sys.executable, "-m", "bench._delta_app", scenario, json.dumps(told))
+        command = (sys.executable, "-m", "bench.measured.delta_app", scenario, json.dumps(told))
         done = subprocess.run(command, cwd=HERE.root, check=True, stdout=subprocess.PIPE, text=True)
         found: dict[str, Any] = json.loads(done.stdout)
         return found
@@ -60,7 +60,7 @@ class Stage:
 @contextmanager
 def _stage(*, stepped: bool = False) -> Iterator[Stage]:
     """Azurite in memory and a filled emulator, both gone afterwards; its clock may be one that is stepped."""
-    command = (sys.executable, "-m", "bench._filled_emulator", *(("--stepped",) if stepped else ()))
+    command = (sys.executable, "-m", "bench.emulated.filled_emulator", *(("--stepped",) if stepped else ()))
     with tempfile.TemporaryDirectory() as logs, Children() as children:
         program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
         addresses = StorageAddresses.announced(children.start(program))

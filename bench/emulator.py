@@ -23,7 +23,7 @@ from urllib.parse import quote
 import aiohttp
 import orjson
 
-from bench._load import CLOCK_TICKS, cpu_of
+from bench.parts.load import CLOCK_TICKS, cpu_of
 
 MEASURED_PATHS = ("local/batch_emulator",)
 

@@ -19,9 +19,9 @@ from typing import Any
 
 from azure.storage.blob import BlobServiceClient
 
-from bench import _telemetry
-from bench._ingest_memory import blob_of
-from bench._rows import answer, row, table
+from bench.measured.ingest_memory import blob_of
+from bench.parts import telemetry
+from bench.report.rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
@@ -41,14 +41,14 @@ def measure(megabytes: int) -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         files = Path(folder)
         few = _SPEED * _MB
-        lines = _run("lines", _file(files / "few.lines", _telemetry.lines(few)))
-        in_order = _run("lines", _file(files / "sorted.lines", _telemetry.lines(few, is_sorted=True)))
-        frames = _run("frames", _file(files / "few.frames", b"".join(_telemetry.frames(few))))
+        lines = _run("lines", _file(files / "few.lines", telemetry.lines(few)))
+        in_order = _run("lines", _file(files / "sorted.lines", telemetry.lines(few, is_sorted=True)))
+        frames = _run("frames", _file(files / "few.frames", b"".join(telemetry.frames(few))))
     stored = _stored(megabytes)
     begin = int((datetime.now(UTC) - _KEPT).timestamp() * 1000)
-    text = _memory({blob_of(0): _telemetry.lines(many, begin=begin)})
-    packed = _memory({blob_of(0): b"".join(_telemetry.frames(many, begin=begin))})
-    shortest = _memory({blob_of(lane): _telemetry.shortest_records() for lane in range(_LANES)})
+    text = _memory({blob_of(0): telemetry.lines(many, begin=begin)})
+    packed = _memory({blob_of(0): b"".join(telemetry.frames(many, begin=begin))})
+    shortest = _memory({blob_of(lane): telemetry.shortest_records() for lane in range(_LANES)})
     caught, live = stored["catchUp"], stored["live"]
     for name, told in (("line protocol", lines), ("line protocol, fields sorted", in_order)):
         speed, other = told["count"] / told["ours"], told["count"] / told["other"]
@@ -74,7 +74,7 @@ def _stored(megabytes: int) -> dict[str, Any]:
         program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
         storage = StorageAddresses.announced(children.start(program)).connection_string
         told = {"storage": storage, "megabytes": megabytes, "nodes": _NODES}
-        return _answered("bench._ingest_stored", json.dumps(told))
+        return _answered("bench.measured.ingest_stored", json.dumps(told))
 
 
 def _memory(blobs: dict[str, bytes]) -> float:
@@ -82,11 +82,11 @@ def _memory(blobs: dict[str, bytes]) -> float:
     with tempfile.TemporaryDirectory() as logs, Children() as children:
         program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
         storage = StorageAddresses.announced(children.start(program)).connection_string
-        little = b"".join(_telemetry.flushes(2, cpus=2, begin=_telemetry.BEGIN))
+        little = b"".join(telemetry.flushes(2, cpus=2, begin=telemetry.BEGIN))
         for container, some in (("warm", dict.fromkeys(blobs, little)), ("many", blobs)):
             _written(storage, container, some)
         told = {"storage": storage, "warm": "warm", "container": "many", "lanes": len(blobs)}
-        return float(_answered("bench._ingest_memory", json.dumps(told))["peak"])
+        return float(_answered("bench.measured.ingest_memory", json.dumps(told))["peak"])
 
 
 def _written(storage: str, container: str, blobs: dict[str, bytes]) -> None:
@@ -101,7 +101,7 @@ def _written(storage: str, container: str, blobs: dict[str, bytes]) -> None:
 
 def _run(scenario: str, path: Path) -> dict[str, Any]:
     print(f"{scenario}: {path.stat().st_size / _MB:,.1f} MB", file=sys.stderr, flush=True)
-    return _answered("bench._ingest_app", scenario, str(path))
+    return _answered("bench.measured.ingest_app", scenario, str(path))
 
 
 def _answered(module: str, *arguments: str) -> dict[str, Any]:

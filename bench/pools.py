@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bench._rows import answer, row, table
+from bench.report.rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
@@ -30,7 +30,7 @@ _BAR = 3
 @contextmanager
 def _stage() -> Iterator[dict[str, str]]:
     """Azurite in memory and an emulator that can be filled, both gone afterwards."""
-    command = (sys.executable, "-m", "bench._filled_emulator", "--stepped")
+    command = (sys.executable, "-m", "bench.emulated.filled_emulator", "--stepped")
     with tempfile.TemporaryDirectory() as logs, Children() as children:
         program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
         addresses = StorageAddresses.announced(children.start(program))
@@ -49,7 +49,7 @@ def _run(pools: int, *, moving: int, busy: bool) -> dict[str, Any]:
     print(f"{pools} pools of {_NODES}, {changed} nodes of {moving} change, busy: {busy}", file=sys.stderr, flush=True)
     with _stage() as stage:
         told = stage | {"pools": pools, "nodes": _NODES, "changed": changed, "moving": moving, "busy": busy}
-        command = (sys.executable, "-m", "bench._pools_app", json.dumps(told))
+        command = (sys.executable, "-m", "bench.measured.pools_app", json.dumps(told))
         done = subprocess.run(command, cwd=HERE.root, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found

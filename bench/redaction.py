@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bench._rows import answer, row, table
+from bench.report.rows import answer, row, table
 from shared.domain.redaction.redaction import redacted
 
 MEASURED_PATHS = ("shared/domain/redaction/secrets", "shared/domain/redaction/redaction.py", "tests/data/redaction")

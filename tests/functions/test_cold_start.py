@@ -23,7 +23,7 @@ OPENED = """
 import json, os, sys
 opened = []
 sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
-from bench._first_use import import_all
+from bench.measured.first_use import import_all
 import function_app
 import_all()
 own = [name for name in opened if name.startswith((os.path.abspath("functions"), os.path.abspath("shared")))]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bench import all as benches
-from bench._rows import answer, row
+from bench.report.rows import answer, row
 from local.dev.system.checkout import HERE
 from local.prove import all as proofs
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bench._load import Load
 from bench.api import Polled
+from bench.parts.load import Load
 
 NOTHING = "a function that does nothing"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bench import cold
-from bench._import_tree import import_tree
-from bench._rows import row
+from bench.parts.import_tree import import_tree
+from bench.report.rows import row
 from local.dev.system.checkout import HERE
 
 

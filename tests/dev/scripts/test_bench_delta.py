@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from bench._delta_parts import Stack
-from bench._host_memory import host_peak
 from bench.delta import _overlapping, _stage
+from bench.measured.host_memory import host_peak
+from bench.parts.delta_parts import Stack
 
 pytestmark = pytest.mark.usefixtures("azurite_folder")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bench._cost_model import Case, Month, bill, rates_of
 from bench.cost import COUNTS, LARGE, PAGE, PRICES, SHAPES, SMALL, TWO_CASES, main, page_with, section, values_of
+from bench.parts.cost_model import Case, Month, bill, rates_of
 
 STORED = json.loads(COUNTS.read_text(encoding="utf-8"))
 TOLD = json.loads(PRICES.read_text(encoding="utf-8"))

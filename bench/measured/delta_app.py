@@ -1,7 +1,7 @@
 """One side of `bench delta` in a process of its own: scenarios of the app's services against what they replace.
 
-`python -m bench._delta_app SCENARIO JSON` runs one scenario and prints its figures as a line of JSON; progress goes to
-stderr. CPU is this process's own, all threads; the emulator and Azurite run elsewhere.
+`python -m bench.measured.delta_app SCENARIO JSON` runs one scenario and prints its figures as a line of JSON; progress
+goes to stderr. CPU is this process's own, all threads; the emulator and Azurite run elsewhere.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from typing import Any
 from azure.core.exceptions import ServiceRequestError, ServiceResponseError
 from azure.data.tables.aio import TableClient
 
-from bench._delta_parts import App, Reader, Stack
-from bench._load import peak_of
+from bench.parts.delta_parts import App, Reader, Stack
+from bench.parts.load import peak_of
 from shared.garbage import collect_rarely
 from shared.settings import read_settings
 

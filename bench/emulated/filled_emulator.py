@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from bench._filled_pools import PoolFilling
+from bench.emulated.filled_pools import PoolFilling
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Failure, Job, Task

@@ -20,7 +20,7 @@ from typing import Any
 
 import aiohttp
 
-from bench._delta_parts import Stack, post
+from bench.parts.delta_parts import Stack, post
 from local.azurite import StorageAddresses, azurite_program
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.dev.running.stack import Emulated, Options, app_settings, host_program
@@ -39,7 +39,7 @@ ROUND_SECONDS = 60.0
 _CHANGE_SECONDS, _CHANGED, _CHANGED_JOBS = 5, 100, 10
 _MINUTE, _DAY = 60_000, 86_400_000  # milliseconds
 _HOURS = 24
-_BARE = Path(__file__).parent / "_bare_app"
+_BARE = Path(__file__).parents[1] / "bare_app"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ async def api_stage(tasks: int, jobs: int) -> AsyncIterator[ApiStage]:
         logs = Path(folder)
         program = azurite_program(HERE, log=logs / "azurite.log", environment=os.environ)
         storage = StorageAddresses.announced(children.start(program)).connection_string
-        command = (sys.executable, "-m", "bench._filled_emulator")
+        command = (sys.executable, "-m", "bench.emulated.filled_emulator")
         with subprocess.Popen(  # noqa: ASYNC220 - nothing else is under way yet
             command, cwd=HERE.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as emulator:

@@ -1,7 +1,7 @@
 """The app's side of `bench pools` in a process of its own: rounds over pools, and beside them reading the same pages.
 
-`python -m bench._pools_app JSON` prints its figures as a line of JSON; progress goes to stderr. CPU is this process's
-own, all threads; the emulator and Azurite run elsewhere.
+`python -m bench.measured.pools_app JSON` prints its figures as a line of JSON; progress goes to stderr. CPU is this
+process's own, all threads; the emulator and Azurite run elsewhere.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 from azure.core.rest import HttpRequest
 
-from bench._delta_parts import Stack, post
+from bench.parts.delta_parts import Stack, post
 from functions.api.node_models import node_answer
 from functions.api.pool_models import pool_answer
 from local.batch_emulator.auth import DEVELOPMENT_KEY
@@ -41,7 +41,9 @@ from shared.stores.pools.pools import PoolStore
 from shared.stores.tables.tables import Tables
 
 _REPEATS, _ANSWERS = 9, 5
-_NODES_OF = re.compile(r"/pools/pool-(\d+)/nodes")  # bench/_filled_pools.py changes those with the lowest numbers
+_NODES_OF = re.compile(
+    r"/pools/pool-(\d+)/nodes"
+)  # bench/emulated/filled_pools.py changes those with the lowest numbers
 _RETENTION = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import aiohttp
 
-from bench._delta_parts import Stack
-from bench._load import peak_of
+from bench.parts.delta_parts import Stack
+from bench.parts.load import peak_of
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.dev.running.stack import Emulated, Options, app_settings, host_program
 from local.dev.system.checkout import HERE

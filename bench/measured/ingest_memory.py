@@ -1,4 +1,4 @@
-"""Memory of all of ingestion over a real Azurite, in a process of its own: `python -m bench._ingest_memory JSON`.
+"""All memory of ingestion over a real Azurite, in a process of its own: `python -m bench.measured.ingest_memory JSON`.
 
 The app's own sweep reads, decodes, rolls up and stores the blobs that a container has already, those of several
 accounts side by side. What is loaded with the first frame is loaded before, from another container.

@@ -1,7 +1,7 @@
 """The app's side of `bench cost` in a process of its own: what minutes of one shape take, counted request by request.
 
-`python -m bench._cost_app JSON` prints its counts as a line of JSON. CPU is this process's, all threads, and only while
-a tick, a run of housekeeping or a scrape goes on; the emulator and Azurite run elsewhere.
+`python -m bench.measured.cost_app JSON` prints its counts as a line of JSON. CPU is this process's, all threads, and
+only while a tick, a run of housekeeping or a scrape goes on; the emulator and Azurite run elsewhere.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from azure.core.pipeline.transport import AioHttpTransport
 from azure.data.tables.aio import TableServiceClient
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
-from bench import _telemetry
+from bench.parts import telemetry
 from functions.api.metrics import render
 from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.prove.load.raw_writes import post
@@ -149,7 +149,7 @@ class App:
     async def _write_telemetry(self) -> None:
         """Every node flushes once in two minutes, as agents of TES do, half of them in each."""
         now = int(datetime.timestamp(await self.services.clock.now()) * 1000)
-        frame = next(_telemetry.frames(1 << 30, cpus=_SLOTS, begin=now - 125_000, aggregates=True))
+        frame = next(telemetry.frames(1 << 30, cpus=_SLOTS, begin=now - 125_000, aggregates=True))
         for number in range(self.minute % _FLUSH_TICKS, self.workload.telemetry, _FLUSH_TICKS):
             name = f"accounts/account0/pools/pool-0/nodes/node-{number:04}/metrics.zst"
             blob = self.container.get_blob_client(name)

@@ -1,4 +1,4 @@
-"""What `bench ingest` measures, each in a process of its own: `python -m bench._ingest_app SCENARIO FILE`."""
+"""What `bench ingest` measures, each in a process of its own: `python -m bench.measured.ingest_app SCENARIO FILE`."""
 
 import json
 import sys

@@ -1,8 +1,8 @@
 """A process of `bench cold`: from its start to the first answered request, or to the end of the first tick.
 
-`python -m bench._first_use MODE STARTED` prints milliseconds of CPU, and of time since STARTED, which is the starter's
-`time.monotonic()`. MODE is `request` or `tick`; with `eager-` before it all modules are imported at the start, as if
-nothing were loaded on first use.
+`python -m bench.measured.first_use MODE STARTED` prints milliseconds of CPU, and of time since STARTED, which is the
+starter's `time.monotonic()`. MODE is `request` or `tick`; with `eager-` before it all modules are imported at the
+start, as if nothing were loaded on first use.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""All of ingestion over a real Azurite, measured in a process of its own: `python -m bench._ingest_stored JSON`.
+"""All of ingestion over a real Azurite, in a process of its own: `python -m bench.measured.ingest_stored JSON`.
 
 Nodes' frames lie in append blobs, one a node; the app's own sweep reads, decodes, rolls up and stores them. CPU is this
 process's, all threads, and only while the sweep runs; beside it, in turns, `zstandard` and `orjson.loads` of the very
@@ -20,7 +20,7 @@ import orjson
 import zstandard
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
-from bench import _telemetry
+from bench.parts import telemetry
 from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
 from shared.domain.telemetry.records.labels import PathPattern
@@ -109,7 +109,7 @@ async def _catch_up(storage: str, frames: Frames) -> dict[str, float]:
     for _ in range(_TURNS):
         async with AsyncExitStack() as stack:
             app = await App.open(storage, stack)
-            await app.append("pools/p/nodes/warm/0", b"".join(_telemetry.flushes(2, cpus=2, begin=_now_less(_SINCE))))
+            await app.append("pools/p/nodes/warm/0", b"".join(telemetry.flushes(2, cpus=2, begin=_now_less(_SINCE))))
             await app.swept()
             for name, some in frames.items():
                 await app.append(name, b"".join(some))
@@ -123,7 +123,7 @@ async def _catch_up(storage: str, frames: Frames) -> dict[str, float]:
 
 async def _live(storage: str, nodes: int) -> dict[str, float]:
     """A flush of each node, one sweep, and again: milliseconds a flush, but for the first sweep, of new blobs."""
-    found = dict(_nodes(nodes, lambda cpus, begin: _telemetry.flushes(_ROUNDS, cpus=cpus, begin=begin)))
+    found = dict(_nodes(nodes, lambda cpus, begin: telemetry.flushes(_ROUNDS, cpus=cpus, begin=begin)))
     ours, other = [], []
     async with AsyncExitStack() as stack:
         app = await App.open(storage, stack)
@@ -160,7 +160,7 @@ def main(told: str) -> None:
     size = asked["megabytes"] * 1_000_000 // len(_CPUS)
 
     def backlog(cpus: int, begin: int) -> list[bytes]:
-        return list(_telemetry.frames(size, cpus=cpus, begin=begin, aggregates=True))
+        return list(telemetry.frames(size, cpus=cpus, begin=begin, aggregates=True))
 
     caught = asyncio.run(_catch_up(asked["storage"], dict(_nodes(len(_CPUS), backlog))))
     live = asyncio.run(_live(asked["storage"], asked["nodes"]))

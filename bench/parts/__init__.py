@@ -1,0 +1,1 @@
+"""What benchmarks are made of: stages, load, made-up telemetry, and what becomes of counts."""
