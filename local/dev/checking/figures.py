@@ -1,7 +1,8 @@
 """Figures in docs, and the code that they speak of: which of them are older than it.
 
 A benchmark or proof names the paths that it measures in `MEASURED_PATHS`; its section in docs bears the commit of its
-last run. This module compares both with git's log. It runs nothing and changes nothing.
+last run. This module compares both with git's log. Docstrings and comments don't count: figures stay valid where
+nothing else changed. It runs nothing and changes nothing.
 """
 
 import ast
@@ -9,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from local.dev.system.git import git_output
@@ -91,11 +93,42 @@ def _judged(root: Path, section: Section) -> str | None:
     since = git_output(root, "log", "--format=%h", f"{section.commit}..HEAD", "--", *paths)
     if since is None:
         return f"{place}: of commit {section.commit}, which this repository doesn't have; {command} measures again."
-    if not since:
+    if not since or _is_same_code(root, section.commit, paths):
         return None
     number = len(since.splitlines())
     later = "a later commit has" if number == 1 else f"{number} later commits have"
     return f"{place}: of commit {section.commit}, and {later} changed what it measures; {command} measures again."
+
+
+def _is_same_code(root: Path, commit: str, paths: Sequence[str]) -> bool:
+    """True where all files that changed since a commit are Python, and differ in docstrings and comments alone."""
+    head = git_output(root, "rev-parse", "HEAD") or ""
+    changed = git_output(root, "diff", "--no-renames", "--name-only", commit, head, "--", *paths)
+    return changed is not None and all(
+        name.endswith(".py") and _code(root, commit, name) == _code(root, head, name) for name in changed.splitlines()
+    )
+
+
+@cache
+def _code(root: Path, commit: str, name: str) -> str:
+    """A module's syntax tree without its docstrings; `commit` where there is no such module, or none that parses."""
+    try:
+        tree = ast.parse(git_output(root, "show", f"{commit}:{name}") or commit)
+    except SyntaxError:
+        return commit
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [statement for statement in node.body if not _is_text(statement)]
+    return ast.dump(tree)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """A docstring of a module, class, function or attribute."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
 
 
 def replaced(page: str, name: str, text: str) -> str:

@@ -69,6 +69,22 @@ def test_figures_are_named_once_what_they_measure_has_changed(root: Path) -> Non
     assert all(f"of commit {measured}, and 2 later commits have changed" in sentence for sentence in old_figures(root))
 
 
+def test_docstrings_and_comments_leave_figures_as_they_are(root: Path) -> None:
+    """A file that came or went, another kind of file, or any other change of code ages them."""
+    code = 'class A:\n    def b(self):\n        """{}"""\n        return "{}"  # {}\n\n    c = 1\n    """{}"""\n'
+    note(root, commit(root, shared__b_dot_py=code.format("Old.", "text", "old", "Old.")))
+    commit(root, shared__b_dot_py='"""A module."""\n\n' + code.format("New.", "text", "new", "New."))
+    assert old_figures(root) == []
+    kept = commit(root, shared__b_dot_py=code.format("New.", "other text", "new", "New."))
+    assert len(old_figures(root)) == 2
+    for change in ({"shared__c_dot_py": ""}, {"shared__d_dot_json": "{}"}, {"shared__b_dot_py": "class A:\n"}):
+        note(root, kept)
+        assert old_figures(root) == []
+        commit(root, **change)
+        assert len(old_figures(root)) == 2
+        kept = git(root, "rev-parse", "--short", "HEAD")
+
+
 @pytest.mark.parametrize(
     ("measured", "said"),
     [("unknown", "of an unknown commit"), ("0123abc", "of commit 0123abc, which this repository doesn't have")],
