@@ -1,7 +1,7 @@
 """Serves the built dashboard: the files of `web/dist`, and its page for every other path outside the API.
 
-The page is at `/` and `/index.html`, as isKnownAddress of web/src/places.ts has it. With any other path it is a 404,
-which the page tells of as well.
+The page is at `/` and `/index.html`, as isKnownAddress of web/src/routing/places.ts has it. With any other path it is
+a 404, which the page tells of as well.
 
 It is asked for every path and method that no other function serves. Azure's host looks for a function by path and
 method at once and says no more than 404 where there is none, so what is wrong is said here: a method that a route

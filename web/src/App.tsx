@@ -1,18 +1,18 @@
 // The page: a list or one thing in it, as the page's address says.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { EventsPage } from "./events/EventsPage";
-import { JobPage } from "./job/JobPage";
-import { readView } from "./job/view";
-import { JobsPage } from "./JobsPage";
-import { Going, type Go } from "./Link";
-import { NoSuchPage } from "./NoSuchPage";
-import { addressOfList, addressOfOne, isKnownAddress, readPlace, type Place, type Tab } from "./places";
-import { PoolPage } from "./pool/PoolPage";
-import { PoolsPage } from "./pool/PoolsPage";
-import { SchedulePage } from "./schedule/SchedulePage";
-import { SchedulesPage } from "./schedule/SchedulesPage";
-import { TipLayer } from "./Tip";
+import { EventsPage } from "./events/EventsPage.tsx";
+import { JobPage } from "./job/JobPage.tsx";
+import { JobsPage } from "./jobs/JobsPage.tsx";
+import { NoSuchPage } from "./NoSuchPage.tsx";
+import { PoolPage } from "./pool/PoolPage.tsx";
+import { PoolsPage } from "./pools/PoolsPage.tsx";
+import { readView } from "./routing/jobView.ts";
+import { type Go, Going } from "./routing/Link.tsx";
+import { addressOfList, addressOfOne, isKnownAddress, type Place, readPlace, type Tab } from "./routing/places.ts";
+import { SchedulePage } from "./schedule/SchedulePage.tsx";
+import { SchedulesPage } from "./schedule/SchedulesPage.tsx";
+import { TipLayer } from "./ui/text/Tip.tsx";
 
 const LISTS = { jobs: JobsPage, pools: PoolsPage, schedules: SchedulesPage, events: EventsPage };
 /** Pages of what a list holds; without one the list is shown. */

@@ -1,8 +1,8 @@
 // An address that leads nowhere, such as a mistyped one: which it is, and the ways to the lists.
 
 import { useEffect } from "preact/hooks";
-import { Outside } from "./Outside";
-import { TABS } from "./places";
+import { TABS } from "./routing/places.ts";
+import { Outside } from "./ui/text/Outside.tsx";
 
 /** Its links load the page anew, as relative ones of the lists would stay on this path. */
 export function NoSuchPage() {

@@ -1,15 +1,15 @@
 // The list of events that pass the filters. New ones come in above what is read, which stays where it is on the screen.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { zone } from "../job/scales";
-import { Link } from "../Link";
-import { More } from "../More";
-import { Problem } from "../Problem";
-import { count, plural } from "../words";
-import { EventFilterBar } from "./EventFilterBar";
-import { EventList } from "./EventList";
-import { addressOfEvents, isFiltered, pathOfEvents, ROWS_OF_CSV, type EventFilters } from "./filters";
-import { useLog } from "./log";
+import { zone } from "../format/dates.ts";
+import { count, plural } from "../format/numbers.ts";
+import { Link } from "../routing/Link.tsx";
+import { More } from "../ui/list/More.tsx";
+import { Problem } from "../ui/page/Problem.tsx";
+import { EventFilterBar } from "./EventFilterBar.tsx";
+import { EventList } from "./EventList.tsx";
+import { addressOfEvents, type EventFilters, isFiltered, pathOfEvents, ROWS_OF_CSV } from "./filters.ts";
+import { useLog } from "./useLog.ts";
 
 export function EventFeed({ filters }: { filters: EventFilters }) {
   const part = useRef<HTMLElement>(null);

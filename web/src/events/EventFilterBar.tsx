@@ -1,9 +1,9 @@
 // Which events are shown: of a kind, of a job, a task, a pool, a node, of a time.
 
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import { Going, Link } from "../Link";
-import { addressOfEvents, isFiltered, localOf, timeOf, type EventFilters } from "./filters";
-import { KINDS } from "./model";
+import { Going, Link } from "../routing/Link.tsx";
+import { addressOfEvents, type EventFilters, isFiltered, localOf, timeOf } from "./filters.ts";
+import { KINDS } from "./model.ts";
 
 const TYPING_RESTS_MS = 250;
 const IDS = ["job", "task", "pool", "node"] as const;

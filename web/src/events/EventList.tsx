@@ -1,10 +1,10 @@
 // Events one below the other: when, of which kind, and what happened in a sentence whose names lead to what they name.
 
-import { exactMoment } from "../job/scales";
-import type { EventFilters } from "./filters";
-import { Outside } from "../Outside";
-import type { EventLine } from "./model";
-import { Sentence } from "./Sentence";
+import { exactMoment } from "../format/dates.ts";
+import { Outside } from "../ui/text/Outside.tsx";
+import type { EventFilters } from "./filters.ts";
+import type { EventLine } from "./model.ts";
+import { Sentence } from "./Sentence.tsx";
 
 /** What the list is of already, and so isn't said beside each event. */
 export type Subject = Partial<Pick<EventFilters, "job" | "task" | "pool" | "node">>;

@@ -1,14 +1,14 @@
 // What Batch logged of an account's pools and tasks: the latest first, older ones on demand, new ones by themselves.
 
 import { useEffect } from "preact/hooks";
-import { useWatched } from "../job/watching";
-import { Link } from "../Link";
-import type { Account, Page } from "../model";
-import { Outside } from "../Outside";
-import { Shell } from "../Shell";
-import { EventFeed } from "./EventFeed";
-import { addressOfEvents, EVERY_EVENT, readEventFilters, type EventFilters } from "./filters";
-import { IngestionLine } from "./IngestionLine";
+import type { Account, Page } from "../api/model.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { Link } from "../routing/Link.tsx";
+import { Shell } from "../ui/page/Shell.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import { EventFeed } from "./EventFeed.tsx";
+import { addressOfEvents, EVERY_EVENT, type EventFilters, readEventFilters } from "./filters.ts";
+import { IngestionLine } from "./IngestionLine.tsx";
 
 const EVERY_MS = 10_000;
 

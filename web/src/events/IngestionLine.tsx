@@ -1,12 +1,14 @@
 // How events of an account come in, in a line; and plainly where they come in late, or not at all.
 
-import { Age } from "../Banner";
-import { serverClock, useTick } from "../clock";
-import { useWatched } from "../job/watching";
-import { Outside } from "../Outside";
-import { count, plural, span } from "../words";
-import { pathOfAccount } from "./filters";
-import type { Ingestion } from "./model";
+import { pathOfAccount } from "../api/paths.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { span } from "../format/durations.ts";
+import { count, plural } from "../format/numbers.ts";
+import { serverClock } from "../time/clock.ts";
+import { useTick } from "../time/useTick.ts";
+import { Age } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import type { Ingestion } from "./model.ts";
 
 const EVERY_MS = 10_000;
 const LATE_MS = 10 * 60_000;

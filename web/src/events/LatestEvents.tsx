@@ -1,12 +1,13 @@
 // The latest few events of one thing, on its page: nothing at all where there are none.
 
-import { useSeen, useWatched } from "../job/watching";
-import { Link } from "../Link";
-import type { Page } from "../model";
-import { Problem } from "../Problem";
-import { EventList, type Subject } from "./EventList";
-import { addressOfEvents, pathOfEvents } from "./filters";
-import type { EventLine } from "./model";
+import type { Page } from "../api/model.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { Link } from "../routing/Link.tsx";
+import { Problem } from "../ui/page/Problem.tsx";
+import { useSeen } from "../ui/page/useSeen.ts";
+import { EventList, type Subject } from "./EventList.tsx";
+import { addressOfEvents, pathOfEvents } from "./filters.ts";
+import type { EventLine } from "./model.ts";
 
 const EVERY_MS = 30_000;
 const ROWS = 6;

@@ -1,12 +1,12 @@
 // What an event says. Where that names its job, task, pool and node they are links; those that it doesn't name follow.
 
 import type { ComponentChildren } from "preact";
-import { addressOfJob } from "../job/view";
-import { Link } from "../Link";
-import { Outside, visible } from "../Outside";
-import { addressOfOne } from "../places";
-import type { Subject } from "./EventList";
-import type { EventLine } from "./model";
+import { visible } from "../format/text.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfJob, addressOfOne } from "../routing/places.ts";
+import { Outside } from "../ui/text/Outside.tsx";
+import type { Subject } from "./EventList.tsx";
+import type { EventLine } from "./model.ts";
 
 interface SentenceProps {
   account: string;

@@ -1,6 +1,7 @@
 // Which events are listed, kept in the page's address so that a view can be shared and reloaded.
 
-import { addressOfList } from "../places";
+import { pathOfAccount } from "../api/paths.ts";
+import { addressOfList } from "../routing/places.ts";
 
 /** "" stands for everything; `from` and `to` are times with a zone, of which `from` is included and `to` isn't. */
 export interface EventFilters {
@@ -40,11 +41,6 @@ export function addressOfEvents(filters: Partial<EventFilters>): string {
 
 export function isFiltered({ account: _, ...others }: EventFilters): boolean {
   return Object.values(others).some(Boolean);
-}
-
-/** The API's address of something of an account, as "events". */
-export function pathOfAccount(account: string, part: string): string {
-  return `/api/accounts/${encodeURIComponent(account)}/${part}`;
 }
 
 /** `rows` is how many a page or the table has. */

@@ -1,11 +1,10 @@
 // What was read of a list of events: it grows at its head as events are logged, and at its end as older ones are asked
 // for. What is listed once stays where it is among the others.
 
-import { useEffect, useRef, useState } from "preact/hooks";
-import { ownPath, Reader } from "../api";
-import type { Page } from "../model";
-import { failureOf, Poller, type Failure } from "../poller";
-import type { EventLine } from "./model";
+import { ownPath, Reader } from "../api/client.ts";
+import type { Page } from "../api/model.ts";
+import { type Failure, failureOf, Poller } from "../api/poller.ts";
+import type { EventLine } from "./model.ts";
 
 const EVERY_MS = 5_000;
 /** How long what is at hand is taken to lead up to a head that shares nothing with it, as few can pass it meanwhile. */
@@ -61,28 +60,30 @@ function linkOf({ nextLink }: Page<EventLine>): string | null {
   return nextLink ? ownPath(nextLink) : null;
 }
 
-interface Kept {
+export interface Kept {
   value: Log | null;
   failure: Failure | null;
   /** True while older ones are read. */
   older: boolean;
 }
 
-const NOTHING: Kept = { value: null, failure: null, older: false };
+export const NOTHING: Kept = { value: null, failure: null, older: false };
 
 /** Reads one list over and over; `isRead` tells whether somebody reads it, so that it mustn't begin anew. */
-class LogReader {
+export class LogReader {
   #reader = new Reader();
   #stopped = new AbortController();
   #asOf = 0;
   #kept = NOTHING;
   #poller: Poller<Log>;
+  readonly #path: string;
+  readonly #isRead: () => boolean;
+  readonly #show: (kept: Kept) => void;
 
-  constructor(
-    private readonly path: string,
-    private readonly isRead: () => boolean,
-    private readonly show: (kept: Kept) => void,
-  ) {
+  constructor(path: string, isRead: () => boolean, show: (kept: Kept) => void) {
+    this.#path = path;
+    this.#isRead = isRead;
+    this.#show = show;
     const read = (signal: AbortSignal) => this.#readHead(signal);
     this.#poller = new Poller(read, () => EVERY_MS, ({ failure }) => this.#change({ failure }));
   }
@@ -112,10 +113,10 @@ class LogReader {
 
   async #readHead(signal: AbortSignal): Promise<Log> {
     const before = this.#kept.value;
-    const anew = before && before.rows.length > MOST_ROWS && !this.isRead();
+    const anew = before && before.rows.length > MOST_ROWS && !this.#isRead();
     const read: Read = (path) => this.#reader.read(path, signal);
     const soon = Date.now() - this.#asOf < SOON_MS;
-    const now = await withHead(anew ? null : before, this.path, read, soon);
+    const now = await withHead(anew ? null : before, this.#path, read, soon);
     this.#reader.endRound();
     if (before && this.#kept.value !== before) return before; // older ones came meanwhile; the next turn joins them
     this.#asOf = Date.now();
@@ -125,28 +126,8 @@ class LogReader {
 
   #change(news: Partial<Kept>): void {
     this.#kept = { ...this.#kept, ...news };
-    if (!this.#stopped.signal.aborted) this.show(this.#kept);
+    if (!this.#stopped.signal.aborted) this.#show(this.#kept);
   }
-}
-
-export interface WatchedLog extends Kept {
-  readOlder: () => void;
-  retry: () => void;
-}
-
-/** Watches the list at a path; what is shown is never of another. */
-export function useLog(path: string, isRead: () => boolean): WatchedLog {
-  const [shown, show] = useState({ path, kept: NOTHING });
-  const reader = useRef<LogReader>(null);
-  useEffect(() => {
-    reader.current = new LogReader(path, isRead, (kept) => show({ path, kept }));
-    return reader.current.start();
-  }, [path]);
-  return {
-    ...(shown.path === path ? shown.kept : NOTHING),
-    readOlder: () => void reader.current?.older(),
-    retry: () => reader.current?.refresh(),
-  };
 }
 
 function unchanged(before: Log | null, now: Log): before is Log {

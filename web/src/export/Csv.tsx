@@ -1,12 +1,13 @@
 // A list as CSV: a plain link where one answer holds all of it, else a button that puts the parts together in one file.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ownPath, table } from "../api";
-import { Outside } from "../Outside";
-import { begun, count } from "../words";
-import { Exporting, type Progress } from "./exporting";
-import { WholeTable } from "./parts";
-import { targetFor } from "./targets";
+import { ownPath, table } from "../api/client.ts";
+import { count } from "../format/numbers.ts";
+import { begun } from "../format/text.ts";
+import { Outside } from "../ui/text/Outside.tsx";
+import { Exporting, type Progress } from "./exporting.ts";
+import { WholeTable } from "./parts.ts";
+import { targetFor } from "./targets.ts";
 
 interface CsvProps {
   href: string;

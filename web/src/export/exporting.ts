@@ -1,8 +1,8 @@
 // One export from its beginning to its end, which may be a stop; it can go on after failures.
 
-import { Refusal, Unreachable } from "../api";
-import { sentenceOf } from "../poller";
-import type { Target, WholeTable } from "./parts";
+import { Refusal, Unreachable } from "../api/client.ts";
+import { sentenceOf } from "../api/poller.ts";
+import type { Target, WholeTable } from "./parts.ts";
 
 export interface Progress {
   state: "running" | "failed" | "saved";
@@ -15,21 +15,24 @@ export interface Progress {
 export class Exporting {
   readonly #stopped = new AbortController();
   #running = false;
+  readonly #table: WholeTable;
+  readonly #target: Target;
+  readonly #show: (progress: Progress) => void;
 
   /** Nothing is shown any more once it was stopped. */
-  constructor(
-    private readonly table: WholeTable,
-    private readonly target: Target,
-    private readonly show: (progress: Progress) => void,
-  ) {}
+  constructor(table: WholeTable, target: Target, show: (progress: Progress) => void) {
+    this.#table = table;
+    this.#target = target;
+    this.#show = show;
+  }
 
   /** From where it is; what fails is shown, not raised. */
   async goOn(): Promise<void> {
     this.#running = true;
     this.#tell("running");
     try {
-      await this.table.read(this.#stopped.signal, () => this.#tell("running"));
-      await this.target.save();
+      await this.#table.read(this.#stopped.signal, () => this.#tell("running"));
+      await this.#target.save();
       this.#tell("saved");
     } catch (error) {
       if (this.#stopped.signal.aborted) await this.#discard();
@@ -46,12 +49,12 @@ export class Exporting {
   }
 
   #tell(state: Progress["state"], why = ""): void {
-    if (!this.#stopped.signal.aborted) this.show({ state, rows: this.table.rows, why });
+    if (!this.#stopped.signal.aborted) this.#show({ state, rows: this.#table.rows, why });
   }
 
   /** A file that can't be written can't be removed either. */
   async #discard(): Promise<void> {
-    await this.target.discard().catch(() => undefined);
+    await this.#target.discard().catch(() => undefined);
   }
 }
 

@@ -1,15 +1,18 @@
 // What failed, by cause, the most frequent first. A cause leads to its tasks in the list below.
 
-import { Age } from "../Banner";
-import { Link } from "../Link";
-import { Outside, visible } from "../Outside";
-import { count, plural } from "../words";
-import { termsOf, wordsOf } from "./cause";
-import type { FailureGroup, Failures } from "./model";
-import { moment } from "./scales";
-import { Section } from "./Section";
-import { useSeen, useWatched } from "./watching";
-import { addressOfView, EVERY_TASK, pathOf, type JobView } from "./view";
+import { pathOfJob } from "../api/paths.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { moment } from "../format/dates.ts";
+import { count, plural } from "../format/numbers.ts";
+import { visible } from "../format/text.ts";
+import { addressOfView, EVERY_TASK, type JobView } from "../routing/jobView.ts";
+import { Link } from "../routing/Link.tsx";
+import { Section } from "../ui/page/Section.tsx";
+import { useSeen } from "../ui/page/useSeen.ts";
+import { Age } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import type { FailureGroup, Failures } from "./model.ts";
+import { termsOf, wordsOf } from "./tasks/cause.ts";
 
 const EVERY_MS = 10_000;
 
@@ -20,7 +23,7 @@ interface FailuresProps {
 
 export function FailureGroups({ view, open }: FailuresProps) {
   const { ref, seen } = useSeen();
-  const watched = useWatched<Failures>({ path: pathOf(view, "failures"), every: EVERY_MS, seen });
+  const watched = useWatched<Failures>({ path: pathOfJob(view, "failures"), every: EVERY_MS, seen });
   const failures = watched.value;
   const note = failures && (
     <>

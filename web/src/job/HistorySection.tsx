@@ -1,22 +1,24 @@
 // The history of a job: which range, which states, what was at a moment; the chart, and the same as a table.
 
 import { useMemo, useState } from "preact/hooks";
-import { Link } from "../Link";
-import { TASK_STATES, type TaskState } from "../model";
-import { Swatch } from "../StateBar";
-import { count } from "../words";
-import { HistoryChart } from "./HistoryChart";
-import { HistoryTable } from "./HistoryTable";
-import type { History, HistoryPoint } from "./model";
-import { moment, zone } from "./scales";
-import { Section } from "./Section";
-import type { Series } from "./stack";
-import { StateChoice } from "./StateChoice";
-import { useSeen, useWatched } from "./watching";
-import { addressOfView, beginOf, pathOf, RANGES, type JobView, type Range } from "./view";
+import { TASK_STATES, type TaskState } from "../api/model.ts";
+import { pathOfJob } from "../api/paths.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { HistoryChart } from "../charts/HistoryChart.tsx";
+import { StateChoice } from "../charts/StateChoice.tsx";
+import type { Series } from "../charts/stack.ts";
+import { moment, zone } from "../format/dates.ts";
+import { count } from "../format/numbers.ts";
+import { addressOfView, type JobView } from "../routing/jobView.ts";
+import { Link } from "../routing/Link.tsx";
+import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
+import { Section } from "../ui/page/Section.tsx";
+import { useSeen } from "../ui/page/useSeen.ts";
+import { Swatch } from "../ui/tiles/StateBar.tsx";
+import { HistoryTable } from "./HistoryTable.tsx";
+import type { History, HistoryPoint } from "./model.ts";
 
 const EVERY_MS = 15_000;
-export const SPOKEN: Record<Range, string> = { "1h": "1 h", "6h": "6 h", "24h": "24 h", "7d": "7 d", "90d": "90 d" };
 
 interface HistoryProps {
   view: JobView;
@@ -27,14 +29,14 @@ interface HistoryProps {
 
 export function HistorySection({ view, range, created }: HistoryProps) {
   const { ref, seen } = useSeen();
-  const path = `${pathOf(view, "history")}?from=${encodeURIComponent(beginOf(range ?? "24h"))}`;
+  const path = `${pathOfJob(view, "history")}?from=${encodeURIComponent(beginOf(range ?? "24h"))}`;
   const watched = useWatched<History>({ path, subject: range ?? "", every: EVERY_MS, seen: seen && range !== null });
   const actions = (
     <>
       <nav class="ranges" aria-label="Range">
         {RANGES.map((each) => (
           <Link key={each} to={addressOfView({ ...view, range: each })} current={each === range}>
-            {SPOKEN[each]}
+            {RANGE_WORDS[each]}
           </Link>
         ))}
       </nav>

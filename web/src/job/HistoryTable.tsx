@@ -1,10 +1,10 @@
 // A history as a table, for those who can't see the chart or want the numbers. It is made when it is opened.
 
 import { useState } from "preact/hooks";
-import { TASK_STATES } from "../model";
-import { count } from "../words";
-import type { History } from "./model";
-import { exactMoment } from "./scales";
+import { TASK_STATES } from "../api/model.ts";
+import { exactMoment } from "../format/dates.ts";
+import { count } from "../format/numbers.ts";
+import type { History } from "./model.ts";
 
 export function HistoryTable({ history }: { history: History }) {
   const [open, setOpen] = useState(false);

@@ -1,11 +1,13 @@
 // How fast a job goes, when it will be done, how long its tasks wait and run, and what was done twice.
 
 import type { ComponentChildren } from "preact";
-import { serverClock, useTick } from "../clock";
-import type { Estimate, Insight, Spread, Throughput } from "../model";
-import { Outside } from "../Outside";
-import { count, plural, rate, seconds } from "../words";
-import { moment } from "./scales";
+import type { Estimate, Insight, Spread, Throughput } from "../api/model.ts";
+import { moment } from "../format/dates.ts";
+import { seconds } from "../format/durations.ts";
+import { count, plural, rate } from "../format/numbers.ts";
+import { serverClock } from "../time/clock.ts";
+import { useTick } from "../time/useTick.ts";
+import { Outside } from "../ui/text/Outside.tsx";
 
 export function InsightTiles({ insight }: { insight: Insight | null }) {
   if (!insight) {

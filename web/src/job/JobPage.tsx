@@ -1,24 +1,26 @@
 // One job: what it is and how it does, its history, what failed, its tasks and the nodes they ran on.
 
 import { useContext } from "preact/hooks";
-import { Crumbs, usePageOf } from "../Crumbs";
-import { LatestEvents } from "../events/LatestEvents";
-import { Going } from "../Link";
-import type { Job } from "../model";
-import { NotThere, Top } from "../OnePage";
-import { POLL_MS } from "../poller";
-import { Shell } from "../Shell";
-import { FailureGroups } from "./FailureGroups";
-import { HistorySection } from "./HistorySection";
-import { InsightTiles } from "./InsightTiles";
-import { JobTop } from "./JobTop";
-import type { History } from "./model";
-import { Why } from "./Why";
-import { useWatched } from "./watching";
-import { TaskPanel } from "./TaskPanel";
-import { TaskSection } from "./TaskSection";
-import { TimelineSection } from "./TimelineSection";
-import { addressOfView, beginOf, pathOf, rangeFor, type JobView } from "./view";
+import type { Job } from "../api/model.ts";
+import { pathOfJob } from "../api/paths.ts";
+import { POLL_MS } from "../api/poller.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { LatestEvents } from "../events/LatestEvents.tsx";
+import { addressOfView, type JobView } from "../routing/jobView.ts";
+import { Going } from "../routing/Link.tsx";
+import { beginOf, rangeFor } from "../time/ranges.ts";
+import { Crumbs, usePageOf } from "../ui/page/Crumbs.tsx";
+import { NotThere, Top } from "../ui/page/OnePage.tsx";
+import { Shell } from "../ui/page/Shell.tsx";
+import { FailureGroups } from "./FailureGroups.tsx";
+import { HistorySection } from "./HistorySection.tsx";
+import { InsightTiles } from "./InsightTiles.tsx";
+import { JobTop } from "./JobTop.tsx";
+import type { History } from "./model.ts";
+import { TaskPanel } from "./tasks/TaskPanel.tsx";
+import { TaskSection } from "./tasks/TaskSection.tsx";
+import { TimelineSection } from "./timeline/TimelineSection.tsx";
+import { Why } from "./why/Why.tsx";
 
 interface JobPageProps {
   view: JobView;
@@ -27,7 +29,7 @@ interface JobPageProps {
 }
 
 export function JobPage({ view, back }: JobPageProps) {
-  const watched = useWatched<Job>({ path: pathOf(view), every: POLL_MS });
+  const watched = useWatched<Job>({ path: pathOfJob(view), every: POLL_MS });
   const go = useContext(Going);
   const open = (task: string) => go(addressOfView({ ...view, task }));
   const close = () => go(addressOfView({ ...view, task: "" }), "back");
@@ -72,7 +74,7 @@ const RARELY_MS = 60_000;
 
 /** The history of a job that is forgotten: it is kept longer than the job. */
 function Past({ view }: { view: JobView }) {
-  const path = `${pathOf(view, "history")}?from=${encodeURIComponent(beginOf("90d"))}`;
+  const path = `${pathOfJob(view, "history")}?from=${encodeURIComponent(beginOf("90d"))}`;
   const { value } = useWatched<History>({ path, every: RARELY_MS });
   return value && <HistorySection view={view} range={view.range ?? "90d"} created={-Infinity} />;
 }

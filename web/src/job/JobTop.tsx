@@ -1,13 +1,13 @@
 // A job at a glance: its state, how sure its counts are, and its tasks by state.
 
-import { Age } from "../Banner";
-import { Link } from "../Link";
-import { TASK_STATES, type Job, type TaskCounts, type TaskState } from "../model";
-import { Outside } from "../Outside";
-import { addressOfOne } from "../places";
-import { Figure, ReadBar, StateBar, Swatch } from "../StateBar";
-import { Badge } from "../Verdict";
-import { count, plural, share } from "../words";
+import { type Job, TASK_STATES, type TaskCounts, type TaskState } from "../api/model.ts";
+import { count, plural, share } from "../format/numbers.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfOne } from "../routing/places.ts";
+import { Age } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import { Badge } from "../ui/text/Verdict.tsx";
+import { Figure, ReadBar, StateBar, Swatch } from "../ui/tiles/StateBar.tsx";
 
 export function JobTop({ job }: { job: Job }) {
   return (

@@ -1,21 +1,24 @@
 // The history of a pool: its nodes by kind of state, how many there were to be, and interruptions of spot nodes.
 
 import { useMemo, useState } from "preact/hooks";
-import { HistoryChart } from "../job/HistoryChart";
-import { SPOKEN } from "../job/HistorySection";
-import { moment, parseDuration, zone, type Scale } from "../job/scales";
-import { Section } from "../job/Section";
-import { place, type Series } from "../job/stack";
-import { StateChoice } from "../job/StateChoice";
-import { beginOf, RANGES, type Range } from "../job/view";
-import { useSeen, useWatched } from "../job/watching";
-import { Link } from "../Link";
-import { count, plural, rate } from "../words";
-import { byKind, KIND_WORDS, NODE_KINDS, type NodeKind } from "./kinds";
-import type { PoolHistory, PoolPoint } from "./model";
-import { KindSwatch, NodePatterns } from "./NodeBar";
-import { PoolHistoryTable } from "./PoolHistoryTable";
-import { addressOfPool, pathOfPool, type PoolView } from "./view";
+import { pathOfPool } from "../api/paths.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { HistoryChart } from "../charts/HistoryChart.tsx";
+import { StateChoice } from "../charts/StateChoice.tsx";
+import type { Scale } from "../charts/scales.ts";
+import { place } from "../charts/stack.ts";
+import { zone } from "../format/dates.ts";
+import { parseDuration } from "../format/durations.ts";
+import { byKind, KIND_WORDS, type NodeKind } from "../nodes/kinds.ts";
+import { KindSwatch, NodePatterns } from "../nodes/NodeBar.tsx";
+import { Link } from "../routing/Link.tsx";
+import { addressOfPool, type PoolView } from "../routing/poolView.ts";
+import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
+import { Section } from "../ui/page/Section.tsx";
+import { useSeen } from "../ui/page/useSeen.ts";
+import { inWords, kindsIn, restInWords, seriesOf, targetOf } from "./history.ts";
+import type { PoolHistory } from "./model.ts";
+import { PoolHistoryTable } from "./PoolHistoryTable.tsx";
 
 const EVERY_MS = 15_000;
 
@@ -38,7 +41,7 @@ export function PoolHistorySection({ view, range, created, gone = false }: Histo
       <nav class="ranges" aria-label="Range">
         {RANGES.map((each) => (
           <Link key={each} to={addressOfPool({ ...view, range: each })} current={each === range}>
-            {SPOKEN[each]}
+            {RANGE_WORDS[each]}
           </Link>
         ))}
       </nav>
@@ -112,26 +115,6 @@ function Contents({ history, created }: { history: PoolHistory; created: number 
   );
 }
 
-function seriesOf(history: PoolHistory): Series<NodeKind> {
-  const value = history.value.map(({ time, exact, nodeCounts }) => ({
-    time,
-    exact,
-    counts: nodeCounts && byKind(nodeCounts),
-  }));
-  return { ...history, value };
-}
-
-/** The kinds that any point has, in their order. */
-function kindsIn({ value }: Series<NodeKind>): NodeKind[] {
-  const found = NODE_KINDS.filter((kind) => value.some(({ counts }) => counts?.[kind]));
-  return found.length ? found : ["idle"];
-}
-
-export function targetOf({ target }: PoolPoint): number | null {
-  if (!target || (target.dedicated === null && target.spot === null)) return null;
-  return (target.dedicated ?? 0) + (target.spot ?? 0);
-}
-
 /** The target as a line that breaks where it isn't known, or the pool wasn't there, and a mark below each step with interruptions. */
 function Above({ history, created, x, y }: { history: PoolHistory; created: number; x: Scale; y: Scale }) {
   const step = parseDuration(history.step);
@@ -158,30 +141,4 @@ function Above({ history, created, x, y }: { history: PoolHistory; created: numb
         ))}
     </g>
   );
-}
-
-/** When it was, and what the states don't tell. */
-function restInWords(point: PoolPoint): string {
-  const time = moment(Date.parse(point.time));
-  if (!point.nodeCounts) return `${time}, not polled`;
-  const { slots, cores, preempted, resizeErrors, exact } = point;
-  const target = targetOf(point);
-  const parts = [
-    time,
-    target !== null && `target ${count(target)}`,
-    slots && `${count(slots.used)} of ${count(slots.total)} slots`,
-    cores && `${rate(cores.busy)} of ${count(cores.total)} cores`,
-    preempted && plural(preempted, "interruption"),
-    resizeErrors && plural(resizeErrors, "resize error"),
-    exact !== true && "not confirmed as exact",
-  ];
-  return parts.filter(Boolean).join(" · ");
-}
-
-function inWords(point: PoolPoint | undefined): string {
-  if (!point) return "";
-  if (!point.nodeCounts) return restInWords(point);
-  const counts = byKind(point.nodeCounts);
-  const states = NODE_KINDS.filter((kind) => counts[kind]).map((kind) => `${count(counts[kind])} ${KIND_WORDS[kind]}`);
-  return `${restInWords(point)}: ${states.join(", ") || "no nodes"}`;
 }

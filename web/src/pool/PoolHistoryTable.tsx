@@ -1,11 +1,11 @@
 // A pool's history as a table, for those who can't see the chart or want the numbers. It is made when it is opened.
 
 import { useState } from "preact/hooks";
-import { exactMoment } from "../job/scales";
-import { count, rate } from "../words";
-import type { PoolHistory, PoolPoint } from "./model";
-import { targetOf } from "./PoolHistorySection";
-import { inWords } from "./words";
+import { exactMoment } from "../format/dates.ts";
+import { count, rate } from "../format/numbers.ts";
+import { inWords } from "../nodes/words.ts";
+import { targetOf } from "./history.ts";
+import type { PoolHistory, PoolPoint } from "./model.ts";
 
 const NUMBERS = ["Nodes to be", "Slots used", "Cores busy", "Tasks", "Interruptions"];
 

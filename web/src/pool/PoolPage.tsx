@@ -1,21 +1,22 @@
 // One pool: what it is and how it does, its nodes one by one, and how it came to be so.
 
 import { useContext } from "preact/hooks";
-import { rangeFor } from "../job/view";
-import { useWatched } from "../job/watching";
-import { Crumbs, usePageOf } from "../Crumbs";
-import { LatestEvents } from "../events/LatestEvents";
-import { Going } from "../Link";
-import { NotThere, Top } from "../OnePage";
-import { POLL_MS } from "../poller";
-import { Shell } from "../Shell";
-import type { Pool } from "./model";
-import { NodePanel } from "./NodePanel";
-import { NodeSections } from "./NodeSection";
-import { PoolHistorySection } from "./PoolHistorySection";
-import { PoolSetup } from "./PoolSetup";
-import { PoolTop } from "./PoolTop";
-import { addressOfPool, pathOfPool, readPoolView } from "./view";
+import { pathOfPool } from "../api/paths.ts";
+import { POLL_MS } from "../api/poller.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { LatestEvents } from "../events/LatestEvents.tsx";
+import { Going } from "../routing/Link.tsx";
+import { addressOfPool, readPoolView } from "../routing/poolView.ts";
+import { rangeFor } from "../time/ranges.ts";
+import { Crumbs, usePageOf } from "../ui/page/Crumbs.tsx";
+import { NotThere, Top } from "../ui/page/OnePage.tsx";
+import { Shell } from "../ui/page/Shell.tsx";
+import type { Pool } from "./model.ts";
+import { NodeSections } from "./nodelist/NodeSection.tsx";
+import { NodePanel } from "./nodepanel/NodePanel.tsx";
+import { PoolHistorySection } from "./PoolHistorySection.tsx";
+import { PoolSetup } from "./PoolSetup.tsx";
+import { PoolTop } from "./PoolTop.tsx";
 
 interface PoolPageProps {
   account: string;

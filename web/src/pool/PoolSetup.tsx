@@ -1,15 +1,17 @@
 // How a pool is set up to scale and to prepare its nodes: the formula with its last evaluation, the start task.
 
 import type { ComponentChildren } from "preact";
-import { Age } from "../Banner";
-import { Words } from "../job/Fields";
-import { Outside, OutsideLines } from "../Outside";
-import { count, seconds } from "../words";
-import { exactMoment, parseDuration } from "../job/scales";
-import { useSeen, useWatched } from "../job/watching";
-import type { Page } from "../model";
-import type { AutoScale, Evaluation, Pool, StartTask } from "./model";
-import { pathOfPool } from "./view";
+import type { Page } from "../api/model.ts";
+import { pathOfPool } from "../api/paths.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { exactMoment } from "../format/dates.ts";
+import { parseDuration, seconds } from "../format/durations.ts";
+import { count } from "../format/numbers.ts";
+import { useSeen } from "../ui/page/useSeen.ts";
+import { Age } from "../ui/text/Age.tsx";
+import { Words } from "../ui/text/Fields.tsx";
+import { Outside, OutsideLines } from "../ui/text/Outside.tsx";
+import type { AutoScale, Evaluation, Pool, StartTask } from "./model.ts";
 
 const RUNS_EVERY_MS = 15_000;
 

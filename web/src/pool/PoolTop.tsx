@@ -1,19 +1,18 @@
 // A pool at a glance: its state and sizes, its nodes by state, how much of them is in use, and what is wrong.
 
-import { Age } from "../Banner";
-import { Link } from "../Link";
-import { Outside } from "../Outside";
-import { addressOfList } from "../places";
-import { Badge } from "../Verdict";
-import { count, plural, rate, share } from "../words";
-import type { Pool, Size } from "./model";
-import { Interrupted } from "./Interrupted";
-import { sumOf } from "./kinds";
-import { NodeBar, NodeLegend } from "./NodeBar";
-import { TimeInState } from "./NodeTable";
-import { Lead } from "./PoolsTile";
-import { troublesOf, type Trouble } from "./trouble";
-import { restOfSlots } from "./words";
+import { count, plural, rate, share } from "../format/numbers.ts";
+import { Interrupted } from "../nodes/Interrupted.tsx";
+import { sumOf } from "../nodes/kinds.ts";
+import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
+import { restOfSlots } from "../nodes/words.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfList } from "../routing/places.ts";
+import { Age, TimeInState } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import { Badge } from "../ui/text/Verdict.tsx";
+import { Lead } from "../ui/tiles/Lead.tsx";
+import type { Pool, Size } from "./model.ts";
+import { type Trouble, troublesOf } from "./trouble.ts";
 
 export function PoolTop({ pool }: { pool: Pool }) {
   return (

@@ -1,8 +1,9 @@
 // What is the matter with a pool, in short sentences; and the order that puts such pools first.
 
-import type { Account } from "../model";
-import { begun, plural } from "../words";
-import type { Pool } from "./model";
+import type { Account } from "../api/model.ts";
+import { plural } from "../format/numbers.ts";
+import { begun } from "../format/text.ts";
+import type { Pool } from "./model.ts";
 
 /** `detail` is what Batch says of it; a trouble that is `stale` is over, as far as Batch tells. */
 export interface Trouble {

@@ -1,12 +1,12 @@
 // The latest jobs of a schedule, each with how long it took and its tasks; on a narrow screen each row becomes a card.
 
-import { Age } from "../Banner";
-import { addressOfJob } from "../job/view";
-import { Link } from "../Link";
-import { Outside } from "../Outside";
-import { Figure, StateBar } from "../StateBar";
-import { seconds } from "../words";
-import type { Run, WholeSchedule } from "./model";
+import { seconds } from "../format/durations.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfJob } from "../routing/places.ts";
+import { Age } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
+import type { Run, WholeSchedule } from "./model.ts";
 
 const COLUMNS: [title: string, kind?: string][] = [
   ["Job"],

@@ -1,8 +1,8 @@
 // Which schedules are shown: by state, those that missed runs, by the beginning of their id.
 
-import { type Choice, ChoiceBar } from "../ChoiceBar";
-import { addressOfSchedules, passes, type ScheduleFilters } from "./filters";
-import type { Schedule } from "./model";
+import { type Choice, ChoiceBar } from "../ui/list/ChoiceBar.tsx";
+import { addressOfSchedules, passes, type ScheduleFilters } from "./filters.ts";
+import type { Schedule } from "./model.ts";
 
 interface FilterBarProps {
   /** Null while they are read. */

@@ -1,19 +1,19 @@
 // The schedules as a table; on a narrow screen each row becomes a card (roles are spelled out because CSS would drop them).
 
-import { Age } from "../Banner";
-import type { Picture } from "../feed";
-import { addressOfJob } from "../job/view";
-import { Link } from "../Link";
-import { Outside, visible } from "../Outside";
-import { Problems } from "../Problem";
-import { addressOfOne } from "../places";
-import { Unknown } from "../Unknown";
-import { Figure, StateBar } from "../StateBar";
-import { Badge } from "../Verdict";
-import { count } from "../words";
-import { addressOfSchedules, EVERY_SCHEDULE, passes, type ScheduleFilters } from "./filters";
-import { byUrgency, type Missed, type Schedule } from "./model";
-import { rhythmOf, Until } from "./times";
+import type { Picture } from "../api/feed.ts";
+import { count } from "../format/numbers.ts";
+import { visible } from "../format/text.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfJob, addressOfOne } from "../routing/places.ts";
+import { Unknown } from "../ui/list/Unknown.tsx";
+import { Problems } from "../ui/page/Problem.tsx";
+import { Age } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import { Badge } from "../ui/text/Verdict.tsx";
+import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
+import { addressOfSchedules, EVERY_SCHEDULE, passes, type ScheduleFilters } from "./filters.ts";
+import { byUrgency, type Missed, type Schedule } from "./model.ts";
+import { rhythmOf, Until } from "./times.tsx";
 
 interface ScheduleListProps {
   picture: Picture<Schedule>;

@@ -1,16 +1,16 @@
 // One job schedule: when it runs, what its runs came to, the latest of them, and what its jobs are to be like.
 
 import type { ComponentChildren } from "preact";
-import { Crumbs, usePageOf } from "../Crumbs";
-import { Fields } from "../job/Fields";
-import { useWatched } from "../job/watching";
-import { NotThere, Top } from "../OnePage";
-import { visible } from "../Outside";
-import { POLL_MS } from "../poller";
-import { Shell } from "../Shell";
-import type { WholeSchedule } from "./model";
-import { RunsTable } from "./RunsTable";
-import { ScheduleTop } from "./ScheduleTop";
+import { POLL_MS } from "../api/poller.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { visible } from "../format/text.ts";
+import { Crumbs, usePageOf } from "../ui/page/Crumbs.tsx";
+import { NotThere, Top } from "../ui/page/OnePage.tsx";
+import { Shell } from "../ui/page/Shell.tsx";
+import { Fields } from "../ui/text/Fields.tsx";
+import type { WholeSchedule } from "./model.ts";
+import { RunsTable } from "./RunsTable.tsx";
+import { ScheduleTop } from "./ScheduleTop.tsx";
 
 interface SchedulePageProps {
   account: string;

@@ -1,17 +1,16 @@
 // A schedule at a glance: its state and rhythm, its runs in numbers, the tasks of its jobs, and how sure that is.
 
-import { Age } from "../Banner";
-import { Link } from "../Link";
-import { Outside } from "../Outside";
-import { addressOfOne } from "../places";
-import { TimeInState } from "../pool/NodeTable";
-import { Lead } from "../pool/PoolsTile";
-import { StateBar } from "../StateBar";
-import { Badge } from "../Verdict";
-import { count, plural } from "../words";
-import { poolOf, type Schedule, type WholeSchedule } from "./model";
-import { MissedRuns } from "./ScheduleList";
-import { inWords, rhythmOf, Until } from "./times";
+import { count, plural } from "../format/numbers.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfOne } from "../routing/places.ts";
+import { Age, TimeInState } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import { Badge } from "../ui/text/Verdict.tsx";
+import { Lead } from "../ui/tiles/Lead.tsx";
+import { StateBar } from "../ui/tiles/StateBar.tsx";
+import { poolOf, type Schedule, type WholeSchedule } from "./model.ts";
+import { MissedRuns } from "./ScheduleList.tsx";
+import { inWords, rhythmOf, Until } from "./times.tsx";
 
 export function ScheduleTop({ schedule }: { schedule: WholeSchedule }) {
   const { totals, verdict } = schedule;

@@ -1,15 +1,16 @@
 // The job schedules that are watched: when they run next, how their jobs do, and what they missed.
 
 import { useContext, useEffect } from "preact/hooks";
-import { Feed, fits, isCounted, useFeed, type Asked } from "../feed";
-import { Going } from "../Link";
-import { ListBody } from "../ListBody";
-import { Shell } from "../Shell";
-import { addressOfSchedules, readScheduleFilters, type ScheduleFilters } from "./filters";
-import type { Schedule } from "./model";
-import { ScheduleFilterBar } from "./ScheduleFilterBar";
-import { ScheduleList } from "./ScheduleList";
-import { SchedulesTile } from "./SchedulesTile";
+import { type Asked, Feed, fits, isCounted } from "../api/feed.ts";
+import { useFeed } from "../api/useFeed.ts";
+import { Going } from "../routing/Link.tsx";
+import { ListBody } from "../ui/list/ListBody.tsx";
+import { Shell } from "../ui/page/Shell.tsx";
+import { addressOfSchedules, readScheduleFilters, type ScheduleFilters } from "./filters.ts";
+import type { Schedule } from "./model.ts";
+import { ScheduleFilterBar } from "./ScheduleFilterBar.tsx";
+import { ScheduleList } from "./ScheduleList.tsx";
+import { SchedulesTile } from "./SchedulesTile.tsx";
 
 /** All are read and filtered here: an account has some hundreds at most. */
 const ALL = "?maxpagesize=1000";

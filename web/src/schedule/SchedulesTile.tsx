@@ -1,14 +1,14 @@
 // One account's job schedules in numbers: how many, the jobs and tasks of theirs that run, the runs that were missed.
 
 import { useContext } from "preact/hooks";
-import { TileFrame } from "../AccountTile";
-import { Going } from "../Link";
-import type { Account } from "../model";
-import { Outside } from "../Outside";
-import { Lead } from "../pool/PoolsTile";
-import { count, plural, statesInWords } from "../words";
-import { addressOfSchedules, type ScheduleFilters } from "./filters";
-import type { Schedule } from "./model";
+import type { Account } from "../api/model.ts";
+import { count, plural, statesInWords } from "../format/numbers.ts";
+import { Going } from "../routing/Link.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import { Lead } from "../ui/tiles/Lead.tsx";
+import { TileFrame } from "../ui/tiles/TileFrame.tsx";
+import { addressOfSchedules, type ScheduleFilters } from "./filters.ts";
+import type { Schedule } from "./model.ts";
 
 interface TileProps {
   account: Account;

@@ -1,7 +1,7 @@
 // Which schedules are listed, kept in the page's address.
 
-import { addressOfList } from "../places";
-import type { Schedule } from "./model";
+import { addressOfList } from "../routing/places.ts";
+import type { Schedule } from "./model.ts";
 
 /** "" stands for everything; `missed` is "yes" where only schedules that missed runs are wanted. */
 export interface ScheduleFilters {

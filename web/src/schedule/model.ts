@@ -1,7 +1,6 @@
 // The JSON of job schedules, as far as the page shows it. Every string comes from outside and is only ever text.
 
-import type { Json } from "../job/Fields";
-import type { TaskCounts, Verdict } from "../model";
+import type { Json, TaskCounts, Verdict } from "../api/model.ts";
 
 export interface Missed {
   /** Null where it can't be known; `basis` says why, or how it was counted. */

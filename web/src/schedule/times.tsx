@@ -1,9 +1,9 @@
 // When a schedule's runs are, in words that tick.
 
-import { serverClock, useTick } from "../clock";
-import { parseDuration } from "../job/scales";
-import { seconds, span } from "../words";
-import type { Schedule } from "./model";
+import { parseDuration, seconds, span } from "../format/durations.ts";
+import { serverClock } from "../time/clock.ts";
+import { useTick } from "../time/useTick.ts";
+import type { Schedule } from "./model.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,14 +1,15 @@
 // One chart of a node: means as lines within bands from the lowest to the highest value; where nothing came, nothing is.
 
 import { useMemo } from "preact/hooks";
-import { Fills, TimeAxis } from "../job/Axes";
-import { linear, moment, timeTicks, type Scale } from "../job/scales";
-import { place } from "../job/stack";
-import { visible } from "../Outside";
-import { placesOf, stepAt, type Time } from "./axis";
-import type { Chart as Charted } from "./charts";
-import { stretchesOf, type Line, type Value } from "./lines";
-import { measured, ticksOf, type Unit } from "./units";
+import { Fills, TimeAxis } from "../charts/Axes.tsx";
+import { linear, type Scale, timeTicks } from "../charts/scales.ts";
+import { place } from "../charts/stack.ts";
+import { moment } from "../format/dates.ts";
+import { visible } from "../format/text.ts";
+import { placesOf, stepAt, type Time } from "./series/axis.ts";
+import type { Chart as Charted } from "./series/charts.ts";
+import { type Line, stretchesOf, type Value } from "./series/lines.ts";
+import { measured, ticksOf, type Unit } from "./series/units.ts";
 
 export const LEFT = 64;
 export const RIGHT_MARGIN = 6;

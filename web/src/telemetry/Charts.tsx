@@ -2,17 +2,17 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { moment, zone } from "../job/scales";
-import { useWidth } from "../job/watching";
-import { Outside } from "../Outside";
-import { seconds } from "../words";
-import { inWholeSteps, silencesOf, timeOf, type Time } from "./axis";
-import { betweenOf, Chart, valueAt, type Cursor, type Span } from "./Chart";
-import { chartsOf, measuresOf, type Chart as Charted } from "./charts";
-import type { Line } from "./lines";
-import type { Telemetry } from "./model";
-import { measured } from "./units";
-import { ValuesTable } from "./ValuesTable";
+import { useWidth } from "../charts/useWidth.ts";
+import { moment, zone } from "../format/dates.ts";
+import { seconds } from "../format/durations.ts";
+import { Outside } from "../ui/text/Outside.tsx";
+import { betweenOf, Chart, type Cursor, type Span, valueAt } from "./Chart.tsx";
+import { inWholeSteps, silencesOf, type Time, timeOf } from "./series/axis.ts";
+import { type Chart as Charted, chartsOf, measuresOf } from "./series/charts.ts";
+import type { Line } from "./series/lines.ts";
+import type { Telemetry } from "./series/model.ts";
+import { measured } from "./series/units.ts";
+import { ValuesTable } from "./ValuesTable.tsx";
 
 /** What stands among the charts knows their time, width and cursor. */
 export interface Place {

@@ -1,17 +1,17 @@
 // How busy each core of a node was, a row each: asked for when somebody opens it, as there may be a hundred.
 
 import { useMemo, useState } from "preact/hooks";
-import { useWatched } from "../job/watching";
-import { Outside } from "../Outside";
-import { plural } from "../words";
-import { placesOf } from "./axis";
-import { CursorLine, LEFT, RIGHT_MARGIN, steering } from "./Chart";
-import type { Place } from "./Charts";
-import { CORE, inOrder, measuresOf } from "./charts";
-import type { Value } from "./lines";
-import type { Telemetry } from "./model";
-import { busyOf } from "./picking";
-import { measured } from "./units";
+import { useWatched } from "../api/useWatched.ts";
+import { plural } from "../format/numbers.ts";
+import { Outside } from "../ui/text/Outside.tsx";
+import { CursorLine, LEFT, RIGHT_MARGIN, steering } from "./Chart.tsx";
+import type { Place } from "./Charts.tsx";
+import { placesOf } from "./series/axis.ts";
+import { CORE, inOrder, measuresOf } from "./series/charts.ts";
+import type { Value } from "./series/lines.ts";
+import type { Telemetry } from "./series/model.ts";
+import { busyOf } from "./series/picking.ts";
+import { measured } from "./series/units.ts";
 
 interface Core {
   name: string;

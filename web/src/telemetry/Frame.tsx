@@ -1,8 +1,8 @@
 // The part of a panel that shows what was measured: loading, failing and growing old apart from the rest.
 
 import type { ComponentChildren, RefObject } from "preact";
-import type { Watched } from "../job/watching";
-import { Problem } from "../Problem";
+import type { Watched } from "../api/useWatched.ts";
+import { Problem } from "../ui/page/Problem.tsx";
 
 interface FrameProps<T> {
   part: RefObject<HTMLElement | null>;

@@ -1,17 +1,18 @@
 // What was measured, with what belongs to it: what the node is, what its kernel had to kill, what isn't in the charts.
 
 import type { ComponentChildren } from "preact";
-import { Age } from "../Banner";
-import { exactMoment } from "../job/scales";
-import { Outside, visible } from "../Outside";
-import { count, plural } from "../words";
-import type { Span } from "./Chart";
-import { Charts, type Place } from "./Charts";
-import { leftOutInWords } from "./leftOut";
-import { inOrder, measuresOf } from "./charts";
-import type { NodeFacts, Series, Telemetry } from "./model";
-import { found } from "./picking";
-import { measured } from "./units";
+import { exactMoment } from "../format/dates.ts";
+import { count, plural } from "../format/numbers.ts";
+import { visible } from "../format/text.ts";
+import { Age } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import type { Span } from "./Chart.tsx";
+import { Charts, type Place } from "./Charts.tsx";
+import { inOrder, measuresOf } from "./series/charts.ts";
+import { leftOutInWords } from "./series/leftOut.ts";
+import type { NodeFacts, Series, Telemetry } from "./series/model.ts";
+import { found } from "./series/picking.ts";
+import { measured } from "./series/units.ts";
 
 interface MeasuredProps {
   telemetry: Telemetry;

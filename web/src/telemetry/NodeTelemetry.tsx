@@ -1,27 +1,29 @@
 // What a node measured, as charts: in its panel, over a range that the address keeps.
 
 import { useEffect, useState } from "preact/hooks";
-import { pathOfAccount, pathOfEvents } from "../events/filters";
-import { SPOKEN } from "../job/HistorySection";
-import { beginOf, RANGES, type Range } from "../job/view";
-import { moment } from "../job/scales";
-import { useSeen, useWatched } from "../job/watching";
-import { Link } from "../Link";
-import type { Page } from "../model";
-import { Outside, visible } from "../Outside";
-import type { Node } from "../pool/model";
-import { addressOfPool, type PoolView } from "../pool/view";
-import { chartsOf, measuresOf } from "./charts";
-import { CoreMap } from "./CoreMap";
-import { Measured } from "./Measured";
-import { Csv, Frame } from "./Frame";
-import { leftOutInWords } from "./leftOut";
-import type { Telemetry } from "./model";
-import { csvOfNode, EVERY, pathOfNode, spanOf } from "./paths";
-import { pastOf, type LoggedEvent } from "./runs";
-import { RunStrip } from "./RunStrip";
-import { useStep } from "./steps";
-import { measured } from "./units";
+import type { Page } from "../api/model.ts";
+import { pathOfAccount } from "../api/paths.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { pathOfEvents } from "../events/filters.ts";
+import { moment } from "../format/dates.ts";
+import { visible } from "../format/text.ts";
+import type { Node } from "../nodes/model.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfPool, type PoolView } from "../routing/poolView.ts";
+import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
+import { useSeen } from "../ui/page/useSeen.ts";
+import { Outside } from "../ui/text/Outside.tsx";
+import { CoreMap } from "./CoreMap.tsx";
+import { Csv, Frame } from "./Frame.tsx";
+import { Measured } from "./Measured.tsx";
+import { csvOfNode, EVERY, pathOfNode, spanOf } from "./paths.ts";
+import { RunStrip } from "./RunStrip.tsx";
+import { chartsOf, measuresOf } from "./series/charts.ts";
+import { leftOutInWords } from "./series/leftOut.ts";
+import type { Telemetry } from "./series/model.ts";
+import { type LoggedEvent, pastOf } from "./series/runs.ts";
+import { measured } from "./series/units.ts";
+import { useStep } from "./useStep.ts";
 
 const EVENTS_EVERY_MS = 30_000;
 const MOST_EVENTS = 1000;
@@ -46,7 +48,7 @@ export function NodeTelemetry({ view, node }: NodeTelemetryProps) {
       <nav class="ranges" aria-label="Range of the charts">
         {RANGES.map((each) => (
           <Link key={each} to={addressOfPool({ ...view, charts: each })} current={each === span} how="replace">
-            {SPOKEN[each]}
+            {RANGE_WORDS[each]}
           </Link>
         ))}
       </nav>
@@ -114,7 +116,7 @@ function Nothing({ account, span, telemetry }: NothingProps) {
   const undrawn = telemetry.undrawn ?? [];
   return (
     <div class="nothing" data-testid="no-telemetry">
-      <p>{headline(telemetry, SPOKEN[span])}</p>
+      <p>{headline(telemetry, RANGE_WORDS[span])}</p>
       {undrawn.length > 0 && (
         <ul data-testid="undrawn">
           {undrawn.map(({ blob, reason }) => (

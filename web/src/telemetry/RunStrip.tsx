@@ -1,21 +1,22 @@
 // Below the charts of a node and on their time: the states that it was in, the tasks that it ran, and what befell it.
 
 import { useContext } from "preact/hooks";
-import { serverClock } from "../clock";
-import { addressOfJob } from "../job/view";
-import { exactMoment, timeTicks, type Scale } from "../job/scales";
-import { Fills, TimeLabels } from "../job/Axes";
-import { Going } from "../Link";
-import { visible } from "../Outside";
-import { kindOf, stateWords } from "../pool/kinds";
-import type { PastState } from "../pool/model";
-import { NodePatterns } from "../pool/NodeBar";
-import { useTipBeside } from "../Tip";
-import { plural } from "../words";
-import { placesOf, type Time } from "./axis";
-import { CursorLine, LEFT, RIGHT_MARGIN, steering } from "./Chart";
-import type { Place } from "./Charts";
-import { inWords, type Past, type Run } from "./runs";
+import { Fills, TimeLabels } from "../charts/Axes.tsx";
+import { type Scale, timeTicks } from "../charts/scales.ts";
+import { exactMoment } from "../format/dates.ts";
+import { plural } from "../format/numbers.ts";
+import { visible } from "../format/text.ts";
+import { kindOf, stateWords } from "../nodes/kinds.ts";
+import type { PastState } from "../nodes/model.ts";
+import { NodePatterns } from "../nodes/NodeBar.tsx";
+import { Going } from "../routing/Link.tsx";
+import { addressOfJob } from "../routing/places.ts";
+import { serverClock } from "../time/clock.ts";
+import { useTipBeside } from "../ui/text/Tip.tsx";
+import { CursorLine, LEFT, RIGHT_MARGIN, steering } from "./Chart.tsx";
+import type { Place } from "./Charts.tsx";
+import { placesOf, type Time } from "./series/axis.ts";
+import { inWords, type Past, type Run } from "./series/runs.ts";
 
 const STATES = 8;
 const TASKS_AT = STATES + 4;

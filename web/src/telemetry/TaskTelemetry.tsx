@@ -1,19 +1,22 @@
 // What its node measured while a task ran, in the task's panel. The node's measures are those of all that it runs.
 
 import { useEffect, useState } from "preact/hooks";
-import { exactMoment } from "../job/scales";
-import { pathOf, type JobView } from "../job/view";
-import { useSeen, useWatched } from "../job/watching";
-import { Link } from "../Link";
-import { Outside } from "../Outside";
-import { addressOfOne } from "../places";
-import { count, seconds } from "../words";
-import { ASKED, chartsOf, measuresOf } from "./charts";
-import type { Span } from "./Chart";
-import { Csv, Frame } from "./Frame";
-import { Measured } from "./Measured";
-import { useStep } from "./steps";
-import type { TaskTelemetry as Told, Telemetry } from "./model";
+import { pathOfJob } from "../api/paths.ts";
+import { useWatched } from "../api/useWatched.ts";
+import { exactMoment } from "../format/dates.ts";
+import { seconds } from "../format/durations.ts";
+import { count } from "../format/numbers.ts";
+import type { JobView } from "../routing/jobView.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfOne } from "../routing/places.ts";
+import { useSeen } from "../ui/page/useSeen.ts";
+import { Outside } from "../ui/text/Outside.tsx";
+import type { Span } from "./Chart.tsx";
+import { Csv, Frame } from "./Frame.tsx";
+import { Measured } from "./Measured.tsx";
+import { ASKED, chartsOf, measuresOf } from "./series/charts.ts";
+import type { Telemetry, TaskTelemetry as Told } from "./series/model.ts";
+import { useStep } from "./useStep.ts";
 
 const EVERY_MS = 30_000;
 /** Of a task that is over: its node may send the last minutes of it still. */
@@ -27,7 +30,7 @@ interface TaskTelemetryProps {
 export function TaskTelemetry({ view, task }: TaskTelemetryProps) {
   const { ref, seen } = useSeen();
   const [over, setOver] = useState(false);
-  const path = pathOf(view, "tasks", task, "telemetry");
+  const path = pathOfJob(view, "tasks", task, "telemetry");
   const [told, tell] = useState<Told | null>(null);
   const step = useStep(task, told?.telemetry);
   const asked = `${path}?${new URLSearchParams({ ...ASKED, ...(step && { step }) })}`;

@@ -1,12 +1,12 @@
 // The charts' values as a table, for those who can't see the charts or want the numbers. It is made when it is opened.
 
 import { useState } from "preact/hooks";
-import { exactMoment } from "../job/scales";
-import { Outside } from "../Outside";
-import type { Time } from "./axis";
-import type { Chart } from "./charts";
-import type { Value } from "./lines";
-import { measured } from "./units";
+import { exactMoment } from "../format/dates.ts";
+import { Outside } from "../ui/text/Outside.tsx";
+import type { Time } from "./series/axis.ts";
+import type { Chart } from "./series/charts.ts";
+import type { Value } from "./series/lines.ts";
+import { measured } from "./series/units.ts";
 
 interface TableProps {
   charts: Chart[];

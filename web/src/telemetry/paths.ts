@@ -1,8 +1,9 @@
 // The API's addresses of what nodes measure, and how often each range is read anew.
 
-import { beginOf, RANGES, type Range } from "../job/view";
-import { pathOfPool, type PoolView } from "../pool/view";
-import { ASKED, ASKED_OF_CORES } from "./charts";
+import { pathOfPool } from "../api/paths.ts";
+import type { PoolView } from "../routing/poolView.ts";
+import { beginOf, RANGES, type Range } from "../time/ranges.ts";
+import { ASKED, ASKED_OF_CORES } from "./series/charts.ts";
 
 /** Milliseconds: agents send every two minutes, and a week is much to read. */
 export const EVERY: Record<Range, number> = {

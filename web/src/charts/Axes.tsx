@@ -1,0 +1,89 @@
+// Axes of a chart: a scale of counts at the left, a scale of times below.
+
+import { short } from "../format/numbers.ts";
+import type { Scale, Tick } from "./scales.ts";
+
+interface CountAxisProps {
+  ticks: number[];
+  y: Scale;
+  left: number;
+  right: number;
+}
+
+export function CountAxis({ ticks, y, left, right }: CountAxisProps) {
+  return (
+    <g class="axis" aria-hidden="true">
+      {ticks.map((tick) => (
+        <g key={tick}>
+          <line class={tick ? "grid" : "base"} x1={left} x2={right} y1={y(tick)} y2={y(tick)} />
+          <text x={left - 8} y={y(tick)} dy="0.32em" text-anchor="end">
+            {short(tick)}
+          </text>
+        </g>
+      ))}
+    </g>
+  );
+}
+
+interface TimeAxisProps {
+  ticks: Tick[];
+  x: Scale;
+  top: number;
+  bottom: number;
+  /** Where labels must stay within. */
+  left: number;
+  right: number;
+}
+
+const HALF_A_LABEL = 20;
+
+export function TimeAxis({ ticks, x, top, bottom, left, right }: TimeAxisProps) {
+  return (
+    <g class="axis" aria-hidden="true">
+      {ticks.map(({ at, label, strong }) => (
+        <g key={at} class={strong ? "strong" : ""}>
+          <line class="grid" x1={x(at)} x2={x(at)} y1={top} y2={bottom} />
+          {fits(x(at), left, right) && (
+            <text x={x(at)} y={bottom + 20} text-anchor="middle">
+              {label}
+            </text>
+          )}
+        </g>
+      ))}
+    </g>
+  );
+}
+
+/** Labels alone, for a chart whose lines are drawn apart. */
+export function TimeLabels({ ticks, x, left, right }: Pick<TimeAxisProps, "ticks" | "x" | "left" | "right">) {
+  return (
+    <g class="axis">
+      {ticks
+        .filter(({ at }) => fits(x(at), left, right))
+        .map(({ at, label, strong }) => (
+          <text key={at} class={strong ? "strong" : ""} x={x(at)} y={16} text-anchor="middle">
+            {label}
+          </text>
+        ))}
+    </g>
+  );
+}
+
+function fits(place: number, left: number, right: number): boolean {
+  return place >= left + HALF_A_LABEL && place <= right - HALF_A_LABEL;
+}
+
+/** Fills that are told apart by more than their hue; the same in every chart, by their id. */
+export function Fills({ name }: { name: string }) {
+  return (
+    <defs>
+      <pattern id={`${name}-failed`} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect class="fill-failed" width="5" height="5" />
+        <rect class="stripe-failed" width="2" height="5" />
+      </pattern>
+      <pattern id={`${name}-gap`} width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect class="stripe-gap" width="1.5" height="7" />
+      </pattern>
+    </defs>
+  );
+}

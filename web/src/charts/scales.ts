@@ -1,0 +1,59 @@
+// From numbers and times to places on the screen, and the ticks that say so. Times are this machine's local ones.
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const STEPS = [1 / 12, 1 / 6, 1 / 4, 1 / 2, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720].map((each) => each * MINUTE);
+const STEPS_OF_DAYS = [1, 2, 7, 14, 28];
+
+const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const SECONDS = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+export type Scale = (value: number) => number;
+
+/** A straight line from a domain to a range; an empty domain goes to the range's start. */
+export function linear([from, to]: [number, number], [start, end]: [number, number]): Scale {
+  const slope = to > from ? (end - start) / (to - from) : 0;
+  return (value) => start + (value - from) * slope;
+}
+
+/** Round numbers from 0 to the first that isn't below `most`, about `wanted` of them. */
+export function countTicks(most: number, wanted: number): number[] {
+  const raw = Math.max(most, 1) / wanted;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = Math.max(1, power * ([1, 2, 2.5, 5, 10].find((each) => each * power >= raw) ?? 10));
+  const whole = Number.isInteger(step) ? step : Math.ceil(step);
+  return Array.from({ length: Math.ceil(Math.max(most, 1) / whole) + 1 }, (_, index) => index * whole);
+}
+
+export interface Tick {
+  at: number;
+  label: string;
+  /** Begins a day, among ticks that are closer. */
+  strong: boolean;
+}
+
+/** Ticks at round local times between two moments, at most about `wanted`. */
+export function timeTicks(from: number, to: number, wanted: number): Tick[] {
+  const least = (to - from) / Math.max(1, wanted);
+  const step = STEPS.find((each) => each >= least);
+  const ticks: Tick[] = [];
+  if (step === undefined) {
+    const days = STEPS_OF_DAYS.find((each) => each * DAY >= least) ?? Math.ceil(least / DAY);
+    const day = new Date(from);
+    day.setHours(24, 0, 0, 0);
+    for (; day.getTime() <= to; day.setDate(day.getDate() + days)) {
+      ticks.push({ at: day.getTime(), label: DATE.format(day), strong: false });
+    }
+    return ticks;
+  }
+  const clock = step < MINUTE ? SECONDS : CLOCK;
+  const offset = new Date(from).getTimezoneOffset() * MINUTE;
+  for (let at = Math.ceil((from - offset) / step) * step + offset; at <= to; at += step) {
+    const time = new Date(at);
+    const midnight = CLOCK.format(time) === "00:00" && time.getSeconds() === 0;
+    ticks.push({ at, label: (midnight ? DATE : clock).format(time), strong: midnight });
+  }
+  return ticks;
+}

@@ -1,0 +1,86 @@
+// Which tasks are listed: by state and result, by cause of failure, by the beginning of their id, node and exit code.
+
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import type { TaskCounts } from "../../api/model.ts";
+import { count } from "../../format/numbers.ts";
+import { addressOfView, type JobView, type TaskFilters } from "../../routing/jobView.ts";
+import { Going, Link } from "../../routing/Link.tsx";
+
+const SHOWN = ["", "active", "preparing", "running", "succeeded", "failed"] as const;
+const TYPING_RESTS_MS = 250;
+
+interface FilterBarProps {
+  view: JobView;
+  counts: TaskCounts | null;
+}
+
+export function TaskFilterBar({ view, counts }: FilterBarProps) {
+  const { show, failureGroup } = view.tasks;
+  const to = (change: Partial<TaskFilters>) => addressOfView({ ...view, tasks: { ...view.tasks, ...change } });
+  return (
+    <form
+      class="filters of-tasks"
+      role="search"
+      aria-label="Filter the tasks"
+      onSubmit={(event) => event.preventDefault()}
+    >
+      <div class="choices capital" role="group" aria-label="State or result">
+        {SHOWN.map((state) => (
+          <Link key={state} to={to({ show: state })} current={show === state && !(failureGroup && !state)}>
+            {state || "all"} {counts && <span class="much">{count(counts[state || "total"])}</span>}
+          </Link>
+        ))}
+        {failureGroup && (
+          <Link to={to({ failureGroup: "" })} class="chip" label="Of one cause of failure; show all causes">
+            One cause <span aria-hidden="true">×</span>
+          </Link>
+        )}
+      </div>
+      <div class="fields">
+        <Field view={view} name="prefix" label="Id begins with" />
+        <Field view={view} name="nodeId" label="Node" />
+        <Field view={view} name="exitCode" label="Exit code" numeric />
+      </div>
+    </form>
+  );
+}
+
+interface FieldProps {
+  view: JobView;
+  name: "prefix" | "nodeId" | "exitCode";
+  label: string;
+  numeric?: boolean;
+}
+
+/** Asks once typing rests; follows the address when that changes by itself. */
+function Field({ view, name, label, numeric = false }: FieldProps) {
+  const go = useContext(Going);
+  const asked = view.tasks[name];
+  const [draft, setDraft] = useState(asked);
+  const timer = useRef<number>(undefined);
+  useEffect(() => setDraft(asked), [asked]);
+  const type = (text: string) => {
+    setDraft(text);
+    window.clearTimeout(timer.current);
+    const value = text.trim();
+    if (numeric && value && !/^-?\d{1,10}$/.test(value)) return;
+    const tasks = { ...view.tasks, [name]: value };
+    timer.current = window.setTimeout(() => go(addressOfView({ ...view, tasks }), "replace"), TYPING_RESTS_MS);
+  };
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+  return (
+    <input
+      type="search"
+      name={name}
+      aria-label={label}
+      placeholder={`${label}…`}
+      inputMode={numeric ? "numeric" : "text"}
+      pattern={numeric ? "\\s*-?[0-9]{1,10}\\s*" : undefined}
+      title={numeric ? "A whole number" : undefined}
+      autocomplete="off"
+      spellcheck={false}
+      value={draft}
+      onInput={(event) => type(event.currentTarget.value)}
+    />
+  );
+}

@@ -1,0 +1,70 @@
+// One task as Batch holds it now: asked for once, when somebody opens it, and never polled.
+
+import { useEffect, useState } from "preact/hooks";
+import { Reader } from "../../api/client.ts";
+import type { Json } from "../../api/model.ts";
+import { pathOfJob } from "../../api/paths.ts";
+import { sentenceOf } from "../../api/poller.ts";
+import type { JobView } from "../../routing/jobView.ts";
+import { TaskTelemetry } from "../../telemetry/TaskTelemetry.tsx";
+import { Panel } from "../../ui/page/Panel.tsx";
+import { Fields } from "../../ui/text/Fields.tsx";
+import { Outside } from "../../ui/text/Outside.tsx";
+
+interface PanelProps {
+  view: JobView;
+  task: string;
+  close: () => void;
+}
+
+interface Answer {
+  task: Record<string, Json> | null;
+  trouble: string | null;
+}
+
+export function TaskPanel({ view, task, close }: PanelProps) {
+  const [{ task: found, trouble }, setAnswer] = useState<Answer>({ task: null, trouble: null });
+  const [turn, again] = useState(0);
+  useEffect(() => {
+    const stopped = new AbortController();
+    void fetchTask(pathOfJob(view, "tasks", task), stopped.signal).then((answer) => {
+      if (!stopped.signal.aborted) setAnswer(answer);
+    });
+    return () => stopped.abort();
+  }, [turn]);
+  const heading = (
+    <>
+      <small>Task, live from Batch</small>
+      <Outside text={task} />
+    </>
+  );
+  return (
+    <Panel class="of-task" close={close} heading={heading}>
+      {trouble !== null ? (
+        <p class="problem" role="alert" data-testid="task-problem">
+          <span>
+            <Outside text={trouble} />
+          </span>
+          <button type="button" onClick={() => (setAnswer({ task: null, trouble: null }), again(turn + 1))}>
+            Retry
+          </button>
+        </p>
+      ) : found ? (
+        <Fields value={found} />
+      ) : (
+        <p class="loading" role="status">
+          Asking Batch…
+        </p>
+      )}
+      <TaskTelemetry view={view} task={task} />
+    </Panel>
+  );
+}
+
+async function fetchTask(path: string, signal: AbortSignal): Promise<Answer> {
+  try {
+    return { task: await new Reader().read<Record<string, Json>>(path, signal), trouble: null };
+  } catch (error) {
+    return { task: null, trouble: sentenceOf(error) };
+  }
+}

@@ -1,0 +1,95 @@
+// The tasks of a job, a page at a time: the server filters, orders and pages.
+
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ownPath } from "../../api/client.ts";
+import type { Page, TaskCounts } from "../../api/model.ts";
+import { pathOfJob } from "../../api/paths.ts";
+import { useWatched } from "../../api/useWatched.ts";
+import { Csv } from "../../export/Csv.tsx";
+import { addressOfView, EVERY_TASK, type JobView } from "../../routing/jobView.ts";
+import { Link } from "../../routing/Link.tsx";
+import { Pages } from "../../ui/list/Pages.tsx";
+import { Section } from "../../ui/page/Section.tsx";
+import { useSeen } from "../../ui/page/useSeen.ts";
+import type { Task } from "./model.ts";
+import { rowsOfCsv, tasksOf, tasksQuery } from "./query.ts";
+import { TaskFilterBar } from "./TaskFilterBar.tsx";
+import { TaskTable } from "./TaskTable.tsx";
+
+const EVERY_MS = 10_000;
+/** Where the server looks at all tasks for each page. */
+const ORDERED_EVERY_MS = 30_000;
+
+interface TaskSectionProps {
+  view: JobView;
+  counts: TaskCounts | null;
+  open: (task: string) => void;
+}
+
+export function TaskSection({ view, counts, open }: TaskSectionProps) {
+  const { ref, seen } = useSeen();
+  const first = pathOfJob(view, "tasks") + tasksQuery(view.tasks, "json");
+  const [turned, turn] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
+  useEffect(() => turn({ first, pages: [] }), [first]);
+  const pages = turned.first === first ? turned.pages : [];
+  const every = view.tasks.orderby ? ORDERED_EVERY_MS : EVERY_MS;
+  const watched = useWatched<Page<Task>>({ path: pages.at(-1) ?? first, every, seen });
+  useShown(ref, view.tasks.failureGroup);
+  const next = watched.fresh && watched.value?.nextLink;
+  const { most, known } = counts ? tasksOf(view.tasks, counts) : { most: next || pages.length ? Infinity : 0, known: false };
+  const csv = (
+    <Csv
+      href={pathOfJob(view, "tasks") + tasksQuery(view.tasks, "csv")}
+      file={`${view.job}-tasks.csv`}
+      of="tasks"
+      several={most > rowsOfCsv(view.tasks)}
+      about={known ? most : null}
+    />
+  );
+  return (
+    <Section
+      title="Tasks"
+      name="tasks"
+      part={ref}
+      watched={watched}
+      actions={csv}
+      controls={<TaskFilterBar view={view} counts={counts} />}
+    >
+      {({ value }) => (
+        <>
+          {value.length ? <TaskTable tasks={value} view={view} open={open} /> : <NoTasks view={view} />}
+          <Pages
+            of="tasks"
+            before={pages.length}
+            fresh={watched.fresh}
+            more={Boolean(next)}
+            back={() => turn({ first, pages: pages.slice(0, -1) })}
+            next={() => next && turn({ first, pages: [...pages, ownPath(next)] })}
+          />
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** Brings the list into sight when another cause of failure is asked for. */
+function useShown(ref: RefObject<HTMLElement | null>, cause: string) {
+  const before = useRef(cause);
+  useEffect(() => {
+    if (cause && cause !== before.current && (ref.current?.getBoundingClientRect().top ?? 0) > window.innerHeight / 2) {
+      ref.current?.scrollIntoView({ block: "start" });
+    }
+    before.current = cause;
+  }, [cause]);
+}
+
+function NoTasks({ view }: { view: JobView }) {
+  const filtered = Object.entries(view.tasks).some(([key, value]) => value && key !== "orderby");
+  if (!filtered) return <p class="nothing">The job has no tasks, or they weren't read yet.</p>;
+  return (
+    <p class="nothing">
+      No task matches. <Link to={addressOfView({ ...view, tasks: EVERY_TASK })}>Show all tasks</Link>
+    </p>
+  );
+}

@@ -1,0 +1,100 @@
+// What ran on which node, when: the section around the timeline's chart.
+
+import { useCallback } from "preact/hooks";
+import type { Job } from "../../api/model.ts";
+import { pathOfJob } from "../../api/paths.ts";
+import { useWatched } from "../../api/useWatched.ts";
+import { zone } from "../../format/dates.ts";
+import { plural } from "../../format/numbers.ts";
+import type { JobView } from "../../routing/jobView.ts";
+import { serverClock } from "../../time/clock.ts";
+import { beginOf, type Range } from "../../time/ranges.ts";
+import { Section } from "../../ui/page/Section.tsx";
+import { useSeen } from "../../ui/page/useSeen.ts";
+import { Age } from "../../ui/text/Age.tsx";
+import type { Timeline } from "./model.ts";
+import { TimelineChart } from "./TimelineChart.tsx";
+
+const EVERY_MS = 30_000;
+/** Of so many runs that the server takes seconds to read them; also how long a completed job must be left alone. */
+const RARELY_MS = 5 * 60_000;
+/** How far a node's clock may be behind: a run may seem to begin before its job was there. */
+const SKEW_MS = 60_000;
+
+interface TimelineProps {
+  view: JobView;
+  /** Null until the job tells since when there is anything to ask for. */
+  range: Range | null;
+  job: Job | null;
+  created: number;
+  open: (task: string) => void;
+}
+
+export function TimelineSection({ view, range, job, created, open }: TimelineProps) {
+  const { ref, seen } = useSeen();
+  const begin = beginOf(range ?? "24h", created - SKEW_MS, RARELY_MS);
+  const path = `${pathOfJob(view, "timeline")}?from=${encodeURIComponent(begin)}`;
+  const over = isOver(job);
+  const every = useCallback(
+    (value: Timeline | null) => (over ? Infinity : value?.aggregated ? RARELY_MS : EVERY_MS),
+    [over],
+  );
+  const watched = useWatched<Timeline>({ path, subject: range ?? "", every, seen: seen && range !== null });
+  const timeline = watched.value;
+  const note = timeline && (
+    <>
+      {timeline.nodes.length > 0 && `${inWords(timeline)}, `}as of <Age at={timeline.asOf} />
+    </>
+  );
+  return (
+    <Section title="Nodes" name="timeline" part={ref} watched={watched} note={note}>
+      {(value) =>
+        value.nodes.length ? (
+          <>
+            <TimelineChart timeline={value} open={open} />
+            <Key timeline={value} />
+          </>
+        ) : (
+          <p class="nothing">Nothing ran in this range.</p>
+        )
+      }
+    </Section>
+  );
+}
+
+/** Whether nothing will run any more: the job is gone, or completed and not polled for good. */
+function isOver(job: Job | null): boolean {
+  if (!job || job.deleted) return job !== null;
+  const checked = Date.parse(job.verdict.checkedAt ?? "");
+  return job.state === "completed" && job.verdict.level !== "stale" && serverClock.now() - checked > RARELY_MS;
+}
+
+function inWords({ nodes, otherNodes, aggregated }: Timeline): string {
+  const runs = nodes.reduce((sum, node) => sum + (node.runs?.length ?? 0), 0);
+  const shown = plural(nodes.length, "node");
+  const others = otherNodes ? ` (${plural(otherNodes, "more")} not shown)`.replace("mores", "more") : "";
+  return aggregated ? `${shown}${others}, too many runs to draw each` : `${plural(runs, "run")} on ${shown}${others}`;
+}
+
+function Key({ timeline }: { timeline: Timeline }) {
+  const entries = timeline.aggregated
+    ? [
+        ["busy", "busy slots"],
+        ["failed", "share of failed tasks"],
+      ]
+    : [
+        ["succeeded", "succeeded"],
+        ["failed", "failed"],
+        ["running", "running"],
+      ];
+  return (
+    <footer class="key">
+      {entries.map(([state, words]) => (
+        <span key={state}>
+          <i class="swatch" data-state={state === "busy" ? "running" : state} aria-hidden="true" /> {words}
+        </span>
+      ))}
+      <span class="zone">The latest run of each task · times in {zone()}</span>
+    </footer>
+  );
+}

@@ -1,0 +1,103 @@
+// What shows a cause: numbers and names in the words of people, each pool and node a way to its page.
+
+import { moment } from "../../format/dates.ts";
+import { seconds } from "../../format/durations.ts";
+import { count } from "../../format/numbers.ts";
+import { spoken, visible } from "../../format/text.ts";
+import { Link } from "../../routing/Link.tsx";
+import { addressOfOne } from "../../routing/places.ts";
+import { Outside } from "../../ui/text/Outside.tsx";
+import type { Evidence, Finding } from "./model.ts";
+
+const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "maxWallClockTime"]);
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+/** What can't be told from its name in the API. */
+const WORDS = new Map([
+  ["ableNodes", "nodes that take tasks"],
+  ["affectedNodes", "nodes affected"],
+  ["autoScale", "autoscale"],
+  ["blockers", "what holds them, and how many"],
+  ["estimatedWait", "estimated wait of its first"],
+  ["estimatedWaitOfLast", "estimated wait of its last"],
+  ["examples", "nodes, for example"],
+  ["failedNodes", "nodes where it failed"],
+  ["fitNodes", "nodes left for it"],
+  ["formulaLines", "lines of the formula that decide"],
+  ["formulaVariables", "variables that the formula reads"],
+  ["held", "held by others"],
+  ["heldByCycle", "held by a cycle"],
+  ["heldByFailed", "held by tasks that failed"],
+  ["heldByMissing", "held by tasks that aren't there"],
+  ["holders", "other jobs on its slots"],
+  ["isAllWaiting", "all that wait"],
+  ["jobs", "jobs ahead (priority): waiting tasks"],
+  ["lookedAt", "waiting tasks looked at"],
+  ["otherJobs", "more jobs ahead"],
+  ["poolId", "pool"],
+  ["preparedNodes", "nodes where it succeeded"],
+  ["requiredSlots", "slots of the largest task"],
+  ["slotsPerNode", "slots a node"],
+  ["target", "nodes wanted"],
+  ["tasksEndedPerMinute", "tasks ended a minute"],
+  ["unsure", "unsure whether held"],
+]);
+
+interface ShownProps {
+  account: string;
+  finding: Finding;
+}
+
+/** The evidence of a finding, as far as it is known. */
+export function Shown({ account, finding }: ShownProps) {
+  const known = Object.entries(finding.evidence).filter(
+    ([, value]) => value !== null && value !== "" && !(Array.isArray(value) && value.length === 0),
+  );
+  if (!known.length) return null;
+  return (
+    <dl class="evidence">
+      {known.map(([name, value]) => (
+        <div key={name} data-wide={Array.isArray(value) || String(value).length > 40}>
+          <dt>{visible(WORDS.get(name) ?? spoken(name))}</dt>
+          <dd>
+            <Value name={name} value={value} to={waysOf(account, finding, name)} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+type Ways = ((text: string) => string) | null;
+
+/** The addresses of what evidence names, where it names pools or nodes that are there. */
+function waysOf(account: string, { code, evidence: { poolId: pool } }: Finding, name: string): Ways {
+  if (typeof pool !== "string" || code === "poolMissing") return null;
+  if (name === "poolId") return (id) => addressOfOne("pools", account, id);
+  return name === "examples" ? (node) => addressOfOne("pools", account, pool, { node }) : null;
+}
+
+function Value({ name, value, to }: { name: string; value: Evidence; to: Ways }) {
+  if (Array.isArray(value)) {
+    return (
+      <ul>
+        {value.map((text) => (
+          <li key={text}>
+            <Text text={text} to={to} />
+          </li>
+        ))}
+      </ul>
+    );
+  }
+  if (typeof value === "number") return <>{SPANS.has(name) ? seconds(value) : count(value)}</>;
+  if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;
+  return <Text text={TIME.test(value ?? "") ? moment(Date.parse(value ?? "")) : (value ?? "")} to={to} />;
+}
+
+function Text({ text, to }: { text: string; to: Ways }) {
+  if (!to) return <Outside text={text} />;
+  return (
+    <Link to={to(text)}>
+      <Outside text={text} />
+    </Link>
+  );
+}

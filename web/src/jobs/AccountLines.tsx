@@ -1,0 +1,73 @@
+// What an account's tile of jobs says of its pools and schedules: the ways to them, and why they aren't known or old.
+
+import type { Account } from "../api/model.ts";
+import { plural, statesInWords } from "../format/numbers.ts";
+import { totalsInWords } from "../nodes/words.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfList } from "../routing/places.ts";
+import { Age } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+
+/** What is read beside each other is apart by one interval now and then. */
+const INTERVALS_APART = 2;
+
+/** The sums of its pools in a sentence, and the way to them. */
+export function PoolsLine({ account }: { account: Account }) {
+  const { id, pools, poolsReason: reason } = account;
+  if (!pools && !reason) return null;
+  return (
+    <p class="pools-line" data-testid="pools-line">
+      {pools ? (
+        <>
+          <Link to={addressOfList("pools", { account: id })}>{plural(pools.total, "pool")}</Link>,{" "}
+          {totalsInWords(account)}
+          <OfItsOwn account={account} at={pools.asOf} />
+        </>
+      ) : (
+        "Its pools aren't known"
+      )}
+      <Reason text={reason} known={pools !== null} />
+    </p>
+  );
+}
+
+export function SchedulesLine({ account }: { account: Account }) {
+  const { id, schedules, schedulesReason: reason } = account;
+  if (!schedules?.total && !reason) return null;
+  return (
+    <p class="pools-line" data-testid="schedules-line">
+      {schedules ? (
+        <>
+          <Link to={addressOfList("schedules", { account: id })}>{plural(schedules.total, "job schedule")}</Link>
+          {schedules.total > 0 && `, ${statesInWords(schedules.byState)}`}
+          <OfItsOwn account={account} at={schedules.asOf} />
+        </>
+      ) : (
+        "Its job schedules aren't known"
+      )}
+      <Reason text={reason} known={schedules !== null} />
+    </p>
+  );
+}
+
+/** Their own time, where it is another than the one at the head of the tile. */
+function OfItsOwn({ account: { lastRound, pollSeconds }, at }: { account: Account; at: string | null }) {
+  const apart = Math.abs(Date.parse(lastRound?.asOf ?? "") - Date.parse(at ?? ""));
+  if (!at || apart <= INTERVALS_APART * pollSeconds * 1000) return null;
+  return (
+    <>
+      , as of <Age at={at} />
+    </>
+  );
+}
+
+/** Why nothing is known, or nothing newer. */
+function Reason({ text, known }: { text: string | null; known: boolean }) {
+  if (!text) return null;
+  return (
+    <span class="bad">
+      {known ? ". Last poll: " : ": "}
+      <Outside text={text} />
+    </span>
+  );
+}

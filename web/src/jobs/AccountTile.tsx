@@ -1,0 +1,87 @@
+// One account: its jobs and tasks in numbers, how fresh they are, how the last round went.
+
+import { type Account, type Round, TASK_STATES } from "../api/model.ts";
+import { duration } from "../format/durations.ts";
+import { count, plural } from "../format/numbers.ts";
+import { Age } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import { Figure, StateBar, Swatch } from "../ui/tiles/StateBar.tsx";
+import { TileFrame } from "../ui/tiles/TileFrame.tsx";
+import { PoolsLine, SchedulesLine } from "./AccountLines.tsx";
+import type { Filters } from "./filters.ts";
+import { rankOf } from "./order.ts";
+
+interface TileProps {
+  account: Account;
+  single: boolean;
+  filters: Filters;
+  choose: (change: Partial<Filters>) => void;
+}
+
+export function AccountTile({ account, single, filters, choose }: TileProps) {
+  const chosen = filters.account === account.id;
+  const toggle = () => choose({ account: chosen ? "" : account.id });
+  return (
+    <TileFrame {...{ account, single, chosen, toggle }} asOf={account.lastRound?.asOf ?? null}>
+      <Numbers account={account} />
+      <StateBar counts={account.taskCounts} />
+      <PoolsLine account={account} />
+      <SchedulesLine account={account} />
+      <footer>
+        <LastRound round={account.lastRound} />
+        <span class="endpoint">
+          <Outside text={account.endpoint} />
+        </span>
+      </footer>
+    </TileFrame>
+  );
+}
+
+function Numbers({ account }: { account: Account }) {
+  const states = Object.entries(account.jobs).filter(([, number]) => number > 0);
+  states.sort(([one], [other]) => rankOf(one) - rankOf(other));
+  const jobs = states.reduce((sum, [, number]) => sum + number, 0);
+  return (
+    <dl class="numbers">
+      <div class="lead">
+        <dt>{jobs === 1 ? "Job" : "Jobs"}</dt>
+        <dd data-testid="jobs-total">{count(jobs)}</dd>
+        <dd class="detail">{states.map(([state, number]) => `${count(number)} ${state}`).join(", ") || "none yet"}</dd>
+      </div>
+      <div class="lead">
+        <dt>Tasks</dt>
+        <dd data-testid="tasks-total">{count(account.taskCounts.total)}</dd>
+        <dd class="detail">{count(account.taskCounts.completed)} completed</dd>
+      </div>
+      {TASK_STATES.map((state) => (
+        <div key={state}>
+          <dt class="capital">
+            <Swatch state={state} />
+            {state}
+          </dt>
+          <dd data-testid={`tasks-${state}`}>
+            <Figure value={account.taskCounts[state]} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function LastRound({ round }: { round: Round | null }) {
+  if (!round) return <span>Waiting for the first round.</span>;
+  const took = duration(Date.parse(round.finishedAt) - Date.parse(round.startedAt));
+  if (round.outcome === "failed") {
+    return (
+      <span class="bad" data-testid="round">
+        The last round failed <Age at={round.finishedAt} />: <Outside text={round.reason ?? "no reason was given"} />
+      </span>
+    );
+  }
+  return (
+    <span data-testid="round">
+      Last round: {plural(round.jobsPolled, "job")} with {plural(round.batchCalls, "call")} in {took}
+      {round.jobsFailed > 0 && <span class="bad">; {plural(round.jobsFailed, "job")} failed</span>}
+    </span>
+  );
+}

@@ -1,0 +1,178 @@
+// The jobs as a table; on a narrow screen each row becomes a card (roles are spelled out because CSS would drop them).
+
+import { useState } from "preact/hooks";
+import type { Picture } from "../api/feed.ts";
+import { type Job, TASK_STATES } from "../api/model.ts";
+import { visible } from "../format/text.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfJob, addressOfOne } from "../routing/places.ts";
+import { ListRest } from "../ui/list/ListRest.tsx";
+import { Problems } from "../ui/page/Problem.tsx";
+import { Age } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import { Badge } from "../ui/text/Verdict.tsx";
+import { Figure, ReadBar, StateBar, Swatch } from "../ui/tiles/StateBar.tsx";
+import { type Filters, passes } from "./filters.ts";
+import { byUrgency } from "./order.ts";
+
+const ROWS = 300;
+
+interface JobListProps {
+  picture: Picture<Job>;
+  filters: Filters;
+  /** Whether the picture answers what is asked. */
+  fitting: boolean;
+  choose: (change: Partial<Filters>) => void;
+}
+
+export function JobList({ picture, filters, fitting, choose }: JobListProps) {
+  const [rows, setRows] = useState(ROWS);
+  const jobs = picture.rows.filter((job) => passes(job, filters)).sort(byUrgency);
+  const many = picture.accounts.length > 1 && !filters.account;
+  return (
+    <section class="jobs" aria-label="Jobs">
+      <Problems problems={picture.problems} />
+      {jobs.length ? (
+        <JobTable jobs={jobs.slice(0, rows)} many={many} />
+      ) : (
+        !picture.problems.length && <NoJobs {...{ picture, filters, fitting, choose }} />
+      )}
+      <ListRest
+        of="jobs"
+        shown={rows}
+        all={jobs.length}
+        show={() => setRows(rows + ROWS)}
+        more={picture.more ? "filter to see the others" : null}
+      />
+    </section>
+  );
+}
+
+function NoJobs({ picture, filters, fitting, choose }: JobListProps) {
+  const accounts = picture.accounts.filter(({ id }) => !filters.account || id === filters.account);
+  const unknown = !accounts.length;
+  const filtered = Object.entries(filters).some(([name, value]) => value && name !== "account");
+  if (!unknown && !fitting) return <p class="empty">Loading…</p>;
+  const waiting = accounts.some(({ enabled, lastRound }) => enabled && !lastRound);
+  return (
+    <div class="empty" data-testid="no-jobs">
+      <h2>{unknown ? "No such account is watched" : filtered ? "No job matches" : "No jobs yet"}</h2>
+      {filtered || unknown ? (
+        <button type="button" onClick={() => choose({ account: "", state: "", poolId: "", prefix: "" })}>
+          Show all jobs
+        </button>
+      ) : (
+        <p>
+          {waiting
+            ? "The first round is on its way."
+            : "A job appears here soon after it was added to the Batch account."}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function JobTable({ jobs, many }: { jobs: Job[]; many: boolean }) {
+  return (
+    <table role="table" data-testid="jobs">
+      <thead role="rowgroup">
+        <tr role="row">
+          <Head>Job</Head>
+          <Head>State</Head>
+          <Head>Pool</Head>
+          <Head kind="wide">Tasks</Head>
+          {TASK_STATES.map((state) => (
+            <Head key={state} kind="number capital">
+              <Swatch state={state} />
+              {state}
+            </Head>
+          ))}
+          <Head kind="number">Total</Head>
+          <Head>Counts are</Head>
+          <Head kind="number">Checked</Head>
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {jobs.map((job) => (
+          <JobRow key={`${job.account} ${job.id} ${job.creationTime}`} job={job} many={many} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Head({ kind = "", children }: { kind?: string; children: preact.ComponentChildren }) {
+  return (
+    <th role="columnheader" scope="col" class={kind}>
+      {children}
+    </th>
+  );
+}
+
+function JobRow({ job, many }: { job: Job; many: boolean }) {
+  const counts = job.taskCounts;
+  return (
+    <tr role="row" data-job={job.id} data-account={job.account}>
+      <th role="rowheader" scope="row" class="id">
+        <Link to={addressOfJob(job.account, job.id)} class="open">
+          <Outside text={job.id} />
+        </Link>
+        <Aside job={job} many={many} />
+      </th>
+      <td role="cell" class="state" data-job-state={job.deleted ? "deleted" : job.state}>
+        {job.deleted ? "deleted" : job.state}
+      </td>
+      <td role="cell" class="pool" title={visible(job.poolId ?? "")}>
+        {job.poolId ? (
+          <Link to={addressOfOne("pools", job.account, job.poolId)}>
+            <Outside text={job.poolId} />
+          </Link>
+        ) : (
+          "–"
+        )}
+      </td>
+      <td role="cell" class="wide">
+        {job.progress ? <ReadBar {...job.progress} /> : <StateBar counts={counts} />}
+      </td>
+      {TASK_STATES.map((state) => (
+        <td key={state} role="cell" class="number" data-count={state} data-zero={!counts?.[state]}>
+          <span class="label capital">
+            <Swatch state={state} />
+            {state}
+          </span>
+          <Figure value={counts?.[state]} />
+        </td>
+      ))}
+      <td role="cell" class="number" data-count="total">
+        <span class="label">Total</span>
+        <Figure value={counts?.total} />
+      </td>
+      <td role="cell" class="verdict">
+        <Badge verdict={job.verdict} />
+      </td>
+      <td role="cell" class="number age">
+        <span class="label">checked </span>
+        <Age at={job.verdict.checkedAt} none="–" />
+      </td>
+    </tr>
+  );
+}
+
+/** Below the id: whose job it is, what it is called, why it ended. */
+function Aside({ job, many }: { job: Job; many: boolean }) {
+  const parts = [
+    many ? job.account : "",
+    job.displayName !== job.id ? job.displayName : "",
+    job.terminateReason && `ended by ${job.terminateReason}`,
+  ].filter(Boolean) as string[];
+  if (!parts.length) return null;
+  return (
+    <small class="aside" title={visible(parts.join(" · "))}>
+      {parts.map((part) => (
+        <span key={part}>
+          <Outside text={part} />
+        </span>
+      ))}
+    </small>
+  );
+}

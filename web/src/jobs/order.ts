@@ -1,0 +1,21 @@
+// The order of jobs in a list.
+
+import type { Job } from "../api/model.ts";
+
+const JOB_STATES = ["active", "enabling", "disabling", "terminating", "disabled", "deleting", "completed"];
+
+/** Where a job's state stands: what is alive first, what ended last, unknown states before those. */
+export function rankOf(state: string): number {
+  const rank = JOB_STATES.indexOf(state);
+  return rank < 0 ? JOB_STATES.length - 1.5 : rank;
+}
+
+/** Active jobs first; within a state the newest; then by id, so that rows stay where they are. */
+export function byUrgency(one: Job, other: Job): number {
+  return (
+    Number(one.deleted) - Number(other.deleted) ||
+    rankOf(one.state) - rankOf(other.state) ||
+    (other.creationTime ?? "").localeCompare(one.creationTime ?? "") ||
+    one.id.localeCompare(other.id)
+  );
+}

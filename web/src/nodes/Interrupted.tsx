@@ -1,0 +1,28 @@
+// How often spot nodes were taken back, in a sentence.
+
+import { count, plural } from "../format/numbers.ts";
+import { Age } from "../ui/text/Age.tsx";
+import type { Interruptions } from "./model.ts";
+
+export function Interrupted({ found }: { found: Interruptions }) {
+  const { total, lastHour, lastDay, latest, since, unexplainedRestarts } = found;
+  return (
+    <>
+      {total
+        ? `${plural(lastHour, "interruption")} in the last hour, ${count(lastDay)} in the last day, ${count(total)} in all`
+        : "no interruption"}
+      {since && (
+        <>
+          {" "}
+          since it was first polled <Age at={since} />
+        </>
+      )}
+      {latest && (
+        <>
+          ; the last <Age at={latest} />
+        </>
+      )}
+      {unexplainedRestarts > 0 && `; up to ${count(unexplainedRestarts)} more may have gone unseen`}
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+// A pool's history as numbers by kind of node, and its points in words.
+
+import type { Series } from "../charts/stack.ts";
+import { moment } from "../format/dates.ts";
+import { count, plural, rate } from "../format/numbers.ts";
+import { byKind, KIND_WORDS, NODE_KINDS, type NodeKind } from "../nodes/kinds.ts";
+import type { PoolHistory, PoolPoint } from "./model.ts";
+
+export function seriesOf(history: PoolHistory): Series<NodeKind> {
+  const value = history.value.map(({ time, exact, nodeCounts }) => ({
+    time,
+    exact,
+    counts: nodeCounts && byKind(nodeCounts),
+  }));
+  return { ...history, value };
+}
+
+/** The kinds that any point has, in their order. */
+export function kindsIn({ value }: Series<NodeKind>): NodeKind[] {
+  const found = NODE_KINDS.filter((kind) => value.some(({ counts }) => counts?.[kind]));
+  return found.length ? found : ["idle"];
+}
+
+export function targetOf({ target }: PoolPoint): number | null {
+  if (!target || (target.dedicated === null && target.spot === null)) return null;
+  return (target.dedicated ?? 0) + (target.spot ?? 0);
+}
+
+/** When it was, and what the states don't tell. */
+export function restInWords(point: PoolPoint): string {
+  const time = moment(Date.parse(point.time));
+  if (!point.nodeCounts) return `${time}, not polled`;
+  const { slots, cores, preempted, resizeErrors, exact } = point;
+  const target = targetOf(point);
+  const parts = [
+    time,
+    target !== null && `target ${count(target)}`,
+    slots && `${count(slots.used)} of ${count(slots.total)} slots`,
+    cores && `${rate(cores.busy)} of ${count(cores.total)} cores`,
+    preempted && plural(preempted, "interruption"),
+    resizeErrors && plural(resizeErrors, "resize error"),
+    exact !== true && "not confirmed as exact",
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+export function inWords(point: PoolPoint | undefined): string {
+  if (!point) return "";
+  if (!point.nodeCounts) return restInWords(point);
+  const counts = byKind(point.nodeCounts);
+  const states = NODE_KINDS.filter((kind) => counts[kind]).map((kind) => `${count(counts[kind])} ${KIND_WORDS[kind]}`);
+  return `${restInWords(point)}: ${states.join(", ") || "no nodes"}`;
+}

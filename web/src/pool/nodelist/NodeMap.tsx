@@ -1,0 +1,130 @@
+// All nodes of a pool as a map: a cell each, by kind of state. The arrow keys go from node to node, Enter opens one.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useWidth } from "../../charts/useWidth.ts";
+import { span } from "../../format/durations.ts";
+import { count, plural } from "../../format/numbers.ts";
+import { visible } from "../../format/text.ts";
+import { stateWords } from "../../nodes/kinds.ts";
+import type { MappedNode, NodeState, NodeStates } from "../../nodes/model.ts";
+import { NodePatterns } from "../../nodes/NodeBar.tsx";
+import type { PoolView } from "../../routing/poolView.ts";
+import { serverClock } from "../../time/clock.ts";
+import { useTipBeside } from "../../ui/text/Tip.tsx";
+import { gridOf, layersOf, nodeAt, placeOf, stepped } from "./cells.ts";
+
+interface MapProps {
+  states: NodeStates;
+  view: PoolView;
+  open: (node: string) => void;
+}
+
+export function NodeMap({ states, view, open }: MapProps) {
+  const { nodes, otherNodes, otherCauses } = states;
+  const { ref, width } = useWidth();
+  const [chosen, choose] = useState<number | null>(null);
+  const here = useRef<number | null>(null); // Keys may come faster than the map is drawn.
+  const mark = useRef<SVGRectElement>(null);
+  const byKey = useRef(false);
+  const tip = useTipBeside();
+  const grid = useMemo(() => gridOf(nodes.length, width), [nodes.length, width]);
+  const wants = useMemo(() => wanted(states, view), [states, view.state, view.cause, view.flapping, view.prefix]);
+  const layers = useMemo(() => layersOf(nodes, grid, wants), [nodes, grid, wants]);
+  const node = chosen === null ? undefined : nodes[chosen];
+  const words = node ? inWords(node) : null;
+  useEffect(() => {
+    if (byKey.current) mark.current?.scrollIntoView({ block: "nearest" });
+    // Scrolling, which is told in the next frame, hides tips.
+    requestAnimationFrame(() => tip(words, mark.current ?? undefined));
+  }, [chosen, node?.id]);
+  useEffect(() => () => tip(null), []);
+
+  const show = (index: number | null, key: boolean) => {
+    byKey.current = key;
+    here.current = index;
+    choose(index);
+  };
+  const press = (event: KeyboardEvent) => {
+    const next = stepped(event.key, here.current, grid, nodes.length);
+    const current = here.current === null ? undefined : nodes[here.current];
+    if (next !== null) show(next, true);
+    else if (event.key === "Enter" && current) open(current.id);
+    else if (event.key === "Escape" && here.current !== null) show(null, true);
+    else if (!event.key.startsWith("Arrow")) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const under = (event: MouseEvent) => nodeAt(event.offsetX, event.offsetY, grid, nodes.length);
+  return (
+    <>
+      <div class="node-map scroll">
+        <div ref={ref}>
+          <svg
+            width={width}
+            height={grid.rows * grid.pitch}
+            tabIndex={0}
+            role="application"
+            aria-label={`Map of ${plural(nodes.length, "node")}; the arrow keys go from node to node, Enter opens one`}
+            data-cells={nodes.length}
+            onKeyDown={press}
+            onBlur={() => show(null, true)}
+            onPointerMove={(event) => under(event) !== here.current && show(under(event), false)}
+            onPointerLeave={() => show(null, false)}
+            onClick={(event) => {
+              const index = under(event);
+              const found = index === null ? undefined : nodes[index];
+              if (found) open(found.id);
+            }}
+          >
+            <defs>
+              <NodePatterns />
+            </defs>
+            {layers.map(({ kind, wanted: isWanted, path, number }) => (
+              <path
+                key={`${kind} ${isWanted}`}
+                class={isWanted ? "cells" : "cells unwanted"}
+                data-cells-of={kind}
+                data-number={number}
+                d={path}
+              />
+            ))}
+            {node && chosen !== null && (
+              <rect ref={mark} class="chosen-cell" {...placeOf(chosen, grid)} width={grid.size} height={grid.size} />
+            )}
+          </svg>
+        </div>
+      </div>
+      {otherNodes > 0 && (
+        <p class="note map-note">
+          {count(nodes.length)} of {count(nodes.length + otherNodes)} nodes are drawn.
+        </p>
+      )}
+      {view.cause && otherCauses > 0 && (
+        <p class="note map-note">
+          {plural(otherCauses, "node")} with rarer causes can't be told apart here; the table below does.
+        </p>
+      )}
+      <p class="unseen" aria-live="polite">
+        {byKey.current && words}
+      </p>
+    </>
+  );
+}
+
+/** The filters of the table; a cause is found by a part of its words, of any case. */
+function wanted({ causes }: NodeStates, { state, cause, flapping, prefix }: PoolView): (node: MappedNode) => boolean {
+  const part = cause.toLowerCase();
+  const found = causes.map((each) => each.cause.toLowerCase().includes(part));
+  return (node) =>
+    (!state || node.state === state) &&
+    (!cause || (node.cause !== null && found[node.cause] === true)) &&
+    (!flapping || node.flapping) &&
+    node.id.toLowerCase().startsWith(prefix.toLowerCase());
+}
+
+/** "tvmps_…: unusable for 3 h, dedicated". */
+function inWords({ id, state, stateTransitionTime, isDedicated, runningTasks }: NodeState): string {
+  const age = stateTransitionTime ? ` for ${span(serverClock.now() - Date.parse(stateTransitionTime))}` : "";
+  const tasks = runningTasks ? `, ${plural(runningTasks, "running task")}` : "";
+  return visible(`${id}: ${stateWords(state)}${age}${tasks}, ${isDedicated ? "dedicated" : "spot"}`);
+}

@@ -1,0 +1,206 @@
+// The nodes of a pool: all of them as a map, by cause where something is the matter, and a page at a time as a table.
+
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { ownPath } from "../../api/client.ts";
+import type { NodeCounts, Page } from "../../api/model.ts";
+import { pathOfPool } from "../../api/paths.ts";
+import { useWatched } from "../../api/useWatched.ts";
+import { Csv } from "../../export/Csv.tsx";
+import { count, plural } from "../../format/numbers.ts";
+import { begun, visible } from "../../format/text.ts";
+import { statesOf, stateWords, sumOf } from "../../nodes/kinds.ts";
+import type { Cause, Node, NodeStates } from "../../nodes/model.ts";
+import { Going, Link } from "../../routing/Link.tsx";
+import { addressOfPool, type PoolView } from "../../routing/poolView.ts";
+import { Pages } from "../../ui/list/Pages.tsx";
+import { PrefixInput } from "../../ui/list/PrefixInput.tsx";
+import { Section } from "../../ui/page/Section.tsx";
+import { useSeen } from "../../ui/page/useSeen.ts";
+import { Outside } from "../../ui/text/Outside.tsx";
+import { NodeMap } from "./NodeMap.tsx";
+import { NodeTable } from "./NodeTable.tsx";
+import { nodesQuery, ROWS_OF_CSV } from "./query.ts";
+
+const MAP_EVERY_MS = 5_000;
+const TABLE_EVERY_MS = 10_000;
+const TYPING_RESTS_MS = 250;
+
+interface NodesProps {
+  view: PoolView;
+  counts: NodeCounts | null;
+  flapping: number | null;
+  open: (node: string) => void;
+}
+
+/** The map and the list are read, and fail, apart; both follow the same filters. */
+export function NodeSections({ view, counts, flapping, open }: NodesProps) {
+  const { ref, seen } = useSeen();
+  const watched = useWatched<NodeStates>({ path: pathOfPool(view, "nodestates"), every: MAP_EVERY_MS, seen });
+  return (
+    <>
+      <Section title="Map of nodes" name="node-map" part={ref} watched={watched}>
+        {(states) =>
+          states.nodes.length ? <NodeMap states={states} view={view} open={open} /> : <NoNodes view={view} counts={counts} />
+        }
+      </Section>
+      <NodeList view={view} counts={counts} flapping={flapping} causes={watched.value?.causes ?? []} open={open} />
+    </>
+  );
+}
+
+function NodeList({ view, counts, flapping, causes, open }: NodesProps & { causes: Cause[] }) {
+  const { ref, seen } = useSeen();
+  const first = pathOfPool(view, "nodes") + nodesQuery(view);
+  const [turned, turn] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
+  const pages = turned.first === first ? turned.pages : [];
+  const watched = useWatched<Page<Node>>({ path: pages.at(-1) ?? first, every: TABLE_EVERY_MS, seen });
+  const next = watched.fresh && watched.value?.nextLink;
+  return (
+    <Section
+      title="Nodes"
+      name="nodes"
+      part={ref}
+      watched={watched}
+      actions={<NodesCsv view={view} counts={counts} flapping={flapping} />}
+      controls={<NodeFilterBar view={view} counts={counts} flapping={flapping} causes={causes} />}
+    >
+      {({ value }) => (
+        <>
+          {value.length ? <NodeTable nodes={value} open={open} /> : <NoNodes view={view} counts={counts} />}
+          <Pages
+            of="nodes"
+            before={pages.length}
+            fresh={watched.fresh}
+            more={Boolean(next)}
+            back={() => turn({ first, pages: pages.slice(0, -1) })}
+            next={() => next && turn({ first, pages: [...pages, ownPath(next)] })}
+          />
+        </>
+      )}
+    </Section>
+  );
+}
+
+function NodesCsv({ view, counts, flapping }: Omit<BarProps, "causes">) {
+  const most = mostNodes({ view, counts, flapping });
+  const filtered = view.state || view.cause || view.flapping || view.prefix;
+  return (
+    <Csv
+      href={pathOfPool(view, "nodes") + nodesQuery(view, "csv")}
+      file={`${view.pool}-nodes.csv`}
+      of="nodes"
+      several={most !== null && most > ROWS_OF_CSV}
+      about={filtered ? null : most}
+    />
+  );
+}
+
+/** How many nodes pass the filters at most, null where that isn't known. One cause may be a part of others. */
+function mostNodes({ view, counts, flapping }: Omit<BarProps, "causes">): number | null {
+  if (!counts) return null;
+  const most = [sumOf(counts)];
+  if (view.state) most.push(statesOf(counts).find(([state]) => state === view.state)?.[1] ?? 0);
+  if (view.flapping && flapping !== null) most.push(flapping);
+  return Math.min(...most);
+}
+
+interface BarProps {
+  view: PoolView;
+  counts: NodeCounts | null;
+  flapping: number | null;
+  causes: Cause[];
+}
+
+function NodeFilterBar({ view, counts, flapping, causes }: BarProps) {
+  const to = (change: Partial<PoolView>) => addressOfPool({ ...view, ...change });
+  const states = statesOf(counts ?? {}).filter(([state, number]) => number || state === view.state);
+  if (view.state && !states.some(([state]) => state === view.state)) states.push([view.state, 0]);
+  return (
+    <form
+      class="filters of-tasks of-nodes"
+      role="search"
+      aria-label="Filter the nodes"
+      onSubmit={(event) => event.preventDefault()}
+    >
+      <div class="choices" role="group" aria-label="State">
+        <Link to={to({ state: "" })} current={!view.state} how="replace">
+          All {counts && <span class="much">{count(sumOf(counts))}</span>}
+        </Link>
+        {states.map(([state, number]) => (
+          <Link key={state} to={to({ state })} current={view.state === state} how="replace">
+            <Outside text={begun(stateWords(state))} /> <span class="much">{count(number)}</span>
+          </Link>
+        ))}
+        {(Boolean(flapping) || view.flapping) && (
+          <Link to={to({ flapping: view.flapping ? "" : "true" })} current={Boolean(view.flapping)} how="replace">
+            Flapping <span class="much">{count(flapping ?? 0)}</span>
+          </Link>
+        )}
+      </div>
+      <div class="fields">
+        <Causes view={view} causes={causes} />
+        <Prefix view={view} />
+      </div>
+    </form>
+  );
+}
+
+/** The most frequent causes, to choose from. */
+function Causes({ view, causes }: Pick<BarProps, "view" | "causes">) {
+  const go = useContext(Going);
+  if (!causes.length && !view.cause) return null;
+  const known = causes.some(({ cause }) => cause === view.cause);
+  return (
+    <select
+      name="cause"
+      aria-label="Cause"
+      value={view.cause}
+      onChange={(event) => go(addressOfPool({ ...view, cause: event.currentTarget.value }), "replace")}
+    >
+      <option value="">Any cause</option>
+      {!known && view.cause && <option value={view.cause}>{visible(view.cause)}</option>}
+      {causes.map(({ cause, nodes }) => (
+        <option key={cause} value={cause}>
+          {plural(nodes, "node")}: {visible(cause)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Prefix({ view }: { view: PoolView }) {
+  const go = useContext(Going);
+  const [draft, setDraft] = useState(view.prefix);
+  const timer = useRef<number>(undefined);
+  useEffect(() => setDraft(view.prefix), [view.prefix]);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+  const type = (text: string) => {
+    setDraft(text);
+    window.clearTimeout(timer.current);
+    timer.current = window.setTimeout(
+      () => go(addressOfPool({ ...view, prefix: text.trim() }), "replace"),
+      TYPING_RESTS_MS,
+    );
+  };
+  return (
+    <PrefixInput value={draft} type={type} />
+  );
+}
+
+function NoNodes({ view, counts }: { view: PoolView; counts: NodeCounts | null }) {
+  if (view.state || view.cause || view.flapping || view.prefix) {
+    return (
+      <p class="nothing">
+        No node matches.{" "}
+        <Link to={addressOfPool({ ...view, state: "", cause: "", flapping: "", prefix: "" })} how="replace">
+          Show all nodes
+        </Link>
+      </p>
+    );
+  }
+  return (
+    <p class="nothing">
+      {counts ? "The pool has no nodes." : "Its nodes weren't read yet."}
+    </p>
+  );
+}

@@ -1,0 +1,74 @@
+// A page of nodes: their state and since when, why, when Batch last had contact with them, and what they run.
+
+import { count } from "../../format/numbers.ts";
+import { visible } from "../../format/text.ts";
+import { kindOf, stateWords } from "../../nodes/kinds.ts";
+import type { Node } from "../../nodes/model.ts";
+import { KindSwatch } from "../../nodes/NodeBar.tsx";
+import { Age, TimeInState } from "../../ui/text/Age.tsx";
+import { Outside } from "../../ui/text/Outside.tsx";
+
+interface TableProps {
+  nodes: Node[];
+  open: (node: string) => void;
+}
+
+export function NodeTable({ nodes, open }: TableProps) {
+  return (
+    <table class="tasks nodes-table" role="table" data-testid="nodes">
+      <thead role="rowgroup">
+        <tr role="row">
+          {["Node", "State", "For", "Cause", "Kind"].map((title) => (
+            <th key={title} role="columnheader" scope="col">
+              {title}
+            </th>
+          ))}
+          {["Tasks", "Last seen"].map((title) => (
+            <th key={title} role="columnheader" scope="col" class="number">
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {nodes.map((node) => (
+          <NodeRow key={node.id} node={node} open={open} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function NodeRow({ node, open }: { node: Node; open: (node: string) => void }) {
+  return (
+    <tr role="row" data-node={node.id}>
+      <th role="rowheader" scope="row" class="task">
+        <button type="button" title={visible(node.id)} onClick={() => open(node.id)}>
+          <Outside text={node.id} />
+        </button>
+      </th>
+      <td role="cell" class="what" data-node-state={node.state}>
+        <KindSwatch kind={kindOf(node.state)} /> {visible(stateWords(node.state))}
+        {node.flapping && <small class="bad"> flapping</small>}
+      </td>
+      <td role="cell" class="for">
+        <span class="label">for </span>
+        <TimeInState since={node.stateTransitionTime} />
+      </td>
+      <td role="cell" class="why" data-empty={!node.cause}>
+        {node.cause ? <Outside text={node.cause} /> : <span class="zero">–</span>}
+      </td>
+      <td role="cell" class="soft">
+        {node.isDedicated ? "dedicated" : "spot"}
+      </td>
+      <td role="cell" class="number" data-empty={!node.runningTasks}>
+        <span class="label">tasks </span>
+        {node.runningTasks ? count(node.runningTasks) : <span class="zero">0</span>}
+      </td>
+      <td role="cell" class="number soft">
+        <span class="label">seen </span>
+        <Age at={node.lastSeen} none="–" />
+      </td>
+    </tr>
+  );
+}

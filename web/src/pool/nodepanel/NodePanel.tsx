@@ -1,0 +1,182 @@
+// One node as it was last polled: its state and why, its start task, its errors, and the tasks it ran.
+
+import type { ComponentChildren } from "preact";
+import { pathOfPool } from "../../api/paths.ts";
+import { useWatched } from "../../api/useWatched.ts";
+import { LatestEvents } from "../../events/LatestEvents.tsx";
+import { exactMoment } from "../../format/dates.ts";
+import { count, plural } from "../../format/numbers.ts";
+import { begun, visible } from "../../format/text.ts";
+import { Interrupted } from "../../nodes/Interrupted.tsx";
+import { kindOf, stateWords } from "../../nodes/kinds.ts";
+import type { Node, StartTaskInfo } from "../../nodes/model.ts";
+import { KindSwatch } from "../../nodes/NodeBar.tsx";
+import type { PoolView } from "../../routing/poolView.ts";
+import { NodeTelemetry } from "../../telemetry/NodeTelemetry.tsx";
+import { Panel } from "../../ui/page/Panel.tsx";
+import { Problem } from "../../ui/page/Problem.tsx";
+import { Age, TimeInState } from "../../ui/text/Age.tsx";
+import { Words } from "../../ui/text/Fields.tsx";
+import { Outside } from "../../ui/text/Outside.tsx";
+import { NodeLevel } from "./NodeLevel.tsx";
+import { NodePast } from "./NodePast.tsx";
+import { Recent } from "./RecentTasks.tsx";
+
+const EVERY_MS = 5_000;
+
+interface PanelProps {
+  view: PoolView;
+  close: () => void;
+}
+
+export function NodePanel({ view, close }: PanelProps) {
+  const { value: node, failure, retry } = useWatched<Node>({
+    path: pathOfPool(view, "nodes", view.node),
+    every: EVERY_MS,
+  });
+  const heading = (
+    <>
+      <small>Node{node && `, as of the poll at ${asOf(node)}`}</small>
+      <Outside text={view.node} />
+    </>
+  );
+  return (
+    <Panel class="of-node" close={close} heading={heading}>
+      {failure && (
+        <Problem failure={failure} retry={retry} name="node" older={node !== null} />
+      )}
+      {node ? (
+        <Contents node={node} view={view} />
+      ) : failure?.status === 404 ? (
+        <NodeTelemetry view={view} node={null} />
+      ) : (
+        !failure && (
+          <p class="loading" role="status">
+            Loading…
+          </p>
+        )
+      )}
+    </Panel>
+  );
+}
+
+function asOf({ asOf: at }: Node): string {
+  return at ? exactMoment(Date.parse(at)) : "an unknown time";
+}
+
+function Contents({ node, view }: { node: Node; view: PoolView }) {
+  return (
+    <>
+      <NodeLevel level={node.level} />
+      <p class="node-state" data-testid="node-state">
+        <KindSwatch kind={kindOf(node.state)} /> <strong>{begun(visible(stateWords(node.state)))}</strong> for{" "}
+        <TimeInState since={node.stateTransitionTime} />
+        {node.schedulingState !== "enabled" && <span class="bad">, scheduling {visible(node.schedulingState)}</span>}
+      </p>
+      {node.cause && (
+        <p class="node-cause" data-testid="node-cause">
+          <Outside text={node.cause} />
+        </p>
+      )}
+      {node.flapping && (
+        <p class="node-cause bad" data-testid="flapping">
+          Flapping: {plural(node.flaps, "fall")} into a bad state within an hour.
+        </p>
+      )}
+      <dl class="fields-of">
+        <Field name="Last seen by Batch">
+          <Age at={node.lastSeen} none={node.state === "creating" ? "not yet: it is being created" : "Batch doesn't say"} />
+        </Field>
+        <Field name="Runs">
+          {plural(node.runningTasks, "task")} on {plural(node.runningSlots, "slot")}
+        </Field>
+        <Field name="Ran so far">
+          {plural(node.totalTasksRun, "task")}, {count(node.totalTasksSucceeded)} of them succeeded
+        </Field>
+        <Field name="Kind">{node.isDedicated ? "dedicated" : "spot"}</Field>
+        {(!node.isDedicated || node.interruptions.total > 0) && (
+          <Field name="Interruptions">
+            <Interrupted found={node.interruptions} />
+          </Field>
+        )}
+        <Field name="VM size">
+          <Outside text={node.vmSize} />
+        </Field>
+        <Field name="Allocated">
+          <Age at={node.allocationTime} none="at an unknown time" />
+        </Field>
+        <Field name="Booted">
+          <Age at={node.lastBootTime} none="at an unknown time" />
+        </Field>
+      </dl>
+      <Errors errors={node.errors} />
+      <Start run={node.startTaskInfo} />
+      <NodeTelemetry view={view} node={node} />
+      <Recent node={node} />
+      <NodePast node={node} />
+      <LatestEvents account={node.account} of={{ pool: node.pool, node: node.id }} framed={false} />
+    </>
+  );
+}
+
+function Field({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div data-field={name}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Errors({ errors }: Pick<Node, "errors">) {
+  if (!errors.length) return null;
+  return (
+    <>
+      <h4>Errors</h4>
+      <ul class="node-errors" data-testid="node-errors">
+        {errors.map(({ code, message }, index) => (
+          <li key={index}>
+            <strong>
+              <Outside text={code} />
+            </strong>{" "}
+            <Words text={message || "without a message"} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Start({ run }: { run: StartTaskInfo | null }) {
+  if (!run) return null;
+  return (
+    <>
+      <h4>Start task</h4>
+      <dl class="fields-of" data-testid="start-task">
+        <Field name="State">
+          <Outside text={run.state} />
+          {run.result && (
+            <>
+              , <Outside text={run.result} />
+            </>
+          )}
+        </Field>
+        {run.exitCode !== null && <Field name="Exit code">{run.exitCode}</Field>}
+        {run.retryCount > 0 && <Field name="Retries">{run.retryCount}</Field>}
+        <Field name="Started">
+          <Age at={run.startTime} none="at an unknown time" />
+        </Field>
+        {run.endTime && (
+          <Field name="Ended">
+            <Age at={run.endTime} />
+          </Field>
+        )}
+        {(run.failureCode || run.failureMessage) && (
+          <Field name="Failed of">
+            <Words text={[run.failureCode, run.failureMessage].filter(Boolean).join(": ")} />
+          </Field>
+        )}
+      </dl>
+    </>
+  );
+}

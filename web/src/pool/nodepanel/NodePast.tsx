@@ -1,0 +1,47 @@
+// The states that a node was in, as far as polls saw them; what none saw is said to be missing.
+
+import { exactMoment, zone } from "../../format/dates.ts";
+import { seconds } from "../../format/durations.ts";
+import { plural } from "../../format/numbers.ts";
+import { visible } from "../../format/text.ts";
+import { kindOf, stateWords } from "../../nodes/kinds.ts";
+import type { Node } from "../../nodes/model.ts";
+import { KindSwatch } from "../../nodes/NodeBar.tsx";
+import { Age } from "../../ui/text/Age.tsx";
+import { stretchesOf } from "./past.ts";
+
+export function NodePast({ node }: { node: Node }) {
+  return (
+    <>
+      <h4>
+        States
+        <small>
+          , as polls saw them since <Age at={node.historySince} none="they began" />; times in {zone()}
+        </small>
+      </h4>
+      <ol class="past" data-testid="past">
+        {stretchesOf(node.history).map(({ state, since, until, unseen }, index) => (
+          <li key={index}>
+            {state ? (
+              <>
+                <KindSwatch kind={kindOf(state)} /> {visible(stateWords(state))}
+              </>
+            ) : (
+              <span class="soft">states that no poll saw</span>
+            )}
+            {unseen > 0 && <span class="soft">with {plural(unseen, "break")} that no poll saw</span>}
+            <small>
+              {since && exactMoment(Date.parse(since))}
+              {since && until && ` for ${lengthOf(since, until)}`}
+            </small>
+          </li>
+        ))}
+      </ol>
+      {!node.historyComplete && <p class="soft">Some states may be missing: no poll saw them, or they aren't kept.</p>}
+    </>
+  );
+}
+
+function lengthOf(since: string, until: string): string {
+  return seconds(Math.max(0, Date.parse(until) - Date.parse(since)) / 1000);
+}

@@ -1,0 +1,62 @@
+// The tasks that a node took up last, which may be older than all else that is told of it: their states are of then.
+
+import type { Node, RecentTask } from "../../nodes/model.ts";
+import { Link } from "../../routing/Link.tsx";
+import { addressOfJob } from "../../routing/places.ts";
+import { Age } from "../../ui/text/Age.tsx";
+import { Outside } from "../../ui/text/Outside.tsx";
+
+export function Recent({ node }: { node: Node }) {
+  const { recentTasks, recentTasksAsOf, asOf: now, totalTasksRun, runningTasks } = node;
+  const past = recentTasksAsOf !== now;
+  const ranSince = past && totalTasksRun + runningTasks > 0;
+  return (
+    <>
+      <h4>
+        Recent tasks
+        {recentTasksAsOf && (
+          <small>
+            , as of <Age at={recentTasksAsOf} />
+          </small>
+        )}
+      </h4>
+      {recentTasks.length ? (
+        <ul class="recent" data-testid="recent-tasks">
+          {recentTasks.map((task) => (
+            <li key={`${task.job} ${task.task}`}>
+              <TaskLink account={node.account} task={task} past={past} />
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="soft" data-testid="no-recent-tasks">
+          {ranSince ? "None was known then; it has run some since." : "None is known."}
+        </p>
+      )}
+    </>
+  );
+}
+
+interface TaskLinkProps {
+  account: string;
+  task: RecentTask;
+  past: boolean;
+}
+
+function TaskLink({ account, task: { job, task, state }, past }: TaskLinkProps) {
+  return (
+    <>
+      <Link to={addressOfJob(account, job, task)}>
+        <Outside text={task} />
+      </Link>{" "}
+      <small>
+        of{" "}
+        <Link to={addressOfJob(account, job)}>
+          <Outside text={job} />
+        </Link>
+        , {past && "then "}
+        <Outside text={state} />
+      </small>
+    </>
+  );
+}

@@ -1,0 +1,248 @@
+// The pools as a table; on a narrow screen each row becomes a card (roles are spelled out because CSS would drop them).
+
+import { useMemo, useState } from "preact/hooks";
+import type { Picture } from "../api/feed.ts";
+import { count, rate } from "../format/numbers.ts";
+import { visible } from "../format/text.ts";
+import { NodeBar } from "../nodes/NodeBar.tsx";
+import { inWords } from "../nodes/words.ts";
+import type { Pool } from "../pool/model.ts";
+import { type Off, type Order, sorted, switchedOff, troublesOf } from "../pool/trouble.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfOne } from "../routing/places.ts";
+import { ListRest } from "../ui/list/ListRest.tsx";
+import { Unknown } from "../ui/list/Unknown.tsx";
+import { Problems } from "../ui/page/Problem.tsx";
+import { Age } from "../ui/text/Age.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import { Badge } from "../ui/text/Verdict.tsx";
+import { addressOfPools, EVERY_POOL, type PoolFilters, passes } from "./filters.ts";
+import { Sizes } from "./Sizes.tsx";
+
+const ROWS = 200;
+const MOST_TROUBLES = 3;
+
+interface PoolListProps {
+  picture: Picture<Pool>;
+  filters: PoolFilters;
+  /** Whether the picture answers what is asked. */
+  fitting: boolean;
+}
+
+export function PoolList({ picture, filters, fitting }: PoolListProps) {
+  const [rows, setRows] = useState(ROWS);
+  const { rows: all, problems } = picture;
+  const off = switchedOff(picture.accounts);
+  const pools = useMemo(
+    () => sorted(all.filter((pool) => passes(pool, filters, off)), filters.order, off),
+    [all, JSON.stringify([filters, ...off])],
+  );
+  const many = picture.accounts.length > 1 && !filters.account;
+  return (
+    <section class="jobs pools" aria-label="Pools">
+      <Problems problems={problems} />
+      {pools.length ? (
+        <PoolTable pools={pools.slice(0, rows)} many={many} filters={filters} off={off} />
+      ) : (
+        !problems.length && <NoPools picture={picture} filters={filters} fitting={fitting} />
+      )}
+      <ListRest
+        of="pools"
+        shown={rows}
+        all={pools.length}
+        show={() => setRows(rows + ROWS)}
+        more={picture.more ? "choose an account" : null}
+      />
+    </section>
+  );
+}
+
+function NoPools({ picture, filters, fitting }: PoolListProps) {
+  const accounts = picture.accounts.filter(({ id }) => !filters.account || id === filters.account);
+  const { state, allocationState, problems, prefix } = filters;
+  const filtered = state || allocationState || problems || prefix;
+  const reasons = accounts.flatMap(({ name, pools, poolsReason: reason }): [string, string][] =>
+    !pools && reason ? [[name, reason]] : [],
+  );
+  if (accounts.length && !fitting) return <p class="empty">Loading…</p>;
+  if (reasons.length) return <Unknown title="Pools can't be listed" reasons={reasons} />;
+  const waiting = accounts.some(({ enabled, pools }) => enabled && !pools);
+  return (
+    <div class="empty" data-testid="no-pools">
+      <h2>{!accounts.length ? "No such account is watched" : filtered ? "No pool matches" : "No pools yet"}</h2>
+      {filtered || !accounts.length ? (
+        <Link to={addressOfPools(EVERY_POOL)}>Show all pools</Link>
+      ) : (
+        <p>
+          {waiting
+            ? "The first round is on its way."
+            : "A pool appears here soon after it was added to the Batch account."}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface Column {
+  title: string;
+  order?: Order;
+  kind?: string;
+}
+
+const COLUMNS: Column[] = [
+  { title: "Pool", order: "id" },
+  { title: "Allocation" },
+  { title: "Nodes", order: "nodes", kind: "sizes" },
+  { title: "By state", kind: "wide" },
+  { title: "Slots used", order: "slots", kind: "number" },
+  { title: "Cores busy", order: "cores", kind: "number" },
+  { title: "Problems", order: "problems", kind: "troubles" },
+  { title: "Numbers are" },
+  { title: "Checked", kind: "number" },
+];
+
+interface PoolTableProps {
+  pools: Pool[];
+  many: boolean;
+  filters: PoolFilters;
+  off: Off;
+}
+
+function PoolTable({ pools, many, filters, off }: PoolTableProps) {
+  return (
+    <table role="table" data-testid="pools">
+      <thead role="rowgroup">
+        <tr role="row">
+          {COLUMNS.map((column) => (
+            <Head key={column.title} column={column} filters={filters} />
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {pools.map((pool) => (
+          <PoolRow key={`${pool.account} ${pool.id} ${pool.creationTime}`} pool={pool} many={many} off={off} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Ids go up; numbers and problems go down, as the greatest are what one looks for. */
+function Head({ column: { title, order, kind = "" }, filters }: { column: Column; filters: PoolFilters }) {
+  if (!order) {
+    return (
+      <th role="columnheader" scope="col" class={kind}>
+        {title}
+      </th>
+    );
+  }
+  const current = filters.order === order;
+  const way = order === "id" ? "ascending" : "descending";
+  return (
+    <th role="columnheader" scope="col" class={`${kind} orders`} aria-sort={current ? way : "none"}>
+      <Link to={addressOfPools({ ...filters, order })} how="replace">
+        {title}
+        <span class="arrow" aria-hidden="true">
+          {current ? (way === "ascending" ? "↑" : "↓") : "↕"}
+        </span>
+      </Link>
+    </th>
+  );
+}
+
+function PoolRow({ pool, many, off }: { pool: Pool; many: boolean; off: Off }) {
+  const counts = pool.nodeCounts;
+  return (
+    <tr role="row" data-pool={pool.id} data-account={pool.account}>
+      <th role="rowheader" scope="row" class="id">
+        <Link to={addressOfOne("pools", pool.account, pool.id)} class="open">
+          <Outside text={pool.id} />
+        </Link>
+        <Aside pool={pool} many={many} />
+      </th>
+      <td role="cell" class="state" data-pool-state={allocationOf(pool)}>
+        {allocationOf(pool)}
+      </td>
+      <td role="cell" class="sizes">
+        <Sizes dedicated={pool.dedicated} spot={pool.spot} />
+      </td>
+      <td role="cell" class="wide">
+        <NodeBar counts={counts} />
+        <small class="states">{counts ? inWords(counts) || "no nodes" : "not read yet"}</small>
+      </td>
+      <Used name="slots used" of={pool.slots} value={pool.slots?.used} />
+      <Used name="cores busy" of={pool.cores} value={pool.cores?.busy} unknown={counts && !pool.cores} />
+      <Troubles pool={pool} off={off} />
+      <td role="cell" class="verdict">
+        <Badge verdict={pool.verdict} />
+      </td>
+      <td role="cell" class="number age">
+        <span class="label">checked </span>
+        <Age at={pool.verdict.checkedAt} none="–" />
+      </td>
+    </tr>
+  );
+}
+
+export function allocationOf(pool: Pool): string {
+  return pool.state === "active" ? (pool.allocationState ?? "unknown") : pool.state;
+}
+
+function Aside({ pool, many }: { pool: Pool; many: boolean }) {
+  const named = pool.displayName && pool.displayName !== pool.id ? pool.displayName : "";
+  const parts = [many ? pool.account : "", named, pool.vmSize].filter(Boolean);
+  return (
+    <small class="aside" title={visible(parts.join(" · "))}>
+      {parts.map((part) => (
+        <span key={part}>
+          <Outside text={part} />
+        </span>
+      ))}
+    </small>
+  );
+}
+
+interface UsedProps {
+  name: string;
+  of: { total: number } | null;
+  value: number | undefined;
+  unknown?: unknown;
+}
+
+function Used({ name, of, value, unknown }: UsedProps) {
+  return (
+    <td role="cell" class="number used" data-used={name} title={unknown ? "The VM size's cores aren't known" : undefined}>
+      <span class="label">{name}</span>
+      {of && value !== undefined ? (
+        <>
+          {rate(value)} <small>of {count(of.total)}</small>
+        </>
+      ) : (
+        <span class="zero">–</span>
+      )}
+    </td>
+  );
+}
+
+/** The first few; what Batch says of each shows beside it, all of them on the pool's page. */
+function Troubles({ pool, off }: { pool: Pool; off: Off }) {
+  const troubles = troublesOf(pool, off);
+  const rest = troubles.length - MOST_TROUBLES;
+  return (
+    <td role="cell" class="troubles" data-empty={!troubles.length}>
+      {troubles.slice(0, MOST_TROUBLES).map(({ text, detail, stale, at }, index) => (
+        <p key={index} class={stale ? "soft" : "bad"} title={visible(detail)}>
+          <Outside text={text} />
+          {stale && (
+            <small>
+              {" "}
+              stale, <Age at={at} />
+            </small>
+          )}
+        </p>
+      ))}
+      {rest > 0 && <p class="soft">and {count(rest)} more</p>}
+      {!troubles.length && <span class="zero">–</span>}
+    </td>
+  );
+}

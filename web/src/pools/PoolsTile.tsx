@@ -1,0 +1,76 @@
+// One account's pools in numbers: its nodes by state, and how much of them is in use.
+
+import { useContext } from "preact/hooks";
+import type { Account } from "../api/model.ts";
+import { count, plural, rate, share, statesInWords } from "../format/numbers.ts";
+import { sumOf } from "../nodes/kinds.ts";
+import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
+import { restOfSlots } from "../nodes/words.ts";
+import { Going } from "../routing/Link.tsx";
+import { Outside } from "../ui/text/Outside.tsx";
+import { Lead } from "../ui/tiles/Lead.tsx";
+import { TileFrame } from "../ui/tiles/TileFrame.tsx";
+import { addressOfPools, type PoolFilters } from "./filters.ts";
+
+interface TileProps {
+  account: Account;
+  single: boolean;
+  filters: PoolFilters;
+}
+
+export function PoolsTile({ account, single, filters }: TileProps) {
+  const go = useContext(Going);
+  const chosen = filters.account === account.id;
+  const toggle = () => go(addressOfPools({ ...filters, account: chosen ? "" : account.id }));
+  const asOf = account.pools?.total === 0 ? undefined : (account.pools?.asOf ?? null);
+  return (
+    <TileFrame {...{ account, single, chosen, toggle, asOf }} orLater>
+      <Numbers account={account} />
+      <NodeBar counts={account.nodeCounts} />
+      {account.nodeCounts && <NodeLegend counts={account.nodeCounts} />}
+      <footer>
+        <Unread account={account} />
+      </footer>
+    </TileFrame>
+  );
+}
+
+/** What the numbers leave out, and what went wrong. */
+function Unread({ account: { pools, poolsReason } }: { account: Account }) {
+  return (
+    <>
+      {Boolean(pools?.notRead) && <span data-testid="unread">{plural(pools?.notRead ?? 0, "pool")} not read yet</span>}
+      {poolsReason && (
+        <span class="bad" data-testid="reason">
+          Last poll of pools: <Outside text={poolsReason} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }: { account: Account }) {
+  return (
+    <dl class="numbers of-pools">
+      <Lead name="Pools" value={pools && count(pools.total)} detail={statesInWords(pools?.byState ?? {})} />
+      <Lead name="Nodes" value={nodeCounts && count(sumOf(nodeCounts))} />
+      <Lead
+        name="Cores busy"
+        value={cores && rate(cores.busy)}
+        detail={
+          (cores ? `of ${count(cores.total)}${partOf(cores.busy, cores.total)}` : "") +
+          (unknownCores ? `; those of ${plural(unknownCores, "node")} aren't known` : "")
+        }
+      />
+      <Lead
+        name="Slots used"
+        value={slots && count(slots.used)}
+        detail={slots ? restOfSlots(slots) : ""}
+      />
+    </dl>
+  );
+}
+
+function partOf(part: number, whole: number): string {
+  return whole ? `, ${share(part, whole)}` : "";
+}

@@ -1,0 +1,53 @@
+// Which pools are listed and in which order, kept in the page's address.
+
+import type { Pool } from "../pool/model.ts";
+import { hasProblems, type Off, ORDERS, type Order } from "../pool/trouble.ts";
+import { addressOfList } from "../routing/places.ts";
+
+/** "" stands for everything; `problems` is "yes" where only pools with problems are wanted. */
+export interface PoolFilters {
+  account: string;
+  state: string;
+  allocationState: string;
+  problems: string;
+  prefix: string;
+  order: Order;
+}
+
+export const EVERY_POOL: PoolFilters = {
+  account: "",
+  state: "",
+  allocationState: "",
+  problems: "",
+  prefix: "",
+  order: "problems",
+};
+
+export function readPoolFilters(): PoolFilters {
+  const query = new URLSearchParams(location.search);
+  const order = ORDERS.find((each) => each === query.get("order")) ?? "problems";
+  const asked = (name: string) => query.get(name) ?? "";
+  return {
+    account: asked("account"),
+    state: asked("state"),
+    allocationState: asked("allocationState"),
+    problems: asked("problems"),
+    prefix: asked("prefix"),
+    order,
+  };
+}
+
+export function addressOfPools(filters: PoolFilters): string {
+  return addressOfList("pools", { ...filters, order: filters.order === "problems" ? "" : filters.order });
+}
+
+/** Whether a pool passes every filter. */
+export function passes(pool: Pool, filters: PoolFilters, off: Off): boolean {
+  return (
+    (!filters.account || pool.account === filters.account) &&
+    (!filters.state || pool.state === filters.state) &&
+    (!filters.allocationState || pool.allocationState === filters.allocationState) &&
+    pool.id.toLowerCase().startsWith(filters.prefix.toLowerCase()) &&
+    (!filters.problems || hasProblems(pool, off))
+  );
+}

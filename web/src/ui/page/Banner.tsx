@@ -1,0 +1,48 @@
+// How alive the page itself is: a quiet word while all is well, a clear one when it isn't.
+
+import type { Failure, Reading } from "../../api/poller.ts";
+import { span } from "../../format/durations.ts";
+import { useTick } from "../../time/useTick.ts";
+import { Outside } from "../text/Outside.tsx";
+
+interface BannerProps {
+  failure: Failure;
+  retry: () => void;
+}
+
+/** What ticks is hidden from screen readers, which would read it out every second. */
+export function Banner({ failure, retry }: BannerProps) {
+  useTick();
+  const waited = span(Date.now() - failure.since);
+  return (
+    <div class="banner" role="alert" data-testid="banner">
+      <p>
+        {failure.message === null ? (
+          <>
+            <strong>Can't reach the server</strong>
+            <span aria-hidden="true"> since {waited}</span>; retrying.
+          </>
+        ) : (
+          <>
+            <strong>The server answers with an error:</strong> <Outside text={failure.message} />
+          </>
+        )}
+      </p>
+      <button type="button" onClick={retry}>
+        Retry now
+      </button>
+    </div>
+  );
+}
+
+/** That there is no such thing is an answer, too. */
+export function Liveness({ reading: { value, failure } }: { reading: Reading<unknown> }) {
+  const live = failure ? failure.status === 404 && !value : value;
+  const word = live ? "Live" : !failure ? "Connecting" : failure.message === null ? "Offline" : "Error";
+  return (
+    <p class="liveness" data-live={live ? "yes" : "no"}>
+      <span class="pulse" aria-hidden="true" />
+      {word}
+    </p>
+  );
+}

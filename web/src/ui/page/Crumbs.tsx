@@ -1,0 +1,46 @@
+// Which account a thing belongs to and what it is called: the heading of a page about one thing.
+
+import { useContext, useEffect, useRef } from "preact/hooks";
+import { visible } from "../../format/text.ts";
+import { Going, Link } from "../../routing/Link.tsx";
+import { addressOfList, type Tab } from "../../routing/places.ts";
+import { Outside } from "../text/Outside.tsx";
+
+interface CrumbsProps {
+  tab: Tab;
+  account: string;
+  id: string;
+  name: string;
+}
+
+export function Crumbs({ tab, account, id, name }: CrumbsProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  return (
+    <div class="crumbs">
+      <nav aria-label="Where this is">
+        <Link to={addressOfList(tab, { account })}>
+          <Outside text={account} />
+        </Link>
+        <span aria-hidden="true">/</span>
+      </nav>
+      <h2 ref={heading} tabIndex={-1} data-testid={`${name}-heading`}>
+        <Outside text={id} />
+      </h2>
+    </div>
+  );
+}
+
+/** Titles the page, and leads back to the list on Escape unless that closes something nearer. */
+export function usePageOf(id: string, back: string): void {
+  const go = useContext(Going);
+  useEffect(() => {
+    document.title = `${visible(id)} · Batchscope`;
+    const leave = (event: KeyboardEvent) => {
+      const busy = event.target instanceof HTMLInputElement || document.querySelector("dialog[open], .tip");
+      if (event.key === "Escape" && !event.defaultPrevented && !busy) go(back);
+    };
+    window.addEventListener("keydown", leave);
+    return () => window.removeEventListener("keydown", leave);
+  }, [id, back]);
+}

@@ -1,0 +1,50 @@
+// What pages of one job, pool or schedule have in common: they load, they fail, and there may be no such thing.
+
+import type { ComponentChildren } from "preact";
+import type { Failure } from "../../api/poller.ts";
+import type { Watched } from "../../api/useWatched.ts";
+import { Link } from "../../routing/Link.tsx";
+import { Outside } from "../text/Outside.tsx";
+import { Problem } from "./Problem.tsx";
+
+interface TopProps<T> {
+  watched: Watched<T>;
+  /** "pool". */
+  name: string;
+  children: (value: T) => ComponentChildren;
+}
+
+/** That the server doesn't answer at all is told above the page. */
+export function Top<T>({ watched: { value, failure, retry }, name, children }: TopProps<T>) {
+  return (
+    <>
+      {failure?.message != null && <Problem failure={failure} retry={retry} name={name} />}
+      {value ? (
+        <div class={failure ? "outdated" : ""}>{children(value)}</div>
+      ) : (
+        !failure && <p class={`loading card ${name}-loading`}>Loading…</p>
+      )}
+    </>
+  );
+}
+
+interface NotThereProps {
+  name: string;
+  failure: Failure;
+  /** The list as it was left. */
+  back: string;
+}
+
+/** What is missing may be the account that it is said to be of. */
+export function NotThere({ name, failure, back }: NotThereProps) {
+  const missing = failure.code === "AccountNotFound" ? "account" : name;
+  return (
+    <div class="empty" data-testid={`no-such-${missing}`}>
+      <h3>There is no such {missing}</h3>
+      <p>
+        <Outside text={failure.message ?? ""} />
+      </p>
+      <Link to={back}>Show all {name}s</Link>
+    </div>
+  );
+}

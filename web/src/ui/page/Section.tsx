@@ -1,0 +1,44 @@
+// One part of the page in a frame of its own: loading, failing and growing old apart from all others.
+
+import type { ComponentChildren, RefObject } from "preact";
+import type { Watched } from "../../api/useWatched.ts";
+import { Problem } from "./Problem.tsx";
+
+interface SectionProps<T> {
+  title: string;
+  name: string;
+  part: RefObject<HTMLElement | null>;
+  watched: Watched<T>;
+  note?: ComponentChildren;
+  actions?: ComponentChildren;
+  /** Stays usable while nothing is read. */
+  controls?: ComponentChildren;
+  children: (value: T) => ComponentChildren;
+}
+
+export function Section<T>({ title, name, part, watched, note, actions, controls, children }: SectionProps<T>) {
+  const { value, failure, fresh, retry } = watched;
+  const kind = failure ? "contents outdated" : fresh ? "contents" : "contents waiting";
+  return (
+    <section class="part-of-job card" ref={part} aria-labelledby={`title-${name}`} data-section={name}>
+      <header>
+        <h3 id={`title-${name}`}>{title}</h3>
+        {note && <p class="note">{note}</p>}
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {controls}
+      {failure && <Problem failure={failure} retry={retry} name="section" of={title} older={value !== null} />}
+      {value ? (
+        <div class={kind} aria-busy={!fresh}>
+          {children(value)}
+        </div>
+      ) : (
+        !failure && (
+          <p class="loading" role="status">
+            Loading…
+          </p>
+        )
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,28 @@
+// Moments as ages, which tick by the server's clock.
+
+import { seconds, span } from "../../format/durations.ts";
+import { serverClock } from "../../time/clock.ts";
+import { useTick } from "../../time/useTick.ts";
+
+/** A moment as its age, which ticks by the server's clock. */
+export function Age({ at, none = "never" }: { at: string | null; none?: string }) {
+  useTick();
+  if (!at) return <>{none}</>;
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {span(serverClock.now() - Date.parse(at))} ago
+    </time>
+  );
+}
+
+/** "3 h 12 min"; it ticks by the server's clock. */
+export function TimeInState({ since }: { since: string | null }) {
+  useTick();
+  if (!since) return <>an unknown time</>;
+  const milliseconds = Math.max(0, serverClock.now() - Date.parse(since));
+  return (
+    <time dateTime={since} title={new Date(since).toLocaleString()}>
+      {seconds(Math.floor(milliseconds / 1000))}
+    </time>
+  );
+}

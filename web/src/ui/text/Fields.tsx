@@ -1,0 +1,98 @@
+// Any JSON as names and values, in words. All of it is text; what was redacted says so.
+
+import type { Json } from "../../api/model.ts";
+import { exactMoment } from "../../format/dates.ts";
+import { spoken, visible } from "../../format/text.ts";
+import { Outside } from "./Outside.tsx";
+
+const MARK = "[redacted]";
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+const LONG = 60;
+/** The longest duration that there is: what Batch says for none. */
+const FOREVER = "P10675199D";
+/** What Batchscope adds to what Batch tells, and what isn't made of words. */
+const NAMES = new Map([
+  ["eTag", "ETag"],
+  ["url", "URL"],
+  ["cached", "as the job's counts know it"],
+  ["cachedAsOf", "the counts are as of"],
+  ["omittedProperties", "properties that aren't shown"],
+]);
+
+export function Fields({ value }: { value: Record<string, Json> }) {
+  const entries = Object.entries(value).filter(([, each]) => each !== null && !isEmpty(each));
+  return (
+    <dl class="fields-of">
+      {entries.map(([name, each]) => (
+        <div key={name} class={isWide(each) ? "wide-field" : ""} data-field={name}>
+          <dt>
+            <Outside text={NAMES.get(name) ?? spoken(name)} />
+          </dt>
+          <dd>
+            {each === -1 && name.startsWith("max") ? "no limit" : <Value value={each} />}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Value({ value }: { value: Json }) {
+  if (typeof value === "string") return <Words text={value} />;
+  if (value === null || typeof value !== "object") return <>{String(value)}</>;
+  if (!Array.isArray(value)) return <Fields value={value} />;
+  return (
+    <ul>
+      {value.map((each, index) => (
+        <li key={index}>{named(each) ?? <Value value={each} />}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** An environment setting, as NAME = value. */
+function named(value: Json) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const { name, value: set, ...rest } = value;
+  if (typeof name !== "string" || Object.keys(rest).length) return null;
+  return (
+    <>
+      <code>
+        <Outside text={name} />
+      </code>{" "}
+      = {typeof set === "string" ? <Words text={set} /> : <span class="zero">not set</span>}
+    </>
+  );
+}
+
+export function Words({ text }: { text: string }) {
+  if (!text) return <span class="zero">empty</span>;
+  if (text.startsWith(FOREVER)) return <span title={visible(text)}>no limit</span>;
+  if (TIME.test(text)) {
+    return (
+      <time dateTime={text} title={text}>
+        {exactMoment(Date.parse(text))}
+      </time>
+    );
+  }
+  const parts = text.split(MARK);
+  const words = parts.map((part, index) => (
+    <span key={index}>
+      {index > 0 && (
+        <mark class="redacted" title="A secret was left out">
+          redacted
+        </mark>
+      )}
+      {part && <Outside text={part} />}
+    </span>
+  ));
+  return text.length > LONG ? <code class="block">{words}</code> : <>{words}</>;
+}
+
+function isEmpty(value: Json): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
+
+function isWide(value: Json): boolean {
+  return typeof value === "object" || (typeof value === "string" && value.length > LONG);
+}

@@ -1,0 +1,11 @@
+// One leading number of a tile.
+
+export function Lead({ name, value, detail }: { name: string; value: string | null; detail?: string }) {
+  return (
+    <div class="lead">
+      <dt>{name}</dt>
+      <dd data-testid={name.toLowerCase().replace(" ", "-")}>{value ?? <span class="zero">–</span>}</dd>
+      <dd class="detail">{detail}</dd>
+    </div>
+  );
+}

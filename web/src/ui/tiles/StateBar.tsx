@@ -1,0 +1,50 @@
+// A job's or an account's tasks by state: as lengths, and as the numbers beside them.
+
+import { TASK_STATES, type TaskCounts, type TaskState } from "../../api/model.ts";
+import { count } from "../../format/numbers.ts";
+
+/** Lengths only, for the eyes: the numbers stand in text nearby. */
+export function StateBar({ counts }: { counts: TaskCounts | null }) {
+  return (
+    <div class="bar" aria-hidden="true">
+      {TASK_STATES.map((state) => (
+        <span
+          key={state}
+          class="part"
+          data-state={state}
+          style={{ flexGrow: String(counts?.[state] ?? 0) }}
+          hidden={!counts?.[state]}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** How far a first read is; `expected` is null while it reads what changed since it began. */
+export function ReadBar({ tasks, expected }: { tasks: number; expected: number | null }) {
+  if (expected === null)
+    return (
+      <label class="read">
+        <progress />
+        <small>{count(tasks)} changed meanwhile read</small>
+      </label>
+    );
+  return (
+    <label class="read">
+      <progress value={tasks} max={Math.max(tasks, expected, 1)} />
+      <small>
+        {count(tasks)} of about {count(expected)} read
+      </small>
+    </label>
+  );
+}
+
+export function Swatch({ state }: { state: TaskState }) {
+  return <span class="swatch" data-state={state} aria-hidden="true" />;
+}
+
+/** A number that steps back when it is zero. */
+export function Figure({ value }: { value: number | undefined }) {
+  if (value === undefined) return <span class="zero">–</span>;
+  return value ? <>{count(value)}</> : <span class="zero">0</span>;
+}
