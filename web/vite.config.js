@@ -1,7 +1,7 @@
 import { defineConfig } from "vite";
 import { compress } from "./compress.js";
 
-const api = process.env["BATCHSCOPE"] ?? "http://127.0.0.1:7071";
+const api = process.env.BATCHSCOPE ?? "http://127.0.0.1:7071";
 
 // Assets are files with a hash in their name, never inlined, so that the page works under a strict Content-Security-Policy.
 export default defineConfig({

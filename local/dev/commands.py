@@ -78,7 +78,9 @@ def parser() -> argparse.ArgumentParser:
     _add(tests, lambda checkout, options: test(checkout, options.further))
     checks = commands.add_parser("check", help="lint, types, import rules, workflows, references, lock files, commits")
     checks.add_argument("--strict", action="store_true", help="fail where figures in docs are older than their code")
-    checks.add_argument("--fast", action="store_true", help="only ruff and the subjects of commits")
+    checks.add_argument(
+        "--fast", action="store_true", help="only ruff, Biome where it is installed, and the subjects of commits"
+    )
     checks.add_argument("--message", type=Path, metavar="FILE", help="only the subject of a commit message in FILE")
     _add(checks, _check)
     for kind, text in (("bench", "measure something"), ("prove", "run a long proof")):

@@ -1,6 +1,7 @@
 """`check`: everything that can be said about the code without running it. Runs all tools, shows what fails.
 
-`check --fast` runs those of them that take a second or two, as the hooks in .pre-commit-config.yaml do.
+`check --fast` runs those of them that take a second or two, as the hooks in .pre-commit-config.yaml do. It installs
+nothing for the dashboard, so it runs Biome only where that is installed.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ from local.dev.system.shell import run_shown
 
 YAML = (".github", "azure.yaml", ".yamllint.yaml", ".pre-commit-config.yaml")
 TYPED = ("dev.py", "function_app.py", "functions", "shared", "local", "infra", "tests", "bench")
+BIOME = "node_modules/@biomejs/biome/bin/biome"
+COMPILER = "node_modules/typescript/bin/tsc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ def fast_checks(checkout: Checkout) -> Iterator[Check]:
     yield _tool(checkout, "ruff check", "ruff", "check")
     yield _tool(checkout, "ruff format --check", "ruff", "format", "--check")
     yield Check("commit subjects", lambda: "\n".join(commit_subjects(checkout.root).failures))
+    if (checkout.web / BIOME).exists():
+        yield _web_tool(checkout, "biome check", BIOME, "check", "--error-on-warnings")
 
 
 def checks(checkout: Checkout) -> Iterator[Check]:
@@ -87,8 +92,7 @@ def checks(checkout: Checkout) -> Iterator[Check]:
     yield Check("lock files", lambda: "\n".join(stale_locks(checkout.root)))
     if (checkout.web / "package.json").exists():
         yield Check("licences", lambda: "\n".join(licence_faults(checkout)))
-        compiler = (str(checkout.node), "node_modules/typescript/bin/tsc", "--noEmit")
-        yield Check("tsc --noEmit in web", lambda: _complaints(checkout, compiler, folder="web"))
+        yield _web_tool(checkout, "tsc --noEmit in web", COMPILER, "--noEmit")
 
 
 def workflows(root: Path) -> list[str]:
@@ -99,6 +103,11 @@ def workflows(root: Path) -> list[str]:
 def _tool(checkout: Checkout, title: str, tool: str, *arguments: str) -> Check:
     program = checkout.python.with_name(f"{tool}{checkout.python.suffix}")
     return Check(title, lambda: _complaints(checkout, (str(program), *arguments)))
+
+
+def _web_tool(checkout: Checkout, title: str, program: str, *arguments: str) -> Check:
+    """A check by a program among the dashboard's packages, which Node runs."""
+    return Check(title, lambda: _complaints(checkout, (str(checkout.node), program, *arguments), folder="web"))
 
 
 def _complaints(checkout: Checkout, command: tuple[str, ...], *, folder: str = ".") -> str:

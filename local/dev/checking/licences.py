@@ -25,6 +25,7 @@ ALLOWED = {
     "BSD-3-Clause",
     "ISC",
     "MIT",
+    "MIT OR Apache-2.0",
     "MIT-0",
     "MPL-2.0",
     "MPL-2.0 AND (Apache-2.0 OR MIT)",
@@ -43,9 +44,9 @@ SPDX = {
 }
 HEAD = """# Licences
 
-Of everything in the package that `python3 dev.py build` makes, and of what builds the dashboard in it, as the packages
-themselves say. `python3 dev.py lock` writes this page, and `python3 dev.py check` holds it against the lock files.
-Batchscope's own licence is MIT.
+Of everything in the package that `python3 dev.py build` makes, and of what builds and checks the dashboard, as the
+packages themselves say. `python3 dev.py lock` writes this page, and `python3 dev.py check` holds it against the lock
+files. Batchscope's own licence is MIT.
 """
 
 

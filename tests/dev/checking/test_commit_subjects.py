@@ -131,10 +131,14 @@ def test_check_fails_by_commits_that_build_on_the_rule_and_names_the_others(
     assert ("doesn't begin with a capitalized word" in said) == bool(code)
 
 
-def test_fast_runs_ruff_and_the_subjects_only() -> None:
-    titles = [planned.title for planned in checks.fast_checks(HERE)]
+def test_fast_runs_ruff_and_the_subjects_only_and_biome_where_it_is_installed(tmp_path: Path) -> None:
+    titles = [planned.title for planned in checks.fast_checks(Checkout(tmp_path))]
     assert titles == ["ruff check", "ruff format --check", "commit subjects"]
     assert {*titles} < {planned.title for planned in checks.checks(HERE)}
+    biome = tmp_path / "web" / checks.BIOME
+    biome.parent.mkdir(parents=True)
+    biome.touch()
+    assert [planned.title for planned in checks.fast_checks(Checkout(tmp_path))] == [*titles, "biome check"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 // Watches a feed from a component.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Asked, Feed, type Picture } from "./feed.ts";
+import type { Asked, Feed, Picture } from "./feed.ts";
 import type { Reading } from "./poller.ts";
 
 /** Watches a feed while the component is there; what it last read shows at once. */

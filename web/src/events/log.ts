@@ -91,7 +91,10 @@ export class LogReader {
   /** Starts, and returns what stops it. */
   start(): () => void {
     const stop = this.#poller.start();
-    return () => (stop(), this.#stopped.abort());
+    return () => {
+      stop();
+      this.#stopped.abort();
+    };
   }
 
   refresh(): void {

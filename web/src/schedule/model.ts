@@ -65,8 +65,8 @@ export interface WholeSchedule extends Schedule {
 
 /** The pool that its jobs run on; null where each has one of its own, or that isn't known. */
 export function poolOf({ jobSpecification }: WholeSchedule): string | null {
-  const info = jobSpecification?.["poolInfo"];
-  const id = info !== null && typeof info === "object" && !Array.isArray(info) ? info["poolId"] : null;
+  const info = jobSpecification?.poolInfo;
+  const id = info !== null && typeof info === "object" && !Array.isArray(info) ? info.poolId : null;
   return typeof id === "string" && id ? id : null;
 }
 

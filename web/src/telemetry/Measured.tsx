@@ -98,5 +98,5 @@ function gpuOf({ attributes }: Series): string {
 function happened(series: Series[]): { times: number; last: string } {
   const points = series.flatMap((each) => each.points).filter(({ sum }) => sum > 0);
   const times = Math.round(points.reduce((all, { sum }) => all + sum, 0));
-  return { times, last: points.reduce((latest, { time }) => (time > latest ? time : latest), "") };
+  return { times, last: points.map(({ time }) => time).sort().at(-1) ?? "" };
 }

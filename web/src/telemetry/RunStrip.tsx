@@ -56,7 +56,10 @@ export function RunStrip({ account, states, past, time, width, cursor }: StripPr
         aria-label={toldOf(past, runs.length)}
         onPointerMove={onPointerMove}
         onPointerOver={({ target }) => tip((target as Element).getAttribute("data-words"), target as Element)}
-        onPointerLeave={() => (onPointerLeave(), tip(null))}
+        onPointerLeave={() => {
+          onPointerLeave();
+          tip(null);
+        }}
         onClick={({ target }) => {
           const run = runs[Number((target as Element).getAttribute("data-run-at") ?? -1)];
           if (run) go(addressOfJob(account, run.job, run.task));

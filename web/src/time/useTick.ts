@@ -7,7 +7,9 @@ let ticking: number | undefined;
 
 function listen(listener: () => void): () => void {
   listeners.add(listener);
-  ticking ??= window.setInterval(() => listeners.forEach((tell) => tell()), 1000);
+  ticking ??= window.setInterval(() => {
+    for (const tell of listeners) tell();
+  }, 1000);
   return () => {
     listeners.delete(listener);
     if (listeners.size === 0) {

@@ -32,6 +32,10 @@ export function TaskPanel({ view, task, close }: PanelProps) {
     });
     return () => stopped.abort();
   }, [turn]);
+  const retry = () => {
+    setAnswer({ task: null, trouble: null });
+    again(turn + 1);
+  };
   const heading = (
     <>
       <small>Task, live from Batch</small>
@@ -45,7 +49,7 @@ export function TaskPanel({ view, task, close }: PanelProps) {
           <span>
             <Outside text={trouble} />
           </span>
-          <button type="button" onClick={() => (setAnswer({ task: null, trouble: null }), again(turn + 1))}>
+          <button type="button" onClick={retry}>
             Retry
           </button>
         </p>

@@ -86,7 +86,7 @@ export function Words({ text }: { text: string }) {
       {part && <Outside text={part} />}
     </span>
   ));
-  return text.length > LONG ? <code class="block">{words}</code> : <>{words}</>;
+  return text.length > LONG ? <code class="block">{words}</code> : words;
 }
 
 function isEmpty(value: Json): boolean {

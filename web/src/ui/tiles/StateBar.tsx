@@ -46,5 +46,5 @@ export function Swatch({ state }: { state: TaskState }) {
 /** A number that steps back when it is zero. */
 export function Figure({ value }: { value: number | undefined }) {
   if (value === undefined) return <span class="zero">–</span>;
-  return value ? <>{count(value)}</> : <span class="zero">0</span>;
+  return value ? count(value) : <span class="zero">0</span>;
 }
