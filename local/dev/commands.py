@@ -72,7 +72,8 @@ def parser() -> argparse.ArgumentParser:
         "test",
         help="run the tests, those of a PATH, or the fast ones",
         usage="dev.py test [-h] [--fast] [PATH ...] [PYTEST ARGUMENT ...]",
-        description="Runs the whole suite, or the files, folders and node ids named; sets up only what they need.",
+        description="Runs the whole suite, or the files, folders and node ids named; sets up only what they need. "
+        "web stands for the unit tests of the dashboard.",
         epilog="--fast runs the tests that only compute, without the slowest, in about a minute.",
     )
     _add(tests, lambda checkout, options: test(checkout, options.further))

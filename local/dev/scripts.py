@@ -17,6 +17,8 @@ from local.dev.system.console import Failure, say
 
 FOLDERS = {"bench": "bench", "prove": "local/prove"}
 FAST = "--fast"
+WEB = "web"
+WEB_TESTS = "tests/web"
 INFRA = ("app-registration", "deploy-check", "event-subscriptions", "publish", "smoke-test")
 """Scripts of `infra/` that people, hooks and pipelines start; they need the standard library only."""
 
@@ -24,9 +26,12 @@ INFRA = ("app-registration", "deploy-check", "event-subscriptions", "publish", "
 def test(checkout: Checkout, arguments: Sequence[str]) -> int:
     """Run pytest over the whole suite, or over the paths that the arguments name; only what these need is set up.
 
-    With `--fast` among the arguments it runs FAST_PATHS without SLOW_TESTS, with fewer examples of property tests.
+    With `--fast` among the arguments it runs FAST_PATHS without SLOW_TESTS, with fewer examples of property tests. WEB
+    as the first of them stands for WEB_TESTS, the unit tests of the dashboard.
     """
     given = [argument for argument in arguments if argument != FAST]
+    if given[:1] == [WEB]:
+        given[0] = WEB_TESTS
     paths = named_paths(checkout.root, given)
     found = {}
     if fast := len(given) < len(arguments):

@@ -93,6 +93,7 @@ def checks(checkout: Checkout) -> Iterator[Check]:
     if (checkout.web / "package.json").exists():
         yield Check("licences", lambda: "\n".join(licence_faults(checkout)))
         yield _web_tool(checkout, "tsc --noEmit in web", COMPILER, "--noEmit")
+        yield _web_tool(checkout, "tsc --noEmit in web/tests", COMPILER, "--noEmit", "--project", "tests")
 
 
 def workflows(root: Path) -> list[str]:

@@ -18,7 +18,7 @@ from local.dev.system.stamps import Step, fingerprint
 PYTHON = "3.13"
 NPM_QUIET = ("--ignore-scripts", "--no-audit", "--no-fund")
 NPM_INSTALL = ("ci", *NPM_QUIET)
-NOT_SOURCES = frozenset({"node_modules", "dist"})
+NOT_SOURCES = frozenset({"node_modules", "dist", "tests"})
 
 
 def prepare(checkout: Checkout, *, node: bool = True, dashboard: bool = True) -> None:

@@ -73,6 +73,7 @@ FIXTURES: Mapping[str, Needs] = {
 FAST_PATHS = (
     "tests/domain",
     "tests/prove",
+    "tests/web",
     *PURE_TESTS,
     *(f"tests/dev/checking/test_{name}.py" for name in ("commit_subjects", "doors", "pins", "version")),
     "tests/dev/setup/test_prerequisites.py",

@@ -62,6 +62,8 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Handed:
         (["tests/domain", "tests/stores/jobs/test_rows.py"], True, False),
         (["tests/functions/api/test_lists.py"], True, False),
         (["tests/functions/api/test_api.py"], True, True),
+        (["web"], False, False),
+        (["web", "-k", "web"], False, False),
         (["tests/dev"], True, True),
         (["tests"], True, True),
         (["."], True, True),
@@ -102,6 +104,20 @@ def test_paths_are_told_from_values_of_options(arguments: list[str], paths: list
 def test_pytest_gets_its_arguments_as_they_are(handed: Handed) -> None:
     scripts.test(HERE, ["tests/domain", "-k", "x", "--junitxml=report.xml", "-rs"])
     assert handed["command"] == ("pytest", "tests/domain", "-k", "x", "--junitxml=report.xml", "-rs")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["web", "-x"], ("pytest", "tests/web", "-x")),
+        (["tests/domain", "-k", "web"], ("pytest", "tests/domain", "-k", "web")),
+    ],
+)
+def test_web_as_a_path_stands_for_the_unit_tests_of_the_dashboard(
+    handed: Handed, arguments: list[str], command: tuple[str, ...]
+) -> None:
+    scripts.test(HERE, arguments)
+    assert handed["command"] == command
 
 
 def test_without_the_dashboard_only_its_steps_are_left_out(tmp_path: Path) -> None:

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { count, plural, rate, share, short, statesInWords } from "../../src/format/numbers.ts";
+
+test("numbers have separators of thousands, however large they are", () => {
+  assert.equal(count(0), "0");
+  assert.equal(count(999), "999");
+  assert.equal(count(1_234_567), "1,234,567");
+  assert.equal(count(-1200), "-1,200");
+  assert.equal(count(Number.MAX_SAFE_INTEGER), "9,007,199,254,740,991");
+});
+
+test("only one of a thing is singular", () => {
+  assert.equal(plural(1, "job"), "1 job");
+  assert.equal(plural(0, "job"), "0 jobs");
+  assert.equal(plural(1001, "job"), "1,001 jobs");
+});
+
+test("states are listed in the order in which they come", () => {
+  assert.equal(statesInWords({ active: 2, disabled: 1200 }), "2 active, 1,200 disabled");
+  assert.equal(statesInWords({}), "");
+});
+
+test("an unknown rate is a dash and never a zero", () => {
+  assert.equal(rate(null), "–");
+  assert.equal(rate(0), "0");
+});
+
+test("a rate keeps a decimal until it has three digits", () => {
+  assert.equal(rate(12.44), "12.4");
+  assert.equal(rate(99.95), "100");
+  assert.equal(rate(100.4), "100");
+  assert.equal(rate(1203.6), "1,204");
+});
+
+test("a rate that isn't zero is never shown as zero", () => {
+  assert.equal(rate(0.04), "< 0.1");
+  assert.equal(rate(0.1), "0.1");
+});
+
+test("a share is all or nothing only where it is exactly that", () => {
+  assert.equal(share(0, 7), "0%");
+  assert.equal(share(7, 7), "100%");
+  assert.equal(share(1, 1_000_000), "< 0.1%");
+  assert.equal(share(999_999, 1_000_000), "> 99.9%");
+  assert.equal(share(999, 1000), "99.9%");
+  assert.equal(share(989, 1000), "98.9%");
+});
+
+test("ticks of an axis are compact", () => {
+  assert.equal(short(0), "0");
+  assert.equal(short(1250), "1.3K");
+  assert.equal(short(40_000_000), "40M");
+});

@@ -1,0 +1,75 @@
+import "../zone.ts";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inWords, kindsIn, restInWords, seriesOf, targetOf } from "../../src/pool/history.ts";
+import type { PoolHistory, PoolPoint } from "../../src/pool/model.ts";
+
+function point(change: Partial<PoolPoint>): PoolPoint {
+  return {
+    time: "2026-11-21T12:00:00Z",
+    asOf: null,
+    exact: true,
+    nodeCounts: { idle: 1 },
+    target: null,
+    current: null,
+    slots: null,
+    cores: null,
+    tasks: null,
+    preempted: null,
+    resizeErrors: null,
+    ...change,
+  };
+}
+
+function history(...value: PoolPoint[]): PoolHistory {
+  return { from: "2026-11-21T11:00:00Z", to: "2026-11-21T12:00:00Z", step: "PT1M", value };
+}
+
+test("a target is the sum of what is known of it, and unknown where nothing is", () => {
+  assert.equal(targetOf(point({ target: { dedicated: 2, spot: 3 } })), 5);
+  assert.equal(targetOf(point({ target: { dedicated: null, spot: 3 } })), 3);
+  assert.equal(targetOf(point({ target: { dedicated: 0, spot: 0 } })), 0);
+  assert.equal(targetOf(point({ target: { dedicated: null, spot: null } })), null);
+  assert.equal(targetOf(point({})), null);
+});
+
+test("states are drawn by kind, and a step that nobody polled in stays without counts", () => {
+  const series = seriesOf(
+    history(point({ nodeCounts: { creating: 2, rebooting: 1, running: 4 } }), point({ nodeCounts: null })),
+  );
+  assert.deepEqual([series.value[0]?.counts?.starting, series.value[0]?.counts?.running], [3, 4]);
+  assert.equal(series.value[1]?.counts, null);
+  assert.deepEqual(kindsIn(series), ["running", "starting"]);
+});
+
+test("a history without any nodes has a kind to choose all the same", () => {
+  assert.deepEqual(kindsIn(seriesOf(history())), ["idle"]);
+  assert.deepEqual(kindsIn(seriesOf(history(point({ nodeCounts: {} })))), ["idle"]);
+});
+
+test("a point says what its states don't tell, and nothing of what is zero or unknown", () => {
+  assert.equal(restInWords(point({})), "21 Nov, 13:00");
+  assert.equal(
+    restInWords(
+      point({
+        exact: null,
+        target: { dedicated: 0, spot: 0 },
+        slots: { total: 1200, used: 4, free: 1196 },
+        cores: { total: 64, busy: 0.04 },
+        preempted: 1,
+        resizeErrors: 0,
+      }),
+    ),
+    "21 Nov, 13:00 · target 0 · 4 of 1,200 slots · < 0.1 of 64 cores · 1 interruption · not confirmed as exact",
+  );
+});
+
+test("a point is read out with its states, and one that wasn't polled as that", () => {
+  assert.equal(
+    inWords(point({ nodeCounts: { creating: 2, running: 4 } })),
+    "21 Nov, 13:00: 4 running, 2 getting ready",
+  );
+  assert.equal(inWords(point({ nodeCounts: {} })), "21 Nov, 13:00: no nodes");
+  assert.equal(inWords(point({ nodeCounts: null })), "21 Nov, 13:00, not polled");
+  assert.equal(inWords(undefined), "");
+});

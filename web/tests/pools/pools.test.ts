@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Account } from "../../src/api/model.ts";
+import type { Pool, ResizeError } from "../../src/pool/model.ts";
+import { hasProblems, ORDERS, sorted, switchedOff, troublesOf } from "../../src/pool/trouble.ts";
+import { addressOfPools, EVERY_POOL, passes, readPoolFilters } from "../../src/pools/filters.ts";
+import { goTo } from "../address.ts";
+
+const NONE = new Set<string>();
+
+function pool(change: Partial<Pool>): Pool {
+  return {
+    id: "gpu",
+    account: "scope",
+    state: "active",
+    allocationState: "steady",
+    dedicated: { current: 0, target: 0 },
+    spot: { current: 0, target: 0 },
+    nodeCounts: {},
+    cores: null,
+    slots: null,
+    flappingNodes: null,
+    resizeErrors: [],
+    autoScale: null,
+    verdict: { level: "exact", reason: "" },
+    ...change,
+  } as Pool;
+}
+
+function resizeError(change: Partial<ResizeError>): ResizeError {
+  const times = { time: null, firstSeen: "2026-11-20T00:00:00Z", lastSeen: "2026-11-21T00:00:00Z" };
+  return { code: "AccountCoreQuotaReached", message: "Quota.", current: true, attempts: 1, ...times, ...change };
+}
+
+function texts(found: Pool): string[] {
+  return troublesOf(found).map(({ text }) => text);
+}
+
+test("a pool that is well has no troubles", () => {
+  assert.deepEqual(troublesOf(pool({ nodeCounts: { idle: 3, unusable: 0 } })), []);
+  assert.deepEqual(troublesOf(pool({ nodeCounts: null })), []);
+});
+
+test("all that is wrong now comes before what an earlier resize failed of", () => {
+  const found = pool({
+    resizeErrors: [resizeError({ code: "Old", current: false }), resizeError({ attempts: 3 })],
+    nodeCounts: { unusable: 1, unknown: 2 },
+    flappingNodes: 2,
+  });
+  assert.deepEqual(texts(found), [
+    "Resize failed 3 times: AccountCoreQuotaReached",
+    "1 node unusable",
+    "Lost contact with 2 nodes",
+    "2 nodes flapping",
+    "Earlier resize failed: Old",
+  ]);
+});
+
+test("an earlier failure alone is no problem of now", () => {
+  assert.ok(!hasProblems(pool({ resizeErrors: [resizeError({ current: false })] }), NONE));
+  assert.ok(hasProblems(pool({ resizeErrors: [resizeError({})] }), NONE));
+});
+
+test("old numbers are wrong only where somebody watches", () => {
+  const stale = pool({ verdict: { level: "stale", reason: "Not polled." } as Pool["verdict"] });
+  assert.ok(hasProblems(stale, NONE));
+  assert.ok(
+    !hasProblems(
+      stale,
+      switchedOff([
+        { id: "scope", enabled: false },
+        { id: "b", enabled: true },
+      ] as Account[]),
+    ),
+  );
+});
+
+test("pools with most problems stand first, and others by their id", () => {
+  const pools = [pool({ id: "c" }), pool({ id: "b", nodeCounts: { unusable: 1 } }), pool({ id: "a" })];
+  assert.deepEqual(
+    sorted(pools, "problems", NONE).map(({ id }) => id),
+    ["b", "a", "c"],
+  );
+});
+
+test("numbers that aren't known stand behind zeros", () => {
+  const pools = [
+    pool({ id: "unknown" }),
+    pool({ id: "zero", cores: { total: 8, busy: 0 }, slots: { total: 8, used: 0, free: 8 } }),
+    pool({ id: "some", cores: { total: 8, busy: 0.5 }, slots: { total: 8, used: 1, free: 7 } }),
+  ];
+  for (const order of ["cores", "slots"] as const) {
+    assert.deepEqual(
+      sorted(pools, order, NONE).map(({ id }) => id),
+      ["some", "zero", "unknown"],
+      order,
+    );
+  }
+});
+
+test("an order by id goes up, by nodes down, and none changes what it sorts", () => {
+  const pools = [pool({ id: "b", spot: { current: 2, target: null } }), pool({ id: "a" })];
+  assert.deepEqual(
+    sorted(pools, "id", NONE).map(({ id }) => id),
+    ["a", "b"],
+  );
+  assert.deepEqual(
+    sorted(pools, "nodes", NONE).map(({ id }) => id),
+    ["b", "a"],
+  );
+  assert.deepEqual(
+    pools.map(({ id }) => id),
+    ["b", "a"],
+  );
+});
+
+test("filters and orders survive the address, in which the usual order isn't named", () => {
+  for (const order of ORDERS) {
+    const filters = { account: "a", state: "active", allocationState: "steady", problems: "yes", prefix: "ü&", order };
+    goTo(addressOfPools(filters));
+    assert.deepEqual(readPoolFilters(), filters);
+  }
+  assert.equal(addressOfPools(EVERY_POOL), "?view=pools");
+});
+
+test("an order that there isn't counts as the usual one", () => {
+  goTo("?view=pools&order=size");
+  assert.equal(readPoolFilters().order, "problems");
+});
+
+test("a pool has to pass every filter", () => {
+  assert.ok(passes(pool({}), EVERY_POOL, NONE));
+  assert.ok(passes(pool({}), { ...EVERY_POOL, prefix: "GP" }, NONE));
+  assert.ok(!passes(pool({}), { ...EVERY_POOL, allocationState: "resizing" }, NONE));
+  assert.ok(!passes(pool({}), { ...EVERY_POOL, problems: "yes" }, NONE));
+});

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addressOfSchedules, EVERY_SCHEDULE, passes, readScheduleFilters } from "../../src/schedule/filters.ts";
+import { byUrgency, poolOf, type Schedule, type WholeSchedule } from "../../src/schedule/model.ts";
+import { goTo } from "../address.ts";
+
+function schedule(id: string, state = "active", missed: number | null = 0): Schedule {
+  return {
+    id,
+    account: "scope",
+    state,
+    missedRuns: { count: missed, since: null, until: null, basis: "" },
+  } as Schedule;
+}
+
+test("what is alive stands first, then what missed most, then by id", () => {
+  const all = [
+    schedule("z", "completed", 9),
+    schedule("c"),
+    schedule("b", "active", null),
+    schedule("a", "active", 2),
+    schedule("y", "new"),
+  ];
+  assert.deepEqual(
+    all.sort(byUrgency).map(({ id }) => id),
+    ["a", "b", "c", "z", "y"],
+  );
+});
+
+test("a schedule of which missed runs aren't known didn't miss any", () => {
+  assert.ok(!passes(schedule("a", "active", null), { ...EVERY_SCHEDULE, missed: "yes" }));
+  assert.ok(!passes(schedule("a", "active", 0), { ...EVERY_SCHEDULE, missed: "yes" }));
+  assert.ok(passes(schedule("Nightly", "active", 1), { ...EVERY_SCHEDULE, missed: "yes", prefix: "night" }));
+});
+
+test("a schedule has to pass every filter", () => {
+  const filters = { ...EVERY_SCHEDULE, account: "scope", state: "active" };
+  assert.ok(passes(schedule("a"), filters));
+  assert.ok(!passes(schedule("a", "completed"), filters));
+  assert.ok(!passes(schedule("a"), { ...filters, account: "other" }));
+});
+
+test("filters survive the address", () => {
+  const filters = { account: "a&b", state: "active", missed: "yes", prefix: "ü" };
+  goTo(addressOfSchedules(filters));
+  assert.deepEqual(readScheduleFilters(), filters);
+});
+
+test("the pool of a schedule is told only by a specification that names one", () => {
+  const pool = (jobSpecification: WholeSchedule["jobSpecification"]) => poolOf({ jobSpecification } as WholeSchedule);
+  assert.equal(pool({ poolInfo: { poolId: "gpu" } }), "gpu");
+  for (const none of [
+    null,
+    {},
+    { poolInfo: null },
+    { poolInfo: ["gpu"] },
+    { poolInfo: { poolId: "" } },
+    { poolInfo: { poolId: 5 } },
+  ]) {
+    assert.equal(pool(none), null);
+  }
+});

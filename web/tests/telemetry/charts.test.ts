@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chartsOf, inOrder } from "../../src/telemetry/series/charts.ts";
+import { leftOutInWords } from "../../src/telemetry/series/leftOut.ts";
+import type { LeftOut, Series } from "../../src/telemetry/series/model.ts";
+import { fillings, found, lastOf, realNetworks, wholeDisks } from "../../src/telemetry/series/picking.ts";
+
+const GIB = 1024 ** 3;
+const NONE: LeftOut = {
+  records: 10,
+  refused: 0,
+  withoutTime: 0,
+  outOfWindow: 0,
+  ofTooManyNodes: 0,
+  ofTooManyTasks: 0,
+  unreadFields: 7,
+  beyondLimit: 0,
+  late: 0,
+  noNumbers: 0,
+  unknown: {},
+};
+
+/** A series of one step whose values are all the same. */
+function gauge(name: string, value: number, attributes: Record<string, string> = {}): Series {
+  const point = { time: "2026-11-21T12:00:00Z", count: 6, min: value, max: value, sum: 6 * value, last: value };
+  return { name, attributes, unit: "1", kind: "gauge", points: [point] };
+}
+
+function measures(...series: Series[]) {
+  return { series, step: 60_000 };
+}
+
+function devices(...names: string[]): Series[] {
+  return names.map((name) => gauge("system.disk.io_time", 0.5, { "system.device": name }));
+}
+
+function names(series: Series[], by: string): (string | undefined)[] {
+  return series.map(({ attributes }) => attributes[by]);
+}
+
+test("without measures there are no charts", () => {
+  assert.deepEqual(chartsOf(measures()), []);
+  assert.deepEqual(chartsOf(measures({ ...gauge("system.memory.usage", 1), points: [] })), []);
+});
+
+test("the processor is in use as far as it doesn't rest", () => {
+  const [cpu] = chartsOf(measures(gauge("system.cpu.utilization", 0.25, { "cpu.mode": "idle" })));
+  assert.deepEqual([cpu?.id, cpu?.lines[0]?.values[0]?.mean], ["cpu", 0.75]);
+});
+
+test("memory is shown below its limit", () => {
+  const used = gauge("system.memory.usage", 4 * GIB, { "system.memory.state": "used" });
+  const [memory] = chartsOf(measures(used, gauge("system.memory.limit", 16 * GIB)));
+  assert.deepEqual([memory?.id, memory?.limit, memory?.lines[0]?.values[0]?.mean], ["memory", 16 * GIB, 4 * GIB]);
+});
+
+test("swap is shown only where any is in use", () => {
+  const swap = (value: number) => gauge("system.paging.usage", value, { "system.paging.state": "used" });
+  assert.deepEqual(chartsOf(measures(swap(0))), []);
+  assert.deepEqual(
+    chartsOf(measures(swap(1))).map(({ id }) => id),
+    ["swap"],
+  );
+});
+
+test("a few GPUs have a line each in the order of their numbers, and many a mean", () => {
+  const gpus = (...ids: string[]) =>
+    measures(
+      ...ids.map((id) =>
+        gauge("hw.gpu.utilization", Number(id), { "hw.type": "gpu", "hw.gpu.task": "general", "hw.id": id }),
+      ),
+    );
+  const lines = (...ids: string[]) => chartsOf(gpus(...ids)).flatMap((chart) => chart.lines.map(({ name }) => name));
+  assert.deepEqual(lines("10", "2", "0"), ["GPU 0", "GPU 2", "GPU 10"]);
+  assert.equal(lines("0", "1", "2", "3").length, 4);
+  assert.deepEqual(lines("0", "1", "2", "3", "4"), ["mean of 5"]);
+  assert.equal(chartsOf(gpus("0", "1", "2", "3", "4", "5"))[0]?.lines[0]?.values[0]?.mean, 2.5);
+});
+
+test("GPUs that were slowed down are told by the cause, and only where any was", () => {
+  const slowed = (reason: string, value: number) =>
+    gauge("batchscope.gpu.throttled_time", value, { "hw.type": "gpu", "batchscope.gpu.throttle.reason": reason });
+  const [chart, ...others] = chartsOf(measures(slowed("thermal", 0.5), slowed("power_cap", 0), slowed("new", 1)));
+  assert.deepEqual(
+    [chart?.id, chart?.lines.map(({ name }) => name), others],
+    ["gpu-throttled", ["new", "by heat"], []],
+  );
+});
+
+test("a part of a GPU tells its temperature only where nothing tells of the whole", () => {
+  const sensor = (id: string, at: string | null, value: number) =>
+    gauge("hw.temperature", value, { "hw.type": "gpu", "hw.id": id, ...(at && { "hw.sensor_location": at }) });
+  const [chart] = chartsOf(
+    measures(sensor("0", null, 60), sensor("0", "edge", 50), sensor("0", "memory", 80), sensor("1", "edge", 51)),
+  );
+  assert.deepEqual(
+    chart?.lines.map(({ name, values }) => [name, values[0]?.mean]),
+    [
+      ["GPU 0", 60],
+      ["GPU 1", 51],
+    ],
+  );
+});
+
+test("series that an agent summed up count only where it sent no single ones", () => {
+  const single = gauge("x", 1);
+  const summed = gauge("x", 2, { "batchscope.source": "rollup" });
+  assert.deepEqual(found(measures(single, summed), "x"), [single]);
+  assert.deepEqual(found(measures(summed), "x"), [summed]);
+  assert.deepEqual(found(measures(single), "y"), []);
+});
+
+test("parts of a disk, and disks made of others, aren't counted beside it", () => {
+  assert.deepEqual(names(wholeDisks(devices("sda", "sda1", "sda15", "dm-0", "md127", "loop3")), "system.device"), [
+    "sda",
+  ]);
+  assert.deepEqual(names(wholeDisks(devices("nvme0n1", "nvme0n1p1", "nvme1n1")), "system.device"), [
+    "nvme0n1",
+    "nvme1n1",
+  ]);
+});
+
+test("where only parts of a disk were measured, they are all there is", () => {
+  assert.deepEqual(names(wholeDisks(devices("dm-0")), "system.device"), ["dm-0"]);
+  assert.deepEqual(wholeDisks([]), []);
+});
+
+test("networks within the machine, and hardware below its interface, aren't counted", () => {
+  const series = ["lo", "eth0", "enP53091s1", "docker0", "veth12ab", "ib0"].map((name) =>
+    gauge("x", 1, { "network.interface.name": name }),
+  );
+  assert.deepEqual(names(realNetworks(series), "network.interface.name"), ["eth0", "ib0"]);
+});
+
+test("file systems stand by how full they are, without those that keep nothing", () => {
+  const usage = (mount: string, state: string, value: number, type = "ext4") =>
+    gauge("system.filesystem.usage", value, {
+      "system.filesystem.mountpoint": mount,
+      "system.filesystem.state": state,
+      "system.filesystem.type": type,
+    });
+  const lines = fillings(
+    measures(
+      usage("/", "used", 1),
+      usage("/", "free", 3),
+      usage("/data", "used", 9),
+      usage("/data", "free", 1),
+      usage("/tmp", "used", 5, "tmpfs"),
+    ),
+  );
+  assert.deepEqual(
+    lines.map(({ name, values }) => [name, values[0]?.mean]),
+    [
+      ["/data", 0.9],
+      ["/", 0.25],
+    ],
+  );
+});
+
+test("a file system whose size isn't known isn't shown", () => {
+  const used = gauge("system.filesystem.usage", 1, {
+    "system.filesystem.mountpoint": "/",
+    "system.filesystem.state": "used",
+  });
+  assert.deepEqual(fillings(measures(used)), []);
+});
+
+test("what there is in all is the latest that was told of it", () => {
+  assert.equal(lastOf(measures(gauge("system.memory.limit", 16)), "system.memory.limit"), 16);
+  assert.equal(lastOf(measures(), "system.memory.limit"), null);
+});
+
+test("numbers within names count as numbers", () => {
+  assert.deepEqual(["10", "9", "GPU 2", "GPU 10", ""].sort(inOrder), ["", "9", "10", "GPU 2", "GPU 10"]);
+});
+
+test("nothing is said where nothing was left out but fields that no series is for", () => {
+  assert.equal(leftOutInWords(NONE), "");
+});
+
+test("what was left out is told by its reason, and unknown names by their number", () => {
+  assert.equal(
+    leftOutInWords({ ...NONE, records: 12_000, refused: 3, late: 1, unknown: { a: 1, b: 9, c: 2, d: 1, e: 1 } }),
+    "Left out of 12,000 records: 3 couldn't be read; 1 late for a counter; 14 that no chart knows (“b”, “c”, “a” and 2 others).",
+  );
+});

@@ -1,0 +1,42 @@
+import "../zone.ts";
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, mock, test } from "node:test";
+import type { PoolView } from "../../src/routing/poolView.ts";
+import { csvOfNode, pathOfNode, spanOf } from "../../src/telemetry/paths.ts";
+import { askedBy } from "../address.ts";
+
+const VIEW = { account: "a", pool: "gpu", node: "tvm/1" } as PoolView;
+
+beforeEach(() => mock.timers.enable({ apis: ["Date"], now: Date.parse("2026-11-21T12:34:56Z") }));
+afterEach(() => mock.timers.reset());
+
+test("a range of charts that there isn't counts as an hour", () => {
+  assert.equal(spanOf("7d"), "7d");
+  assert.equal(spanOf(""), "1h");
+  assert.equal(spanOf("2h"), "1h");
+});
+
+test("charts are asked for with all that they draw, of processors the whole alone", () => {
+  const path = pathOfNode(VIEW, "1h", "");
+  assert.ok(path.startsWith("/api/accounts/a/pools/gpu/nodes/tvm%2F1/telemetry?"));
+  const asked = askedBy(path);
+  assert.deepEqual(
+    [asked.from, asked.attributes, asked.step],
+    ["2026-11-21T11:34:00Z", "cpu.logical_number=", undefined],
+  );
+  assert.ok(asked.name?.split(",").includes("system.memory.usage"));
+});
+
+test("cores are asked for by themselves, in the steps of the charts beside them", () => {
+  assert.deepEqual(askedBy(pathOfNode(VIEW, "24h", "PT1H", "cores")), {
+    from: "2026-11-20T12:30:00Z",
+    name: "system.cpu.utilization",
+    attributes: "cpu.mode=idle",
+    step: "PT1H",
+  });
+});
+
+test("a table has every series, also of single cores", () => {
+  const asked = askedBy(csvOfNode(VIEW, "1h"));
+  assert.deepEqual([asked.format, asked.attributes], ["csv", undefined]);
+});

@@ -1,0 +1,131 @@
+import "../zone.ts";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inWords, type LoggedEvent, pastOf } from "../../src/telemetry/series/runs.ts";
+
+const NOON = Date.parse("2026-11-21T12:00:00Z");
+const MINUTE = 60_000;
+
+function logged(
+  kind: string,
+  minute: number,
+  task: string | null = "t",
+  change: Partial<LoggedEvent> = {},
+): LoggedEvent {
+  const time = new Date(NOON + minute * MINUTE).toISOString();
+  const ids = { jobId: task && "render", taskId: task, poolId: "gpu", nodeId: "n" };
+  return { id: `${kind} ${minute} ${task}`, time, kind, summary: kind, ...ids, ...change };
+}
+
+/** When runs began and ended, in minutes, and in which lane. */
+function shape(...events: LoggedEvent[]): number[][] {
+  return pastOf(events).runs.map(({ from, to, lane }) => [(from - NOON) / MINUTE, (to - NOON) / MINUTE, lane]);
+}
+
+test("a run goes from its start to its end, in whatever order they are told", () => {
+  assert.deepEqual(shape(logged("TaskCompleteEvent", 5), logged("TaskStartEvent", 0)), [[0, 5, 0]]);
+});
+
+test("a run without an end goes on, one without a start began before the log", () => {
+  assert.deepEqual(shape(logged("TaskStartEvent", 0)), [[0, Infinity, 0]]);
+  assert.deepEqual(shape(logged("TaskCompleteEvent", 5)), [[-Infinity, 5, 0]]);
+});
+
+test("a task that failed is logged twice, and ran once", () => {
+  const past = pastOf([logged("TaskStartEvent", 0), logged("TaskFailEvent", 5), logged("TaskCompleteEvent", 5.01)]);
+  assert.deepEqual(
+    past.runs.map(({ failed }) => failed),
+    [true],
+  );
+  assert.equal(past.marks.length, 1);
+});
+
+test("the node's own times count before those of the log", () => {
+  const executionInfo = {
+    startTime: new Date(NOON + 1000).toISOString(),
+    endTime: new Date(NOON + 61_000).toISOString(),
+  };
+  const [run] = pastOf([
+    logged("TaskStartEvent", 0),
+    logged("TaskCompleteEvent", 5, "t", { properties: { executionInfo } }),
+  ]).runs;
+  assert.deepEqual([run?.from, run?.to], [NOON + 1000, NOON + 61_000]);
+});
+
+test("times that are none are not taken for any", () => {
+  for (const executionInfo of [null, {}, { startTime: 5, endTime: "soon" }]) {
+    const ended = logged("TaskCompleteEvent", 5, "t", { properties: { executionInfo } });
+    assert.deepEqual(shape(logged("TaskStartEvent", 0), ended), [[0, 5, 0]]);
+  }
+});
+
+test("a task that Batch started once more ended where it started again", () => {
+  const past = pastOf([
+    logged("TaskStartEvent", 0),
+    logged("TaskStartEvent", 3, "t", { internalRetry: true }),
+    logged("TaskCompleteEvent", 5),
+  ]);
+  assert.deepEqual(
+    past.runs.map(({ from, to, retried }) => [(from - NOON) / MINUTE, (to - NOON) / MINUTE, retried]),
+    [
+      [0, 3, true],
+      [3, 5, false],
+    ],
+  );
+});
+
+test("tasks of the same name in other jobs are others", () => {
+  const other = { jobId: "encode" };
+  assert.equal(
+    shape(logged("TaskStartEvent", 0), logged("TaskStartEvent", 1, "t", other), logged("TaskCompleteEvent", 2)).length,
+    2,
+  );
+});
+
+test("runs at once have lanes of their own, give or take what clocks differ by", () => {
+  const events = ["a", "b"].flatMap((task) => [
+    logged("TaskStartEvent", 0, task),
+    logged("TaskCompleteEvent", 5, task),
+  ]);
+  assert.deepEqual(
+    shape(...events).map(([, , lane]) => lane),
+    [0, 1],
+  );
+  const next = [logged("TaskStartEvent", 4.99, "c"), logged("TaskCompleteEvent", 6, "c")];
+  assert.deepEqual(
+    shape(...events, ...next).map(([, , lane]) => lane),
+    [0, 1, 0],
+  );
+});
+
+test("more runs at once than there are lanes are counted and not drawn", () => {
+  const events = Array.from({ length: 15 }, (_, index) => logged("TaskStartEvent", 0, `t${index}`));
+  const past = pastOf(events);
+  assert.deepEqual([past.runs.length, past.lanes, past.unshown], [12, 12, 3]);
+});
+
+test("a log without tasks has a lane, and what befell the node is marked", () => {
+  const past = pastOf([logged("PoolResizeStartEvent", 0, null), logged("TaskScheduleFailEvent", 1)]);
+  assert.deepEqual([past.lanes, past.runs.length], [1, 0]);
+  assert.deepEqual(
+    past.marks.map(({ words }) => words),
+    ["21 Nov, 13:00:00 · PoolResizeStartEvent", "21 Nov, 13:01:00 · TaskScheduleFailEvent"],
+  );
+});
+
+test("a run is told in words, as far as it is known", () => {
+  const run = { job: "render", task: "t", from: NOON, to: NOON + 125_000, failed: false, retried: false, lane: 0 };
+  assert.equal(inWords(run, NOON), "t of render · ended · from 21 Nov, 13:00:00, to 21 Nov, 13:02:05 · 0 s");
+  assert.equal(
+    inWords(run, NOON + MINUTE * 60),
+    "t of render · ended · from 21 Nov, 13:00:00, to 21 Nov, 13:02:05 · 2 min 5 s",
+  );
+  assert.equal(
+    inWords({ ...run, to: Infinity }, NOON + MINUTE),
+    "t of render · running · from 21 Nov, 13:00:00, goes on · 1 min",
+  );
+  assert.equal(
+    inWords({ ...run, from: -Infinity, failed: true }, NOON),
+    "t of render · failed · began before what was read of the log, to 21 Nov, 13:02:05",
+  );
+});

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { measured, ticksOf } from "../../src/telemetry/series/units.ts";
+
+const GIB = 1024 ** 3;
+
+test("shares are told in percent, with three digits that mean something", () => {
+  assert.deepEqual(
+    [0, 0.001234, 0.3721, 1].map((value) => measured(value, "share")),
+    ["0%", "0.12%", "37.2%", "100%"],
+  );
+});
+
+test("bytes go by 1,024, and to the next unit at a thousand", () => {
+  assert.deepEqual(
+    [0, 999, 1000, 1024, 1.4 * GIB, 1000 * GIB, 5e20].map((value) => measured(value, "bytes")),
+    ["0 B", "999 B", "0.98 KiB", "1 KiB", "1.4 GiB", "0.98 TiB", "444,089 PiB"],
+  );
+  assert.equal(measured(230 * 1024, "bytes a second"), "230 KiB/s");
+});
+
+test("what shrinks has units, too", () => {
+  assert.equal(measured(-2048, "bytes"), "-2 KiB");
+  assert.equal(measured(-5.5, "degrees"), "-5.5 °C");
+});
+
+test("plain numbers have no unit", () => {
+  assert.equal(measured(12.345, "number"), "12.3");
+  assert.equal(measured(312.4, "watts"), "312 W");
+});
+
+test("an axis of shares goes up to the whole", () => {
+  assert.deepEqual(ticksOf(0.01, "share", 2), [0, 0.5, 1]);
+});
+
+test("an axis goes up to a limit that nothing exceeds, and beyond one that something does", () => {
+  assert.deepEqual(ticksOf(3, "number", 2, 8), [0, 4, 8]);
+  assert.deepEqual(ticksOf(9, "number", 2, 8), [0, 5, 10]);
+  assert.deepEqual(ticksOf(3, "number", 2, 0), [0, 2, 4]);
+});
+
+test("ticks of bytes are round in their own unit", () => {
+  assert.deepEqual(ticksOf(1.5 * GIB, "bytes", 2), [0, GIB, 2 * GIB]);
+  assert.deepEqual(ticksOf(300 * 1024, "bytes a second", 2), [0, 200 * 1024, 400 * 1024]);
+});
+
+test("an idle machine's noise doesn't fill the axis", () => {
+  assert.deepEqual(ticksOf(0, "number", 2), [0, 0.5, 1]);
+  assert.deepEqual(ticksOf(3, "bytes", 2), [0, 0.5 * 1024, 1024]);
+  assert.equal(ticksOf(31, "degrees", 2).at(-1), 50);
+});
+
+test("ticks are few, and reach the most, of whatever size it is", () => {
+  for (const unit of ["bytes", "watts", "number"] as const) {
+    for (const most of [0.07, 1, 999, 1000, 1024, 123_456, 7e9, 3e15]) {
+      const ticks = ticksOf(most, unit, 2);
+      assert.ok((ticks.at(-1) ?? 0) >= most * (1 - 1e-9), `${most} ${unit}`);
+      assert.ok(ticks.length <= 4, `${ticks.length} ticks up to ${most} ${unit}`);
+    }
+  }
+});

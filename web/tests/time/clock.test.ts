@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ServerClock } from "../../src/time/clock.ts";
+
+const NOON = Date.parse("2026-11-21T12:00:00Z");
+
+/** How far the clock is ahead of this machine's, which stands at noon. */
+function aheadOf(clock: ServerClock): number {
+  const real = Date.now;
+  Date.now = () => NOON;
+  try {
+    return clock.now() - NOON;
+  } finally {
+    Date.now = real;
+  }
+}
+
+function dated(at: number): string {
+  return new Date(at).toUTCString();
+}
+
+test("without an answer the time is this machine's", () => {
+  assert.equal(aheadOf(new ServerClock()), 0);
+});
+
+test("an answer that was slow says less than all answers together", () => {
+  const clock = new ServerClock();
+  clock.observe(dated(NOON + 60_000), NOON - 4_000, NOON + 4_000); // 56 to 65 s ahead
+  assert.equal(aheadOf(clock), 60_500);
+  clock.observe(dated(NOON + 60_000), NOON, NOON); // 60 to 61 s ahead
+  clock.observe(dated(NOON + 60_000), NOON - 400, NOON - 400); // 60.4 to 61.4 s ahead
+  assert.equal(aheadOf(clock), 60_700);
+});
+
+test("what contradicts all that was known replaces it, as when a laptop's clock is set", () => {
+  const clock = new ServerClock();
+  clock.observe(dated(NOON), NOON, NOON);
+  clock.observe(dated(NOON - 3_600_000), NOON, NOON);
+  assert.equal(aheadOf(clock), -3_600_000 + 500);
+});
+
+test("an answer without a date, or with one that is none, tells nothing", () => {
+  const clock = new ServerClock();
+  clock.observe(null, NOON, NOON);
+  clock.observe("yesterday", NOON, NOON);
+  assert.equal(aheadOf(clock), 0);
+});
