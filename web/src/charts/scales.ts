@@ -49,11 +49,29 @@ export function timeTicks(from: number, to: number, wanted: number): Tick[] {
     return ticks;
   }
   const clock = step < MINUTE ? SECONDS : CLOCK;
-  const offset = new Date(from).getTimezoneOffset() * MINUTE;
-  for (let at = Math.ceil((from - offset) / step) * step + offset; at <= to; at += step) {
+  for (const at of wholeSteps(from, to, step)) {
     const time = new Date(at);
     const midnight = CLOCK.format(time) === "00:00" && time.getSeconds() === 0;
     ticks.push({ at, label: (midnight ? DATE : clock).format(time), strong: midnight });
   }
   return ticks;
+}
+
+/** Moments between two others at which a clock on the wall shows a multiple of the step, though it may be changed. */
+function wholeSteps(from: number, to: number, step: number): number[] {
+  const offset = new Date(from).getTimezoneOffset() * MINUTE;
+  const found: number[] = [];
+  for (let shown = Math.ceil((from - offset) / step) * step; ; shown += step) {
+    // Steps of an hour and less stay where they are when a clock is changed by an hour.
+    const at = step > HOUR ? momentOf(shown) : shown + offset;
+    if (at !== null && at > to) return found;
+    if (at !== null && at >= from) found.push(at);
+  }
+}
+
+/** When a clock on the wall shows a time, given as if it were UTC; null where the clock is put past that time. */
+function momentOf(shown: number): number | null {
+  const wall = new Date(shown);
+  const at = new Date(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate(), wall.getUTCHours());
+  return at.getHours() === wall.getUTCHours() ? at.getTime() : null;
 }

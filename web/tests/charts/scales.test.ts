@@ -104,6 +104,16 @@ test("ticks of months and years stay few", () => {
   assert.ok(years.length <= 9);
 });
 
+test("ticks of hours stay at round hours after clocks went forward", () => {
+  const shown = labels("2026-03-28T22:30:00Z", "2026-03-29T16:00:00Z", 7);
+  assert.deepEqual(shown, ["29 Mar", "03:00", "06:00", "09:00", "12:00", "15:00", "18:00"]);
+});
+
+test("ticks of hours stay at round hours after clocks went back, and midnight names its day", () => {
+  const shown = labels("2026-10-24T19:00:00Z", "2026-10-26T12:00:00Z", 8);
+  assert.deepEqual(shown, ["25 Oct", "06:00", "12:00", "18:00", "26 Oct", "06:00", "12:00"]);
+});
+
 test("ticks of every hour leave out the one that there isn't, and tell the one that comes twice twice", () => {
   assert.deepEqual(labels("2026-03-28T23:00:00Z", "2026-03-29T03:00:00Z", 4), [
     "29 Mar",
