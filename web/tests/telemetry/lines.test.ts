@@ -86,6 +86,11 @@ test("shares are of what is known to be the whole", () => {
   assert.deepEqual(sharesOf([value(0, 1), value(1, 1), value(2, 1)], [value(0, 4), value(1, 0)]), [value(0, 0.25)]);
 });
 
+test("a part that grew by what another lost is a share of what both came to at any time", () => {
+  const [used, free] = [[value(0, 50, 10, 90)], [value(0, 50, 10, 90)]];
+  assert.deepEqual(sharesOf(used, sumOf([used, free])), [value(0, 0.5, 0.1, 0.9)]);
+});
+
 test("values that are farther apart than usual have a gap between them", () => {
   const values = [0, 1, 2, 5, 6].map((minute) => value(minute * MINUTE, 0));
   assert.deepEqual(

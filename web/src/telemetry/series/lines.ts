@@ -66,12 +66,15 @@ export function meanOf(all: Value[][]): Value[] {
   }));
 }
 
-/** As shares of the whole, where that is known. */
+/**
+ * As shares of the whole, where that is known: of its mean, as the most of a whole that is summed up of parts is more than
+ * they ever came to where one grew by what another lost.
+ */
 export function sharesOf(values: Value[], whole: Value[]): Value[] {
-  const wholes = new Map(whole.map(({ at, max }) => [at, max]));
+  const wholes = new Map(whole.map(({ at, mean }) => [at, mean]));
   return values.flatMap(({ at, mean, min, max }) => {
-    const most = wholes.get(at);
-    return most ? [{ at, mean: mean / most, min: min / most, max: max / most }] : [];
+    const all = wholes.get(at);
+    return all ? [{ at, mean: mean / all, min: min / all, max: max / all }] : [];
   });
 }
 
