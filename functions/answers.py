@@ -1,4 +1,4 @@
-"""What every answer is made of: the root of its JSON, the headers that all bear, and errors as statuses."""
+"""Parts common to all answers: the root of their JSON, shared headers, and the mapping of errors to HTTP statuses."""
 
 import uuid
 from collections.abc import Iterable
@@ -27,11 +27,11 @@ _HTTPS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}
 
 
 class Answer(msgspec.Struct, rename="camel", kw_only=True):
-    """The root of answers: fields are JSON properties in camelCase."""
+    """Base class of JSON answers: fields become properties in camelCase."""
 
 
 class ErrorDetail(Answer):
-    """What went wrong, in a word for programs and a sentence for people, and where."""
+    """An error: a code for programs, a sentence for people, and the parameter, field or resource concerned."""
 
     code: str
     message: str
@@ -45,24 +45,24 @@ class ErrorAnswer(Answer):
 
 
 class UnreadableAnswer(Answer):
-    """What should be among a list's entries, but whose stored row can't be read: why, in a sentence."""
+    """An entry missing from a list because its stored row can't be read, with the reason as a sentence."""
 
     id: str
     reason: str
 
 
 def unreadable_answers(rows: Iterable[UnreadableRow]) -> list[UnreadableAnswer] | None:
-    """None where all rows of a list can be read."""
+    """Returns one answer per unreadable row, or None where all rows can be read."""
     return [UnreadableAnswer(id=row.id, reason=row.why) for row in rows] or None
 
 
 def security_headers(request: func.HttpRequest) -> dict[str, str]:
-    """What every answer bears, whatever it is; over https also that the host is to be asked over https only."""
+    """Returns the headers of every answer; over https they include `Strict-Transport-Security`."""
     return {**_SECURITY_HEADERS, **(_HTTPS_ONLY if request.url.lower().startswith("https:") else {})}
 
 
 def error_response(request: func.HttpRequest, error: BatchscopeError) -> func.HttpResponse:
-    """The answer that an expected error becomes."""
+    """Returns the response for an expected error, with `Retry-After` where the error has one."""
     status, code, target = status_of(error)
     response = failure(request, status, ErrorDetail(code=code, message=str(error), target=target))
     if isinstance(error, BatchThrottledError | StorageUnavailableError):
@@ -73,7 +73,7 @@ def error_response(request: func.HttpRequest, error: BatchscopeError) -> func.Ht
 
 
 def status_of(error: BatchscopeError) -> tuple[int, str, str | None]:
-    """The HTTP status, error code and target that an error becomes."""
+    """Returns the HTTP status, error code and target of an error."""
     if isinstance(error, BadRequestError):
         return (413 if isinstance(error, BodyTooLargeError) else 400), error.code, error.target
     if isinstance(error, HistoryRangeError):
@@ -98,7 +98,7 @@ _STATUSES: tuple[tuple[type[BatchscopeError], tuple[int, str]], ...] = (
 
 
 def failure(request: func.HttpRequest, status: int, detail: ErrorDetail) -> func.HttpResponse:
-    """An answer that isn't a success, which nobody keeps."""
+    """Returns an error response that clients and proxies must not cache."""
     headers = {
         **security_headers(request),
         "Cache-Control": "no-store",

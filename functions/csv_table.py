@@ -1,6 +1,6 @@
-"""Lists as CSV (RFC 4180), for spreadsheets: a column for every property, nested ones with a dot between the names.
+"""Lists as CSV (RFC 4180) for spreadsheets: a column per property, nested names joined by dots.
 
-Cells that a spreadsheet would take for a formula begin with an apostrophe: ids and names come from strangers.
+A cell that a spreadsheet would read as a formula gets a leading apostrophe: ids and names are untrusted input.
 """
 
 import csv
@@ -19,9 +19,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 class CsvTable:
-    """A table of entries of a kind, with a header, that grows as they come.
+    """A CSV table of entries of one type, with a header, that grows as entries are added.
 
-    Columns that tell when it was looked at, and ages, are left out of the content that a weak ETag stands for.
+    Poll times and ages are excluded from the content that the weak ETag is computed from.
     """
 
     def __init__(self, kind: type[Answer]) -> None:
@@ -44,7 +44,7 @@ class CsvTable:
                 self._contents.writerow([cells[place] for place in self._lasting])
 
     def reply(self, page: Page[Any]) -> Reply:
-        """The table so far, with what else the page tells in headers: the link to the next page is in `Link`."""
+        """Returns the table so far; the page's other fields become headers, such as `Link` for the next page."""
         headers = page.table_headers()
         told = "\n".join(text for name, text in headers.items() if name != AS_OF)
         content = etag_of(self._content.getvalue().encode()).encode() + LOOKS.sub(b"", told.encode())
@@ -52,7 +52,7 @@ class CsvTable:
 
 
 def csv_reply(page: Page[Any], kind: type[Answer]) -> Reply:
-    """A page of entries of a kind as a table."""
+    """Returns a page of entries of one type as a CSV table."""
     table = CsvTable(kind)
     table.add(page.value)
     return table.reply(page)

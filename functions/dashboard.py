@@ -1,7 +1,7 @@
-"""The function `dashboard`: the page, and its files, and every request that no other function answers.
+"""The function `dashboard`: serves the page, its files, and every request that no other function answers.
 
-Azure's host looks for a function by path and method at once, and says 404 without a body where there is none. So this
-one takes every method, and says what is wrong: a method that a route doesn't take, or a route that isn't there.
+Azure's host matches path and method together and answers 404 without a body where no function matches. This function
+takes every method and names the error: a method that a route doesn't support, or a route that doesn't exist.
 """
 
 import azure.functions as func
@@ -13,7 +13,7 @@ def dashboard_blueprint() -> func.Blueprint:
     @blueprint.function_name("dashboard")
     @blueprint.route(route="{*path}", auth_level=func.AuthLevel.ANONYMOUS)
     async def dashboard(req: func.HttpRequest) -> func.HttpResponse:
-        """The dashboard, and what is wrong with other requests."""
+        """Serves the dashboard, and explains errors in other requests."""
         from functions.web import answer
 
         return await answer(req, req.route_params.get("path") or "")

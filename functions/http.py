@@ -1,8 +1,8 @@
-"""HTTP as every route of the API speaks it: parameters in, a value out as JSON, errors as statuses, ETags, paging.
+"""HTTP for every API route: reads parameters, renders values as JSON, maps errors to statuses, adds ETags and paging.
 
-The `route` decorator keeps a handler and what it was told of it, which is what OpenAPI is made of.
-Handlers are coroutines of one `Call` that return a msgspec struct or text of the route's media type, or raise an error
-of `shared.errors`.
+The `route` decorator records each handler with its declaration, from which OpenAPI is generated. Handlers are
+coroutines that take one `Call`. They return a msgspec struct or text of the route's media type, or raise an error of
+`shared.errors`.
 """
 
 import asyncio
@@ -38,16 +38,16 @@ STORAGE_PATIENCE = timedelta(seconds=3.5)
 
 
 class Query(msgspec.Struct, rename="camel", kw_only=True):
-    """The root of query parameters: fields are parameters, anything else is refused.
+    """Base class of query parameters: each field is a parameter, and unknown parameters are refused.
 
-    What may be left out is UNSET then, never None: the text `null` stands for itself.
+    An omitted optional parameter is UNSET, never None, because the text `null` is a valid value.
     """
 
 
 class Page[T](Answer, omit_defaults=True):
-    """One page of a list; there is no nextLink on the last. `unreadable` is there where anything is.
+    """One page of a list. The last page has no `nextLink`; `unreadable` is present only if some rows can't be read.
 
-    `count` is how many entries match on all pages, there where that costs nothing to tell.
+    `count` is the number of matching entries on all pages, given only where it costs nothing.
     """
 
     value: Sequence[T]
@@ -56,7 +56,7 @@ class Page[T](Answer, omit_defaults=True):
     unreadable: Sequence[UnreadableAnswer] | None = None
 
     def table_headers(self) -> dict[str, str]:
-        """What a table has no column for."""
+        """Returns the fields that a table has no column for, as headers."""
         link = {"Link": f'<{self.next_link}>; rel="next"'} if self.next_link else {}
         count = {COUNT: str(self.count)} if self.count is not None else {}
         return link | count | ({UNREADABLE: str(len(self.unreadable))} if self.unreadable else {})
@@ -64,9 +64,9 @@ class Page[T](Answer, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer with a status, headers or a media type of its own.
+    """An answer with its own status, headers or media type.
 
-    `content` is what of it a weak ETag stands for, where the route has such: None for what its `looks` leaves.
+    `content` is the input of the weak ETag on routes with `looks`; None means the body without matches of `looks`.
     """
 
     value: Any
@@ -78,9 +78,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Call[Q, B]:
-    """One request: `path` parameters, the checked `query` and `body`, the services, `send` for the route's queue.
+    """One request: `path` parameters, checked `query` and `body`, the services, and `send` for the route's queue.
 
-    `caller` is None for a stranger, whom only a route without a role lets in.
+    `caller` is None for an unidentified caller, which only a route without a role accepts.
     """
 
     runtime: Runtime
@@ -101,12 +101,12 @@ class Call[Q, B]:
         return await self.runtime.services(patience=STORAGE_PATIENCE)
 
     def link(self, path: str) -> str:
-        """An absolute address of the API, on the host that the client used."""
+        """Returns an absolute API address on the host that the client used."""
         scheme, host, *_ = urlsplit(self.request.url)
         return str(urlunsplit((scheme, host, f"/api/{quote(path)}", "", "")))
 
     def next_link(self, continuation: str | None) -> str | None:
-        """This request's own address, to go on after `continuation`; None where nothing follows."""
+        """Returns this request's address with `continuation` as the next position; None where no page follows."""
         if continuation is None:
             return None
         scheme, host, path, _, _ = urlsplit(self.request.url)
@@ -118,7 +118,7 @@ type Handler = Callable[[Call[Any, Any]], Awaitable[Any]]
 
 
 class Routes:
-    """Routes with their handlers, by name."""
+    """Registered routes with their handlers, by name."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -141,11 +141,11 @@ class Routes:
         made_of: Collection[str] | None = None,
         looks: re.Pattern[bytes] | None = None,
     ) -> Callable[[Handler], Handler]:
-        """Serves a handler at `/api/{path}`; its docstring's first line becomes the summary.
+        """Registers a handler at `/api/{path}`; the first line of its docstring becomes the OpenAPI summary.
 
-        A route with `{account}` in its path answers those who may read that account. A method other than GET needs the
-        role Operator: of that account, or of all accounts where the path has none. `anonymous` opens a GET to anybody;
-        on another method it is a ValueError.
+        A route with `{account}` in its path requires read access to that account. A method other than GET requires the
+        role Operator: of that account, or of all accounts if the path has none. `anonymous` opens a GET to everybody;
+        raises ValueError for other methods.
         """
         if anonymous and method != "GET":
             raise ValueError(f"{method} {path} can't be anonymous: only a GET can")
@@ -190,7 +190,7 @@ async def respond(
     recent: RecentAnswers[Rendered],
     send: Callable[[str], None] = send_nowhere,
 ) -> func.HttpResponse:
-    """Runs a handler and turns whatever comes of it into a response, which waits for storage only so long."""
+    """Runs a handler and returns its result or error as a response; bounds each wait for storage."""
     with waiting_for_storage(STORAGE_PATIENCE):
         return await _responded(runtime, route, handler, request, limit=limit, recent=recent, send=send)
 
@@ -216,7 +216,7 @@ async def _responded(
         async def made() -> Rendered:
             return _rendered(route, await handler(call))
 
-        if route.repeats and runtime.settings.clock_url is None:  # a second of stepped time is another second
+        if route.repeats and runtime.settings.clock_url is None:  # not with simulated time, which runs faster
             version = (await call.services()).table_writes(route.made_of)
             return await response_of(request, await recent.get((request.url, call.readable), version, made))
         return await response_of(request, await made())
@@ -229,10 +229,10 @@ async def _responded(
 
 
 def _let_in(settings: Settings, route: Route, request: func.HttpRequest) -> Caller | None:
-    """The caller of a route. An account that the caller may not read is, to all appearances, not there.
+    """Returns the caller of a route. An account that the caller may not read appears not to exist.
 
-    Without an account in its path, a route that writes concerns all of them.
-    Raises UnauthenticatedError, ForbiddenError, NotFoundError, SettingsError.
+    A writing route without an account in its path concerns all accounts. Raises UnauthenticatedError, ForbiddenError,
+    NotFoundError, SettingsError.
     """
     if route.role is None:
         return identified(settings, request)

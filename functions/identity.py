@@ -1,12 +1,12 @@
-"""Who calls, and what they may do: app roles and groups of Microsoft Entra ID, as App Service authentication passes on.
+"""Identifies callers by the Microsoft Entra ID app roles and groups that App Service authentication passes on.
 
-`X-MS-CLIENT-PRINCIPAL` is worth something only behind App Service authentication (Easy Auth), which removes forged
-ones. Without it the API is closed, wherever the app runs; it is open only where the host says that it is one for
-development on a person's own machine (`AZURE_FUNCTIONS_ENVIRONMENT`), as only that machine reaches it.
+`X-MS-CLIENT-PRINCIPAL` is trustworthy only behind App Service authentication (Easy Auth), which removes forged headers.
+Without it the API is closed, wherever the app runs. The exception is a host that declares itself a development machine
+(`AZURE_FUNCTIONS_ENVIRONMENT`), as only that machine reaches it.
 
 Sources: "Work with user identities in Azure App Service authentication" (the header is base64 of JSON with `role_typ`
-and `claims`, each of `typ` and `val`); "Access tokens in the Microsoft identity platform" (the groups overage claim:
-somebody in more than 200 groups has no `groups` claim, but `_claim_names` or `hasgroups`).
+and `claims`, each of `typ` and `val`); "Access tokens in the Microsoft identity platform" (the groups overage claim: a
+user in more than 200 groups has no `groups` claim, but `_claim_names` or `hasgroups`).
 """
 
 import base64
@@ -44,15 +44,15 @@ HIDDEN = (
     "The app's settings or its storage keep it from working. Its log says why, and so does /api/health to callers who"
     " may read every account."
 )
-"""Stands for sentences that may name accounts which the caller may not see."""
+"""Replaces error sentences that may name accounts hidden from the caller."""
 
 
 class UnauthenticatedError(BatchscopeError):
-    """Nobody vouches for the caller."""
+    """The caller is not authenticated."""
 
 
 class ForbiddenError(BatchscopeError):
-    """The caller is known and lacks a role."""
+    """The caller is authenticated but lacks a role."""
 
 
 class _Claim(msgspec.Struct):
@@ -67,9 +67,9 @@ class _Principal(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The ids of the watched accounts that somebody may read, and operate.
+    """A caller's rights: the ids of the watched accounts that it may read and operate.
 
-    `reads_all` and `operates_all` also cover accounts that ACCOUNT_ROLES names and that aren't watched.
+    `reads_all` and `operates_all` also cover accounts that are in ACCOUNT_ROLES but not watched.
     """
 
     reads: frozenset[str]
@@ -78,7 +78,7 @@ class Caller:
     operates_all: bool = False
 
     def require(self, role: Role, account: str) -> None:
-        """Raises ForbiddenError where the caller may read this account and lacks the role."""
+        """Raises ForbiddenError if the role is Operator and the caller may only read this account."""
         if role == "Operator" and account not in self.operates:
             raise ForbiddenError(_NOT_OPERATED)
 
@@ -89,7 +89,7 @@ class Caller:
 
 
 def identify(settings: Settings, request: func.HttpRequest) -> Caller:
-    """Who calls. Raises UnauthenticatedError, and ForbiddenError where the caller has no role of this app."""
+    """Returns the caller. Raises UnauthenticatedError, or ForbiddenError where the caller has no role of this app."""
     names = frozenset(account.id for account in settings.accounts)
     if settings.is_local:
         return Caller(names, names, reads_all=True, operates_all=True)
@@ -102,7 +102,7 @@ def identify(settings: Settings, request: func.HttpRequest) -> Caller:
     if not roles.knows(held):
         hint = _TOO_MANY_GROUPS if _has_too_many_groups(principal) else ""
         raise ForbiddenError(_NO_ROLE + hint)
-    every = {*names, OTHERS} if settings.problems else names  # problems may name accounts that aren't among these
+    every = {*names, OTHERS} if settings.problems else names  # problems may name accounts outside `names`
     return Caller(
         roles.allowed("Reader", held, names),
         roles.allowed("Operator", held, names),
@@ -112,7 +112,7 @@ def identify(settings: Settings, request: func.HttpRequest) -> Caller:
 
 
 def identified(settings: Settings, request: func.HttpRequest) -> Caller | None:
-    """The same; None for a stranger."""
+    """Returns the caller, or None if it is unauthenticated or has no role."""
     try:
         return identify(settings, request)
     except (UnauthenticatedError, ForbiddenError):
@@ -120,7 +120,7 @@ def identified(settings: Settings, request: func.HttpRequest) -> Caller | None:
 
 
 def require_settings(settings: Settings, caller: Caller | None) -> None:
-    """Raises SettingsError where the settings are wrong, with their problems for those who may see every account."""
+    """Raises SettingsError if settings are wrong, with details only for callers who may read every account."""
     if settings.problems:
         raise SettingsError(settings.problems if caller and caller.reads_all else (HIDDEN,))
 
@@ -136,7 +136,7 @@ def _principal(request: func.HttpRequest) -> _Principal:
 
 
 def _held(principal: _Principal) -> frozenset[str]:
-    """App roles, and object ids of groups; no groups at all where the principal doesn't name every one."""
+    """Returns app roles and group object ids; no groups where the principal lists them incompletely."""
     kinds = (principal.role_typ, _ROLES)
     roles = {claim.val for claim in principal.claims if claim.typ in kinds and not is_group(claim.val)}
     if _has_too_many_groups(principal):

@@ -1,7 +1,7 @@
-"""Blob triggers: Event Grid tells of new blobs, which are read like those that a sweep finds.
+"""Blob triggers: Event Grid announces new blobs, which are then read in the same way as blobs found by a sweep.
 
-A trigger tells of a blob once, when it is made and mostly empty. What it grows by later the sweep in `tick` finds; so
-nothing is lost where no event subscription is set up, or an event isn't delivered.
+A trigger fires once per blob, when it is created and mostly empty. The sweep in `tick` reads what is appended later, so
+nothing is lost without an event subscription or after an undelivered event.
 """
 
 import azure.functions as func
@@ -10,7 +10,7 @@ from shared.runtime import Runtime
 
 
 def ingestion_blueprint(runtime: Runtime) -> func.Blueprint:
-    """No functions where no storage is configured: the platform would refuse triggers without a connection."""
+    """Returns the blob triggers; none without ingestion storage, as the platform refuses them without a connection."""
     blueprint = func.Blueprint()
     if not runtime.settings.takes_in:
         return blueprint
@@ -23,7 +23,7 @@ def ingestion_blueprint(runtime: Runtime) -> func.Blueprint:
         source=func.BlobSource.EVENT_GRID,
     )
     async def batch_events(blob: func.InputStream) -> None:
-        """Reads a resource log of Batch on. A failure raises: the platform announces the blob again."""
+        """Reads new data of a Batch resource log. A failure raises, and the platform announces the blob again."""
         services = await runtime.services()
         await services.ingestion.announced(str(blob.name))
 
@@ -35,7 +35,7 @@ def ingestion_blueprint(runtime: Runtime) -> func.Blueprint:
         source=func.BlobSource.EVENT_GRID,
     )
     async def node_telemetry(blob: func.InputStream) -> None:
-        """Reads what a node has written. A failure raises: the platform announces the blob again."""
+        """Reads new data of a node's telemetry blob. A failure raises, and the platform announces the blob again."""
         services = await runtime.services()
         await services.ingestion.announced(str(blob.name))
 

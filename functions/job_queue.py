@@ -1,4 +1,4 @@
-"""The queue of jobs whose reads take longer than a round may, and of accounts that didn't fit into a tick."""
+"""The queue of jobs whose reads exceed a round, and of accounts that didn't fit into a tick."""
 
 from typing import List  # noqa: UP035 - the worker takes no other way of saying a list
 
@@ -10,7 +10,7 @@ from shared.runtime import Runtime
 
 _LOG = logger(__name__)
 _STORAGE = "AzureWebJobsStorage"
-_SHOWN = 500  # bytes of a message that the log tells
+_SHOWN = 500  # bytes of a message that are logged
 
 
 def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
@@ -21,7 +21,7 @@ def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
     @blueprint.queue_trigger(arg_name="message", queue_name=queue, connection=_STORAGE)
     @blueprint.queue_output(arg_name="more", queue_name=queue, connection=_STORAGE)
     async def job_queued(message: func.QueueMessage, more: func.Out[List[str]]) -> None:  # noqa: UP006
-        """Carries on with a job or an account; one whose account isn't watched any more is dropped."""
+        """Continues the poll of a job or an account; drops the message if its account is no longer watched."""
         from functions.queue_messages import job_message, text_of
 
         queued = job_message(message.get_body())
@@ -36,9 +36,10 @@ def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
     @blueprint.function_name("job_given_up")
     @blueprint.queue_trigger(arg_name="message", queue_name=f"{queue}-poison", connection=_STORAGE)
     async def job_given_up(message: func.QueueMessage) -> None:
-        """Notes a job whose message failed as often as host.json allows: the platform put it aside as poison.
+        """Records a job whose message exceeded the attempts of host.json and was moved to the poison queue.
 
-        It takes any message and never fails: nobody would look after what it leaves, and rounds come back to the job.
+        Accepts any message and never fails: nothing handles a second poison message, and later rounds poll the job
+        again.
         """
         from functions.queue_messages import named_job
 

@@ -1,8 +1,8 @@
-"""Pages of lists that are in memory: what a page shows, how many entries there are, and the order of columns.
+"""Pages of in-memory lists: the entries of a page, the total, and orders by column.
 
-Every entry has one position in an order, which changes only if the entry does: pages that each begin behind the last
-position of the one before neither repeat nor miss an entry. Entries whose value isn't known come last in both
-directions, equal values in the order of keys.
+An entry's position in an order changes only with the entry. Each page begins after the last position of the previous
+page, so pages neither repeat nor miss an entry. Entries with an unknown value come last in both directions; equal
+values are ordered by key.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,12 +16,12 @@ _DESCENDING = " desc"
 
 type Value = int | str | None
 type Position = tuple[bool, Any, str]
-"""Whether the value is unknown, the value (then 0 or empty), the key."""
+"""Whether the value is unknown; the value (0 or empty if unknown); the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut[T]:
-    """A page: `count` entries match on all pages; `continuation` is that of the next, None on the last."""
+    """A page: `count` is the number of matches on all pages, `continuation` leads to the next (None on the last)."""
 
     shown: list[T]
     count: int
@@ -29,7 +29,7 @@ class Cut[T]:
 
 
 def page_by_key[T](found: Sequence[T], key: Callable[[T], str], *, after: str, size: int) -> Cut[T]:
-    """A page of entries in the order of their keys, behind one of these."""
+    """Returns the page of entries whose keys follow `after`, in key order."""
     rest = [one for one in found if key(one) > after]
     shown = rest[:size]
     return Cut(shown, len(found), key(shown[-1]) if len(rest) > len(shown) else None)
@@ -37,9 +37,9 @@ def page_by_key[T](found: Sequence[T], key: Callable[[T], str], *, after: str, s
 
 @dataclass(frozen=True, slots=True)
 class Order[T]:
-    """An order by a column: its name as `orderby` has it, with its values and the keys of entries.
+    """An order by one column: its name in `orderby`, and accessors for an entry's value and key.
 
-    `kind` is the type of values.
+    `kind` is the type of the values.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Order[T]:
     key: Callable[[T], str]
 
     def page(self, found: Sequence[T], *, continuation: str, size: int) -> Cut[T]:
-        """A page of entries that come in the order of their keys. Raises BadRequestError."""
+        """Returns a page of entries, which must be given in key order. Raises BadRequestError."""
         after = position_of(self.name, continuation, self.kind)
         ordered = sorted(found, key=self._known, reverse=self._descends)
         ordered.sort(key=lambda one: self.value(one) is None)
@@ -77,5 +77,5 @@ class Order[T]:
 
 
 def is_among(wanted: Sequence[str], found: str | None) -> bool:
-    """Whether an id is one of those that are asked for, without case as in Batch; any is where none are."""
+    """Returns whether an id is among the wanted ones, ignoring case as Batch does; always true if none are given."""
     return not wanted or key_of(found or "") in map(key_of, wanted)

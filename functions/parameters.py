@@ -1,6 +1,6 @@
-"""What a client sent, checked against the struct that a route declares: query parameters and the body.
+"""Reads query parameters and bodies into the structs that routes declare.
 
-Whatever isn't acceptable becomes one sentence that names the parameter and what it should have been.
+An unacceptable value becomes one sentence that names the parameter and the expected value.
 """
 
 import re
@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*", re.IGNORECASE)
 
 
 class BadRequestError(BatchscopeError):
-    """What the client sent makes no sense; `target` names the parameter or field."""
+    """The client's input is invalid; `target` names the parameter or field."""
 
     def __init__(self, message: str, *, target: str, code: str = "InvalidParameter") -> None:
         super().__init__(message)
@@ -30,14 +30,14 @@ class BadRequestError(BatchscopeError):
 
 
 class BodyTooLargeError(BadRequestError):
-    """The body is larger than any that makes sense here."""
+    """The request body exceeds the maximum size."""
 
     def __init__(self) -> None:
         super().__init__(f"The body has more than {_MAX_BODY} bytes.", target="body", code="BodyTooLarge")
 
 
 def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q:
-    """The query parameters, checked; one that is unknown or empty is refused. Raises BadRequestError."""
+    """Returns the checked query parameters. Raises BadRequestError, also for unknown or empty ones."""
     fields = _fields(kind)
     empty = _empty_parameters(request)
     unknown = sorted((request.params.keys() | empty) - fields.keys())
@@ -56,7 +56,7 @@ def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q
         query = msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
         raise _bad_value(request, kind, _place(error)) from error
-    for target, told in given.items():  # `1e3` is converted to a whole number, too, and `2026` to a time
+    for target, told in given.items():  # msgspec also converts `1e3` to a whole number and `2026` to a time
         value = getattr(query, fields[target])
         pairs = zip(told, value, strict=True) if target in lists else [(told, value)]
         if any(_is_odd(text, one) for text, one in pairs):
@@ -65,33 +65,33 @@ def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q
 
 
 def _empty_parameters(request: func.HttpRequest) -> set[str]:
-    """The parameters without a value, which Azure's host leaves out of those that it hands on."""
+    """Returns the parameters without a value, which Azure's host omits from `params`."""
     pairs = parse_qsl(urlsplit(request.url).query, keep_blank_values=True)
     return {name for name, text in pairs if not text and not request.params.get(name)}
 
 
-@cache  # msgspec works them out anew each time, which takes longer than all else that a request needs
+@cache  # msgspec computes fields on each call, which takes longer than the rest of a request
 def _fields(kind: type[Any]) -> dict[str, str]:
-    """The fields of a struct by the names that clients use."""
+    """Returns the fields of a struct by their public names."""
     return {item.encode_name: item.name for item in msgspec.structs.fields(kind)}
 
 
 @cache
 def _lists(kind: type[Any]) -> frozenset[str]:
-    """The parameters that take several values, with commas between them, by the names that clients use."""
+    """Returns the public names of the parameters that take several values, separated by commas."""
     types = {item.encode_name: item.type for item in msgspec.structs.fields(kind)}
     plain = {name: get_args(found)[0] if get_origin(found) is Annotated else found for name, found in types.items()}
     return frozenset(name for name, found in plain.items() if get_origin(found) is tuple)
 
 
 def _is_odd(text: str, value: Any) -> bool:
-    """Whether a value came of a text that doesn't look like it."""
+    """Returns whether msgspec accepted a text that doesn't look like its type."""
     is_odd_number = type(value) is int and not _WHOLE.fullmatch(text)
     return is_odd_number or (isinstance(value, datetime | timedelta) and bool(_NUMBER.fullmatch(text)))
 
 
 def read_body[B](request: func.HttpRequest, kind: type[B]) -> B:
-    """The body, checked. Raises BadRequestError."""
+    """Returns the checked body. Raises BadRequestError."""
     raw = request.get_body() or b""
     if len(raw) > _MAX_BODY:
         raise BodyTooLargeError
@@ -122,6 +122,6 @@ def _bad_field(error: msgspec.ValidationError, kind: type[Any]) -> BadRequestErr
 
 
 def _place(error: msgspec.ValidationError) -> str:
-    """The name of the field that an error is about."""
+    """Returns the name of the field that an error is about."""
     found = re.search(r"at `\$\.(\w+)", str(error))
     return found[1] if found else "body"

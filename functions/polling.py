@@ -1,4 +1,4 @@
-"""The timer `tick` and the queue of polls on demand."""
+"""The timer `tick` and the trigger for the queue of polls on demand."""
 
 import asyncio
 from typing import List  # noqa: UP035 - the worker takes no other way of saying a list
@@ -20,9 +20,9 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
     @blueprint.timer_trigger(arg_name="timer", schedule=runtime.settings.tick_schedule, use_monitor=True)
     @blueprint.queue_output(arg_name="jobs", queue_name=runtime.settings.job_queue, connection="AzureWebJobsStorage")
     async def tick(timer: func.TimerRequest, jobs: func.Out[List[str]]) -> None:  # noqa: UP006
-        """Polls every account that is due, and reads what was written to blobs.
+        """Polls every account that is due, and sweeps blobs for new data.
 
-        A failure raises, which the platform logs; the next tick tries again.
+        A failure raises, the platform logs it, and the next tick tries again.
         """
         if timer.past_due:
             _LOG.info("This tick comes late.")
@@ -48,7 +48,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
     )
     @blueprint.queue_output(arg_name="jobs", queue_name=runtime.settings.job_queue, connection="AzureWebJobsStorage")
     async def poll_requested(message: func.QueueMessage, jobs: func.Out[List[str]]) -> None:  # noqa: UP006
-        """Runs a poll on demand; one whose account or record is gone is dropped, as no retry could help it."""
+        """Runs a poll on demand; drops it if its account or record no longer exists, as a retry can't succeed."""
         from functions.queue_messages import poll_message, text_of
 
         request = poll_message(message.get_body())

@@ -1,4 +1,4 @@
-"""Where a page of a list ended, as the text of `continuation`, which clients hand back as it is or are refused."""
+"""Page positions as opaque `continuation` texts, which clients must return unchanged."""
 
 import binascii
 import re
@@ -12,14 +12,14 @@ _KEY = re.compile(r"[a-z0-9_\-=]+")
 
 
 def continuation_of(order: str, position: tuple[bool, int | str, str]) -> str:
-    """The text of a position in an order, as `orderby` names it."""
+    """Returns the text of a position in the order that `orderby` names."""
     return urlsafe_b64encode(msgspec.json.encode((order, *position))).decode().rstrip("=")
 
 
 def position_of[V: int | str](order: str, continuation: str, kind: type[V]) -> tuple[bool, V, str] | None:
-    """The position that a text stands for, None for none; `kind` is the type of the order's values.
+    """Returns the position that a text encodes, None for an empty text; `kind` is the type of the order's values.
 
-    Raises BadRequestError where it is none of this order.
+    Raises BadRequestError where the text isn't a position of this order.
     """
     if not continuation:
         return None

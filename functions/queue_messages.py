@@ -1,4 +1,4 @@
-"""Messages of the queues as JSON. What fires on them loads it then: a cold start needs none of it."""
+"""Queue messages as JSON. Triggers import this module when they fire, to keep cold starts short."""
 
 from msgspec import MsgspecError, Struct, json
 
@@ -6,7 +6,7 @@ from shared.domain.accounts.operations import JobMessage
 
 
 class PollMessage(Struct, frozen=True):
-    """A poll on demand, as it stands in the queue."""
+    """A queued poll on demand."""
 
     account: str
     poll: str
@@ -18,22 +18,22 @@ class _Named(Struct):
 
 
 def text_of(message: JobMessage | PollMessage) -> str:
-    """A message as it goes to a queue."""
+    """Returns a message as queue text."""
     return json.encode(message).decode()
 
 
 def poll_message(body: bytes) -> PollMessage:
-    """Raises MsgspecError where it is none."""
+    """Returns the decoded message. Raises MsgspecError for anything else."""
     return json.decode(body, type=PollMessage)
 
 
 def job_message(body: bytes) -> JobMessage:
-    """Raises MsgspecError where it is none."""
+    """Returns the decoded message. Raises MsgspecError for anything else."""
     return json.decode(body, type=JobMessage)
 
 
 def named_job(body: bytes) -> JobMessage | None:
-    """The account and job that a message names, whatever else it says."""
+    """Returns the account and job that a message names, ignoring other fields; None if it names no account."""
     try:
         said = json.decode(body, type=_Named)
     except (MsgspecError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""A limit on requests that change something or make Batch work: so many a minute in one process, whoever sends them."""
+"""A per-process, per-minute limit on requests that change something or cause Batch calls, over all callers."""
 
 from collections import deque
 
@@ -8,7 +8,7 @@ _MINUTE = 60.0
 
 
 class TooManyRequestsError(BatchscopeError):
-    """Past the limit; `retry_after` in whole seconds."""
+    """The rate limit was exceeded; `retry_after` is in whole seconds."""
 
     def __init__(self, limit: int, retry_after: int) -> None:
         super().__init__(f"More than {limit} such requests within a minute; try again in {retry_after} s.")
@@ -21,7 +21,7 @@ class RateLimit:
         self._passed: deque[float] = deque()
 
     def take(self, now: float) -> None:
-        """At `now`, in seconds of any clock that only goes forward. Raises TooManyRequestsError past the limit."""
+        """Counts a request at `now`, in seconds of a monotonic clock. Raises TooManyRequestsError past the limit."""
         while self._passed and self._passed[0] <= now - _MINUTE:
             self._passed.popleft()
         if len(self._passed) >= self._limit:

@@ -1,8 +1,8 @@
-"""Answers of the last second, given again: many people look at the same page, and a page asks many times.
+"""A one-second cache of answers, since many people open the same page and a page polls often.
 
-An answer is given again only while this process wrote nothing to the tables that it is made of: what is asked after a
-poll ended here is never of before it. Whoever asks while the answer is being made waits for that one. A question is an
-address together with the accounts that the caller may read: nobody is given an answer made for somebody else's rights.
+A cached answer is reused only while this process has written none of the tables that it depends on. So a request after
+a poll of this process never gets older data. Concurrent equal requests share one computation. The cache key is the
+address and the accounts that the caller may read: nobody gets an answer computed for another caller's rights.
 """
 
 import asyncio
@@ -16,25 +16,25 @@ _MOST = 32
 
 @dataclass(frozen=True, slots=True)
 class _Made[T]:
-    """An answer or what makes it; `version` is what storage was at when that began."""
+    """A finished or pending answer; `version` counts table writes at its start."""
 
     answer: asyncio.Task[T]
     version: int
 
 
 class RecentAnswers[T]:
-    """Some dozens at most, by what was asked. Failures aren't kept."""
+    """At most 32 answers, by request. Failures aren't kept."""
 
     def __init__(self) -> None:
         self._made: dict[Hashable, _Made[T]] = {}
 
     async def get(self, question: Hashable, version: int, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The answer, from memory where storage is still at `version`. Raises what `make` raises."""
+        """Returns the answer, cached if `version` is unchanged. Raises every error of `make`."""
         made = self._made.get(question)
         if made is None or made.version != version:
             made = _Made(asyncio.create_task(make()), version)
             self._keep(question, made)
-        return await asyncio.shield(made.answer)  # who gives up waiting leaves it to the others
+        return await asyncio.shield(made.answer)  # a cancelled waiter doesn't cancel the task for the others
 
     def _keep(self, question: Hashable, made: _Made[T]) -> None:
         while len(self._made) >= _MOST:

@@ -1,6 +1,6 @@
-"""Answers as bytes and as responses: JSON or text, the ETag of what a GET gave, and 304 where the client has that.
+"""Answers as bytes and responses: JSON or text, ETags of GET answers, and 304 where the client has the same answer.
 
-It knows no route and no handler: what they say of an answer is given.
+This module knows no routes or handlers; callers pass their properties.
 """
 
 import asyncio
@@ -23,29 +23,29 @@ AS_OF = "Batchscope-As-Of"
 _TIMES = ("checkedAt", "startedAt", "finishedAt", "lastSeen")
 _NUMBERS = ("batchCalls", "jobsPolled", "secondsInState")
 LOOKED = frozenset({"asOf", *_TIMES, *_NUMBERS})
-"""Properties that say when and how it was looked at, and ages."""
+"""Properties that hold poll times, counts of polls, and ages."""
 LOOKS = re.compile(
     rb'"(?:asOf":"(?P<at>[^"]*)"|(?:%b)":"[^"]*"'
     rb'|reason":"(?:Get Task Counts agreed as|As) of [-\d]{10} [:\d]{8} UTC'
     rb'|(?:%b)":[\d.]+)' % ("|".join(_TIMES).encode(), "|".join(_NUMBERS).encode())
 )
-"""In JSON: when and how it was looked at, and ages. Text from outside can't pass for it: its quotes are escaped.
+"""Matches poll times, counts of polls and ages in JSON, and the time at the start of a verdict's sentence.
 
-So is the time with which a verdict's sentence begins.
+Untrusted text can't match, as its quotes are escaped.
 """
-_CHARSET = "; charset=utf-8"  # which the library adds to texts by itself
+_CHARSET = "; charset=utf-8"  # azure.functions adds it to texts
 _TAG = re.compile(r'(?:W/)?"([^"]*?)(?:-(?:zstd|br|gzip))?"')
-_SMALL = 1024  # bytes that fit into one packet however they are encoded
-_LONG = 64 * 1024  # bytes whose encoding others shan't wait for
+_SMALL = 1024  # bytes; a smaller body fits into one packet in any coding
+_LONG = 64 * 1024  # bytes; a longer body is encoded in a thread, not on the event loop
 
 type Encoders = Mapping[str, Callable[[], bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """An answer as bytes; `headers` are its own, the ETag among them.
+    """An answer as bytes; `headers` are its own, including the ETag.
 
-    `encoders` make it in other codings, the best first; what they made is kept in `made`.
+    `encoders` produce it in other codings, best first; `made` caches their results.
     """
 
     body: bytes
@@ -74,10 +74,10 @@ def rendered(
     looks: re.Pattern[bytes] | None = None,
     content: bytes | None = None,
 ) -> Rendered:
-    """A value that a request by that method is answered with: text as it is, anything else as JSON.
+    """Returns the answer to a request of this method: text unchanged, other values as JSON.
 
-    What `looks` matches is no part of the ETag, which is weak then; the oldest time `at` in it becomes a header.
-    With `content` the weak ETag is of that instead.
+    Matches of `looks` are excluded from the ETag, which is weak then; their oldest time `at` becomes a header. If
+    `content` is given, the weak ETag is computed from that instead.
     """
     body = value.encode() if isinstance(value, str) else msgspec.json.encode(value)
     own = {"Cache-Control": "no-cache", **headers}
@@ -99,14 +99,14 @@ def rendered(
 
 
 def etag_of(body: bytes, *, weak: bool = False) -> str:
-    """The entity tag of a whole body; a weak one stands for the same in any coding."""
+    """Returns the entity tag of a whole body; a weak tag is the same in every coding."""
     return f'{"W/" if weak else ""}"{blake2b(body, digest_size=12).hexdigest()}"'
 
 
 async def response_of(request: func.HttpRequest, answer: Rendered) -> func.HttpResponse:
-    """The response to a request, without a body where the client says that it has this very answer.
+    """Returns the response to a request, without a body (304) if the client has this answer.
 
-    What bears an ETag is encoded as the client wants it, and refused (406) where it accepts nothing that there is.
+    An answer with an ETag is encoded as the client prefers, or refused (406) if it accepts no available coding.
     """
     headers = {**security_headers(request), "x-ms-request-id": str(uuid.uuid4()), **answer.headers}
     etag = answer.headers.get("ETag")
@@ -128,7 +128,7 @@ async def response_of(request: func.HttpRequest, answer: Rendered) -> func.HttpR
 
 
 def _is_known(request: func.HttpRequest, etag: str) -> bool:
-    """Whether `If-None-Match` names this answer, in whatever coding, weakly or not (RFC 9110, 13.1.2)."""
+    """Returns whether `If-None-Match` names this answer, in any coding, weak or strong (RFC 9110, 13.1.2)."""
     given = request.headers.get("if-none-match", "")
     return given.strip() == "*" or not set(_TAG.findall(etag)).isdisjoint(_TAG.findall(given))
 

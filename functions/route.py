@@ -1,4 +1,4 @@
-"""All that is known of a route of the API, of which OpenAPI is made."""
+"""The declaration of an API route, from which OpenAPI is generated."""
 
 import re
 from collections.abc import Collection
@@ -10,13 +10,12 @@ from shared.domain.accounts.account_roles import Role
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """All that is known of a route.
+    """The declaration of an API route.
 
-    `statuses` are those of its answers when all is well, the usual one first; `refusals` those that only this route
-    refuses with; `role` is what its callers need, None where anybody may call; `media` is the content type of answers
-    that aren't JSON; `queue` is what `send` sends to; with `repeats` an answer may be given again for a second, until a
-    table is written that it is `made_of` (None: any). What `looks` matches in an answer says when and how it was
-    looked at: it is no part of the ETag.
+    `statuses` are those of success, the usual one first. `refusals` are error statuses specific to this route. `role`
+    is required of callers, None where anybody may call. `media` is the content type of answers other than JSON. `queue`
+    is the target of `send`. With `repeats`, an answer may be reused for a second, until one of the tables in `made_of`
+    (None: any) is written. Matches of `looks` in an answer are poll times and ages, which its ETag excludes.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a parameter or field should have been, in words, from the JSON schema of the struct that refused it."""
+"""Describes the expected value of a parameter or field, from the JSON schema of its struct."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,14 +10,14 @@ _SIMPLE = {"integer": "a whole number", "number": "a number", "boolean": "true o
 
 
 def wanted(kind: type[Any], name: str) -> str:
-    """Like `one of active, completed`, or `a whole number from 1 to 1000`; empty where the struct has no such field."""
+    """Returns a text like `one of active, completed` or `a whole number from 1 to 1000`; empty for an unknown field."""
     schema = msgspec.json.schema(kind, ref_template="{name}")
     properties = schema["$defs"][kind.__name__]["properties"]
     return _described(properties[name]) if name in properties else ""
 
 
 def _described(schema: Mapping[str, Any]) -> str:
-    """The first kind that isn't null speaks for a field that may be left out."""
+    """Describes a schema; for an optional field, its first type other than null."""
     options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
     chosen = options[0] if options else schema
     if "enum" in chosen:

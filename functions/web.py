@@ -1,11 +1,10 @@
 """Serves the built dashboard: the files of `web/dist`, and its page for every other path outside the API.
 
-The page is at `/` and `/index.html`, as isKnownAddress of web/src/routing/places.ts has it. With any other path it is
-a 404, which the page tells of as well.
+The page is at `/` and `/index.html`, as isKnownAddress of web/src/routing/places.ts defines. On any other path the page
+comes with status 404, and shows that the address is unknown.
 
-It is asked for every path and method that no other function serves. Azure's host looks for a function by path and
-method at once and says no more than 404 where there is none, so what is wrong is said here: a method that a route
-doesn't take, or a route that isn't there.
+This handler gets every path and method that no other function serves. Azure's host matches path and method together and
+answers a bare 404 where no function matches. So this module names the error: an unsupported method or an unknown route.
 """
 
 import mimetypes
@@ -26,18 +25,18 @@ _POLICY = (
 )
 _PAGE = "index.html"
 _READING = ("GET", "HEAD")
-_CODINGS = {"br": ".br", "gzip": ".gz"}  # the smaller first; web/compress.js writes them
+_CODINGS = {"br": ".br", "gzip": ".gz"}  # the smaller first; written by web/compress.js
 _SUFFIXES = tuple(_CODINGS.values())
 _FOREVER = "public, max-age=31536000, immutable"
 
 
 async def answer(request: func.HttpRequest, path: str) -> func.HttpResponse:
-    """A file, or what is wrong with a request that nothing else answers."""
+    """Returns a file, or an error for a request that nothing else answers."""
     return _refusal(request, path) or await serve(request, path)
 
 
 def _refusal(request: func.HttpRequest, path: str) -> func.HttpResponse | None:
-    """Why a request can't be answered by a file; None where it can."""
+    """Returns the error response of a request that no file can answer; None if a file can."""
     first, _, rest = path.partition("/")
     is_api = first.lower() == "api"
     served = [method for one in ENDPOINTS if one.serves(rest) for method in one.methods] if is_api else [*_READING]
@@ -54,7 +53,10 @@ def _refusal(request: func.HttpRequest, path: str) -> func.HttpResponse | None:
 
 
 async def serve(request: func.HttpRequest, path: str) -> func.HttpResponse:
-    """A file by its exact name in the build, or the page. Names are looked up in a listing, never joined to a path."""
+    """Returns a file by its exact name in the build, or the page.
+
+    Names are looked up in a listing, never joined to a path.
+    """
     files = _listing()
     is_there = not path or (path in files and not path.endswith(_SUFFIXES))
     name = path if path and is_there else _PAGE
@@ -67,13 +69,13 @@ async def serve(request: func.HttpRequest, path: str) -> func.HttpResponse:
 
 
 def _not_found(page: Rendered) -> Rendered:
-    """The page as what there is at an address that leads nowhere, which nobody keeps."""
+    """Returns the page as an uncacheable 404 for an unknown address."""
     kept = {name: text for name, text in page.headers.items() if name != "ETag"}
     return replace(page, status=404, headers={**kept, "Cache-Control": "no-store"})
 
 
 def _file(name: str) -> Rendered:
-    """A file of the build, and what the build made of it in other codings."""
+    """Returns a file of the build with its precompressed variants."""
     files = _listing()
     body = files[name].read_bytes()
     headers = {

@@ -1,4 +1,4 @@
-"""The HTTP API, one file a resource. Importing it loads none of them: handlers load with the first request."""
+"""The HTTP API, one module per resource. Handler modules load with the first request, not with this package."""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def api_blueprint(runtime: Runtime) -> func.Blueprint:
-    """Every route of the API, on one blueprint."""
+    """Returns a blueprint with every route of the API."""
     blueprint = func.Blueprint()
 
     @cache

@@ -1,4 +1,4 @@
-"""The JSON of accounts, and how it is made from what the services give. Times are ISO 8601 in UTC."""
+"""The JSON of accounts and its conversion from service results. Times are ISO 8601 in UTC."""
 
 from datetime import UTC, datetime
 from typing import Literal
@@ -13,7 +13,7 @@ from shared.domain.reports.reports import AccountReport
 
 
 class RoundAnswer(Answer):
-    """The last pass over an account's jobs; `asOf` is the date of the last job list that came in whole."""
+    """The last poll of an account's jobs; `asOf` is the date of the last complete job list."""
 
     as_of: datetime | None
     started_at: datetime
@@ -26,7 +26,7 @@ class RoundAnswer(Answer):
 
 
 class AccountPoolsAnswer(Answer):
-    """Pools by state; the figures of nodes are as of `asOf` or later, without the pools whose nodes weren't read."""
+    """Pools by state; node figures are as of `asOf` or later and exclude the `notRead` pools with unread nodes."""
 
     total: int
     by_state: dict[str, int]
@@ -35,7 +35,7 @@ class AccountPoolsAnswer(Answer):
 
 
 class AccountSchedulesAnswer(Answer):
-    """Job schedules by state, as of their last list."""
+    """Job schedules by state, as of the last list."""
 
     total: int
     by_state: dict[str, int]
@@ -43,12 +43,12 @@ class AccountSchedulesAnswer(Answer):
 
 
 class AccountAnswer(Answer):
-    """A watched Batch account; `jobs` counts its jobs by state, `enabled` and `pollSeconds` are its monitoring's.
+    """A watched Batch account: `jobs` counts jobs by state, `enabled` and `pollSeconds` are monitoring settings.
 
-    `pools`, `nodeCounts`, `slots` and `cores` are the sums of what its pools tell, null before pools were listed and
-    nodes were read; `cores` are those of nodes whose VM size is known, `unknownCores` is the number of the other nodes.
-    `schedules` are null before their first list. `poolsReason` and `schedulesReason` say what went wrong when pools and
-    schedules were polled last, null where nothing did.
+    `pools`, `nodeCounts`, `slots` and `cores` are sums over its pools, null until pools were listed and nodes were
+    read. `cores` covers nodes with a known VM size; `unknownCores` is the number of other nodes. `schedules` is null
+    until job schedules were first listed. `poolsReason` and `schedulesReason` explain the failure of the last poll of
+    pools or schedules, null if it succeeded.
     """
 
     id: str

@@ -1,6 +1,6 @@
-"""The Prometheus series of a watched account: its jobs by state, and how its rounds fare, as the last one's row tells.
+"""Prometheus series of a watched account: jobs by state, and the outcome of its last round.
 
-What a round never told, such as a date before the first one, has no sample.
+A value that no round has recorded, such as a date before the first round, has no sample.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ def _jobs(seen: SeenAccount) -> Iterator[_Sample]:
 
 
 def _gauge(name: str, meaning: str, value: Callable[[SeenAccount], float | None]) -> Gauge[SeenAccount]:
-    """A gauge with a sample an account, where there is a value."""
+    """Returns a gauge with one sample per account that has a value."""
 
     def samples(seen: SeenAccount) -> Iterator[_Sample]:
         found = value(seen)
@@ -38,7 +38,7 @@ def _gauge(name: str, meaning: str, value: Callable[[SeenAccount], float | None]
 
 
 def _of_round(name: str, meaning: str, value: Callable[[Round, datetime], float | None]) -> Gauge[SeenAccount]:
-    """The same of an account's last round."""
+    """Returns a gauge of a value of the account's last round."""
 
     def of_last(seen: SeenAccount) -> float | None:
         last = seen.report.last_round

@@ -8,13 +8,13 @@ from functions.rendering import LOOKS
 def add_accounts(routes: Routes) -> None:
     @routes.route("GET", "accounts", returns=Page[AccountAnswer], repeats=True, looks=LOOKS)
     async def list_accounts(call: Call[Query, None]) -> Page[AccountAnswer]:
-        """Every watched account that the caller may read: its jobs and tasks by state, and the sums of its pools."""
+        """Lists the watched accounts that the caller may read, with jobs and tasks by state and totals of pools."""
         services = await call.services()
         accounts = [account_answer(report) for report in await services.queries.accounts(call.readable)]
         return Page(value=accounts, count=len(accounts))
 
     @routes.route("GET", "accounts/{account}", returns=AccountAnswer, repeats=True, looks=LOOKS)
     async def get_account(call: Call[Query, None]) -> AccountAnswer:
-        """One watched account."""
+        """Returns one watched account."""
         services = await call.services()
         return account_answer(await services.queries.account(call.path["account"]))

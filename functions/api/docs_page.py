@@ -1,4 +1,4 @@
-"""The API on one page: plain HTML made from the OpenAPI document; no scripts, nothing from elsewhere."""
+"""The API reference as one HTML page, rendered from the OpenAPI document; no scripts or external resources."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ PAGE_POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none';
 
 
 def page_of(document: Mapping[str, Any]) -> str:
-    """HTML of an OpenAPI document as this app makes them: schemas are references or plain types."""
+    """Returns the HTML of an OpenAPI document of this app, whose schemas are references or plain types."""
     return "".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
@@ -69,7 +69,7 @@ def _of_content(content: Mapping[str, Any]) -> str:
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    """A type in words, as HTML."""
+    """Returns the description of a type as HTML."""
     if "$ref" in schema:
         name = escape(schema["$ref"].rpartition("/")[2])
         return f'<a href="#{name}"><code>{name}</code></a>'

@@ -1,14 +1,14 @@
-"""Every route of the API, as the platform needs it at start: its function's name, its method and its path.
+"""The routes of the API with what the platform needs at start: function name, method and path.
 
-The module that serves a route loads with the first request for it. There `routes.route` says the rest (parameters,
-answer, role), of which OpenAPI is made, and the same method and path: whoever adds a route adds a line here.
+The module of a route loads with the first request for it. Its `routes.route` declares the same method and path, and the
+parameters, answer and role from which OpenAPI is generated. A new route needs a line here.
 """
 
 from typing import NamedTuple
 
 
 class Endpoint(NamedTuple):
-    """A route: `module` of this package serves it, at `/api/{path}`; with `sends` its function writes to a queue."""
+    """A route at `/api/{path}`, served by `module` of this package; with `sends`, its function writes to a queue."""
 
     module: str
     name: str
@@ -18,11 +18,11 @@ class Endpoint(NamedTuple):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """What is answered: a GET's headers alone, too. The host leaves the body of an answer to HEAD out."""
+        """The served methods: a GET route also serves HEAD, whose body the host omits."""
         return ("GET", "HEAD") if self.method == "GET" else (self.method,)
 
     def serves(self, path: str) -> bool:
-        """Whether a path behind `/api/` is this route's, by whatever method."""
+        """Returns whether the route serves a path below `/api/`, regardless of the method."""
         given, own = path.strip("/").split("/"), self.path.split("/")
         return len(given) == len(own) and all(
             part.startswith("{") or part == name.lower() for part, name in zip(own, given, strict=True)

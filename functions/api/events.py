@@ -1,4 +1,4 @@
-"""GET accounts/{account}/events: what Batch logged."""
+"""GET accounts/{account}/events: the events that Batch logged."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -16,7 +16,7 @@ from shared.domain.events.batch_events import KINDS, BatchEvent
 from shared.domain.events.event_lists import EventFilter, Position
 from shared.domain.events.event_sentences import sentence_of
 
-if TYPE_CHECKING:  # a start of the app needs no queries
+if TYPE_CHECKING:  # avoids loading queries at start
     from shared.services.events.event_queries import EventPage
 
 Kinds = Annotated[
@@ -26,7 +26,7 @@ Kinds = Annotated[
 
 
 class EventsQuery(Query):
-    """Filters of the event list; ids and kinds are compared without case. `from` is included, `to` isn't."""
+    """Filters of the event list; ids and kinds are case-insensitive. `from` is inclusive, `to` exclusive."""
 
     job: Ids = ()
     task: Ids = ()
@@ -54,7 +54,7 @@ class EventsQuery(Query):
         )
 
     def unknown_kinds(self, shown: Iterable[str]) -> list[str]:
-        """The kinds that Batch isn't known to log and that none of the events shown is of."""
+        """Returns the requested kinds that are neither known Batch event kinds nor among the kinds shown."""
         known = {kind.casefold() for kind in (*KINDS, *shown)}
         return [kind for kind in self.kind if kind.casefold() not in known]
 
@@ -70,7 +70,7 @@ class EventsQuery(Query):
 
 
 class EventLine(Answer):
-    """An event, but for what only its kind knows."""
+    """An event without the properties specific to its kind."""
 
     id: str
     time: datetime
@@ -83,10 +83,10 @@ class EventLine(Answer):
 
 
 class EventAnswer(EventLine):
-    """An event as Batch logged it, and in a sentence; secrets are taken out of `properties`.
+    """An event as Batch logged it, with a sentence; secrets are removed from `properties`.
 
-    `claimedTime` is the log's time where that was more than an hour ahead when it was read, which `time` is then. Of a
-    start `internalRetry` says that the service started the task once more by its own choice, which no retry count has.
+    `claimedTime` is the logged time if that was more than an hour ahead when it was read; `time` is then the time of
+    reading. `internalRetry` marks a start that Batch chose without a request and that no retry count includes.
     """
 
     internal_retry: bool
@@ -97,7 +97,7 @@ class EventAnswer(EventLine):
 def add_events(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/events", query=EventsQuery, returns=Page[EventAnswer])
     async def list_events(call: Call[EventsQuery, None]) -> Page[EventAnswer] | Reply:
-        """What Batch logged of an account's pools and tasks, the latest first."""
+        """Lists the events that Batch logged about an account's pools and tasks, latest first."""
         services, query = await call.services(), call.query
         found = await services.events.told_events(
             call.path["account"], query.wanted, after=query.after, most=query.maxpagesize

@@ -1,4 +1,4 @@
-"""GET accounts/{account}/jobs/{job}/explanation: why it isn't running, from storage and a few questions to Batch."""
+"""GET accounts/{account}/jobs/{job}/explanation: why a job isn't running, from storage and a few Batch requests."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -13,9 +13,9 @@ type Shown = str | int | float | bool | list[str] | None
 
 
 class FindingAnswer(Answer):
-    """One cause. `blocking` keeps every waiting task from starting, `limiting` some; `info` is no cause.
+    """One cause. `blocking` keeps all waiting tasks from starting, `limiting` some of them; `info` is not a cause.
 
-    `evidence` is what shows it, by name: numbers, texts, lists of texts; times in ISO 8601, spans in seconds.
+    `evidence` maps names to numbers, texts or lists of texts; times are in ISO 8601, durations in seconds.
     """
 
     code: str
@@ -28,9 +28,9 @@ class FindingAnswer(Answer):
 
 
 class ExplanationAnswer(Answer):
-    """Why a job runs or doesn't: the first finding is the cause, `unknown` tells what couldn't be found out.
+    """Why a job runs or doesn't: the first finding is the cause; `unknown` lists facts that couldn't be determined.
 
-    `running`: tasks of it run or prepare. No part of what is stored that this rests on is older than `asOf`.
+    `running`: some of its tasks run or are being prepared. All stored data used is as of `asOf` or later.
     """
 
     account: str
@@ -51,7 +51,7 @@ def add_explanation(routes: Routes) -> None:
         looks=LOOKS,
     )
     async def explain_job(call: Call[Query, None]) -> ExplanationAnswer:
-        """Why a job's tasks don't run, with the cause first."""
+        """Explains why a job's tasks don't run, cause first."""
         services = await call.services()
         return _answer(await services.explanations.explain(call.path["account"], call.path["job"]))
 

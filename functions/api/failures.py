@@ -7,6 +7,6 @@ from functions.http import Call, Query, Routes
 def add_failures(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/jobs/{job}/failures", returns=FailuresAnswer, repeats=True)
     async def list_failures(call: Call[Query, None]) -> FailuresAnswer:
-        """A job's failed tasks by cause, the most frequent first, with advice on those that are well known."""
+        """Lists a job's failed tasks by cause, most frequent first, with advice on well-known causes."""
         services = await call.services()
         return failures_answer(await services.queries.failures(call.path["account"], call.path["job"]))

@@ -1,4 +1,4 @@
-"""The handlers of the API, each module loaded by the first request that it serves."""
+"""The handlers of the API; each module loads with the first request that it serves."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -18,7 +18,7 @@ _WRITES_A_MINUTE = 300
 
 
 class Handlers:
-    """Answers the requests of one app."""
+    """Serves the requests of one app."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -29,7 +29,7 @@ class Handlers:
     async def respond(
         self, endpoint: Endpoint, request: func.HttpRequest, send: Callable[[str], None] = send_nowhere
     ) -> func.HttpResponse:
-        """The response to a request for an endpoint, whatever comes of it."""
+        """Returns the response of an endpoint, for errors too."""
         if endpoint.name not in self._routes.handlers:
             _add(self._routes, endpoint.module)
         route, handler = self._routes.handlers[endpoint.name]
@@ -37,7 +37,7 @@ class Handlers:
 
 
 def all_routes(settings: Settings) -> list[Route]:
-    """What is known of every route, in the order of the endpoints. Loads all modules of the API."""
+    """Returns the declarations of all routes, in the order of the endpoints. Loads all modules of the API."""
     routes = Routes(settings)
     for module in dict.fromkeys(endpoint.module for endpoint in ENDPOINTS):
         _add(routes, module)
@@ -45,5 +45,5 @@ def all_routes(settings: Settings) -> list[Route]:
 
 
 def _add(routes: Routes, module: str) -> None:
-    """By convention `add_jobs` in `functions.api.jobs` adds the routes of that module."""
+    """Adds the routes of a module; by convention, `functions.api.jobs` defines `add_jobs`."""
     getattr(import_module(f"functions.api.{module}"), f"add_{module}")(routes)

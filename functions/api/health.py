@@ -1,8 +1,8 @@
-"""GET health: is the app configured, does it reach its storage, and how old is the last good poll? Anonymous.
+"""GET health: whether the app is configured, reaches its storage, and how old the last good poll is. Anonymous.
 
-Strangers get the status and the age; the problems in words go to whoever may read the rest of the API. Callers who may
-read some accounts only get the verdict on these. However often it is asked, storage is asked only every few seconds,
-and so it is while storage fails.
+Unidentified callers get only the status and the age; callers who may read the rest of the API also get the problems.
+Callers who may read some accounts get a verdict on those alone. Storage is read at most every few seconds, also while
+it fails, regardless of the number of requests.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ _KEPT_SECONDS = 5.0
 
 
 class HealthAnswer(Answer):
-    """`degraded`: accounts can't be polled, or events or telemetry don't come in; `unhealthy`: nothing can be served.
+    """`degraded`: accounts can't be polled, or events or telemetry aren't ingested; `unhealthy`: no data can be served.
 
-    `lastPollAgeSeconds` is the time since Batch last listed the jobs of an account, the oldest of all accounts that are
-    watched and were ever listed; a poll that failed doesn't count.
+    `lastPollAgeSeconds` is the age of the oldest last job list, over all watched accounts that were ever listed. A
+    failed poll doesn't reset it.
     """
 
     status: Literal["healthy", "degraded", "unhealthy"]
@@ -45,13 +45,13 @@ def add_health(routes: Routes) -> None:
 
     @routes.route("GET", "health", returns=HealthAnswer, statuses=(200, 503), anonymous=True)
     async def get_health(call: Call[Query, None]) -> Reply:
-        """Liveness, with the age of the last good poll and what is wrong."""
+        """Reports liveness, the age of the last good poll, and problems."""
         return _reply(call, await kept.health(call))
 
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What is stored of every watched account."""
+    """The stored state of every watched account."""
 
     reports: list[AccountReport]
     pools: Mapping[str, PoolRound | None]
@@ -61,19 +61,19 @@ class _Stored:
     now: datetime
 
     def health(self) -> HealthAnswer:
-        """The verdict on all accounts."""
+        """Returns the health over all accounts."""
         return health_of(
             self.reports, self.pools, self.now, schedules=self.schedules, ingestion=self.ingestion, unread=self.unread
         )
 
     def health_for(self, readable: Collection[str]) -> HealthAnswer:
-        """That on some accounts, without telemetry that may be of others."""
+        """Returns the health over some accounts, without telemetry that may belong to others."""
         reports = [report for report in self.reports if report.account.id in readable]
         return health_of(reports, self.pools, self.now, schedules=self.schedules, ingestion=self.ingestion)
 
 
 class _Kept:
-    """The last answer, for some seconds of real time; callers who come meanwhile wait for the one that is asking."""
+    """The last result, kept for some seconds of real time; concurrent callers wait for the pending read."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
@@ -82,7 +82,7 @@ class _Kept:
     async def health(self, call: Call[Query, None]) -> _Stored | HealthAnswer:
         async with self._turn:
             time = asyncio.get_running_loop().time
-            # Where time is stepped, real seconds say nothing of it.
+            # With a simulated clock, real seconds don't measure the age of the result.
             if self._last is None or time() >= self._last[0] + _KEPT_SECONDS or call.runtime.settings.clock_url:
                 found = await _asked(call)
                 self._last = time(), found
@@ -90,7 +90,7 @@ class _Kept:
 
 
 async def _asked(call: Call[Query, None]) -> _Stored | HealthAnswer:
-    """What storage says now; an answer where settings or storage keep the app from working."""
+    """Reads the current state from storage; returns an `unhealthy` answer if settings or storage fail."""
     settings = call.runtime.settings
     if settings.problems:
         return _unhealthy(*settings.problems)
@@ -118,7 +118,7 @@ def _unhealthy(*problems: str) -> HealthAnswer:
 
 
 def _warned(health: HealthAnswer, warnings: Sequence[str]) -> HealthAnswer:
-    """The same with what settings warn of, once each."""
+    """Returns the health with the warnings of the settings added."""
     if not warnings:
         return health
     status = "degraded" if health.status == "healthy" else health.status
@@ -134,9 +134,9 @@ def health_of(
     ingestion: Sequence[IngestionReport] = (),
     unread: LaneSweep | None = None,
 ) -> HealthAnswer:
-    """The verdict on all accounts, their last rounds over pools and schedules, and how their events come in.
+    """Returns the health over all accounts, their last rounds over pools and schedules, and their ingestion.
 
-    Accounts that are switched off have no say. `unread` is telemetry that may be of several accounts.
+    Accounts that are switched off are ignored. `unread` is telemetry that may belong to several accounts.
     """
     problems = [problem for report in reports if (problem := _problem(report, now))]
     watched = [report.account.id for report in reports if report.watch.monitoring.enabled]
@@ -176,7 +176,7 @@ def _reply(call: Call[Query, None], found: _Stored | HealthAnswer) -> Reply:
 
 
 def _shown(call: Call[Query, None], found: _Stored | HealthAnswer) -> HealthAnswer:
-    """What a caller may know: strangers nothing in words, those who may read some accounts nothing of others."""
+    """Returns the part that the caller may see: no problems if unidentified, readable accounts only if restricted."""
     is_restricted = call.caller is not None and not call.caller.reads_all
     if is_restricted:
         return found.health_for(call.readable) if isinstance(found, _Stored) else _unhealthy(HIDDEN)

@@ -1,4 +1,4 @@
-"""GET accounts/{account}/jobs/{job}/history: a job's counts over time, as polls found them."""
+"""GET accounts/{account}/jobs/{job}/history: a job's task counts over time."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Self
@@ -19,7 +19,7 @@ Step = Annotated[timedelta, Meta(description="Whole minutes, like PT1M, PT15M or
 
 
 class HistoryQuery(Query):
-    """The range and the step; without them the last 24 hours in at most 500 points."""
+    """The range and the step; by default the last 24 hours in at most 500 points."""
 
     since: Time | UnsetType = field(default=UNSET, name="from")
     until: Time | UnsetType = field(default=UNSET, name="to")
@@ -40,9 +40,9 @@ class HistoryQuery(Query):
 
 
 class PointAnswer(Answer):
-    """What is known at the end of a step: counts as of then or shortly before; all null where nobody looked.
+    """The counts at the end of a step, as of then or shortly before; all null if no poll covered it.
 
-    `exact` is true where Get Task Counts agreed with these very counts.
+    `exact` is true if Get Task Counts confirmed these counts.
     """
 
     time: datetime
@@ -52,7 +52,7 @@ class PointAnswer(Answer):
 
 
 class RangeAnswer(Answer):
-    """What histories have in common: the points of a range, each of which speaks of the end of a step."""
+    """Common fields of histories: the points of a range, each of which describes the end of a step."""
 
     since: datetime = field(name="from")
     until: datetime = field(name="to")
@@ -61,13 +61,13 @@ class RangeAnswer(Answer):
 
     @classmethod
     def of(cls, series: Series, points: list[Any]) -> Self:
-        """These points of a series."""
+        """Returns the answer for a series with these points."""
         since, until = series.since.astimezone(UTC), series.until.astimezone(UTC)
         return cls(since=since, until=until, step=format_duration(series.step), value=points)
 
 
 class HistoryAnswer(RangeAnswer):
-    """The points of a range; each speaks of the end of a step."""
+    """The points of a range; each describes the end of a step."""
 
     value: list[PointAnswer]
 
@@ -77,7 +77,7 @@ def add_history(routes: Routes) -> None:
         "GET", "accounts/{account}/jobs/{job}/history", query=HistoryQuery, returns=HistoryAnswer, repeats=True
     )
     async def get_job_history(call: Call[HistoryQuery, None]) -> HistoryAnswer | Reply:
-        """A job's counts over time: one point a step, the last known counts at its end."""
+        """Returns a job's task counts over time: one point per step, with the last known counts at its end."""
         services, query = await call.services(), call.query
         found = await services.histories.of_job(
             call.path["account"], call.path["job"], since=query.begin, until=query.end, step=query.length

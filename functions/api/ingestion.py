@@ -1,4 +1,4 @@
-"""GET accounts/{account}/ingestion, …/rejects: how Batch's logs and what nodes write come in."""
+"""GET accounts/{account}/ingestion, …/rejects: the state of log and telemetry ingestion."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from shared.domain.telemetry.sessions.telemetry_totals import REASONS, Telemetry
 
 
 class TelemetryLeftOutAnswer(Answer):
-    """What is in no series, by why; the same as of a node, `unknown` measurements in one number."""
+    """Dropped telemetry by reason, named as for a node; `unknown` counts all unknown measurements together."""
 
     unknown: int
     unread_fields: int
@@ -26,12 +26,12 @@ class TelemetryLeftOutAnswer(Answer):
 
 
 class TelemetryIntakeAnswer(Answer):
-    """The last look at what nodes write: the same of telemetry as is told of logs, and what came of it.
+    """The last sweep of node telemetry: the same fields as for logs, and the results of ingestion.
 
-    `asleepBlobs` of the blobs hadn't changed; `latestWrite` is the last one to any. `records` of `bytes` were read
-    since `countedSince` (null before the first); `samples` are the values in series. `lostBytes` more stand behind
-    damaged streams and can't be read, the latest as of `lostAt`. What a host read that died before it told so isn't
-    counted here, so these are at least so many.
+    `asleepBlobs` blobs were unchanged; `latestWrite` is the latest write to any blob. `records` and `bytes` were read
+    since `countedSince` (null before the first); `samples` is the number of values in series. `lostBytes` are further
+    bytes behind damaged streams, which can't be read, the latest as of `lostAt`. A host that dies may lose counts, so
+    these numbers are lower bounds.
     """
 
     swept_at: datetime
@@ -53,12 +53,12 @@ class TelemetryIntakeAnswer(Answer):
 
 
 class IngestionAnswer(Answer):
-    """How events of an account come in.
+    """The state of event ingestion of an account.
 
-    `sweptAt` is when the logs were looked at last, `blobs` how many there were; `behindBytes` of `behindBlobs` weren't
-    read yet then, at most, since `behindSince` at the earliest. `records` of `bytes` were read so far: `events` are
-    new, `repeats` were delivered before, `refused` couldn't be read. `latestEvent` is when the latest was logged.
-    `telemetry` is null until a blob of a node was found.
+    `sweptAt` is the time of the last sweep over the logs, `blobs` their number. At most `behindBytes` in `behindBlobs`
+    were unread then, since `behindSince` at the earliest. Of the `records` (`bytes` in all) read so far, `events` were
+    new, `repeats` had been delivered before, and `refused` couldn't be read. `latestEvent` is the time of the latest
+    event. `telemetry` is null until a telemetry blob of a node was found.
     """
 
     account: str
@@ -79,9 +79,9 @@ class IngestionAnswer(Answer):
 
 
 class RejectAnswer(Answer):
-    """A record that couldn't be read: where it begins in its blob, the byte of it where that shows, why, its start.
+    """A record that couldn't be read: blob, offset, position of the fault in bytes, reason, and its start.
 
-    Of a compressed unit the byte is that of its decompressed text, as the reason says.
+    In a compressed unit, the position counts bytes of the decompressed text, as the reason states.
     """
 
     blob: str
@@ -93,7 +93,7 @@ class RejectAnswer(Answer):
 
 
 class RejectsQuery(Query):
-    """Pages of rejects."""
+    """Paging of rejects."""
 
     format: Format = "json"
     maxpagesize: PageSize = 100
@@ -103,13 +103,13 @@ class RejectsQuery(Query):
 def add_ingestion(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/ingestion", returns=IngestionAnswer)
     async def get_ingestion(call: Call[Query, None]) -> IngestionAnswer:
-        """How far Batch's log has been read, and what came of it."""
+        """Returns how far an account's logs and telemetry have been read, and the results."""
         services = await call.services()
         return _ingestion(await services.events.ingestion(call.path["account"]))
 
     @routes.route("GET", "accounts/{account}/rejects", query=RejectsQuery, returns=Page[RejectAnswer])
     async def list_rejects(call: Call[RejectsQuery, None]) -> Page[RejectAnswer] | Reply:
-        """Records of logs and telemetry that couldn't be read, of the newest blobs first, a hundred a blob at most."""
+        """Lists log and telemetry records that couldn't be read, newest blobs first, at most 100 per blob."""
         services, query = await call.services(), call.query
         found = await services.events.rejects(
             call.path["account"], after=query.continuation, most=query.maxpagesize + 1

@@ -1,7 +1,7 @@
-"""The Prometheus series of what is taken in of an account's logs and telemetry: how much, and how far behind that is.
+"""Prometheus series of an account's log and telemetry ingestion: amounts and backlog.
 
-Those of logs are gauges, though most only rise: housekeeping and a restored table may set them back. Totals of
-telemetry are counters, to which hosts add after they have read.
+Series of logs are gauges although most only rise, because housekeeping or a restored table may lower them. Totals of
+telemetry are counters, which hosts add to after reading.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ def _of_sweep(name: str, meaning: str, value: Callable[[LaneSweep], float | None
 
 
 def _of_nodes(name: str, meaning: str, value: Callable[[TelemetryTotals], float]) -> Counter[IngestionReport]:
-    """None before the first blob of a node was found."""
+    """Returns a counter without samples until a telemetry blob of a node was found."""
 
     def samples(report: IngestionReport) -> Iterator[_Sample]:
         if report.telemetry:

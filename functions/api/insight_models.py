@@ -1,4 +1,4 @@
-"""The JSON of insight and of failures by cause, and how it is made. Durations are seconds, times ISO 8601 in UTC."""
+"""The JSON of job statistics and failure groups and its conversion from the domain. Durations are in seconds."""
 
 from datetime import UTC, datetime
 
@@ -14,9 +14,9 @@ _SECOND = 1000  # milliseconds
 
 
 class PerMinuteAnswer(Answer):
-    """Tasks that completed a minute, over the whole minutes before `asOf` in which the job existed.
+    """Completed tasks per minute, over the whole minutes before `asOf` in which the job existed.
 
-    Null where not all of them are known.
+    Null if some of those completions are unknown.
     """
 
     last_5_minutes: float | None
@@ -25,14 +25,14 @@ class PerMinuteAnswer(Answer):
 
 
 class ThroughputAnswer(Answer):
-    """How fast tasks complete, as of the verdict's time."""
+    """The task completion rate, as of the verdict's time."""
 
     per_minute: PerMinuteAnswer
     as_of: datetime
 
 
 class EstimateAnswer(Answer):
-    """When all tasks will have completed, and from what that is told; or the reason why nobody can tell."""
+    """The estimated completion time of all tasks and its basis, or the reason why no estimate is possible."""
 
     completion_time: datetime | None
     basis: str | None
@@ -41,7 +41,7 @@ class EstimateAnswer(Answer):
 
 
 class DurationsAnswer(Answer):
-    """Seconds that tasks took: the mean of whole milliseconds, quantiles at most `relativeError` of themselves off."""
+    """Durations of tasks in seconds: the mean (of whole milliseconds) and quantiles, accurate to `relativeError`."""
 
     tasks: int
     mean: float
@@ -52,7 +52,7 @@ class DurationsAnswer(Answer):
 
 
 class SlotsAnswer(Answer):
-    """Slots that tasks in these states require."""
+    """Task slots required by tasks in these states."""
 
     running: int
     preparing: int
@@ -60,10 +60,10 @@ class SlotsAnswer(Answer):
 
 
 class InsightAnswer(Answer):
-    """How fast a job's tasks complete, and how long they waited and ran: the latest run of those that completed.
+    """A job's completion rate, and the queue wait and run time of the latest run of completed tasks.
 
-    Tasks that were retried or requeued are in no `queueWait`; that of a task whose node was preempted or lost, which
-    Batch doesn't count as a requeue, includes its earlier run.
+    `queueWait` excludes tasks that were retried or requeued. Batch doesn't count a requeue after a preempted or lost
+    node, so the wait of such a task includes its earlier run.
     """
 
     throughput: ThroughputAnswer
@@ -78,7 +78,7 @@ class InsightAnswer(Answer):
 
 
 class NodeFailuresAnswer(Answer):
-    """Failed tasks of a group that ran on one node."""
+    """The number of a group's failed tasks that ran on one node."""
 
     pool_id: str
     node_id: str
@@ -86,9 +86,10 @@ class NodeFailuresAnswer(Answer):
 
 
 class FailureGroupAnswer(Answer):
-    """Tasks that failed for one cause; `id` is what the task list takes as `failureGroup`.
+    """Tasks that failed for one cause; `id` is the value of the task list's `failureGroup` parameter.
 
-    `nodes` are those that most of them ran on, `otherNodes` the tasks that ran elsewhere or nowhere, `tasks` examples.
+    `nodes` are the nodes with the most of them, `otherNodes` counts the tasks that ran elsewhere or never, `tasks` are
+    examples.
     """
 
     id: str
@@ -105,7 +106,7 @@ class FailureGroupAnswer(Answer):
 
 
 class FailuresAnswer(Answer):
-    """Failed tasks by cause, the most frequent first; `ungrouped` are those in none of the groups."""
+    """Failed tasks by cause, most frequent first; `ungrouped` counts those in no group."""
 
     as_of: datetime | None
     failed: int | None

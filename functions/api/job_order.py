@@ -1,4 +1,4 @@
-"""The orders in which jobs are listed: by the columns that their tables have."""
+"""Orders of job lists: by the columns of the job tables."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -34,7 +34,7 @@ JobsOrderBy = Annotated[
 
 
 def order_of(orderby: str) -> Order[JobReport]:
-    """The order of a name that `orderby` takes."""
+    """Returns the order of an `orderby` value."""
     kind, value = _COLUMNS[orderby.removesuffix(" desc")]
     return Order(orderby, kind, value, lambda report: report.job.key)
 

@@ -1,7 +1,7 @@
-"""The Prometheus series of a job: its counts and how sure they are, and what its insight tells. Never one of a task.
+"""Prometheus series of a job: task counts, their confidence, and statistics. No series is per task.
 
-A job has series from its first read until it is deleted, or has been completed and read for good for some hours: of
-the many that are over nothing changes any more, and Prometheus keeps what it scraped.
+A job has series from its first read until its deletion, or until some hours after its completion. Completed jobs no
+longer change, and Prometheus keeps past samples.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ type _Sample = tuple[tuple[str, ...], float]
 
 @dataclass(frozen=True, slots=True)
 class _Insight:
-    """What the series tell of a job's outlook: all of it would be some ten times as large, for each of many jobs."""
+    """The part of a job's forecast that the series need, about a tenth of its size, as there may be many jobs."""
 
     waits: Durations
     runs: Durations
@@ -47,7 +47,7 @@ class _Insight:
 
 @dataclass(frozen=True, slots=True)
 class SeenJob:
-    """What the series tell of one job; `labels` are its account's id and its own."""
+    """The values of one job's series; `labels` are the ids of its account and of the job."""
 
     labels: tuple[str, str]
     counts: TaskCounts
@@ -58,7 +58,7 @@ class SeenJob:
 
     @classmethod
     def of(cls, report: JobReport, now: datetime) -> "SeenJob | None":
-        """None for a job that has no series."""
+        """Returns the values, or None for a job without series."""
         picture = report.job.picture
         if picture is None or not _is_shown(report.job, now):
             return None
@@ -97,7 +97,7 @@ def _completion(insight: _Insight) -> float | None:
 
 
 def _insight_gauge(name: str, meaning: str, value: Callable[[_Insight], float | None]) -> Gauge[SeenJob]:
-    """A gauge with a sample a job, where there is an insight and it knows the value."""
+    """Returns a gauge with one sample per job whose statistics include the value."""
 
     def samples(job: SeenJob) -> Iterator[_Sample]:
         found = value(job.insight) if job.insight else None
@@ -108,7 +108,7 @@ def _insight_gauge(name: str, meaning: str, value: Callable[[_Insight], float | 
 
 
 def _read_gauge(name: str, meaning: str, value: Callable[[TaskRead], float]) -> Gauge[SeenJob]:
-    """A gauge with a sample for each job whose last task read was measured."""
+    """Returns a gauge with one sample per job whose last task read was measured."""
     return Gauge(name, meaning, _LABELS, lambda job: [(job.labels, value(job.read))] if job.read else [])
 
 

@@ -25,7 +25,7 @@ JobState = Literal["active", "disabling", "disabled", "enabling", "terminating",
 
 
 class JobsQuery(Query):
-    """Filters of the job list; deleted jobs are left out unless asked for."""
+    """Filters of the job list; deleted jobs are excluded by default."""
 
     state: tuple[JobState, ...] = ()
     pool_id: Ids = ()
@@ -38,7 +38,7 @@ class JobsQuery(Query):
     continuation: Key = ""
 
     def wants(self, report: JobReport) -> bool:
-        """True for a job that every filter lets through; ids are compared as Batch does, without case."""
+        """Returns whether a job passes all filters; ids are compared without case, as in Batch."""
         facts = report.job.facts
         return (
             (self.include_deleted or not report.job.deleted)
@@ -49,7 +49,7 @@ class JobsQuery(Query):
         )
 
     def page(self, found: list[JobReport]) -> Cut[JobReport]:
-        """The page of those that match, in key order, that is asked for. Raises BadRequestError."""
+        """Returns the requested page of matches, which are given in key order. Raises BadRequestError."""
         if self.orderby == "id":
             return page_by_key(found, _KEY, after=self.continuation, size=self.maxpagesize)
         order = order_of(self.orderby)
@@ -57,7 +57,7 @@ class JobsQuery(Query):
 
 
 _KEY = attrgetter("job.key")
-_TABLES = ("accounts", "jobs")  # each poll ends by writing one; how far a long read is may be told a second late
+_TABLES = ("accounts", "jobs")  # each poll ends by writing one of them; the progress of a long read may be a second old
 
 
 def add_jobs(routes: Routes) -> None:
@@ -65,7 +65,7 @@ def add_jobs(routes: Routes) -> None:
         "GET", "accounts/{account}/jobs", query=JobsQuery, returns=Page[JobAnswer], repeats=True, made_of=_TABLES
     )
     async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobAnswer] | Reply:
-        """Jobs of an account with the counts of their tasks and the verdict on them, by id or in another order."""
+        """Lists an account's jobs with their task counts and verdicts, by id or in another order."""
         services = await call.services()
         listed = await services.queries.listed_jobs(call.path["account"])
         cut = call.query.page([report for report in listed.reports if call.query.wants(report)])
@@ -79,6 +79,6 @@ def add_jobs(routes: Routes) -> None:
 
     @routes.route("GET", "accounts/{account}/jobs/{job}", returns=JobAnswer, repeats=True, made_of=_TABLES)
     async def get_job(call: Call[Query, None]) -> JobAnswer:
-        """One job."""
+        """Returns one job with its task counts and verdict."""
         services = await call.services()
         return job_answer(await services.queries.job_with_forecast(call.path["account"], call.path["job"]))

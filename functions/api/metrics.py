@@ -1,4 +1,4 @@
-"""GET metrics: Prometheus text, rendered from what is stored at each scrape, so that nothing outlives its source."""
+"""GET metrics: Prometheus text rendered from storage at each scrape, so that no series outlives its source."""
 
 import asyncio
 import re
@@ -31,11 +31,11 @@ _LOOKS = re.compile(
     rb"|(?:last_success|log_swept|telemetry_swept)_timestamp_seconds)){.*} .*$",
     re.MULTILINE,
 )
-"""Samples that tell when and how was looked, and nothing of what was seen."""
+"""Matches samples that depend only on when and how data was polled."""
 
 
 class _Families(Collector):
-    """One family after the other: of thousands of jobs all of them at once would take a lot of memory."""
+    """Yields one metric family after the other, as those of thousands of jobs together would take much memory."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class _Families(Collector):
 def add_metrics(routes: Routes) -> None:
     @routes.route("GET", "metrics", returns=str, media=CONTENT_TYPE_PLAIN_0_0_4, repeats=True, looks=_LOOKS)
     async def get_metrics(call: Call[Query, None]) -> str:
-        """All series of the accounts that the caller may read, in the Prometheus text format."""
+        """Returns all series of the accounts that the caller may read, in the Prometheus text format."""
         services = await call.services()
         accounts = await services.queries.accounts(call.readable)
         found = [await services.schedules.with_jobs(report.account.id) for report in accounts]
@@ -80,7 +80,7 @@ def add_metrics(routes: Routes) -> None:
         over_schedules = [SeenScheduleRound(account, last) for account, last in looks.items() if last]
         taken_in = await services.events.all_ingestion(call.readable)
         now = await services.clock.now()
-        # A second for 3,000 jobs: others shan't wait.
+        # Rendering 3,000 jobs takes a second, which would block the event loop.
         return await asyncio.to_thread(
             render,
             accounts,
@@ -105,7 +105,7 @@ def render(
     over_schedules: Sequence[SeenScheduleRound] = (),
     taken_in: Sequence[IngestionReport] = (),
 ) -> str:
-    """The exposition text of every series. Jobs that are deleted, or over for long, have none."""
+    """Returns the exposition text of all series; deleted jobs and jobs completed long ago have none."""
     seen = [job for report in jobs if (job := SeenJob.of(report, now))]
     watched = [SeenAccount(report, now) for report in accounts]
     families = _Families(

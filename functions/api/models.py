@@ -1,4 +1,4 @@
-"""The JSON that the API answers with, and how it is made from what the services give. Times are ISO 8601 in UTC."""
+"""JSON answers of the API and their conversion from service results. Times are ISO 8601 in UTC."""
 
 import json
 from datetime import UTC, datetime
@@ -37,14 +37,14 @@ class TaskCountsAnswer(Answer):
 
 
 class ProgressAnswer(Answer):
-    """How many tasks a first read has taken in, of about how many; null while it reads what changed since it began."""
+    """Progress of a first read: tasks read so far and expected; `expected` is null while it catches up with changes."""
 
     tasks: int
     expected: int | None
 
 
 class VerdictAnswer(Answer):
-    """How sure the counts are: as of when, read by what, how sure, and why; and when Batch was last asked."""
+    """The confidence in counts: their date, source, level and reason, and the time of the last request to Batch."""
 
     as_of: datetime | None
     source: Literal["firstRead", "delta", "repair", "fullRead", "none"]
@@ -54,16 +54,16 @@ class VerdictAnswer(Answer):
 
 
 class JudgedPage[T](Page[T], kw_only=True):
-    """A page of what a job or pool has, or of an account's pools, with the verdict on all of it.
+    """A page of a job's, pool's or account's entries, with the verdict on all entries.
 
-    Entries are as of `asOf`, null before the first read, or later.
+    Entries are as of `asOf` (null before the first read) or later.
     """
 
     as_of: datetime | None
     verdict: VerdictAnswer
 
     def table_headers(self) -> dict[str, str]:
-        """What a table has no column for; the verdict is JSON in ASCII, its reason cut where it is very long."""
+        """Returns the fields without a table column as headers; the verdict is ASCII JSON with a truncated reason."""
         verdict = msgspec.to_builtins(self.verdict)
         verdict["reason"] = verdict["reason"][:_MAX_REASON]
         as_of = {AS_OF: verdict["asOf"]} if verdict["asOf"] else {}
@@ -71,7 +71,7 @@ class JudgedPage[T](Page[T], kw_only=True):
 
 
 class MonitoringAnswer(Answer):
-    """Whether an account is watched and how often; `changedAt` is null where neither was ever changed."""
+    """Whether and how often an account is polled; `changedAt` is null if neither was ever changed."""
 
     enabled: bool
     poll_seconds: float
@@ -79,7 +79,7 @@ class MonitoringAnswer(Answer):
 
 
 class TaskReadAnswer(Answer):
-    """What the last read of a job's task list took: seconds of waiting for pages, requests to Batch, pages of tasks."""
+    """Cost of the last read of a job's task list: seconds of waiting for pages, Batch requests, and pages of tasks."""
 
     seconds: float
     requests: int
@@ -87,7 +87,7 @@ class TaskReadAnswer(Answer):
 
 
 class JobAnswer(Answer):
-    """A job as Batch describes it, with Batchscope's counts of its tasks and the verdict on them."""
+    """A job as Batch describes it, with Batchscope's task counts and the verdict on them."""
 
     id: str
     account: str
@@ -110,7 +110,7 @@ class JobAnswer(Answer):
 
 
 class TaskAnswer(Answer):
-    """The last known state of a task; start, end and exit code are those of its latest run."""
+    """The last known state of a task; start, end and exit code belong to its latest run."""
 
     id: str
     state: TaskState
@@ -137,7 +137,7 @@ class ReasonAnswer(Answer):
 
 
 class JobsPolledAnswer(Answer):
-    """How many jobs a poll on demand read, and how many it couldn't."""
+    """The numbers of jobs that a poll on demand read and failed to read."""
 
     succeeded: int
     failed: int

@@ -1,4 +1,4 @@
-"""GET, PUT accounts/{account}/monitoring: whether an account is watched and how often, changed while the app runs."""
+"""GET, PUT accounts/{account}/monitoring: whether and how often an account is polled, changeable at run time."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ PollSeconds = Annotated[int, Meta(ge=LOWEST_RATE, le=HIGHEST_RATE, description="
 
 
 class MonitoringRequest(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    """What to change; what is left out stays. `pollSeconds` null goes back to the rate of the settings."""
+    """The settings to change; omitted ones stay. A `pollSeconds` of null restores the configured rate."""
 
     enabled: bool | UnsetType = UNSET
     poll_seconds: PollSeconds | UnsetType | None = UNSET
@@ -22,19 +22,19 @@ class MonitoringRequest(Struct, rename="camel", forbid_unknown_fields=True, froz
 def add_monitoring(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/monitoring", returns=MonitoringAnswer)
     async def get_monitoring(call: Call[Query, None]) -> MonitoringAnswer:
-        """Whether an account is watched and how often."""
+        """Returns whether and how often an account is polled."""
         services = await call.services()
         return monitoring_answer(await services.registry.monitoring(call.path["account"]))
 
     @routes.route("PUT", "accounts/{account}/monitoring", body=MonitoringRequest, returns=MonitoringAnswer)
     async def put_monitoring(call: Call[Query, MonitoringRequest]) -> MonitoringAnswer:
-        """Switches an account on or off, or sets how often it is polled."""
+        """Switches polling of an account on or off, or sets its interval."""
         services = await call.services()
         return monitoring_answer(await services.registry.change(call.path["account"], _change(call.body)))
 
 
 def _change(body: MonitoringRequest) -> MonitoringChange:
-    """Raises BadRequestError where nothing is to be changed."""
+    """Returns the requested change. Raises BadRequestError if the body changes nothing."""
     enabled, rate = body.enabled, body.poll_seconds
     if enabled is UNSET and rate is UNSET:
         raise BadRequestError(

@@ -1,4 +1,4 @@
-"""The JSON of nodes, and how it is made from what the services give. Times are ISO 8601 in UTC."""
+"""The JSON of nodes and its conversion from service results. Times are ISO 8601 in UTC."""
 
 from datetime import UTC, datetime
 from typing import Literal
@@ -26,7 +26,7 @@ class StartTaskInfoAnswer(Answer):
 
 
 class RecentTaskAnswer(Answer):
-    """A task that ran, or runs, on a node."""
+    """A task that runs or ran on a node."""
 
     job: str
     task: str
@@ -34,7 +34,7 @@ class RecentTaskAnswer(Answer):
 
 
 class NodeLine(Answer):
-    """What a table tells of a node as it was `asOf`."""
+    """The table columns of a node, as of `asOf`."""
 
     id: str
     pool: str
@@ -60,14 +60,13 @@ class NodeLine(Answer):
 
 
 class NodeAnswer(NodeLine):
-    """A node as it was `asOf`; `level` is that of its pool's verdict, or `unverified` amid a poll's writing.
+    """A node as of `asOf`; `level` is that of its pool's verdict, or `unverified` while a poll is being stored.
 
-    `secondsInState` is counted until now, `cause` says why it is in that state; `lastSeen` is when Batch last had
-    contact with it, null while it is being created and where it doesn't say. `recentTasks` are the latest first, as of
-    `recentTasksAsOf`.
-    `flaps` are its falls into a bad state within an hour; from three on it is `flapping`. `history` are its states as
-    polls saw them since `historySince`, the latest first; `historyComplete` is false where its stamps show states that
-    none saw, earlier ones aren't kept, or none are yet. States that leave no trace aren't told.
+    `secondsInState` counts until now; `cause` explains the state. `lastSeen` is when Batch last had contact with the
+    node, null while it is being created or if unknown. `recentTasks` are latest first, as of `recentTasksAsOf`. `flaps`
+    counts transitions into a bad state within an hour; with three or more the node is `flapping`. `history` holds the
+    states that polls saw since `historySince`, latest first. `historyComplete` is false if time stamps reveal unseen
+    states, earlier states were dropped, or none are stored. States that leave no trace are missing.
     """
 
     start_task_info: StartTaskInfoAnswer | None

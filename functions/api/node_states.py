@@ -1,7 +1,7 @@
-"""GET accounts/{account}/pools/{pool}/nodestates: every node of a pool in a few words, and why they are as they are.
+"""GET accounts/{account}/pools/{pool}/nodestates: all nodes of a pool in brief, with the causes of their states.
 
-It is what a picture of a large pool is drawn from: unlike the list of nodes it has no pages, and is the same until a
-poll finds something new or a node ceases to flap. So it doesn't tell as of when it is: the pool's own answer does.
+The data for a drawing of a large pool. Unlike the list of nodes it has no pages and changes only when a poll finds a
+change or a node stops flapping. So it has no `asOf`, which the pool's own answer states.
 """
 
 from collections import Counter
@@ -18,10 +18,9 @@ _MOST_CAUSES = 20
 
 
 class NodeStateAnswer(Answer):
-    """A node: its state, since when, and how many tasks run on it.
+    """A node: its state and since when, and its number of running tasks.
 
-    `cause` is the place of its cause in `causes`, from 0 on, or their number where it is none of them; null where
-    nothing is the matter.
+    `cause` is a zero-based index into `causes`, or the length of `causes` for a cause not listed; null without a cause.
     """
 
     id: str
@@ -34,16 +33,16 @@ class NodeStateAnswer(Answer):
 
 
 class NodeCauseAnswer(Answer):
-    """Why nodes are in their states, and how many are for this reason."""
+    """A cause of node states, and the number of nodes that it affects."""
 
     cause: str
     nodes: int
 
 
 class NodeStatesAnswer(Answer):
-    """A pool's nodes by id, at most 5,000; `otherNodes` is the number of the rest.
+    """A pool's nodes by id, at most 5,000; `otherNodes` counts the rest.
 
-    `causes` are those of all nodes, the most frequent 20 first; nodes for other causes are `otherCauses`.
+    `causes` are the 20 most frequent causes over all nodes; `otherCauses` counts nodes with other causes.
     """
 
     pool: str
@@ -57,7 +56,7 @@ class NodeStatesAnswer(Answer):
 def add_node_states(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/pools/{pool}/nodestates", returns=NodeStatesAnswer, repeats=True)
     async def get_node_states(call: Call[Query, None]) -> NodeStatesAnswer:
-        """All nodes of a pool by state, and the causes of these."""
+        """Returns all nodes of a pool with their states and the causes of these."""
         services = await call.services()
         return _answer(*await services.pools.pool_with_nodes(call.path["account"], call.path["pool"]))
 

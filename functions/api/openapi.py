@@ -1,4 +1,4 @@
-"""GET openapi.json: what the route decorator was told, as OpenAPI 3.1; GET docs: the same as a page."""
+"""GET openapi.json: the declared routes as OpenAPI 3.1; GET docs: the same as a page."""
 
 import re
 from http import HTTPStatus
@@ -27,17 +27,17 @@ _CONVENTIONS = (
 def add_openapi(routes: Routes) -> None:
     @routes.route("GET", "openapi.json", returns=dict)
     async def get_openapi(_call: Call[Query, None]) -> dict[str, Any]:
-        """This document."""
+        """Returns this OpenAPI document."""
         return document(all_routes(routes.settings))
 
     @routes.route("GET", "docs", returns=str, media="text/html; charset=utf-8")
     async def get_docs(_call: Call[Query, None]) -> Reply:
-        """The API on one page."""
+        """Returns the API reference as one page."""
         return Reply(page_of(document(all_routes(routes.settings))), headers={"Content-Security-Policy": PAGE_POLICY})
 
 
 def document(routes: list[Route]) -> dict[str, Any]:
-    """The OpenAPI document of routes."""
+    """Returns the OpenAPI document of the routes."""
     kinds = [ErrorAnswer, *(kind for route in routes for kind in (route.returns, route.body) if _is_struct(kind))]
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
     schema_of = dict(zip(map(str, kinds), schemas, strict=True))
@@ -100,7 +100,7 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
 
 
 def _headers(route: Route) -> dict[str, Any]:
-    """What answers tell beside their body; a table has no place for what surrounds a list's entries."""
+    """Returns the response headers of a route; those of CSV replace the JSON fields around a list's entries."""
     headers = {"ETag": _header("Of the answer in this coding; weak where when it was looked at is no part of it.")}
     if route.looks:
         headers[AS_OF] = _header("The oldest asOf in the answer, also of a 304.")
@@ -123,7 +123,7 @@ def _header(description: str) -> dict[str, Any]:
 
 
 def _refusals(route: Route) -> list[int]:
-    """The statuses of a route's errors: bad parameters, callers without a role, what isn't there, what failed."""
+    """Returns the error statuses of a route: bad input, missing role, missing resource, and failures."""
     return sorted(
         {
             *(400, 500, 502, 503),
@@ -147,7 +147,7 @@ def _query_parameters(kind: type[Any]) -> list[dict[str, Any]]:
 
 
 def _query_parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Several values have commas between them."""
+    """Describes a query parameter; multiple values are separated by commas."""
     commas = {"style": "form", "explode": False} if schema.get("type") == "array" else {}
     return {"name": name, "in": "query", "schema": schema, **commas}
 

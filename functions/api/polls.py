@@ -1,7 +1,7 @@
 """POST accounts/{account}/poll, GET accounts/{account}/polls/{poll}: polls on demand.
 
-Without `wait` a poll goes to the queue and its status is asked for at the Location; with it the answer comes when the
-poll is over, or as a 202 well before the platform cuts the connection at 230 s.
+Without `wait`, the poll is queued and its status is available at the Location. With `wait`, the answer comes after the
+poll, or as a 202 well before the platform cuts the connection at 230 s.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _MAX_JOBS = 1000
 
 
 class PollRequest(Struct, forbid_unknown_fields=True, frozen=True):
-    """The jobs to poll now, or all: one of the two."""
+    """The jobs to poll now: either `jobs` or `all`."""
 
     jobs: Annotated[list[str], Meta(max_length=_MAX_JOBS)] | UnsetType = UNSET
     all: bool = False
@@ -35,7 +35,7 @@ class PollRequest(Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class PollQuery(Query):
-    """`wait` answers when the poll is over."""
+    """With `wait`, the answer comes after the poll."""
 
     wait: bool = False
 
@@ -52,28 +52,28 @@ def add_polls(routes: Routes) -> None:
         queue=routes.settings.poll_queue,
     )
     async def request_poll(call: Call[PollQuery, PollRequest]) -> Reply:
-        """Polls jobs now."""
+        """Polls some or all jobs of an account now."""
         services = await call.services()
         operation = await services.polling.request(call.path["account"], _wanted(call.body))
         if call.query.wait:
             try:
-                with waiting_for_storage(None):  # a poll reads and writes as much as a timer's
+                with waiting_for_storage(None):  # a poll reads and writes as much as a timer's, so waits are unbounded
                     run = services.polling.run(call.path["account"], operation.id)
                     return Reply(poll_answer(await asyncio.wait_for(run, _LONGEST_WAIT)), status=200)
-            except TimeoutError:  # what was polled so far is kept; the queue sees to the rest
+            except TimeoutError:  # results so far are stored; the queue completes the poll
                 pass
         call.send(text_of(PollMessage(call.path["account"], operation.id)))
         return _accepted(call, operation)
 
     @routes.route("GET", "accounts/{account}/polls/{poll}", returns=PollAnswer)
     async def get_poll(call: Call[Query, None]) -> PollAnswer:
-        """The status of a poll on demand."""
+        """Returns the status of a poll on demand."""
         services = await call.services()
         return poll_answer(await services.polling.operation(call.path["account"], call.path["poll"]))
 
 
 def _wanted(body: PollRequest) -> tuple[str, ...] | None:
-    """The ids asked for, None for all. Raises BadRequestError where neither or both are said."""
+    """Returns the requested job ids, None for all. Raises BadRequestError if neither or both are given."""
     jobs = () if body.jobs is UNSET else tuple(body.jobs)
     if body.all == bool(jobs):
         raise BadRequestError('Say which jobs to poll: {"jobs": ["id", …]}, or {"all": true} for all.', target="jobs")

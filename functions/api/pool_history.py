@@ -14,14 +14,14 @@ from shared.services.queries.pool_histories import PoolHistory
 
 
 class KindsAnswer(Answer):
-    """A number of nodes of each kind; null where Batch tells none."""
+    """A number of nodes of each kind; null where Batch reports none."""
 
     dedicated: int | None
     spot: int | None
 
 
 class PoolPointLine(Answer):
-    """What a table tells of a point: all but nodes by state."""
+    """The table columns of a point: everything except nodes by state."""
 
     time: datetime
     as_of: datetime | None
@@ -36,16 +36,16 @@ class PoolPointLine(Answer):
 
 
 class PoolPointAnswer(PoolPointLine):
-    """What is known at the end of a step: numbers as of then or shortly before; all null where nobody looked.
+    """The numbers at the end of a step, as of then or shortly before; all null if no poll covered it.
 
-    `preempted` are the interruptions of spot nodes that polls found within the step, null where that isn't known.
+    `preempted` counts interruptions of spot nodes that polls found within the step, null if unknown.
     """
 
     node_counts: dict[str, int] | None
 
 
 class PoolHistoryAnswer(RangeAnswer):
-    """The points of a range; each speaks of the end of a step."""
+    """The points of a range; each describes the end of a step."""
 
     value: list[PoolPointAnswer]
 
@@ -55,7 +55,7 @@ def add_pool_history(routes: Routes) -> None:
         "GET", "accounts/{account}/pools/{pool}/history", query=HistoryQuery, returns=PoolHistoryAnswer, repeats=True
     )
     async def get_pool_history(call: Call[HistoryQuery, None]) -> PoolHistoryAnswer | Reply:
-        """A pool's numbers over time: one point a step, the last known ones at its end."""
+        """Returns a pool's numbers over time: one point per step, with the last known numbers at its end."""
         services, query = await call.services(), call.query
         found = await services.pool_histories.of_pool(
             call.path["account"], call.path["pool"], since=query.begin, until=query.end, step=query.length

@@ -1,4 +1,4 @@
-"""The JSON of pools, and how it is made from what the services give. Times are ISO 8601 in UTC."""
+"""The JSON of pools and its conversion from service results. Times are ISO 8601 in UTC."""
 
 from datetime import UTC, datetime
 
@@ -15,23 +15,23 @@ from shared.domain.reports.reports import PoolReport
 
 
 class SizeAnswer(Answer):
-    """How many nodes of a kind there are, and are to be."""
+    """The current and target number of nodes of a kind."""
 
     current: int
     target: int | None
 
 
 class CoresAnswer(Answer):
-    """vCPUs of all nodes but preempted and deallocated ones, which have no machine; busy ones by the share of slots."""
+    """vCPUs of all nodes that have a machine (not preempted or deallocated); `busy` ones by the share of used slots."""
 
     total: int
     busy: float
 
 
 class SlotsAnswer(Answer):
-    """Task slots of all nodes, those that running tasks use, and those free on nodes that may get tasks.
+    """Task slots of all nodes: `used` by running tasks, and `free` on nodes that can accept tasks.
 
-    The rest is out of service: on nodes that get no tasks, or are gone for now.
+    The rest is out of service: on nodes that accept no tasks or are temporarily gone.
     """
 
     total: int
@@ -40,9 +40,9 @@ class SlotsAnswer(Answer):
 
 
 class ResizeErrorAnswer(Answer):
-    """An error of a resize; `time` is when the last of `attempts` in a row that polls saw end with it did.
+    """A resize error that `attempts` consecutive observed resizes ended with; `time` is the end of the last.
 
-    `current`: Batch tells it of the last attempt still.
+    `current`: Batch still reports it for the last resize.
     """
 
     code: str
@@ -55,14 +55,14 @@ class ResizeErrorAnswer(Answer):
 
 
 class ErrorTextAnswer(Answer):
-    """An error in the words of Batch."""
+    """An error as Batch words it."""
 
     code: str
     message: str
 
 
 class AutoScaleAnswer(Answer):
-    """Autoscaling: the formula, how often it is evaluated (ISO 8601), and what the last evaluation gave."""
+    """Autoscaling: the formula, its evaluation interval (ISO 8601), and the result of the last evaluation."""
 
     formula: str | None
     evaluation_interval: str | None
@@ -72,7 +72,7 @@ class AutoScaleAnswer(Answer):
 
 
 class EvaluationAnswer(Answer):
-    """An evaluation of an autoscale formula that a poll saw: what came out, or what went wrong."""
+    """An evaluation of an autoscale formula that a poll saw, with its results or its error."""
 
     timestamp: datetime
     results: str | None
@@ -80,7 +80,7 @@ class EvaluationAnswer(Answer):
 
 
 class StartTaskAnswer(Answer):
-    """What nodes run before anything else; values of variables, and what looks like a secret, are [redacted]."""
+    """The start task of nodes; values of environment variables and likely secrets are [redacted]."""
 
     command_line: str
     environment: dict[str, str]
@@ -89,7 +89,7 @@ class StartTaskAnswer(Answer):
 
 
 class PoolLine(Answer):
-    """What a table tells of a pool; figures of its nodes are null while these or the VM size aren't known."""
+    """The table columns of a pool; node figures are null until nodes were read and while the VM size is unknown."""
 
     id: str
     account: str
@@ -106,9 +106,9 @@ class PoolLine(Answer):
 
 
 class PoolAnswer(PoolLine):
-    """A pool with its nodes in numbers, and the verdict on these; null where nodes or VM size aren't known.
+    """A pool with node figures and the verdict on them; figures are null while nodes or VM size are unknown.
 
-    `flappingNodes` fell into a bad state three times or more within an hour.
+    `flappingNodes` counts nodes with three or more transitions into a bad state within an hour.
     """
 
     display_name: str | None
@@ -204,7 +204,7 @@ def evaluation_answer(found: Evaluation) -> EvaluationAnswer:
 
 
 def _start_task(task: StartTask) -> StartTaskAnswer:
-    """No value is told of a variable, also where a version that kept them wrote the row."""
+    """Returns the start task without values of variables, which rows of older versions may contain."""
     return StartTaskAnswer(
         command_line=task.command_line,
         environment={name: MARK if value else "" for name, value in task.environment},

@@ -1,6 +1,6 @@
-"""The Prometheus series of pools and of the rounds over them: nodes by state and kind, slots, cores, how sure that is.
+"""Prometheus series of pools and their rounds: nodes by state and kind, slots, cores, and the confidence in them.
 
-A pool has them once its nodes were listed. No single node has any, and a state in which no node is has no sample.
+A pool has series once its nodes were listed. No series is per node, and a state without nodes has no sample.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ type _Sample = tuple[tuple[str, ...], float]
 
 
 class SeenPoolRound(NamedTuple):
-    """The last round over the pools of an account, by its id."""
+    """The last round over an account's pools, with the account's id."""
 
     account: str
     last: PoolRound
@@ -30,7 +30,7 @@ def _of_round(name: str, meaning: str, value: Callable[[PoolRound], float]) -> G
 
 
 def _gauge(name: str, meaning: str, value: Callable[[Pool, NodesPicture], float | None]) -> Gauge[PoolReport]:
-    """A gauge with a sample a pool, where there is a value."""
+    """Returns a gauge with one sample per pool that has a value."""
 
     def samples(report: PoolReport) -> Iterator[_Sample]:
         pool = report.pool

@@ -38,7 +38,7 @@ class PoolsQuery(Query):
     continuation: Key = ""
 
     def wants(self, report: PoolReport) -> bool:
-        """True for a pool that every filter lets through; ids are compared as Batch does, without case."""
+        """Returns whether a pool passes all filters; ids are compared without case, as in Batch."""
         facts = report.pool.facts
         return (
             (not self.state or facts.state in self.state)
@@ -48,7 +48,7 @@ class PoolsQuery(Query):
 
 
 class NodesQuery(Query):
-    """Filters of the node list; `cause` is a part of the cause's words, of any case."""
+    """Filters of the node list; `cause` is a part of the cause's text, in any case."""
 
     state: tuple[NodeState, ...] = ()
     is_dedicated: bool | UnsetType = UNSET
@@ -60,7 +60,7 @@ class NodesQuery(Query):
     continuation: Key = ""
 
     def wants(self, report: NodeReport) -> bool:
-        """True for a node that every filter lets through."""
+        """Returns whether a node passes all filters."""
         node = report.node
         return (
             (not self.state or node.state in self.state)
@@ -74,7 +74,7 @@ class NodesQuery(Query):
 def add_pools(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/pools", query=PoolsQuery, returns=JudgedPage[PoolAnswer], repeats=True)
     async def list_pools(call: Call[PoolsQuery, None]) -> JudgedPage[PoolAnswer] | Reply:
-        """Pools of an account with their nodes in numbers and the verdict on these, by id."""
+        """Lists an account's pools by id, with node figures and the verdict on them."""
         services = await call.services()
         listed = await services.pools.listed_pools(call.path["account"])
         found = [report for report in listed.reports if call.query.wants(report)]
@@ -91,13 +91,13 @@ def add_pools(routes: Routes) -> None:
 
     @routes.route("GET", "accounts/{account}/pools/{pool}", returns=PoolAnswer, repeats=True)
     async def get_pool(call: Call[Query, None]) -> PoolAnswer:
-        """One pool."""
+        """Returns one pool."""
         services = await call.services()
         return pool_answer(await services.pools.pool(call.path["account"], call.path["pool"]))
 
     @routes.route("GET", "accounts/{account}/pools/{pool}/autoscaleruns", returns=Page[EvaluationAnswer], repeats=True)
     async def list_autoscale_runs(call: Call[Query, None]) -> Page[EvaluationAnswer]:
-        """The latest evaluations of a pool's autoscale formula that polls saw, the latest first; 20 at most."""
+        """Lists the latest evaluations of a pool's autoscale formula that polls saw, latest first, at most 20."""
         services = await call.services()
         report = await services.pools.pool(call.path["account"], call.path["pool"])
         runs = [evaluation_answer(found) for found in report.pool.all_evaluations]
@@ -107,7 +107,7 @@ def add_pools(routes: Routes) -> None:
         "GET", "accounts/{account}/pools/{pool}/nodes", query=NodesQuery, returns=JudgedPage[NodeAnswer], looks=LOOKS
     )
     async def list_nodes(call: Call[NodesQuery, None]) -> JudgedPage[NodeAnswer] | Reply:
-        """Nodes of a pool with their time in state and its cause, by id."""
+        """Lists a pool's nodes by id, with their time in state and its cause."""
         services = await call.services()
         pool, reports = await services.pools.pool_with_nodes(call.path["account"], call.path["pool"])
         found = [report for report in reports if call.query.wants(report)]
@@ -123,6 +123,6 @@ def add_pools(routes: Routes) -> None:
 
     @routes.route("GET", "accounts/{account}/pools/{pool}/nodes/{node}", returns=NodeAnswer, looks=LOOKS)
     async def get_node(call: Call[Query, None]) -> NodeAnswer:
-        """One node."""
+        """Returns one node."""
         services = await call.services()
         return node_answer(await services.pools.node(call.path["account"], call.path["pool"], call.path["node"]))

@@ -1,4 +1,4 @@
-"""The JSON of what befell nodes and pools: states, flaps, interruptions, autoscale evaluations."""
+"""The JSON of recorded node states and interruptions."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,11 +11,11 @@ from shared.domain.nodes.nodes import Node
 
 
 class InterruptionsAnswer(Answer):
-    """How often spot nodes were preempted, as polls saw it, in `total` since `since`; `latest` is when last.
+    """The number of observed preemptions of spot nodes, in `total` since `since`; `latest` is the time of the last.
 
     The last hour and day are counted in whole five minutes, so they reach up to five minutes further back.
-    `unexplainedRestarts` are restarts between two polls that may have been interruptions too: by so many the numbers
-    may be too low.
+    `unexplainedRestarts` are restarts between two polls that may also have been interruptions, so the true numbers may
+    be higher by as many.
     """
 
     total: int
@@ -27,9 +27,9 @@ class InterruptionsAnswer(Answer):
 
 
 class StateAnswer(Answer):
-    """A state that a node was in; `state` is null where no poll saw it.
+    """A state that a node was in; `state` is null if no poll saw it.
 
-    It began at `since` and ended at `until`, null where that isn't known; the `current` one hasn't ended.
+    It began at `since` and ended at `until`, null if unknown; the `current` state has not ended.
     """
 
     state: str | None
@@ -51,9 +51,9 @@ def interruptions_answer(found: Interruptions, since: int, now: datetime) -> Int
 
 
 def states_of(node: Node) -> Iterator[StateAnswer]:
-    """The states of a node, the latest first, each until the next one began.
+    """Yields the states of a node, latest first; each ends when the next one began.
 
-    A node's clock may have gone back: no state is told to begin after one that followed it.
+    A node's clock may go back, so the start of a state is capped at the start of the state that followed it.
     """
     yield StateAnswer(state=node.state, since=stamp(node.transition), until=None, current=True)
     until = earliest = node.transition
@@ -66,5 +66,5 @@ def states_of(node: Node) -> Iterator[StateAnswer]:
 
 
 def stamp(milliseconds: int) -> datetime | None:
-    """The time of milliseconds since 1970, None for 0."""
+    """Returns the time for milliseconds since 1970, None for 0."""
     return from_milliseconds(milliseconds) if milliseconds else None

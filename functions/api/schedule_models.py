@@ -1,4 +1,4 @@
-"""The JSON of job schedules, and how it is made from what the services give. Times are ISO 8601 in UTC."""
+"""The JSON of job schedules and its conversion from service results. Times are ISO 8601 in UTC."""
 
 from datetime import UTC, datetime
 
@@ -14,7 +14,7 @@ _RECENT = 20
 
 
 class RecurrenceAnswer(Answer):
-    """When jobs are made; durations are ISO 8601, null where Batch sets no such bound."""
+    """When a schedule creates jobs; durations are ISO 8601, null if Batch sets no such bound."""
 
     do_not_run_until: datetime | None
     do_not_run_after: datetime | None
@@ -23,7 +23,7 @@ class RecurrenceAnswer(Answer):
 
 
 class RecentJobAnswer(Answer):
-    """The job that was made last; its state is null where the job isn't known here, or was deleted."""
+    """The latest job of a schedule; its state is null if the job is unknown here or was deleted."""
 
     id: str
     state: str | None
@@ -31,9 +31,9 @@ class RecentJobAnswer(Answer):
 
 
 class RunsAnswer(Answer):
-    """Jobs that the schedule made: `total` by its own count (null: it tells none), the others of those known here.
+    """Jobs of a schedule: `total` as Batch counts them (null if it reports none), the others as known here.
 
-    `deleted` are known to be; jobs that were deleted before they were seen are in `total` alone.
+    `deleted` are known deletions; jobs deleted before any poll saw them are only in `total`.
     """
 
     total: int | None
@@ -43,9 +43,9 @@ class RunsAnswer(Answer):
 
 
 class MissedRunsAnswer(Answer):
-    """Runs that fell due from `since` and were lost by `until`; `count` is null where that can't be known.
+    """Runs that fell due from `since` and were missed by `until`; `count` is null if it can't be determined.
 
-    `basis` says how it was counted, or why it couldn't be.
+    `basis` explains the count, or why there is none.
     """
 
     count: int | None
@@ -55,11 +55,11 @@ class MissedRunsAnswer(Answer):
 
 
 class TotalsAnswer(Answer):
-    """What its jobs come to, deleted ones left out, as their own counts have it.
+    """Totals over a schedule's jobs by their own counts, without deleted jobs.
 
-    `asOf` is the oldest as of among jobs whose tasks may still change, null where there are none; `exact`: each job
-    that it made is known, and the counts of each are exact. `unreadJobs` have no counts yet; `unknownJobs` (null: how
-    many it made isn't told) aren't known here, whether they are gone or not, and their tasks aren't among these.
+    `asOf` is the oldest date among jobs whose tasks may still change, null if there are none. `exact`: every job of the
+    schedule is known and has exact counts. `unreadJobs` have no counts so far. `unknownJobs` are not known here,
+    deleted or not, and excluded from these counts (null: the schedule reports no total).
     """
 
     active_jobs: int
@@ -71,9 +71,9 @@ class TotalsAnswer(Answer):
 
 
 class ScheduleLine(Answer):
-    """A job schedule with its runs, its tasks and the verdict on what is told of the schedule itself.
+    """A job schedule with its runs, its tasks and the verdict on the schedule's own facts.
 
-    `deletedTime` is when a poll found that it was gone, null while it is there.
+    `deletedTime` is when a poll found it deleted, null while it exists.
     """
 
     id: str
@@ -99,7 +99,7 @@ class ScheduleLine(Answer):
 
 
 class RunAnswer(Answer):
-    """A job that the schedule made."""
+    """A job that the schedule created."""
 
     id: str
     state: str
@@ -110,9 +110,10 @@ class RunAnswer(Answer):
 
 
 class ScheduleAnswer(ScheduleLine):
-    """A job schedule with its latest jobs and what its jobs are to be like; null before that was read.
+    """A job schedule with its latest jobs and its job specification; null before that was read.
 
-    `omittedProperties` names what isn't shown of the specification; `jobSpecificationProblem` says why nothing is.
+    `omittedProperties` names the hidden properties of the specification; `jobSpecificationProblem` explains a missing
+    one.
     """
 
     job_specification: JobSpecification | None

@@ -1,6 +1,6 @@
-"""The Prometheus series of job schedules and of the looks at them: runs made and missed, their tasks, how sure it is.
+"""Prometheus series of job schedules and their polls: runs created and missed, tasks, and the age of this data.
 
-A schedule has them while it may still change; what isn't known of it has no sample.
+A schedule has series while it may still change; an unknown value has no sample.
 """
 
 from collections import Counter
@@ -15,21 +15,21 @@ type _Sample = tuple[tuple[str, ...], float]
 
 
 class SeenScheduleRound(NamedTuple):
-    """The last look at the schedules of an account, by its id."""
+    """The last poll of an account's schedules, with the account's id."""
 
     account: str
     last: ScheduleRound
 
 
 class SchedulesByState(NamedTuple):
-    """How many schedules of an account there are in each state."""
+    """The number of an account's schedules in each state."""
 
     account: str
     numbers: Counter[str]
 
 
 def by_state(reports: Sequence[ScheduleReport]) -> list[SchedulesByState]:
-    """Schedules of all accounts by state, deleted ones left out."""
+    """Returns the schedules of all accounts by state, without deleted ones."""
     accounts = {report.account.id: Counter[str]() for report in reports}
     for report in reports:
         if not report.schedule.deleted:
@@ -50,7 +50,7 @@ def _of_round(name: str, meaning: str, value: Callable[[ScheduleRound], float]) 
 
 
 def _gauge(name: str, meaning: str, value: Callable[[ScheduleReport], float | None]) -> Gauge[ScheduleReport]:
-    """A gauge with a sample a schedule, where there is a value."""
+    """Returns a gauge with one sample per schedule that has a value."""
 
     def samples(report: ScheduleReport) -> Iterator[_Sample]:
         found = value(report) if report.schedule.is_live else None

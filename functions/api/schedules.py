@@ -17,7 +17,7 @@ ScheduleState = Literal["active", "completed", "disabled", "terminating", "delet
 
 
 class SchedulesQuery(Query):
-    """Filters of the list of job schedules; deleted ones are left out unless asked for."""
+    """Filters of the list of job schedules; deleted ones are excluded by default."""
 
     state: tuple[ScheduleState, ...] = ()
     prefix: Key = ""
@@ -27,7 +27,7 @@ class SchedulesQuery(Query):
     continuation: Key = ""
 
     def wants(self, report: ScheduleReport) -> bool:
-        """True for a schedule that every filter lets through; ids are compared as Batch does, without case."""
+        """Returns whether a schedule passes all filters; ids are compared without case, as in Batch."""
         schedule = report.schedule
         return (
             (self.include_deleted or not schedule.deleted)
@@ -41,7 +41,7 @@ def add_schedules(routes: Routes) -> None:
         "GET", "accounts/{account}/jobschedules", query=SchedulesQuery, returns=Page[ScheduleLine], repeats=True
     )
     async def list_job_schedules(call: Call[SchedulesQuery, None]) -> Page[ScheduleLine] | Reply:
-        """Job schedules of an account with their runs, those that were missed, and their tasks, by id."""
+        """Lists an account's job schedules by id, with their runs, missed runs and tasks."""
         services = await call.services()
         listed = await services.schedules.listed_schedules(call.path["account"])
         found = [report for report in listed.reports if call.query.wants(report)]
@@ -56,6 +56,6 @@ def add_schedules(routes: Routes) -> None:
 
     @routes.route("GET", "accounts/{account}/jobschedules/{schedule}", returns=ScheduleAnswer, repeats=True)
     async def get_job_schedule(call: Call[Query, None]) -> ScheduleAnswer:
-        """One job schedule, with what its jobs are to be like and the latest of them."""
+        """Returns one job schedule with its job specification and its latest jobs."""
         services = await call.services()
         return schedule_answer(await services.schedules.schedule(call.path["account"], call.path["schedule"]))

@@ -1,7 +1,6 @@
-"""What a Prometheus family is made of: its name, type, meaning and labels, and how one thing becomes its samples.
+"""Declarations of Prometheus families: name, type, help text, labels, and the mapping of an object to samples.
 
-Families are made anew of what is stored whenever they are asked for. Nothing is added up here, so nothing is left of
-what is gone.
+Each scrape builds families from storage. Nothing accumulates here, so no series outlives its source.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,19 +12,19 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from shared.domain.tasks.histograms import Histogram
 
 _SECOND = 1000  # milliseconds
-# Where stored buckets end. Roughly fourfold: 1, 4 and 16 s, 1, 4 and 15 min, 1, 4, 16 and 65 h.
+# Upper edges of stored buckets, roughly fourfold: 1, 4 and 16 s, 1, 4 and 15 min, 1, 4, 16 and 65 h.
 EDGES = tuple(
     steps << octave
     for steps, octave in (
         (8, 7), (8, 9), (8, 11), (15, 12), (15, 14), (14, 16), (14, 18), (14, 20), (14, 22), (14, 24)
     )
 )  # fmt: skip
-# Stored are whole milliseconds: those below an edge are those up to a millisecond before it.
+# Stored durations are whole milliseconds: those below an edge are at most one millisecond less.
 _BOUNDS = tuple(f"{(edge - 1) / _SECOND:.3f}" for edge in EDGES)
 
 
 class Durations(NamedTuple):
-    """Numbers of durations below each of EDGES, and then of all; their sum in seconds."""
+    """The number of durations below each of EDGES, then of all durations; their sum in seconds."""
 
     numbers: tuple[int, ...]
     sum: float
@@ -37,7 +36,7 @@ class Durations(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gauge[T]:
-    """`samples` gives the values of labels, in the order of `labels`, and the value; none where it isn't known."""
+    """A gauge; `samples` yields label values, in the order of `labels`, and the value; nothing if it is unknown."""
 
     name: str
     meaning: str
@@ -54,7 +53,7 @@ class Gauge[T]:
 
 @dataclass(frozen=True, slots=True)
 class Counter[T]:
-    """A number that only grows until what it counts begins anew; `samples` as those of a gauge."""
+    """A counter, which resets when its source starts again; `samples` as for a gauge."""
 
     name: str
     meaning: str
@@ -71,7 +70,7 @@ class Counter[T]:
 
 @dataclass(frozen=True, slots=True)
 class Spread[T]:
-    """A histogram; `samples` as those of a gauge, with durations in place of a value."""
+    """A histogram; `samples` as for a gauge, with durations as the value."""
 
     name: str
     meaning: str

@@ -1,4 +1,4 @@
-"""GET accounts/{account}/jobs/{job}/tasks/{task}: one task in full, asked of Batch."""
+"""GET accounts/{account}/jobs/{job}/tasks/{task}: one task in full, read from Batch."""
 
 from datetime import UTC, datetime
 
@@ -11,9 +11,9 @@ from shared.domain.tasks.task_details import TaskDetails
 
 
 class TaskDetailsAnswer(TaskDetails, kw_only=True):
-    """A task as Batch describes it now, without secrets; the names of properties that aren't shown.
+    """A task as Batch describes it now, without secrets; `omittedProperties` names the hidden properties.
 
-    `cached` is what the job's counts as of `cachedAsOf` are based on: null where no read has seen the task yet.
+    `cached` is the stored task on which the job's counts as of `cachedAsOf` are based; null if no read has seen it.
     """
 
     omitted_properties: list[str]
@@ -24,7 +24,7 @@ class TaskDetailsAnswer(TaskDetails, kw_only=True):
 def add_task_details(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/jobs/{job}/tasks/{task}", returns=TaskDetailsAnswer, refusals=(409,))
     async def get_task(call: Call[Query, None]) -> TaskDetailsAnswer:
-        """One task in full, asked of Batch now, without its secrets."""
+        """Returns one task in full, read from Batch now, without its secrets."""
         services = await call.services()
         return _answer(await services.live_tasks.task(call.path["account"], call.path["job"], call.path["task"]))
 

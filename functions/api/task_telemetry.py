@@ -1,4 +1,4 @@
-"""GET accounts/{account}/jobs/{job}/tasks/{task}/telemetry: what its node measured while a task ran."""
+"""GET accounts/{account}/jobs/{job}/tasks/{task}/telemetry: measurements of its node while a task ran."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,7 +9,7 @@ from functions.answers import Answer
 from functions.api.telemetry import TelemetryAnswer, TelemetryQuery, telemetry_answer, telemetry_table
 from functions.http import Call, Reply, Routes
 
-if TYPE_CHECKING:  # of no use to a start of the app
+if TYPE_CHECKING:  # not needed at start
     from shared.domain.telemetry.query.task_runs import TaskRun
     from shared.services.tasks.node_sharing import Sharing
     from shared.services.telemetry.task_telemetry import TaskTelemetry
@@ -21,15 +21,15 @@ RunsBack = Annotated[
 
 
 class TaskTelemetryQuery(TelemetryQuery):
-    """The range, the step and which series, as of a node; and which run."""
+    """The range, the step and the series, as for a node; and the run."""
 
     run: RunsBack = 0
 
 
 class RunBeforeAnswer(Answer):
-    """A run before the latest; it ended at `endTime` at the latest, as of some only the start is logged.
+    """A run before the latest; it ended by `endTime`, which equals the start if only the start was logged.
 
-    After one that was `retriedInternally` Batch started the task once more by its own choice, which it doesn't count.
+    If it was `retriedInternally`, Batch then restarted the task without counting a retry.
     """
 
     pool_id: str | None
@@ -40,20 +40,20 @@ class RunBeforeAnswer(Answer):
 
 
 class SharingAnswer(Answer):
-    """How many `otherTasks` had their latest run on the node in a part of that time; at least, if not `complete`."""
+    """The number of `otherTasks` whose latest run overlapped on the node; a lower bound if not `complete`."""
 
     other_tasks: int
     complete: bool
 
 
 class TaskTelemetryAnswer(Answer):
-    """What the node of a task's latest run, or an earlier one that is asked for, measured from its start to its end.
+    """Measurements of the node of a task's latest run, or a requested earlier one, from its start to its end.
 
-    `startTime`, `endTime` (null while it runs), pool and node of the run are as of `asOf`. There were so many
-    `earlierRuns` before it, as Batch counts them or more of which events tell; `runsBefore` are those before the latest
-    that stored events tell of. `basis` is `task` where blobs name the task, in `attempts` if they name any, and `node`
-    where all that the node sent is shown; null where nothing is. The node measures all that it runs: `sharing` tells
-    what else that was. `reason` says why nothing is shown, else it is null.
+    `startTime`, `endTime` (null while it runs), pool and node of the run are as of `asOf`. `earlierRuns` counts the
+    runs before it, by Batch's count or by events if they show more. `runsBefore` lists runs before the latest, from
+    stored events. `basis` is `task` if blobs name the task (in `attempts`, if they name any), `node` if everything from
+    the node is shown, and null if nothing is. A node measures all tasks together; `sharing` counts the others. `reason`
+    explains a missing result, else it is null.
     """
 
     as_of: datetime | None
@@ -78,7 +78,7 @@ def add_task_telemetry(routes: Routes) -> None:
         returns=TaskTelemetryAnswer,
     )
     async def get_task_telemetry(call: Call[TaskTelemetryQuery, None]) -> TaskTelemetryAnswer | Reply:
-        """What its node measured while a task ran, and how many other tasks ran there then."""
+        """Returns measurements of its node while a task ran, and the number of other tasks on it at the time."""
         services, query, path = await call.services(), call.query, call.path
         found = await services.task_telemetry.of_task(
             path["account"], path["job"], path["task"], query.asked, back=query.run

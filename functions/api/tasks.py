@@ -1,4 +1,4 @@
-"""GET accounts/{account}/jobs/{job}/tasks: the cached tasks of a job, in pages or as a table of many rows."""
+"""GET accounts/{account}/jobs/{job}/tasks: the stored tasks of a job, in pages or as a long table."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -19,7 +19,7 @@ from shared.domain.leaves.task_order import TaskOrder
 from shared.domain.tasks.tasks import RESULTS, STATES, Task
 
 _MOST_JSON, _MOST_CSV = 1000, 100_000
-_MOST_SORTED_CSV = 25_000  # all of them, and as many again, are in memory until the last leaf was read: some 50 MB
+_MOST_SORTED_CSV = 25_000  # these and as many again stay in memory until the last leaf is read: some 50 MB
 _DESCENDING = " desc"
 
 ExitCodes = Annotated[tuple[int, ...], Meta(max_length=100)]
@@ -78,7 +78,7 @@ class TasksQuery(Query):
         )
 
     def listed(self) -> TaskList:
-        """What to ask the service for: one more than a page holds, to know whether there is another."""
+        """Returns the query for the service: one task more than a page holds, to detect a next page."""
         if self.maxpagesize > self._most:
             raise BadRequestError(
                 f"The query parameter 'maxpagesize' can't be '{self.maxpagesize}'; it is a whole number from 1 to"
@@ -104,15 +104,15 @@ def add_tasks(routes: Routes) -> None:
         looks=LOOKS,
     )
     async def list_tasks(call: Call[TasksQuery, None]) -> JudgedPage[TaskAnswer] | Reply:
-        """Last known states of a job's tasks, from the cache."""
+        """Lists the last known states of a job's tasks, from storage."""
         services, query = await call.services(), call.query
         listed = query.listed()
         if query.failure_group and not query.continuation:
             await services.queries.require_groups(call.path["account"], call.path["job"], query.failure_group)
-        report = await services.queries.job(call.path["account"], call.path["job"])  # before its tasks, which are later
+        report = await services.queries.job(call.path["account"], call.path["job"])  # before its tasks, which are newer
         pages, picture, found = _Pages(call), report.job.picture, list[TaskAnswer]()
         table = CsvTable(TaskAnswer) if query.format == "csv" else None
-        async for batch in pages.batches():  # of a table only the text is in memory
+        async for batch in pages.batches():  # of a table, only the text stays in memory
             take = table.add if table else found.extend
             take(map(task_answer, batch))
         page = JudgedPage(
@@ -126,7 +126,7 @@ def add_tasks(routes: Routes) -> None:
 
 
 class _Pages:
-    """One page of tasks; `next_link` is known once all of it was read."""
+    """One page of tasks; `next_link` is set once the page was read completely."""
 
     def __init__(self, call: Call[TasksQuery, None]) -> None:
         self._call = call

@@ -1,4 +1,4 @@
-"""GET accounts/{account}/pools/{pool}/nodes/{node}/telemetry: what a node measured, over all blobs it wrote to."""
+"""GET accounts/{account}/pools/{pool}/nodes/{node}/telemetry: a node's measurements, over all blobs it wrote."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,7 @@ from functions.http import Call, Page, Reply, Routes
 from shared.domain.core.stamps import format_duration
 from shared.domain.telemetry.query.asked import Asked
 
-if TYPE_CHECKING:  # decoding is of no use to a start of the app
+if TYPE_CHECKING:  # decoding is not needed at start
     from shared.domain.telemetry.sessions.left_out import LeftOut
     from shared.services.telemetry.telemetry_queries import NodeTelemetry
 
@@ -37,7 +37,7 @@ Attributes = Annotated[
 
 
 class TelemetryQuery(HistoryQuery):
-    """The range, the step and which series; without them all series of the last hour in at most 500 points."""
+    """The range, the step and the series; by default all series of the last hour in at most 500 points."""
 
     name: SeriesName | UnsetType = UNSET
     attributes: Attributes | UnsetType = UNSET
@@ -56,8 +56,8 @@ class TelemetryQuery(HistoryQuery):
 class TelemetryPointAnswer(Answer):
     """A step of a series, which begins at `time`.
 
-    Of a gauge: how many values, the smallest, the largest, their sum and the last. Of a counter: how many readings, the
-    slowest and the fastest growth a second, by how much it grew in all, and the last growth a second.
+    For a gauge: number, minimum, maximum and sum of the values, and the last one. For a counter: number of readings,
+    slowest and fastest growth per second, total growth, and the last growth per second.
     """
 
     time: datetime
@@ -69,7 +69,7 @@ class TelemetryPointAnswer(Answer):
 
 
 class TelemetryLine(TelemetryPointAnswer):
-    """A point with the series that it is of, and whether any of it is in a part of which only hours are kept."""
+    """A point with its series; `hourly` if any of it lies in a part for which only hours are kept."""
 
     name: str
     attributes: str
@@ -78,7 +78,7 @@ class TelemetryLine(TelemetryPointAnswer):
 
 
 class TelemetrySeriesAnswer(Answer):
-    """A series as OpenTelemetry names it, its unit as UCUM does. Steps in which nothing came have no point."""
+    """A series with OpenTelemetry name and UCUM unit. Steps without data have no point."""
 
     name: str
     attributes: dict[str, str]
@@ -88,18 +88,19 @@ class TelemetrySeriesAnswer(Answer):
 
 
 class HourlyPart(Answer):
-    """Whole hours, from the first one's begin to the last one's end."""
+    """Whole hours, from the start of the first to the end of the last."""
 
     since: datetime = field(name="from")
     until: datetime = field(name="to")
 
 
 class LeftOutAnswer(Answer):
-    """What is in no series, of the whole blobs that have something in the range, in which there are `records`.
+    """Dropped data in the blobs that have something in the range, counted over whole blobs with `records` in all.
 
-    Refused units couldn't be read (see rejects). Records without a time, of times that aren't kept, of too many nodes,
-    tasks or sessions in one blob, or of measurements that aren't known (`unknown`, by name) are left out whole. Of the
-    others these values are: fields without a series, of series beyond a node's thousand, late readings, no numbers.
+    `refused` units couldn't be read (see rejects). Whole records are dropped if they have no time or one that isn't
+    kept, if one blob has too many nodes, tasks or sessions, or if the measurement is unknown (`unknown`, by name).
+    Otherwise single values are dropped: fields without a series, series beyond a node's thousand, late readings, and
+    non-numbers.
     """
 
     records: int
@@ -124,7 +125,7 @@ class DiskAnswer(Answer):
 
 
 class NodeFactsAnswer(Answer):
-    """What the agent told of its node when it began; empty or null where it didn't."""
+    """Facts that the agent reported about its node when it started; empty or null if it didn't."""
 
     cpu_model: str
     cpu_count: int | None
@@ -140,9 +141,9 @@ class NodeFactsAnswer(Answer):
 
 
 class UndrawnAnswer(Answer):
-    """A blob that came on the days of the range and of which nothing is in a series, and why, in a sentence.
+    """A blob on the days of the range without data in any series, with the reason as a sentence.
 
-    `format` is what it seems to be, null where nobody looked. One that doesn't name the node names none at all.
+    `format` is its apparent format, null if it wasn't examined. A blob that doesn't name this node names no node.
     """
 
     blob: str
@@ -152,11 +153,11 @@ class UndrawnAnswer(Answer):
 
 
 class TelemetryAnswer(Answer):
-    """The range as far as it is kept, and the series of a node that have something in it, by name and attributes.
+    """The stored part of the range, and the node's series with data in it, by name and attributes.
 
-    In `hourly` parts a point is of a whole hour at least, whatever `step` says: no minutes are kept of them.
-    Where `value` is empty, `undrawn` are the first ten blobs that came and aren't drawn.
-    `facts` are those told after the latest start of the node, of those whose samples are in the range.
+    In `hourly` parts a point covers at least an hour, for any `step`, as no minutes are kept. If `value` is empty,
+    `undrawn` lists the first ten blobs without usable data. `facts` are those reported after the node's latest start,
+    by agents with samples in the range.
     """
 
     since: datetime = field(name="from")
@@ -177,7 +178,7 @@ def add_telemetry(routes: Routes) -> None:
         returns=TelemetryAnswer,
     )
     async def get_node_telemetry(call: Call[TelemetryQuery, None]) -> TelemetryAnswer | Reply:
-        """What a node measured, by the minute, hour or longer steps, in OpenTelemetry's names and units."""
+        """Returns a node's measurements by minute, hour or longer steps, with OpenTelemetry names and units."""
         services, query, path = await call.services(), call.query, call.path
         found = await services.telemetry.of_node(
             path["account"],
@@ -224,7 +225,7 @@ def telemetry_answer(found: "NodeTelemetry") -> TelemetryAnswer:
 
 
 def telemetry_table(found: "NodeTelemetry | None") -> Reply:
-    """A row for each point; none where there is no telemetry."""
+    """Returns a table with one row per point; empty without telemetry."""
     rows = _lines(telemetry_answer(found), found.range.step) if found else []
     return csv_reply(Page(value=rows), TelemetryLine)
 

@@ -1,4 +1,4 @@
-"""GET accounts/{account}/jobs/{job}/timeline: when each node ran what."""
+"""GET accounts/{account}/jobs/{job}/timeline: the tasks that each node ran over time."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -21,7 +21,7 @@ type Moment = Annotated[datetime, Meta(tz=True)]
 
 
 class TimelineQuery(Query):
-    """From the first run to the last moment that is known, unless said otherwise."""
+    """The range; by default from the first run to the latest known moment."""
 
     start: Moment | UnsetType = field(default=UNSET, name="from")
     end: Moment | UnsetType = field(default=UNSET, name="to")
@@ -38,7 +38,7 @@ class RunAnswer(Answer):
 
 
 class BucketAnswer(Answer):
-    """What a node did in a part of the time: tasks that ran then, busy time, and those whose runs failed then."""
+    """A node's work in a part of the time: tasks that ran, busy time, and tasks whose runs failed in it."""
 
     start: datetime
     end: datetime
@@ -48,7 +48,7 @@ class BucketAnswer(Answer):
 
 
 class NodeTimelineAnswer(Answer):
-    """A node, with `runs` or, in a timeline that is aggregated, `buckets`; nulls where tasks tell of no node."""
+    """A node with `runs` or, in an aggregated timeline, `buckets`; ids are null for tasks without a node."""
 
     pool_id: str | None
     node_id: str | None
@@ -58,9 +58,9 @@ class NodeTimelineAnswer(Answer):
 
 
 class TimelineAnswer(Answer):
-    """The latest runs of a job's tasks by node, the busiest first, from `from` to before `to`.
+    """The latest runs of a job's tasks by node, busiest first, from `from` to before `to`.
 
-    What runs still counts as busy up to `asOf`. `otherNodes` is how many less busy ones aren't shown.
+    Running tasks count as busy until `asOf`. `otherNodes` counts less busy nodes that aren't shown.
     """
 
     as_of: datetime | None
@@ -76,7 +76,7 @@ def add_timeline(routes: Routes) -> None:
         "GET", "accounts/{account}/jobs/{job}/timeline", query=TimelineQuery, returns=TimelineAnswer, repeats=True
     )
     async def get_timeline(call: Call[TimelineQuery, None]) -> TimelineAnswer:
-        """When each node ran what, from the latest run of every task."""
+        """Returns the tasks that each node ran over time, from the latest run of every task."""
         services, query = await call.services(), call.query
         start = None if query.start is UNSET else query.start
         end = None if query.end is UNSET else query.end
@@ -86,7 +86,7 @@ def add_timeline(routes: Routes) -> None:
 
 
 def _require_order(start: datetime | None, end: datetime) -> None:
-    """Raises BadRequestError."""
+    """Raises BadRequestError for a time out of range or an empty range."""
     for name, moment in (("from", start), ("to", end)):
         if moment and not EPOCH <= moment < _LAST:
             raise BadRequestError(f"The query parameter '{name}' is a time from 1970 to 9998.", target=name)
