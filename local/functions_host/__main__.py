@@ -1,7 +1,7 @@
 """Serves a function app on this machine until SIGINT or SIGTERM.
 
-Use: python -m local.functions_host [APP_DIR] [--address A] [--port N] [--auth] [--clock URL].
-What can't be served is said in plain sentences on stderr, with exit code 1.
+Use: python -m local.functions_host [APP_DIR] [--address A] [--port N] [--auth] [--clock URL]. If the app can't be
+served, it prints the reasons as sentences to stderr and exits with code 1.
 """
 
 import argparse
@@ -45,7 +45,7 @@ async def _serve(options: argparse.Namespace) -> None:
     load_local_settings(app_dir, os.environ)
     keys = Keys.from_environment(os.environ, checked=options.auth)
     clock: Clock = EmulatorClock(options.clock) if options.clock else RealClock()
-    if is_loopback(options.address):  # as `func start` says it; apps are open to everybody then
+    if is_loopback(options.address):  # as `func start` sets it; apps are open to everybody then
         os.environ.setdefault("AZURE_FUNCTIONS_ENVIRONMENT", "Development")
     os.chdir(app_dir)
     listening = any(name.startswith(HOST_CONNECTION) for name in os.environ)
@@ -100,7 +100,7 @@ def _add_invocation(record: logging.LogRecord) -> bool:
 
 
 def _leave(code: int) -> None:
-    """A synchronous function that still runs can't be cancelled; waiting for its thread would outlast the stop."""
+    """Ends the process, at the latest after 0.2 s: threads of synchronous functions can't be cancelled."""
     patience = time.monotonic() + 0.2
     while time.monotonic() < patience and _others():
         time.sleep(0.01)

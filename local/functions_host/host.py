@@ -1,4 +1,4 @@
-"""The composition root: an app, its triggers and the socket, started in order and stopped by draining."""
+"""The composition root: an app, its triggers and the socket; starts in order, stops by draining."""
 
 import asyncio
 import logging
@@ -28,13 +28,13 @@ from local.functions_host.timers.timers import TimerListener
 from local.functions_host.triggers import Listener, queue_listener, routes_of, timer_listener
 
 _LOG = logging.getLogger("host")
-_DRAIN_SECONDS = 3.2  # with what comes before and after it a stop takes less than five, on a busy machine, too
+_DRAIN_SECONDS = 3.2  # a whole stop takes less than five seconds, even on a busy machine
 _STEP_SECONDS = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An indexed app that passed every check at start, and what runs its functions."""
+    """An indexed app that passed all checks at start, with the objects that run its functions."""
 
     worker: Worker
     options: HostOptions
@@ -44,9 +44,9 @@ class App:
 
     @classmethod
     async def load(cls, app_dir: Path, environment: Mapping[str, str], *, listening: bool = True) -> "App":
-        """RefusalError with every reason why the app can't be served.
+        """Loads and checks an app. Raises RefusalError with every reason why it can't be served.
 
-        `environment` is looked at after the import, so pass os.environ itself where the app sets defaults in it.
+        `environment` is read after the import, so pass os.environ itself if the app sets defaults in it.
         """
         options = load_host_json(app_dir, environment)
         worker = Worker(app_dir)
@@ -63,7 +63,7 @@ class App:
 
 
 class Host:
-    """With `listening` False only HTTP is served: timers and queues have no storage to keep their leases in."""
+    """A running app. Without `listening` it serves only HTTP, as timers and queues have no storage for their leases."""
 
     def __init__(
         self, app: App, environment: Mapping[str, str], *, clock: Clock, keys: Keys, listening: bool = True
@@ -84,7 +84,7 @@ class Host:
         self._server = HttpServer(app.http, admin, keys, webhook, stop_limit=_DRAIN_SECONDS)
 
     async def start(self, address: str, port: int) -> int:
-        """Binds the socket first, so that a taken port fires no timer; returns the port."""
+        """Binds the socket, then starts listeners, so that a taken port fires no timer; returns the port."""
         port = await self._server.start(address, port)
         listeners: list[Listener] = [*self._timers.values()]
         listeners += [self._queue(one) for one in self._of(QUEUE)]
@@ -97,22 +97,22 @@ class Host:
         return port
 
     async def stop(self) -> None:
-        """Takes nothing new, waits for what runs up to the limit, gives leases back: under five seconds in all."""
+        """Accepts nothing new, waits for running work, and releases leases; takes under five seconds."""
         began = time.monotonic()
         self._stopping.set()
         await asyncio.gather(self._server.stop(), self._in_flight.drain(_DRAIN_SECONDS))
         left = max(_STEP_SECONDS, _DRAIN_SECONDS - (time.monotonic() - began))
-        await self._in_flight.drain(min(left, _STEP_SECONDS))  # a batch that was being claimed when the stop came
+        await self._in_flight.drain(min(left, _STEP_SECONDS))  # a batch that was being claimed when the stop began
         for task in self._tasks:
             task.cancel()
         if self._tasks:
             left = max(_STEP_SECONDS, _DRAIN_SECONDS - (time.monotonic() - began))
-            await asyncio.wait(self._tasks, timeout=left)  # slow storage takes its leases back, too
+            await asyncio.wait(self._tasks, timeout=left)  # slow storage delays the release of leases
         await self._clock.close()
         await self.app.close()
 
     def run_now(self, function: Function, text: str) -> None:
-        """A timer runs; a queue's function gets the text as a message in its queue, a blob's the blob of that path."""
+        """Runs a timer, sends the text to a function's queue, or announces the blob at that path."""
         timer, queue = self._timers.get(function.name), self._queues.get(function.name)
         blobs = self._blobs.get(function.name)
         if timer:

@@ -1,4 +1,4 @@
-"""The one socket of the host: aiohttp in front of the HTTP functions, the keys and the admin surface."""
+"""The host's socket: aiohttp in front of the HTTP functions, the keys and the admin API."""
 
 import asyncio
 import errno
@@ -15,13 +15,13 @@ from local.functions_host.http.callers import Callers
 from local.functions_host.http.http_calls import HttpCall, HttpFunctions, HttpReply
 from local.functions_host.http.keys import Keys
 
-_BODY_LIMIT = 100 * 1024 * 1024  # FUNCTIONS_REQUEST_BODY_SIZE_LIMIT's default
+_BODY_LIMIT = 100 * 1024 * 1024  # the default of FUNCTIONS_REQUEST_BODY_SIZE_LIMIT
 _LINE_LIMIT = 8 * 1024  # Kestrel's MaxRequestLineSize, in bytes
-_HEADERS_LIMIT = 32 * 1024  # Kestrel's MaxRequestHeadersTotalSize, in bytes; here of one header
+_HEADERS_LIMIT = 32 * 1024  # Kestrel's MaxRequestHeadersTotalSize, in bytes; here per header
 
 
 class _Connection(web.RequestHandler):
-    """Refuses what is no request as Kestrel does: with a status alone."""
+    """Refuses malformed requests as Kestrel does: with a status alone."""
 
     def handle_error(
         self,
@@ -50,15 +50,15 @@ class HttpServer:
     def __init__(
         self, functions: HttpFunctions, admin: Admin, keys: Keys, webhook: BlobWebhook, *, stop_limit: float
     ) -> None:
-        """`stop_limit`: seconds that a stop waits for requests under way."""
+        """`stop_limit`: seconds that a stop waits for running requests."""
         self._functions, self._admin, self._keys, self._webhook = functions, admin, keys, webhook
         self._callers = Callers()
         server = _Listener(self._respond, request_factory=self._request)
-        # aiohttp waits for its time-out twice, once before it ends the request's body and once after
+        # aiohttp waits for this timeout twice: before and after it ends the request's body.
         self._runner = web.ServerRunner(server, shutdown_timeout=stop_limit / 2)
 
     async def start(self, address: str, port: int) -> int:
-        """Returns the port, which the system chooses where 0 was asked for."""
+        """Starts listening and returns the port, which the system chooses for port 0."""
         self._callers = Callers(address)
         await self._runner.setup()
         try:
@@ -69,7 +69,7 @@ class HttpServer:
         return int(self._runner.addresses[0][1])
 
     async def stop(self) -> None:
-        """Stops listening at once, then lets running requests end within the limit."""
+        """Stops listening, then lets running requests end within the limit."""
         await self._runner.cleanup()
 
     @staticmethod

@@ -1,7 +1,7 @@
-"""For tests of an app: its functions through the same worker, routing and bindings as the host, without a socket.
+"""Runs an app's functions in tests, through the host's worker, routing and bindings, without a socket.
 
-Nothing listens: timers and queue functions run when told to, and storage is needed only for outputs. One process runs
-one app (see worker.py): open one InProcessApp for a test session, or one after another for the same folder.
+Nothing listens: timers and queue functions run on request, and storage is needed only for outputs. One process runs one
+app (see worker.py): open one InProcessApp per test session, or several in turn for the same folder.
 """
 
 import uuid
@@ -46,7 +46,10 @@ class InProcessApp:
     async def request(
         self, method: str, path: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> HttpReply:
-        """`path` is what follows the host's name, its query included. 404 where no function serves it."""
+        """Sends a request; `path` follows the host name and includes the query.
+
+        Returns 404 if no function serves it.
+        """
         call = HttpCall(method, _BASE.join(URL(path)), tuple((headers or {}).items()), body)
         found = self._loaded.http.find(call)
         if found is None:
@@ -55,11 +58,11 @@ class InProcessApp:
         return await self._loaded.http.answer(call, function, match)
 
     async def fire(self, timer: str, *, past_due: bool = False) -> None:
-        """Runs a timer function with its retries; FunctionFailedError where it fails for good."""
+        """Runs a timer function with its retries; raises FunctionFailedError if it finally fails."""
         await self._loaded.invoker.run(self.functions[timer], timer_message(None, past_due=past_due))
 
     async def deliver(self, function: str, text: str, *, dequeue_count: int = 1) -> None:
-        """Gives a queue function one message that is in no queue; FunctionFailedError where it fails."""
+        """Passes a message that is in no queue to a queue function; raises FunctionFailedError if it fails."""
         found = self.functions[function]
         message = _message(text, dequeue_count)
         metadata = queue_metadata(message, text)
@@ -67,7 +70,7 @@ class InProcessApp:
         await self._loaded.invoker.run(found, TypedData(string=text), metadata=metadata, values=values)
 
     async def tell_of_blob(self, function: str, path: str, content: bytes = b"") -> None:
-        """Runs a blob function as for a new blob `container/name`; FunctionFailedError where it fails."""
+        """Runs a blob function as for a new blob `container/name`; raises FunctionFailedError if it fails."""
         metadata = blob_metadata(f"http://127.0.0.1/{path}", path, len(content))
         found = self.functions[function]
         await self._loaded.invoker.run(found, TypedData(bytes=content), metadata=metadata, values={"blobTrigger": path})

@@ -1,4 +1,4 @@
-"""What the host prints once it is ready: the functions, in the form of `func start`."""
+"""The list of functions that the host prints when it is ready, in the form of `func start`."""
 
 from collections.abc import Iterator
 

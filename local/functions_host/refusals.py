@@ -1,4 +1,4 @@
-"""What Azure refuses or silently doesn't serve, told at start: one plain sentence for each problem, all at once."""
+"""Reports at start everything that Azure refuses or silently doesn't serve: one sentence per problem, all together."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,10 @@ def refuse_unservable(
     *,
     listening: bool = True,
 ) -> None:
-    """RefusalError naming every function that can't be served, and why. What doesn't listen needs no storage yet."""
+    """Raises RefusalError naming each function that can't be served, with reasons.
+
+    Without `listening`, storage is optional.
+    """
     if not functions:
         raise RefusalError("The app has no functions.")
     problems = [
@@ -118,11 +121,11 @@ def _binding_problems(binding: Binding, environment: Mapping[str, str]) -> Itera
 
 
 def _storage_problems(function: Function, environment: Mapping[str, str]) -> Iterator[str]:
-    """Timers need the host's own storage for locks and memory, queues the account that they name."""
+    """Timers need the host's own storage for locks and status, queues the account that they name."""
     wanted: list[tuple[str, Service]] = [(HOST_CONNECTION, "blob")] if function.trigger.kind == TIMER else []
-    if function.trigger.kind == BLOB:  # its messages wait in a queue beside the blobs
+    if function.trigger.kind == BLOB:  # its messages wait in a queue of the blobs' account
         wanted += [(function.trigger.connection, "blob"), (function.trigger.connection, "queue")]
-    if function.scans:  # its messages wait in the host's own
+    if function.scans:  # its messages wait in the host's own storage
         wanted += [(HOST_CONNECTION, "blob"), (HOST_CONNECTION, "queue")]
     queues = (one for one in (function.trigger, *function.others) if one.kind in (QUEUE, "queue"))
     for connection, service in dict.fromkeys([*wanted, *((one.connection, "queue") for one in queues)]):
@@ -133,7 +136,7 @@ def _storage_problems(function: Function, environment: Mapping[str, str]) -> Ite
 
 
 def _duplicates(functions: Iterable[Function], options: HostOptions) -> list[str]:
-    """Two functions for the same requests: Azure refuses equal routes, and names of parameters make no difference."""
+    """Reports functions for the same requests: Azure refuses equal routes, ignoring parameter names."""
     seen: list[Route] = []
     problems: list[str] = []
     for function in functions:

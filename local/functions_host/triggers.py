@@ -1,4 +1,4 @@
-"""Turns functions into what serves them: routes, timer listeners, queue listeners, and how to run each on demand."""
+"""Builds what serves each function: routes, timer listeners and queue listeners."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ class Listener(Protocol):
 
 
 def routes_of(functions: Mapping[str, Function], prefix: str) -> list[Route]:
-    """ValueError or re.PatternError where a template isn't one; start has refused those."""
+    """Returns the routes; raises ValueError or re.PatternError for an invalid template, which start has refused."""
     http = (one for one in functions.values() if one.trigger.kind == HTTP)
     return [route_of(one, prefix) for one in http]
 
@@ -87,7 +87,7 @@ def queue_listener(
 
 
 def queue_metadata(message: QueueMessage, text: str) -> dict[str, TypedData]:
-    """What Azure's host tells about a message, and in which of the worker's types."""
+    """Returns the metadata of a message in the worker types that Azure's host uses."""
     times = {
         "InsertionTime": message.inserted_on,
         "ExpirationTime": message.expires_on,

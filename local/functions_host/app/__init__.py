@@ -1,1 +1,1 @@
-"""The function app: its settings, functions and storage, and the worker that runs it."""
+"""The function app: settings, functions and storage, and the worker that runs it."""

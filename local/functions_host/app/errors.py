@@ -1,22 +1,22 @@
-"""The ways in which something goes wrong: the host won't start, a function failed, a message makes no sense."""
+"""Errors of the host: a refused start, a failed function, an invalid message."""
 
 from local.functions_host.app.messages import RpcException
 
 
 class RefusalError(Exception):
-    """The host won't start; the message is the plain sentence to show, and nobody wants a traceback with it."""
+    """The host won't start; the message is the sentence to show, without a traceback."""
 
 
 class TryFailedError(Exception):
-    """What a message asks for wasn't done; it is tried again, as often as the app allows."""
+    """Processing a message failed; it is retried as often as the app allows."""
 
 
 class BlobRefusedError(TryFailedError):
-    """Storage has a blob and doesn't hand it over, as where it was moved to the archive."""
+    """Storage refuses to return an existing blob, for example one in the archive tier."""
 
 
 class FunctionFailedError(TryFailedError):
-    """A function raised; carries what the worker reported about it."""
+    """A function raised; carries the worker's report of the exception."""
 
     def __init__(self, name: str, report: RpcException) -> None:
         super().__init__(f"{name}: {report.message}")
@@ -24,4 +24,4 @@ class FunctionFailedError(TryFailedError):
 
 
 class MessageError(Exception):
-    """A message of a queue that nobody can work on, however often it comes."""
+    """A queue message that is invalid, so that no retry can succeed."""

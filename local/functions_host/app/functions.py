@@ -1,4 +1,4 @@
-"""What an app declares: its functions, each with one trigger and its other bindings, as the worker indexed them."""
+"""The functions that an app declares, each with one trigger and its other bindings, as the worker indexed them."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ HTTP, TIMER, QUEUE, BLOB = "httpTrigger", "timerTrigger", "queueTrigger", "blobT
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One entry of a function's bindings; `options` is the whole entry under the names of function.json."""
+    """One binding of a function; `options` is its whole entry under the names of function.json."""
 
     kind: str
     name: str
@@ -26,7 +26,7 @@ class Binding:
 
     @property
     def connection(self) -> str:
-        """The setting that names the storage account."""
+        """The setting that identifies the storage account."""
         return self.options.get("connection") or "AzureWebJobsStorage"
 
 
@@ -47,17 +47,17 @@ class Function:
 
     @property
     def scans(self) -> bool:
-        """Whether its trigger looks for blobs itself, instead of being told by Event Grid."""
+        """Whether the trigger scans its container for blobs instead of receiving Event Grid events."""
         return self.trigger.kind == BLOB and str(self.trigger.options.get("source", "")).lower() != "eventgrid"
 
     @property
     def storage_name(self) -> str:
-        """The name that locks and timer states in host storage are kept under, as in Azure."""
+        """The function's name in host storage, for locks and timer states, as in Azure."""
         return f"Host.Functions.{self.name}"
 
     @property
     def outputs(self) -> tuple[Binding, ...]:
-        """Bindings that the host must fill after a run; the HTTP reply isn't one of them."""
+        """Bindings that the host must write after a run; the HTTP reply isn't among them."""
         return tuple(one for one in self.others if one.direction == "OUT" and one.kind != "http")
 
     @property

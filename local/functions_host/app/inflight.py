@@ -1,4 +1,4 @@
-"""Work under way that a stop must let finish: everything a trigger started and that isn't an HTTP request."""
+"""Running work that a stop must let finish: everything started by triggers other than HTTP."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ class InFlight:
         return task
 
     async def drain(self, limit: float) -> None:
-        """Waits up to `limit` seconds for what runs, then cancels the rest and lets it clean up."""
+        """Waits up to `limit` seconds for running work, then cancels the rest and lets it clean up."""
         if not self._tasks:
             return
         _LOG.info("waiting for %d running invocation(s)", len(self._tasks))

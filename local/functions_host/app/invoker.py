@@ -36,10 +36,12 @@ class Invoker:
         metadata: Mapping[str, TypedData] | None = None,
         values: Mapping[str, str] | None = None,
     ) -> Result:
-        """FunctionFailedError, already logged, where the function, its time limit or an output failed.
+        """Returns the result.
 
-        `values` are what the trigger offers to output paths such as `{queueTrigger}`. Retry policies count for timers
-        only: of the triggers served here Azure honours them nowhere else.
+        Raises FunctionFailedError, already logged, if the function, its timeout or an output failed.
+
+        `values` fill output paths such as `{queueTrigger}`. Retry policies apply to timers only, as Azure honours them
+        for no other trigger served here.
         """
         started = time.monotonic()
         retry = function.retry if function.trigger.kind == TIMER else None
@@ -88,7 +90,7 @@ class Invoker:
 
 
 def queue_texts(value: TypedData) -> list[str]:
-    """The messages that a queue output stands for: one text, one QueueMessage, or a list of either."""
+    """Returns the messages of a queue output: one text, one QueueMessage, or a list of either."""
     if value.json is None:
         return [value.string if value.string is not None else (value.bytes or b"").decode()]
     content = json.loads(value.json)
@@ -104,7 +106,7 @@ def _message_text(item: Any) -> str:
 
 
 def retry_delay(options: RpcRetryOptions, count: int) -> timedelta:
-    """Before retry number `count`, from 1: fixed, or doubling with a fifth of jitter between the policy's bounds."""
+    """Returns the delay before retry `count` (from 1): fixed, or doubling within bounds, with 20 % jitter."""
     if options.delay_interval is not None:
         return options.delay_interval
     low = options.minimum_interval or timedelta()

@@ -1,7 +1,7 @@
 """The messages that azure_functions_runtime reads and builds, as plain dataclasses.
 
-The runtime imports no protobuf: its host hands it a module called `protos`, and this is that module. Class and
-attribute names are therefore the FunctionRpc protocol's, and only what the runtime touches is here.
+The runtime imports no protobuf: its host passes a module called `protos`, which is this one. Class and attribute names
+are therefore those of the FunctionRpc protocol, and only what the runtime uses is here.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class ModelBindingData:
 
 @dataclass(frozen=True, slots=True)
 class TypedData(_OneOf):
-    """A value on its way into or out of the worker."""
+    """A value passed into or out of the worker."""
 
     string: str | None = None
     json: str | None = None
@@ -93,7 +93,7 @@ class RpcHttpCookie:
 
 @dataclass(frozen=True, slots=True)
 class RpcHttp:
-    """An HTTP request, or the response to one (then only status_code, headers, body and cookies count)."""
+    """An HTTP request, or a response (which uses only status_code, headers, body and cookies)."""
 
     method: str = ""
     url: str = ""

@@ -1,4 +1,4 @@
-"""App settings and host.json, parsed once at start into values with types; anything malformed is refused by name."""
+"""App settings and host.json, parsed at start into typed values; malformed values are refused by name."""
 
 import json
 import os
@@ -20,7 +20,7 @@ _LARGEST_BATCH = 32
 
 @dataclass(frozen=True, slots=True)
 class QueueOptions:
-    """host.json `extensions.queues`; the defaults are Azure's."""
+    """host.json `extensions.queues`, with Azure's defaults."""
 
     batch_size: int = 16
     new_batch_threshold: int = 8
@@ -34,7 +34,7 @@ class QueueOptions:
 class HostOptions:
     """The part of host.json that this host honours. `function_timeout` None means unbounded.
 
-    `blobs` is of the queues in which messages of blob triggers wait.
+    `blobs` configures the queues that hold messages of blob triggers.
     """
 
     route_prefix: str = "api"
@@ -44,7 +44,7 @@ class HostOptions:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether only this machine reaches what listens there."""
+    """Returns whether only this machine can reach the address."""
     try:
         return ip_address(address).is_loopback
     except ValueError:
@@ -52,7 +52,7 @@ def is_loopback(address: str) -> bool:
 
 
 def load_local_settings(app_dir: Path, environment: MutableMapping[str, str]) -> None:
-    """As `func start` does: `Values` of local.settings.json fill the environment, which wins where both name one."""
+    """Fills the environment from `Values` of local.settings.json, as `func start` does; existing variables win."""
     path = app_dir / "local.settings.json"
     if not path.exists():
         return
@@ -64,7 +64,7 @@ def load_local_settings(app_dir: Path, environment: MutableMapping[str, str]) ->
 
 
 def load_host_json(app_dir: Path, environment: Mapping[str, str]) -> HostOptions:
-    """Reads host.json with the `AzureFunctionsJobHost__a__b` settings laid over it."""
+    """Reads host.json, overridden by `AzureFunctionsJobHost__a__b` settings."""
     path = app_dir / "host.json"
     if not path.exists():
         raise RefusalError(f"There is no host.json in {app_dir}.")
@@ -86,7 +86,7 @@ def parse_host_json(content: Mapping[str, Any], environment: Mapping[str, str]) 
 
 
 def time_span(text: str) -> timedelta:
-    """A .NET TimeSpan, `[d.]hh:mm[:ss[.fffffff]]`; ValueError for anything else."""
+    """Returns a .NET TimeSpan, `[d.]hh:mm[:ss[.fffffff]]`; raises ValueError for anything else."""
     found = _TIME_SPAN.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"'{text}' isn't a time span such as 00:05:00")
@@ -95,7 +95,7 @@ def time_span(text: str) -> timedelta:
 
 
 def resolve(text: str, environment: Mapping[str, str]) -> str:
-    """Replaces %NAME% by the app setting NAME; LookupError, as in Azure, where there is none."""
+    """Replaces %NAME% by the app setting NAME; raises LookupError, as in Azure, if it is missing."""
 
     def look_up(found: re.Match[str]) -> str:
         if found[1] not in environment:
@@ -128,7 +128,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _flatten(node: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Dotted lower-case names, because host.json and its overrides are compared without case."""
+    """Returns dotted lower-case names, as host.json and its overrides are case-insensitive."""
     flat: dict[str, Any] = {}
     for name, value in node.items():
         key = f"{prefix}{name}".lower()
@@ -158,7 +158,7 @@ def _queue_options(flat: Mapping[str, Any]) -> QueueOptions:
 
 
 def _blob_options(flat: Mapping[str, Any], *, base64: bool) -> QueueOptions:
-    """So many at once, of all functions with blob triggers: the next batch is taken once it has room."""
+    """Limits concurrency over all functions with blob triggers; the next batch is taken once it fits."""
     most = _whole(flat, "extensions.blobs.maxDegreeOfParallelism", 8 * (os.cpu_count() or 1), low=1)
     batch_size = min(_LARGEST_BATCH, -(-most // 2))
     return QueueOptions(

@@ -1,8 +1,8 @@
-"""Where bindings and the host itself find their storage accounts, and one client for each.
+"""Finds the storage accounts of bindings and of the host, with one client for each.
 
 Connections are settings as in Azure: NAME (a connection string) or NAME__blobServiceUri, NAME__queueServiceUri or
-NAME__accountName with the developer's own Entra identity. A client retries once after a second: the triggers have
-their own way of outliving an outage, and a stop must not wait for long back-offs.
+NAME__accountName with the developer's own Entra identity. A client retries once after a second: triggers survive
+outages on their own, and a stop must not wait for long back-offs.
 """
 
 from collections.abc import Mapping
@@ -30,14 +30,14 @@ type Service = Literal["blob", "queue"]
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Either a connection string or an account's address."""
+    """A connection string or an account's address."""
 
     connection_string: str | None = None
     account_url: str | None = None
 
 
 def find_connection(environment: Mapping[str, str], name: str, service: Service) -> Connection:
-    """RefusalError where no setting of that name leads to the service, or the string isn't one."""
+    """Returns the connection of a service. Raises RefusalError if its setting is missing or malformed."""
     for key in (name, f"AzureWebJobs{name}"):
         if value := environment.get(key):
             return Connection(connection_string=_checked(key, value, service))
@@ -63,7 +63,7 @@ def _checked(name: str, value: str, service: Service) -> str:
 
 
 class Storage:
-    """Must be used, and closed, inside one event loop."""
+    """Clients of all storage accounts; must be used and closed inside one event loop."""
 
     def __init__(self, environment: Mapping[str, str], *, base64: bool = True) -> None:
         self._environment = environment
@@ -73,7 +73,7 @@ class Storage:
         self._credential: Any = None
 
     def hosts_container(self) -> ContainerClient:
-        """The container in which Azure's hosts, too, keep their locks and timer states."""
+        """Returns the container in which Azure's hosts keep their locks and timer states."""
         return self.container(HOSTS_CONTAINER)
 
     def container(self, name: str, connection: str = HOST_CONNECTION) -> ContainerClient:
@@ -87,11 +87,11 @@ class Storage:
         return self._blobs[connection].get_container_client(name)
 
     def queue(self, name: str, connection: str = HOST_CONNECTION) -> QueueClient:
-        """A queue whose messages are read as they are: the trigger decides what isn't base64."""
+        """Returns a queue client that doesn't decode messages: the trigger handles text that isn't base64."""
         return self._queue_service(connection).get_queue_client(name)
 
     async def send(self, queue: str, text: str, connection: str = HOST_CONNECTION) -> None:
-        """Puts a message, encoded as host.json says; creates the queue where it is missing, as Azure does."""
+        """Sends a message, encoded as host.json says; creates a missing queue, as Azure does."""
         client = self._queue_service(connection).get_queue_client(queue, message_encode_policy=self._encode)
         try:
             await client.send_message(text)

@@ -1,7 +1,7 @@
 """Drives azure_functions_runtime, the library that runs Python apps inside Azure's own worker.
 
-The library keeps its state in module globals, so a process has one app for good: starting the same folder again
-reuses what is indexed, another folder is refused. Async functions run in the caller's event loop, as in Azure.
+The library keeps its state in module globals, so a process can run only one app: starting the same folder again reuses
+its index, another folder is refused. Async functions run in the caller's event loop, as in Azure.
 """
 
 import contextvars
@@ -21,7 +21,7 @@ from local.functions_host.app.errors import FunctionFailedError, RefusalError
 from local.functions_host.app.functions import Function
 from local.functions_host.app.messages import ParameterBinding, RpcException, TypedData
 
-_runtime: Any = importlib.import_module("azure_functions_runtime")  # untyped: its surface is five coroutines
+_runtime: Any = importlib.import_module("azure_functions_runtime")  # untyped; its interface is five coroutines
 _LINES_SHOWN = 12
 
 invocation_id: contextvars.ContextVar[str | None] = _runtime.invocation_id_cv
@@ -29,7 +29,7 @@ invocation_id: contextvars.ContextVar[str | None] = _runtime.invocation_id_cv
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What the function sees as `context.retry_context`."""
+    """The value of `context.retry_context` in a function."""
 
     retry_count: int = 0
     max_retry_count: int = 0
@@ -52,7 +52,7 @@ class Worker:
         self.functions: dict[str, Function] = {}
 
     async def start(self) -> None:
-        """Imports and indexes the app; RefusalError with the worker's words where that fails."""
+        """Imports and indexes the app; raises RefusalError with the worker's message if that fails."""
         if not (self.app_dir / "function_app.py").exists():
             raise RefusalError(f"There is no function_app.py in {self.app_dir}.")
         _runtime.start_threadpool_executor()
@@ -68,7 +68,7 @@ class Worker:
     async def _index(self) -> None:
         sys.path.insert(0, str(self.app_dir))
         request = SimpleNamespace(capabilities={}, function_app_directory=str(self.app_dir))
-        with _Muted("azure.functions"):  # it logs the failure too, with all of sys.path
+        with _Muted("azure.functions"):  # it also logs the failure, with all of sys.path
             response = await _runtime.worker_init_request(
                 SimpleNamespace(
                     request=SimpleNamespace(worker_init_request=request),
@@ -88,7 +88,7 @@ class Worker:
         metadata: Mapping[str, TypedData] | None = None,
         attempt: Attempt | None = None,
     ) -> Result:
-        """Runs a function once; FunctionFailedError where it raised."""
+        """Runs a function once; raises FunctionFailedError if it raised."""
         identity = str(uuid.uuid4())
         token = invocation_id.set(identity)
         try:
@@ -100,7 +100,7 @@ class Worker:
         return Result(response.return_value, {one.name: one.data for one in response.output_data})
 
     def stop(self) -> None:
-        """Ends the thread pool of synchronous functions without waiting for what still runs in it."""
+        """Shuts down the thread pool of synchronous functions without waiting for running ones."""
         executor: ThreadPoolExecutor | None = _runtime.get_threadpool_executor()
         if executor:
             executor.shutdown(wait=False, cancel_futures=True)
@@ -133,7 +133,7 @@ def _import_failure(app_dir: Path, report: RpcException) -> str:
 
 
 class _Muted:
-    """Silences one logger for the length of a block."""
+    """Silences one logger within a block."""
 
     def __init__(self, name: str) -> None:
         self._logger = logging.getLogger(name)

@@ -1,7 +1,7 @@
 """Blob triggers with the source EventGrid: events at /runtime/webhooks/blobs, through a queue, to the function.
 
-No emulator of Event Grid is at hand, so the host emits the events itself: BlobCreated for each blob that appears after
-its start. Event Grid tells of nothing older either, nor of what is appended to a blob.
+No emulator of Event Grid is available, so the host emits the events: BlobCreated for each blob that appears after its
+start. Event Grid, too, sends no events for older blobs or for appended data.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ _LOG = logging.getLogger("host.blobs")
 
 
 class BlobListener:
-    """One function; its messages wait in a queue of the account that holds the blobs, as in Azure."""
+    """The listener of one function; messages wait in a queue of the blobs' account, as in Azure."""
 
     def __init__(
         self,
@@ -68,13 +68,13 @@ class BlobListener:
         await asyncio.gather(self._messages.listen(stopping), self._emit(stopping))
 
     async def accept(self, event: Mapping[str, Any]) -> None:
-        """Puts a BlobCreated of the function's container into its queue; others are passed over."""
+        """Queues a BlobCreated event of the function's container; ignores other events."""
         container, name = _place_of(str(event["data"]["url"]))
         if event["eventType"] == CREATED and container == self._container_name:
             await self.announce(name)
 
     async def announce(self, name: str) -> None:
-        """A message for a blob; none where it isn't there."""
+        """Queues a message for a blob; only logs a warning if the blob doesn't exist."""
         try:
             seen = await self._container.get_blob_client(name).get_blob_properties()
         except ResourceNotFoundError:
@@ -87,7 +87,7 @@ class BlobListener:
         try:
             content, metadata = await opened(self._container.get_blob_client(name), f"{self._container_name}/{name}")
         except ResourceNotFoundError:
-            return  # deleted meanwhile: nothing is left to be told of
+            return  # deleted meanwhile: nothing is left to process
         values = {"blobTrigger": f"{self._container_name}/{name}", "name": name}
         await self._invoker.run(self._function, TypedData(bytes=content), metadata=metadata, values=values)
 
@@ -108,7 +108,7 @@ class BlobListener:
                 continue
 
     async def _is_told(self, name: str) -> bool:
-        """False where storage refuses that, which holds up no other blob: it is tried again."""
+        """Returns whether the event was accepted; False if storage refuses, for a later try."""
         try:
             await self.accept(_created(self._container, name))
         except HttpResponseError as error:
@@ -124,13 +124,13 @@ class BlobListener:
 
 
 class BlobWebhook:
-    """Where Event Grid would send its events: `listeners` by the names of their functions."""
+    """The target of Event Grid's events; `listeners` are by the names of their functions."""
 
     def __init__(self, listeners: Mapping[str, BlobListener]) -> None:
         self._listeners = listeners
 
     async def answer(self, call: HttpCall) -> HttpReply:
-        """202 for events that a function will hear of; the handshake of a new subscription is answered at once."""
+        """Answers 202 for events passed to a function, and the validation handshake of a new subscription."""
         name = (call.url.query.get("functionName") or "").removeprefix("Host.Functions.")
         listener = self._listeners.get(name)
         if call.method != "POST" or listener is None:
@@ -148,7 +148,7 @@ class BlobWebhook:
 
 
 def message_of(function: Function, seen: BlobProperties) -> str:
-    """What a queue holds for a function about a blob, whoever found it."""
+    """Returns the queue message about a blob for a function."""
     message = {
         "Type": "BlobTrigger",
         "FunctionId": function.storage_name,
@@ -161,7 +161,7 @@ def message_of(function: Function, seen: BlobProperties) -> str:
 
 
 def told_by(text: str, *names: str) -> list[str]:
-    """What a message says under some names. Raises MessageError where it doesn't."""
+    """Returns the values of these names in a message. Raises MessageError if one is missing."""
     try:
         told = json.loads(text)
         found = [told[name] for name in names]
@@ -173,7 +173,7 @@ def told_by(text: str, *names: str) -> list[str]:
 
 
 def blob_metadata(uri: str, path: str, length: int) -> dict[str, TypedData]:
-    """What Azure's host tells of a blob, and in which of the worker's types."""
+    """Returns the trigger metadata of a blob in the worker types that Azure's host uses."""
     return {
         "BlobTrigger": TypedData(string=path),
         "Uri": TypedData(json=json.dumps(uri)),
@@ -183,10 +183,10 @@ def blob_metadata(uri: str, path: str, length: int) -> dict[str, TypedData]:
 
 
 async def opened(blob: BlobClient, path: str, etag: str | None = None) -> tuple[bytes, dict[str, TypedData]]:
-    """The whole blob, as Azure's host hands it to a function in another language than its own.
+    """Returns the whole blob and its metadata, as Azure's host passes it to out-of-process workers.
 
-    Raises BlobRefusedError, which is logged, AzureError: ResourceModifiedError where it isn't, or isn't any more,
-    what an ETag says.
+    Raises BlobRefusedError, which is logged, and AzureError: ResourceModifiedError if the blob no longer has the
+    `etag`.
     """
     condition: dict[str, Any] = {"etag": quoted(etag), "match_condition": MatchConditions.IfNotModified} if etag else {}
     try:
@@ -204,7 +204,7 @@ def _created(container: ContainerClient, name: str) -> dict[str, Any]:
 
 
 def _place_of(url: str) -> tuple[str, str]:
-    """Container and name of a blob's address; on this machine the account stands before them."""
+    """Returns container and name from a blob's address; local addresses have the account in front."""
     parts = urlsplit(url)
     path = unquote(parts.path).removeprefix("/")
     if parts.hostname in ("127.0.0.1", "localhost"):

@@ -1,7 +1,7 @@
-"""The path of a blob trigger: a container, and a pattern of the names of its blobs, matched as Azure's host does.
+"""The path of a blob trigger: a container and a pattern of blob names, matched as in Azure's host.
 
-`{name}` stands for any text, folders included, as much of it as there can be; `{{` and `}}` for a bracket. A path
-without a pattern is for all blobs of its container. What the brackets stand for is known to the function's bindings.
+`{name}` matches any text, including folders, greedily; `{{` and `}}` stand for single brackets. A path without a
+pattern matches all blobs of its container. The matched values are available to the function's bindings.
 """
 
 import re
@@ -14,14 +14,14 @@ _PARTS = re.compile(r"(\{\{|\}\})|\{([A-Za-z_]\w*)\}|([^{}]+)|(.)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class BlobPath:
-    """A container, and what blobs in it are called."""
+    """A container and a pattern of blob names."""
 
     container: str
     _pattern: re.Pattern[str]
 
     @classmethod
     def parse(cls, text: str) -> "BlobPath":
-        """Raises ValueError, with a sentence, where Azure's host wouldn't take it."""
+        """Parses a path. Raises ValueError with a sentence if Azure's host would refuse it."""
         container, _, names = text.partition("/")
         if not _CONTAINER.fullmatch(container):
             raise ValueError(f"'{container}' isn't a container's name (3 to 63 of a-z, 0-9 and single hyphens)")
@@ -34,7 +34,7 @@ class BlobPath:
         return cls(container, re.compile("".join(part.pattern for part in found)))
 
     def values(self, name: str) -> Mapping[str, str] | None:
-        """What the brackets stand for in a blob's name; None where the path isn't for it."""
+        """Returns the values in brackets for a blob's name; None if the path doesn't match."""
         found = self._pattern.fullmatch(name)
         return {key: value for key, value in found.groupdict().items() if key != "_"} if found else None
 

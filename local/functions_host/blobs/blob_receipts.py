@@ -1,7 +1,7 @@
-"""Receipts for blobs that functions were told of, in `azure-webjobs-hosts` and laid out as Azure's host does.
+"""Receipts of the blobs that functions were notified of, in `azure-webjobs-hosts`, laid out as by Azure's host.
 
-A receipt stands for a function, a blob and its ETag: with it the function was told of that very content, for good,
-whoever restarts. One that was begun and not completed, as its host died, has the function told again.
+A receipt covers a function, a blob and an ETag: once complete, no host notifies the function of this content again. An
+incomplete receipt, left by a host that died, leads to another notification.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ from azure.storage.blob.aio import BlobClient, BlobLeaseClient, ContainerClient
 from local.functions_host.app.functions import Function
 from local.functions_host.blobs.etags import quoted
 
-_INCOMPLETE = "Incomplete"  # metadata of a receipt, which loses it once the function was told
+_INCOMPLETE = "Incomplete"  # metadata of a receipt until the function was notified
 _LEASE = 30  # seconds
 _TAKEN = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.PRECONDITION_FAILED)
 
@@ -25,9 +25,9 @@ class Receipts:
         self._hosts, self._host_id = hosts, host_id
 
     async def once(self, function: Function, path: str, etag: str, tell: Callable[[], Awaitable[None]]) -> bool:
-        """Calls `tell` unless that was done for a blob `container/name` as of an ETag, with its quotes or without.
+        """Calls `tell` unless the receipt for blob `container/name` and ETag (quoted or not) is complete.
 
-        False where another host is about to: to be tried again. Raises AzureError.
+        Returns False if another host holds the receipt, to be retried. Raises AzureError.
         """
         name = f"blobreceipts/{self._host_id}/{function.storage_name}/{quoted(etag)}/{path}"
         receipt = self._hosts.get_blob_client(name)
@@ -45,7 +45,7 @@ class Receipts:
         return True
 
     async def _is_complete(self, receipt: BlobClient) -> bool:
-        """Makes the receipt where there is none."""
+        """Returns whether the receipt is complete; creates a missing one."""
         try:
             found = await receipt.get_blob_properties()
         except ResourceNotFoundError:
@@ -56,13 +56,13 @@ class Receipts:
     async def _create(self, receipt: BlobClient) -> None:
         try:
             await self._upload(receipt)
-        except ResourceNotFoundError:  # the container isn't there yet
+        except ResourceNotFoundError:  # the container doesn't exist
             with suppress(ResourceExistsError):
                 await self._hosts.create_container()
             await self._upload(receipt)
 
     async def _upload(self, receipt: BlobClient) -> None:
-        """Unless another host does."""
+        """Creates the receipt unless another host did."""
         metadata = {_INCOMPLETE: _INCOMPLETE}
         with suppress(ResourceExistsError, ResourceModifiedError):
             await receipt.upload_blob(b"", metadata=metadata, match_condition=MatchConditions.IfMissing)

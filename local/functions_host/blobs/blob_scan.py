@@ -1,9 +1,9 @@
-"""Blob triggers that scan their containers: a message for each blob that is new or changed, and the function for each.
+"""Blob triggers that scan their containers: each new or changed blob gets a message, and each message runs a function.
 
-As Azure's host does it, but for its look at the storage account's own logs: one host scans, under a lease; every host
-takes messages from one queue. A blob that has changed since its message was written is left to its next message. After
-so many failures (`poisonBlobThreshold`) the message goes to the queue of poison beside the blob. Azure scans every ten
-seconds; here it is two, as nobody pays for it. Flex Consumption knows no such triggers.
+This works as in Azure's host, without reading the storage account's logs. One host scans, under a lease; all hosts take
+messages from one queue. A message about an outdated version of a blob is dropped, as a later message follows. After
+`poisonBlobThreshold` failures the message moves to the poison queue of the blob's account. Azure scans every ten
+seconds; here it is two, as local scans cost nothing. Flex Consumption supports no such triggers.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _LOG = logging.getLogger("host.blobs")
 
 
 class BlobScan:
-    """All functions of an app whose triggers scan, by the paths of their triggers with settings filled in."""
+    """The scan for all functions with scanning triggers; each path has its settings filled in."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class BlobScan:
         await asyncio.gather(self._messages.listen(stopping), self._scan_in_turn(stopping))
 
     async def announce(self, function: Function, name: str) -> None:
-        """A message for a blob whatever its receipt says; none where it isn't there."""
+        """Queues a message for a blob regardless of its receipt; only logs a warning if the blob doesn't exist."""
         container = self._container(function)
         try:
             seen = await container.get_blob_client(name).get_blob_properties()
@@ -74,7 +74,7 @@ class BlobScan:
         await self._send(function, seen)
 
     async def _scan_in_turn(self, stopping: asyncio.Event) -> None:
-        """Scans while this host has the lease, until it is cancelled: a lease is given back as the last thing."""
+        """Scans while this host holds the lease, until cancelled; finally releases the lease."""
         while True:
             await self._lease.acquire()
             tasks = [asyncio.create_task(self._lease.keep()), asyncio.create_task(self._scan(stopping))]
@@ -99,10 +99,10 @@ class BlobScan:
                     _LOG.warning("the container %s can't be scanned: %s", one.container.container_name, error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), _SECONDS)
-        await asyncio.Event().wait()  # for ever: the listener is about to be cancelled
+        await asyncio.Event().wait()  # for ever: the listener will be cancelled
 
     async def _scan_one(self, one: ScannedContainer) -> None:
-        """Tells of blobs written no earlier than the last one seen; those that can't be told of now are found again."""
+        """Announces blobs written no earlier than the last known one; failed ones are retried in the next scan."""
         functions = self._of(one.container)
         left = [
             seen.last_modified
@@ -124,7 +124,7 @@ class BlobScan:
         return await self._receipts.once(function, where, seen.etag, lambda: self._send(function, seen))
 
     async def _is_told(self, function: Function, path: BlobPath, listed: BlobProperties) -> bool:
-        """The same; False also where storage refuses that, which holds up no other blob."""
+        """Announces a blob; returns False also if storage refuses, so that other blobs go on."""
         try:
             return await self._told(function, path, listed)
         except HttpResponseError as error:
@@ -153,7 +153,7 @@ class BlobScan:
         try:
             content, metadata = await opened(client, where, etag)
         except (ResourceNotFoundError, ResourceModifiedError):
-            return  # the scan tells of what it is now
+            return  # the scan announces the current version
         values = path.values(name) or {}
         metadata |= {key: TypedData(string=value) for key, value in values.items()}
         await self._invoker.run(

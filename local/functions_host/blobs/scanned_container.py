@@ -1,8 +1,8 @@
-"""How far a container was scanned for blobs: up to the time of the one that was written last, a scan before the last.
+"""The progress of scanning a container: up to the newest blob's time in the scan before the last.
 
-A list that is long in coming may miss a blob that was written meanwhile, and have one that was written after it. Such
-a blob is no older than what the list before it had, so the next scan begins there. It only spares looking for the
-receipts of older blobs, and is kept where Azure's host keeps it.
+A slow list may miss a blob written meanwhile and contain a later one. A missed blob is no older than the newest blob of
+the previous list, so the next scan begins there. This only saves reading receipts of older blobs; it is stored where
+Azure's host stores it.
 """
 
 import json
@@ -16,11 +16,11 @@ from azure.storage.blob.aio import ContainerClient
 
 from local.functions_host.blobs.container_blobs import blobs_of
 
-_EARLIER = timedelta(milliseconds=1)  # as times of blobs have whole seconds
+_EARLIER = timedelta(milliseconds=1)  # as blob times are in whole seconds
 
 
 class ScannedContainer:
-    """A container, and when the blob was written that the last whole scan of it but one found last."""
+    """A container and the write time of the newest blob in the last complete scan but one."""
 
     def __init__(self, container: ContainerClient, hosts: ContainerClient, host_id: str) -> None:
         self.container = container
@@ -30,7 +30,7 @@ class ScannedContainer:
         self._newest: datetime | None = None
 
     async def written_lately(self) -> list[BlobProperties]:
-        """Times have whole seconds, so the blobs of the second from which on they count are among them.
+        """Returns the blobs written since the last position, including those of the same second.
 
         Raises AzureError.
         """
@@ -43,9 +43,9 @@ class ScannedContainer:
         return [blob for blob in listed if blob.last_modified >= since]
 
     async def remember(self, left: Iterable[datetime]) -> None:
-        """The next scan begins with what is `left`, or else with what the list before this one had last.
+        """Moves the position to the oldest of `left`, or at most to the newest blob of the previous list.
 
-        After the first list it begins where that did: a blob that it missed may be older than all that is left.
+        The first list doesn't move it: a blob that this list missed may be older than all in `left`.
         """
         if self._before is None:
             return
@@ -61,7 +61,7 @@ class _ScanMemory:
         self._hosts, self._blob = hosts, hosts.get_blob_client(name)
 
     async def load(self) -> datetime:
-        """The beginning of time where nothing is known. Raises AzureError."""
+        """Returns the stored position, or the minimal time if there is none. Raises AzureError."""
         try:
             text = await (await self._blob.download_blob()).readall()
             return datetime.fromisoformat(json.loads(text)["LatestScan"]).astimezone(UTC)
@@ -69,7 +69,7 @@ class _ScanMemory:
             return datetime.min.replace(tzinfo=UTC)
 
     async def save(self, latest: datetime) -> None:
-        """As well as can be: without it a restart looks at more receipts."""
+        """Stores the position; ignores errors, as without it a restart only reads more receipts."""
         text = json.dumps({"LatestScan": (latest - _EARLIER).isoformat()})
         with suppress(ResourceExistsError, AzureError):
             await self._hosts.create_container()

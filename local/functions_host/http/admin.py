@@ -1,4 +1,4 @@
-"""The part of Azure's admin surface that a developer uses: list the functions, run one now, ask the host how it is."""
+"""The part of Azure's admin API that developers use: list functions, run one now, get the host's status."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ _FUNCTIONS = "/admin/functions"
 
 class Admin:
     def __init__(self, functions: Mapping[str, Function], host_id: str, start: Callable[[Function, str], None]) -> None:
-        """`start` runs a function that has no HTTP trigger, with a text as its input, and doesn't wait for it."""
+        """`start` runs a function without HTTP trigger, with a text as its input, and doesn't wait for it."""
         self._functions, self._host_id, self._start = functions, host_id, start
 
     def answer(self, call: HttpCall) -> HttpReply:

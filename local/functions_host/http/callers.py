@@ -1,8 +1,8 @@
-"""Which requests this machine's host takes at all. Pure.
+"""Decides which requests the host accepts. Pure.
 
 A name that points to 127.0.0.1 makes any web page same-origin with this host (DNS rebinding), and a page of another
-site may post here without reading the answer. Azure's front end answers only to its own host names; this host answers
-only to names of this machine, and takes nothing that changes something from a page of another origin.
+site may post here without reading the answer. Azure's front end answers only to its own host names. This host answers
+only to names of this machine, and refuses modifying requests from pages of another origin.
 """
 
 import re
@@ -17,14 +17,14 @@ _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 @dataclass(frozen=True, slots=True)
 class Callers:
-    """`address` is what the host listens on: its own name, too, where somebody gave another than loopback."""
+    """The check; `address` is the address that the host listens on, accepted as a host name besides loopback."""
 
     address: str = ""
 
     def refusal(self, method: str, hosts: Sequence[str], origin: str | None) -> str | None:
-        """Why a request isn't taken, as a sentence; None where it is.
+        """Returns the reason why a request is refused, as a sentence; None if it is accepted.
 
-        `hosts` are all that the request was addressed to: the values of `Host` and the authority of an absolute target.
+        `hosts` are all addressed hosts: the values of `Host` and the authority of an absolute target.
         """
         if not hosts or not all(map(self._is_own, hosts)):
             return (

@@ -1,7 +1,7 @@
 """HTTP between the network and the worker, without a socket: a call in, a reply out.
 
-The rules are those of Azure's host: header names in lower case, repeated headers and query parameters joined by
-commas, empty query values dropped, a body only where there is one.
+The rules are those of Azure's host: lower-case header names, repeated headers and query parameters joined by commas,
+empty query values dropped, and a body only if the request has one.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +22,7 @@ _SAME_SITE = {1: "Lax", 2: "Strict", 3: "None"}
 
 @dataclass(frozen=True, slots=True)
 class HttpCall:
-    """`url` is absolute; `body` is empty where the request had no Content-Length."""
+    """A request; `url` is absolute, `body` is empty without a Content-Length."""
 
     method: str
     url: URL
@@ -31,7 +31,7 @@ class HttpCall:
 
     @property
     def path(self) -> str:
-        """Decoded as Azure's web server does: everything but an escaped slash, which would change the segments."""
+        """The decoded path, as by Azure's web server: escaped slashes stay, as they would change the segments."""
         return self.url.path_safe.replace("%25", "%")
 
 
@@ -49,12 +49,12 @@ class HttpFunctions:
         self.table = routes
 
     def find(self, call: HttpCall) -> tuple[Function, Match] | None:
-        """None is a 404, for a wrong method too."""
+        """Returns the function and match, or None for a 404, also for a wrong method."""
         match = self.table.find(call.method.upper(), call.path)
         return (self._functions[match.function], match) if match else None
 
     async def answer(self, call: HttpCall, function: Function, match: Match) -> HttpReply:
-        """A function that fails answers 500 with no body; the log has the reason."""
+        """Runs the function; a failure answers 500 without a body, and the log has the reason."""
         try:
             trigger = TypedData(http=request_message(call, match.parameters))
             result = await self._invoker.run(function, trigger, values=match.parameters)

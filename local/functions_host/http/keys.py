@@ -1,4 +1,4 @@
-"""Who may call what: function keys as in Azure when asked for, and the admin surface."""
+"""Access rules: optional function keys as in Azure, and the admin API."""
 
 import hmac
 import ipaddress
@@ -12,10 +12,9 @@ from local.functions_host.app.errors import RefusalError
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Without `checked` every function is open, as `func start` has it, and admin answers this machine only.
+    """The keys. Unless `checked`, all functions are open, as with `func start`, and admin answers only this machine.
 
-    The webhook of blob events asks for `system` or `master` all the same, as Azure does; where neither is set it is
-    closed.
+    The webhook of blob events always requires `system` or `master`, as in Azure; if neither is set, it is closed.
     """
 
     function: str = ""
@@ -25,7 +24,7 @@ class Keys:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], *, checked: bool) -> "Keys":
-        """`checked`: functions ask for the keys of their levels. RefusalError where there are none."""
+        """Reads the keys; with `checked`, functions require them. Raises RefusalError if none are set."""
         keys = cls(
             environment.get("LOCAL_FUNCTION_KEY", ""),
             environment.get("LOCAL_MASTER_KEY", ""),
@@ -37,17 +36,17 @@ class Keys:
         return keys
 
     def admit(self, level: str, headers: Mapping[str, str], url: URL) -> bool:
-        """A key comes in the header x-functions-key or as ?code=. The master key opens every level."""
+        """Returns whether a function accepts the key in x-functions-key or ?code=. The master key opens every level."""
         if level == "ANONYMOUS" or not self.checked:
             return True
         return _is_given(headers, url, self.master, *([] if level == "ADMIN" else [self.function]))
 
     def admit_webhook(self, headers: Mapping[str, str], url: URL) -> bool:
-        """Azure asks for the system key `blobs_extension` whatever the method is."""
+        """Returns whether the key opens the webhook; Azure requires the system key `blobs_extension` for any method."""
         return _is_given(headers, url, self.master, self.system)
 
     def admit_admin(self, headers: Mapping[str, str], url: URL, peer: str | None) -> bool:
-        """Also refuses pages of other sites, reading ones, too."""
+        """Returns whether admin accepts the request; pages of other sites may not even read."""
         origin = headers.get("origin")
         if origin and origin != str(url.origin()):
             return False

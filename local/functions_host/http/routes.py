@@ -1,8 +1,8 @@
-"""Route templates of HTTP functions and which of them serves a request. Pure.
+"""Route templates of HTTP functions, and the choice of the route for a request. Pure.
 
 The templates are ASP.NET's, as far as Azure documents them for functions: literals, {x}, {x?}, {x=default}, {*x} and
-{x:constraint}. A literal beats a constrained parameter, that a plain one, and that a catch-all; a function whose
-methods don't fit is no candidate, so that the next one, or nobody (404), answers.
+{x:constraint}. A literal ranks before a constrained parameter, then a plain one, then a catch-all. A function that
+doesn't support the method is no candidate, so that the next one, or nobody (404), answers.
 """
 
 import re
@@ -33,7 +33,7 @@ type Rule = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A function's route with the prefix already on it. No methods: every method."""
+    """A function's route, including the prefix. An empty `methods` means every method."""
 
     function: str
     template: str
@@ -45,7 +45,7 @@ class Route:
 
     @classmethod
     def parse(cls, function: str, template: str, methods: Iterable[str]) -> "Route":
-        """ValueError where the template isn't one."""
+        """Parses a template; raises ValueError if it is invalid."""
         template = template.strip("/")
         segments = template.split("/")
         parameters = list(_PARAMETER.finditer(template))
@@ -60,7 +60,7 @@ class Route:
         )
 
     def match(self, path: str) -> dict[str, str] | None:
-        """The parameters in a path, or None where the path isn't this route's."""
+        """Returns the parameters in a path, or None if the path doesn't match."""
         found = self.pattern.fullmatch(path)
         if found is None:
             return None
@@ -70,7 +70,7 @@ class Route:
 
     @property
     def shape(self) -> str:
-        """The template without the names of its parameters: routes of one shape compete for the same requests."""
+        """The template without parameter names: routes of one shape compete for the same requests."""
         return _PARAMETER.sub(lambda one: f"{{{one['star']}{one['rules']}}}", self.template).lower()
 
 

@@ -1,1 +1,1 @@
-"""Queue triggers: claims, retries and poison."""
+"""Queue triggers: claims, retries and poison messages."""

@@ -1,4 +1,4 @@
-"""The hold on one message while a function works on it: renewed in time, and known to be lost when it is."""
+"""The claim on one message while a function processes it: renewed in time, and marked when lost."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ _CLIENT_ERRORS = range(400, 500)
 
 
 class Claim:
-    """Inside `async with` the message stays hidden from others, unless `lost`."""
+    """A claim; inside `async with` the message stays hidden from other consumers, unless `lost`."""
 
     def __init__(self, queue: QueueClient, message: QueueMessage, duration: timedelta) -> None:
         self._queue, self._message, self._duration = queue, message, duration
@@ -29,13 +29,13 @@ class Claim:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Lets a renewal under way finish: cut off, it may have changed the pop receipt unseen."""
+        """Waits for a running renewal: a cancelled one might have changed the pop receipt unnoticed."""
         self._end.set()
         if self._renewal:
             await self._renewal
 
     async def give_back(self, after: timedelta) -> None:
-        """Shows the message again after a while; at worst it shows when the claim runs out."""
+        """Makes the message visible after a delay; if that fails, it becomes visible when the claim expires."""
         with suppress(AzureError):
             if not self.lost:
                 await self._update(after)
@@ -56,7 +56,7 @@ class Claim:
             except HttpResponseError as error:
                 self._tell_loss(error)
             except AzureError:
-                continue  # storage is away: the next renewal may find it
+                continue  # storage doesn't answer: the next renewal may succeed
 
     async def _update(self, hidden_for: timedelta) -> None:
         updated = await self._queue.update_message(
@@ -65,7 +65,7 @@ class Claim:
         self._pop_receipt = updated.pop_receipt
 
     def _tell_loss(self, error: HttpResponseError) -> None:
-        """404 or 400: someone else claimed, changed or deleted the message. A 5xx says nothing about it."""
+        """A 4xx means that another consumer claimed, changed or deleted the message. A 5xx doesn't."""
         if error.status_code in _CLIENT_ERRORS:
             self.lost = True
             _LOG.warning("message %s isn't ours any more: %s", self._message.id, error.reason)

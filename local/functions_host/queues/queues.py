@@ -1,8 +1,8 @@
-"""Queue triggers: messages claimed in batches, claims renewed, failures retried and then put aside as poison.
+"""Queue triggers: claims messages in batches, renews claims, retries failures, and moves poison messages.
 
-Azure claims a message for ten minutes. Here it is 30 seconds, renewed every ten: after a host was killed its messages
-should not stay hidden for long. Likewise an idle queue is looked at every two seconds at the latest, whatever
-maxPollingInterval says beyond that: the default minute saves money in Azure, and here it would only cost patience.
+Azure claims a message for ten minutes. Here it is 30 seconds, renewed every ten, so that messages of a killed host
+reappear soon. Likewise an idle queue is polled at least every two seconds, even if maxPollingInterval is longer: the
+default minute saves money in Azure and would only cost time here.
 """
 
 import asyncio
@@ -41,10 +41,10 @@ class QueueListener:
         in_flight: InFlight,
         claim_for: timedelta = timedelta(seconds=30),
     ) -> None:
-        """`work` gets a message and its decoded text; TryFailedError from it counts as a failed try.
+        """`work` gets a message and its decoded text; a TryFailedError counts as a failed try.
 
-        After MessageError there is no other try. A queue of poison has no `poison` of its own, as in Azure: what fails
-        there stays hidden until its claim ends.
+        After a MessageError there is no retry. As in Azure, a poison queue has no `poison` queue of its own: a message
+        that fails there stays hidden until its claim ends.
         """
         self._queue, self._poison, self._work = queue, poison, work
         self._options, self._in_flight, self._claim_for = options, in_flight, claim_for
@@ -52,7 +52,7 @@ class QueueListener:
         self._away = False
 
     async def listen(self, stopping: asyncio.Event) -> None:
-        """Returns soon after `stopping` is set; what is claimed by then goes on as work in flight."""
+        """Returns soon after `stopping` is set; messages claimed by then continue as in-flight work."""
         longest = min(self._options.max_polling_interval.total_seconds(), _LONGEST_WAIT)
         wait = _SHORTEST_WAIT
         while not stopping.is_set():
@@ -70,7 +70,7 @@ class QueueListener:
                 wait = min(longest, wait * 2)
 
     async def _receive(self) -> list[QueueMessage]:
-        """A batch, or nothing: also where the queue is new or storage is away."""
+        """Returns a batch; nothing if the queue is new or storage doesn't answer."""
         size = self._options.batch_size
         pages = self._queue.receive_messages(
             messages_per_page=size, max_messages=size, visibility_timeout=int(self._claim_for.total_seconds())
@@ -115,7 +115,7 @@ class QueueListener:
             _LOG.warning("message %s couldn't be settled and will come back: %s", message.id, error)
 
     async def _try(self, message: QueueMessage) -> bool | None:
-        """True: done. False: to be tried again. None: no use in trying again."""
+        """Returns True if done, False for a retry, None if no retry can succeed."""
         text = decode(message.content, base64_encoded=self._options.base64)
         if text is None:
             _LOG.error("message %s of %s isn't base64 text", message.id, self._queue.queue_name)
@@ -150,7 +150,7 @@ async def _bury(message: QueueMessage, poison: QueueClient) -> None:
 
 
 def decode(content: str, *, base64_encoded: bool) -> str | None:
-    """A message's text, or None where it isn't what host.json's messageEncoding says."""
+    """Returns a message's text, or None if it doesn't match host.json's messageEncoding."""
     if not base64_encoded:
         return content
     try:

@@ -1,1 +1,1 @@
-"""Timer triggers: schedules, the lease of the host that fires them, and when each ran."""
+"""Timer triggers: schedules, the lease of the host that fires them, and the time of the last run."""

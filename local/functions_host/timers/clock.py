@@ -1,6 +1,6 @@
-"""The time that timers follow: the machine's, or the virtual one of the Batch emulator.
+"""The time that timers follow: the machine's, or the virtual time of the Batch emulator.
 
-Only timers look here. Leases and message claims always use real time, because storage does.
+Only timers use it. Leases and message claims always use real time, because storage does.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from local.functions_host.app.errors import RefusalError
 _LOG = logging.getLogger("host.clock")
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _STEPPED_POLL = 0.05
-_LONGEST_SLEEP = 60.0  # the machine may sleep or have its clock set meanwhile
+_LONGEST_SLEEP = 60.0  # seconds; the machine may be suspended or its clock set meanwhile
 _LIVE_POLL = 1.0
 _OUTAGE_POLL = 0.5
 _TIMEOUT = ClientTimeout(total=5)
@@ -29,7 +29,7 @@ class Clock(Protocol):
     async def now(self) -> datetime: ...
 
     async def sleep_until(self, moment: datetime) -> bool:
-        """Returns at `moment` with True, or with False once time has been set back: plans must be made anew."""
+        """Returns True at `moment`, or False after time was set back, so that the caller plans again."""
         ...
 
     async def close(self) -> None: ...
@@ -57,7 +57,7 @@ class _Reading:
 
 
 class EmulatorClock:
-    """Follows `GET /_emulator/clock`. In live mode that is real time, so it is only looked at now and then."""
+    """Follows `GET /_emulator/clock`. In live mode that is real time, so it is polled only every second."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -87,7 +87,7 @@ class EmulatorClock:
             await self._session.close()
 
     async def _read(self) -> _Reading:
-        """Waits as long as the emulator is away: without it there is no time."""
+        """Returns the time; waits while the emulator doesn't answer, as there is no other source."""
         self._session = self._session or ClientSession(timeout=_TIMEOUT)
         while True:
             with contextlib.suppress(ClientError, TimeoutError, ValueError, KeyError, TypeError):

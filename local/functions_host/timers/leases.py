@@ -1,7 +1,7 @@
 """A lease on a blob that makes one of several hosts the holder of a timer.
 
-Azure takes it for 60 seconds. Here it is 15, the shortest that storage grants: after a host was killed the next one
-should not stand still for a minute. Real time always, whatever the timers' clock says.
+Azure's lease lasts 60 seconds. Here it is 15, the shortest that storage grants, so that a killed host's timers resume
+sooner. It always uses real time, independent of the timers' clock.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _CLIENT_ERRORS = range(400, 500)
 
 class SingletonLease:
     def __init__(self, container: ContainerClient, blob: str, owner: str) -> None:
-        """`owner` is what the lease is for, for people who read the log."""
+        """`owner` names the purpose of the lease in the log."""
         self._container, self._blob, self._owner = container, blob, owner
         self._lease: BlobLeaseClient | None = None
         self._waiting_for = ""
@@ -32,7 +32,7 @@ class SingletonLease:
         return self._lease is not None
 
     async def acquire(self) -> None:
-        """Tries until it has the lease, whether another host holds it or storage is away; says why once."""
+        """Retries until it has the lease, even if another host holds it or storage fails; logs each reason once."""
         while self._lease is None:
             try:
                 self._lease = await self._try()
@@ -48,7 +48,7 @@ class SingletonLease:
         self._waiting_for = ""
 
     async def keep(self) -> None:
-        """Renews, and returns when the lease is lost: taken, broken, or not renewed within its life."""
+        """Renews the lease; returns when it is lost: taken, broken, or not renewed in time."""
         good_until = time.monotonic() + _SECONDS
         while self._lease and time.monotonic() + _RENEW < good_until:
             await asyncio.sleep(_RENEW)

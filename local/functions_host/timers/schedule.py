@@ -1,6 +1,6 @@
-"""When a timer is due: NCRONTAB ({second} {minute} {hour} {day} {month} {day of week}, all must match) or a TimeSpan.
+"""Due times of timers: NCRONTAB ({second} {minute} {hour} {day} {month} {day of week}, all must match) or a TimeSpan.
 
-Pure. Times are aware UTC datetimes; what NCRONTAB can't express, and what never occurs, is a ValueError.
+Pure. Times are aware UTC datetimes. A malformed schedule, or one that never occurs, is a ValueError.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from local.functions_host.app.settings import time_span
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-_HORIZON = timedelta(days=366 * 8 + 2)  # the 29th of February can be 8 years off
+_HORIZON = timedelta(days=366 * 8 + 2)  # the next 29th of February can be 8 years off
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Cron:
     weekdays: frozenset[int]
 
     def next_after(self, moment: datetime) -> datetime:
-        """The first due time later than `moment`; ValueError where there is none."""
+        """Returns the first due time after `moment`; raises ValueError if there is none."""
         at = moment.replace(microsecond=0) + timedelta(seconds=1)
         limit = at + _HORIZON
         while at < limit:
@@ -78,7 +78,7 @@ class Cron:
         raise ValueError(f"'{self.text}' never occurs")
 
     def _skip(self, at: datetime) -> datetime:
-        """`at` where it is due, else the start of the next month, day, hour, minute or second that may be."""
+        """Returns `at` if it is due, else the start of the next month, day, hour, minute or second that may be."""
         if at.month not in self.months:
             return (at.replace(day=1, hour=0, minute=0, second=0) + timedelta(days=32)).replace(day=1)
         if at.day not in self.days or at.isoweekday() % 7 not in self.weekdays:
@@ -91,7 +91,7 @@ class Cron:
 
     @property
     def monitored(self) -> bool:
-        """Azure remembers the last run only of timers that fire at most once a minute."""
+        """Whether the last run is stored: Azure does so only for timers that fire at most once a minute."""
         return len(self.seconds) == 1
 
 

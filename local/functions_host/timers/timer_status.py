@@ -1,4 +1,4 @@
-"""What host storage remembers of a timer: when it last ran and when it is due, under Azure's names."""
+"""The state of a timer in host storage: its last run and next due time, under Azure's names."""
 
 import json
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class TimerStatus:
-    """`last` is NEVER for a timer that hasn't run; `updated` is the time `next` was computed from."""
+    """`last` is NEVER before the first run; `updated` is the time from which `next` was computed."""
 
     last: datetime
     next: datetime
@@ -30,10 +30,10 @@ class TimerStatus:
 
 
 def plan(remembered: TimerStatus | None, schedule: Schedule, now: datetime) -> TimerStatus:
-    """What to go by at start. Its `next` lies in the past where a run was missed.
+    """Returns the status at start. Its `next` lies in the past if a run was missed.
 
-    Azure's rule: a run counts as missed only if it was due under the schedule of today; a schedule that changed since
-    is planned anew. So is a status from the future, which a virtual clock leaves behind when it is set back.
+    As in Azure, a run counts as missed only if it was due under the current schedule; after a change of the schedule,
+    planning starts afresh. The same holds for a status from the future, which remains when a virtual clock is set back.
     """
     fresh = TimerStatus(last=NEVER, next=schedule.next_after(now), updated=now)
     if remembered is None or remembered.updated > now:

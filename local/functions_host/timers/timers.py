@@ -1,7 +1,7 @@
-"""Timer triggers: of all hosts one fires a timer, one run at a time, and remembers it.
+"""Timer triggers: one of all hosts fires a timer, one run at a time, and stores its status.
 
-A clock that jumps over several due times, or a run that outlasts some, gives one run, as in Azure. Timers that fire
-more often than once a minute are not remembered, so they are never past due.
+Several due times passed by a clock jump or during a run give one run, as in Azure. The status of timers that fire more
+than once a minute isn't stored, so they are never past due.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class TimerListener:
         self._one_run = asyncio.Lock()
 
     async def listen(self, stopping: asyncio.Event) -> None:
-        """Until cancelled. Once `stopping` is set nothing fires any more, but the lease is kept till the end."""
+        """Runs until cancelled. Once `stopping` is set no timer fires, but the lease is kept until the end."""
         while True:
             await self._lease.acquire()
             tasks = {asyncio.create_task(self._lease.keep()), asyncio.create_task(self._keep_time(stopping))}
@@ -59,12 +59,12 @@ class TimerListener:
                 task.result()
 
     async def run_now(self) -> None:
-        """On demand: not a scheduled run, so nothing is remembered of it."""
+        """Runs the function on demand; this is no scheduled run, so no status is stored."""
         async with self._one_run:
             await self._run(timer_message(None, past_due=False))
 
     async def _keep_time(self, stopping: asyncio.Event) -> None:
-        async with self._one_run:  # one that began before the lease was lost may still be under way
+        async with self._one_run:  # a run from before the lease was lost may still be active
             status = plan(await self._load(), self._schedule, await self._clock.now())
             await self._save(status)
         if status.next < await self._clock.now():
@@ -78,9 +78,9 @@ class TimerListener:
                 status = plan(None, self._schedule, await self._clock.now())
 
     async def _fire(self, status: TimerStatus, stopping: asyncio.Event, *, past_due: bool) -> TimerStatus:
-        """The run is a task of its own, so that losing the lease doesn't cut it off."""
+        """Fires in a separate task, so that losing the lease doesn't cancel the run."""
         if stopping.is_set():
-            await asyncio.Event().wait()  # for ever: the listener is about to be cancelled
+            await asyncio.Event().wait()  # for ever: the listener will be cancelled
         return await asyncio.shield(self._in_flight.start(self._scheduled_run(status, past_due=past_due)))
 
     async def _scheduled_run(self, status: TimerStatus, *, past_due: bool) -> TimerStatus:
@@ -93,7 +93,7 @@ class TimerListener:
             return following
 
     async def _run(self, message: TypedData) -> None:
-        with contextlib.suppress(FunctionFailedError):  # logged; a failure never stops the schedule
+        with contextlib.suppress(FunctionFailedError):  # already logged; a failure never stops the schedule
             await self._invoker.run(self._function, message)
 
     async def _load(self) -> TimerStatus | None:
