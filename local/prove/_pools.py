@@ -1,9 +1,9 @@
-"""What the API says of pools against the truth, while the emulator is paused."""
+"""Compares pools in the API with the truth, while the emulator is paused."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# vCPUs of the sizes that scenarios use, from the pages of their series.
+# vCPUs of the scenarios' VM sizes, from the documentation of their series.
 _VCPUS = {
     "standard_d2s_v5": 2,
     "standard_d4s_v5": 4,
@@ -16,7 +16,7 @@ _NO_MACHINE = {"preempted", "deallocated"}
 
 
 def pool_differences(shown: Mapping[str, Any], truth: Mapping[str, Any]) -> Iterator[str]:
-    """Every figure of a pool that differs, in words."""
+    """Yields a sentence for every pool figure that differs."""
     yield from (f"pool {name}: not shown" for name in truth.keys() - shown.keys())
     yield from (f"pool {name}: shown, but it doesn't exist" for name in shown.keys() - truth.keys())
     for name in sorted(truth.keys() & shown.keys()):
@@ -30,7 +30,7 @@ def pool_differences(shown: Mapping[str, Any], truth: Mapping[str, Any]) -> Iter
 
 
 def figures_of(pool: Mapping[str, Any]) -> dict[str, Any]:
-    """What the API says of a pool, by name."""
+    """Returns the figures of a pool in the API, by name."""
     slots, cores = pool["slots"] or {}, pool["cores"] or {}
     return {
         "nodes": pool["nodeCounts"],
@@ -44,7 +44,7 @@ def figures_of(pool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def true_figures_of(pool: Mapping[str, Any], truth: Mapping[str, Any]) -> dict[str, Any]:
-    """The same by the truth; `pool` tells its size and slots."""
+    """Returns the true figures; `pool` provides the VM size and slots."""
     vcpus = _VCPUS[pool["vmSize"]]
     return {
         "nodes": truth["nodes"],

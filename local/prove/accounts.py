@@ -1,8 +1,8 @@
-"""Proves that accounts don't get into each other's way: 50 accounts, 8 of which fail, each in a way of its own.
+"""Proves that failing accounts don't affect others: 50 accounts, 8 of which fail, each in a different way.
 
-Starts its own storage, Batch emulator and functions host on free ports. The accounts that fail are reached through
-fronts that pass requests on at first. Then the fronts begin to fail, and every job of every healthy account is looked
-at through the API: its counts must never be older than two intervals (and the second to which `Date` is rounded).
+Starts its own storage, Batch emulator and functions host on free ports. The failing accounts are reached through fronts
+that first pass requests on. Then the fronts begin to fail, and the API is polled for every job of every healthy
+account. Counts must never be older than two intervals, plus the second to which `Date` is rounded.
 """
 
 import argparse
@@ -40,7 +40,7 @@ _LOGS = HERE.logs / "prove-accounts"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is proved; durations in seconds."""
+    """The parameters of a run; durations in seconds."""
 
     accounts: int
     jobs: int
@@ -55,14 +55,14 @@ class Plan:
         return 2 * self.interval + _GRANULARITY
 
     def names(self) -> tuple[list[str], list[str]]:
-        """Healthy accounts, failing ones."""
+        """Returns the names of healthy and of failing accounts."""
         healthy = [f"good{number:02}" for number in range(self.accounts - len(WAYS))]
         return healthy, [f"bad{number}" for number in range(len(WAYS))]
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the app says of a failing account; `problem` is None where it names the cause as it should."""
+    """The app's reason for a failing account; `problem` is None if it names the cause."""
 
     way: str
     reason: str
@@ -70,7 +70,7 @@ class Said:
 
 
 async def prove(plan: Plan, children: Children, say: Callable[[str], None]) -> tuple[str, bool]:
-    """The report, and whether all is as it should be."""
+    """Returns the report and whether the proof holds."""
     async with ClientSession(timeout=ClientTimeout(total=60)) as session, contextlib.AsyncExitStack() as stack:
         healthy, failing = plan.names()
         keys = {name: fresh_key() for name in (*healthy, *failing)}
@@ -130,7 +130,7 @@ async def _start_host(
 
 
 async def _first_reads(session: ClientSession, api: str, accounts: Sequence[str], plan: Plan) -> float:
-    """Waits until every job has counts; how long that took. Raises TimeoutError."""
+    """Waits until every job has counts; returns the seconds that took. Raises TimeoutError."""
     time = asyncio.get_running_loop().time
     began = time()
     left = list(accounts)
@@ -166,7 +166,7 @@ async def _watch(
 
 
 async def _said(session: ClientSession, api: str, ways: dict[str, str]) -> list[Said]:
-    """What account, jobs and health say of each failing account."""
+    """Returns the reasons that account, jobs and health give for each failing account."""
     async with session.get(f"{api}/health") as answer:
         problems: list[str] = (await answer.json())["problems"]
     found = []
@@ -217,7 +217,7 @@ def _report(plan: Plan, freshness: Freshness, said: list[Said], added: int) -> t
 
 
 def _load() -> str:
-    """Runnable programs over the last minutes: counts grow older where others take the processors."""
+    """Returns the load averages: counts grow older if other programs use the processors."""
     return " ".join(f"{load:.1f}" for load in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
 
 

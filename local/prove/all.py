@@ -1,7 +1,7 @@
-"""Runs every long proof in turn and prints one table: whether each held, how long it took, commit, date.
+"""Runs every long proof in turn and prints one table: whether each held, its duration, commit and date.
 
-The exit code is 1 where one doesn't hold. All together take hours, the soak alone two; `counts` is left out, as it
-needs a stack that runs already. With `--write` each proof writes its section of docs/proofs.md, and this its table.
+The exit code is 1 if a proof fails. All together take hours, the soak alone two; `counts` is left out, as it needs a
+running stack. With `--write` each proof writes its section of docs/proofs.md, and this program its table.
 """
 
 import argparse
@@ -27,7 +27,7 @@ _HEADER = ("proof", "figure", "bar", "ok", "commit", "date")
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A proof that ended with a code after some minutes."""
+    """The exit code and duration of a proof."""
 
     name: str
     code: int
@@ -39,7 +39,7 @@ class Proof:
 
 
 def names() -> list[str]:
-    """All that can run here, the longest last."""
+    """Returns all proofs that can run here, the longest last."""
     found = [name for name in script_names(HERE.root / "local/prove") if name not in _NOT_ALONE]
     return sorted(found, key=lambda name: name == _LAST)
 
@@ -55,7 +55,7 @@ def run(name: str, *, write: bool) -> Proof:
 
 
 def summary(proofs: Sequence[Proof], commit: str, date: str) -> str:
-    """One table of all proofs."""
+    """Returns one table of all proofs."""
     return markdown(
         _HEADER,
         [

@@ -1,11 +1,10 @@
-"""Proves that a store is backed up while polls go on, and comes back in empty storage with every answer equal.
+"""Proves that a backup during polls can be restored to empty storage with all answers equal.
 
-It starts a stack of its own: Azurite, the Batch emulator, a host that polls while tasks run. The history and the events
-of months are put into the tables beforehand, as the app writes them. `dev.py backup` is killed by `kill -9` on its way
-and goes on; `dev.py restore` writes to another, empty Azurite, where a second host that doesn't poll answers. All that
-the first host answered alike before and after the backup, the second has to answer alike; counts that moved meanwhile
-have to be those that the first host gave as of the same moment. Then the emulator is paused, and the second host polls:
-all counts have to be the truth.
+It starts its own stack: Azurite, the Batch emulator, and a host that polls while tasks run. Months of history and
+events are stored first, as the app writes them. `dev.py backup` is killed by `kill -9` and resumed; `dev.py restore`
+writes to another, empty Azurite, where a second host answers without polling. Answers of the first host that are equal
+before and after the backup must be equal on the second. Counts that changed meanwhile must be those that the first host
+gave as of the same moment. Then the emulator is paused, the second host polls, and all counts must be true.
 """
 
 import argparse
@@ -37,7 +36,7 @@ from tests.backup.seeding import seed
 MEASURED_PATHS = ("local/backup", "shared/stores")
 _LOGS = HERE.logs / "backup"
 _PATIENCE = 3600.0  # seconds
-_NODES_START = 20.0  # seconds, until the pool's nodes run tasks
+_NODES_START = 20.0  # seconds until the pool's nodes run tasks
 _MAX_MEMORY_MB = 400
 
 
@@ -65,7 +64,7 @@ def main() -> int:
 
 
 class _Proof:
-    """Two storages, one emulator, and a host on each storage."""
+    """The proof: two storages, one emulator, and a host on each storage."""
 
     def __init__(self, stack: ExitStack, options: argparse.Namespace, judged: Judged) -> None:
         self._options, self._judged = options, judged
@@ -107,7 +106,7 @@ class _Proof:
         time.sleep(_NODES_START)
 
     def _copy(self) -> None:
-        """A backup that is killed on its way and goes on, and the restore."""
+        """Runs a backup that is killed and resumed, and the restore."""
         judged, storage = self._judged, self._storage
         killed = run_command("backup", storage, storage, kill_after=("tasks:",))
         judged.lines.append(("killed by `kill -9`", f"after {killed.seconds:.1f} s"))
@@ -135,7 +134,7 @@ class _Proof:
         )
 
     def _wait_for_truth(self, second: Stack) -> None:
-        """The restored store goes on: its counts are the truth after some polls."""
+        """Waits until polls of the restored store have made its counts true."""
         begun = time.monotonic()
         while (problems := compare(second)) and time.monotonic() - begun < _PATIENCE / 10:
             time.sleep(2)

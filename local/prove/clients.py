@@ -1,10 +1,10 @@
-"""Proves that clients nobody here wrote run against the emulator as they are.
+"""Proves that unmodified third-party clients run against the emulator.
 
-Those are the Azure CLI, Airflow's AzureBatchOperator, azure-batch 4.1.3 to 14.2.0 and the npm packages @azure/batch and
-azure-batch, each led on a tour, and the tests that azure-batch 15.1.0 ships in its source distribution, for its
-synchronous and asynchronous clients. No client is patched: they get an address, an account and a key, by arguments or
-environment variables. Each is installed on demand in an environment of its own under `.local/clients`; the emulator is
-one of its own, on a free port.
+These are the Azure CLI, Airflow's AzureBatchOperator, azure-batch 4.1.3 to 14.2.0 and the npm packages @azure/batch and
+azure-batch, each on a scripted tour. Added to these are the tests in the source distribution of azure-batch 15.1.0, for
+its synchronous and asynchronous clients. No client is patched: each gets an address, an account and a key, by arguments
+or environment variables. Each is installed on demand in its own environment under `.local/clients`; the emulator is
+separate, on a free port.
 """
 
 import argparse
@@ -37,7 +37,7 @@ _PATIENCE_SECONDS = 900
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What is started, with the emulator's address, account and key behind it, and `last` behind those."""
+    """A client's command line: `command`, then the emulator's address, account and key, then `last`."""
 
     name: str
     command: tuple[str, ...]
@@ -100,7 +100,7 @@ def _airflow() -> Iterator[Client]:
 
 
 def _environment(*packages: str) -> Path:
-    """The Python of an environment that has these packages and what they need, made where it isn't there yet."""
+    """Returns the Python of an environment with these packages and their dependencies, created if missing."""
     home = _FOLDER / packages[-1].replace("==", "-")
     python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     if not (home / ".done").exists():

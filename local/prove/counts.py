@@ -1,8 +1,8 @@
-"""Proves that counts and pools equal the truth on the running local stack: pause, poll, compare, go on; twenty times.
+"""Proves that counts and pools equal the truth on the running local stack: pause, poll, compare, resume; twenty times.
 
-Run `python3 dev.py up --speed 20` in one terminal and `python3 dev.py prove counts` in another. It talks to the API
-and to the emulator's controls over HTTP only, and also checks by the emulator's counters that a poll read no more task
-pages than what had changed since the last one needs.
+Run `python3 dev.py up --speed 20` in one terminal and `python3 dev.py prove counts` in another. It uses only the API
+and the emulator's controls, over HTTP. By the emulator's counters it also checks that a poll read no more task pages
+than the changes since the last poll need.
 """
 
 import argparse
@@ -33,7 +33,7 @@ _AGAIN = 2
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Addresses of a running stack, as `.local/up.json` has them."""
+    """Addresses of a running stack, as in `.local/up.json`."""
 
     api: str
     emulator: str
@@ -46,19 +46,19 @@ class Stack:
         return call("POST", f"{self.api}/accounts/{self.account}/poll?wait=true", {"all": True})
 
     def jobs(self) -> dict[str, Any]:
-        """All jobs by id, following next links."""
+        """Returns all jobs by id, following next links."""
         return self._listed("jobs")
 
     def pools(self) -> dict[str, Any]:
-        """All pools by id, following next links."""
+        """Returns all pools by id, following next links."""
         return self._listed("pools")
 
     def nodes(self, pool: str) -> dict[str, Any]:
-        """All nodes of a pool by id."""
+        """Returns all nodes of a pool by id."""
         return self._listed(f"pools/{pool}/nodes")
 
     def schedules(self) -> dict[str, Any]:
-        """All job schedules by id."""
+        """Returns all job schedules by id."""
         return self._listed("jobschedules")
 
     def _listed(self, kind: str) -> dict[str, Any]:
@@ -92,12 +92,12 @@ class Stack:
         return counters
 
     def control(self, method: str, name: str, body: Any = None) -> Any:
-        """One of the emulator's controls."""
+        """Calls one of the emulator's controls."""
         return call(method, f"{self.emulator}/_emulator/{name}", body)
 
 
 def compare(stack: Stack) -> list[str]:
-    """Every difference between what the API says and the truth, while the emulator is paused."""
+    """Returns every difference between the API and the truth, while the emulator is paused."""
     poll = stack.poll_all()
     problems = [] if poll["status"] == "succeeded" else [f"the poll ended as {poll['status']}: {poll['reasons']}"]
     shown, truth = stack.jobs(), stack.truth()
@@ -156,7 +156,7 @@ def main() -> int:
 
 
 def task_pages(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[int, int]]:
-    """Task-list requests and rows between two readings of the counters, by path."""
+    """Returns task-list requests and rows between two readings of the counters, by path."""
     earlier = before.get("taskLists", {})
     none = {"requests": 0, "items": 0}
     return {
@@ -166,7 +166,7 @@ def task_pages(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple
 
 
 def quiet_counters(stack: Stack) -> dict[str, Any]:
-    """The counters between two rounds: a tick's may be under way."""
+    """Returns the counters between two rounds, after any running tick."""
     before: dict[str, Any] = {}
     after = stack.counters()
     while before != after:
@@ -176,9 +176,9 @@ def quiet_counters(stack: Stack) -> dict[str, Any]:
 
 
 def rounds_between(before: dict[str, Any], after: dict[str, Any]) -> int:
-    """How many times a job's tasks may have been polled between two readings of the counters, ticks included.
+    """Returns how often a job's tasks may have been polled between two readings of the counters, including ticks.
 
-    Each round begins with a list of the jobs, which the demo's few fit on a page.
+    Each round begins with a job list, and the demo's few jobs fit on one page.
     """
     return int(_served(after, "GET /jobs") - _served(before, "GET /jobs"))
 
@@ -188,12 +188,12 @@ def _served(counters: dict[str, Any], route: str) -> int:
 
 
 def is_excess(pages: int, changed: int, polls: int) -> bool:
-    """More pages a poll than the tasks that changed needed: something was listed over again."""
+    """Returns whether a poll read more pages than its changed tasks need, which means a repeated list."""
     return pages > (changed / _PAGE + _SLACK_PAGES) * polls
 
 
 def changed_tasks(client: BatchClient, jobs: Iterable[str], since: str) -> dict[str, int]:
-    """How many tasks changed state since an instant, by the path of their list; asked of the emulator itself."""
+    """Returns the number of tasks that changed state since an instant, by list path; asked of the emulator."""
     condition = f"stateTransitionTime ge DateTime'{since}'"
     return {
         f"/jobs/{job}/tasks": sum(1 for _ in client.list_tasks(job, filter=condition, select=["id"])) for job in jobs
@@ -201,9 +201,9 @@ def changed_tasks(client: BatchClient, jobs: Iterable[str], since: str) -> dict[
 
 
 def call(method: str, url: str, body: Any = None) -> Any:
-    """The JSON that is answered; a read waits and asks again, twice at most, where the answer says after what time.
+    """Returns the JSON of an answer; a GET is retried at most twice if a 503 has `Retry-After`.
 
-    Raises OSError, http.client.HTTPException or ValueError where none is answered.
+    Raises OSError, http.client.HTTPException or ValueError without a valid answer.
     """
     for _ in range(_AGAIN if method == "GET" else 0):
         try:

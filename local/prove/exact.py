@@ -1,10 +1,10 @@
-"""Proves that what is called exact is exact, whatever goes wrong, and that all of it is exact again soon after.
+"""Proves that counts reported as exact are exact under faults, and that all are exact again soon after.
 
-It starts a stack of its own beside any that runs: Azurite, the Batch emulator and hosts that share one storage. While
-jobs, tasks, pools, nodes and schedules change all the time, hosts are killed by `kill -9` amid polls, and the service
-throttles, resets, truncates, delays, lags and orders its lists oddly. What is compared when is told in
-`exactness.cycles`, what goes wrong in `exactness.chaos`; the logs of all hosts' lives are in `.local/logs/exact`. The
-exit code is 1 if any exact claim was wrong, anything wasn't exact again in time, or the kills didn't fit into the time.
+It starts its own stack beside any running one: Azurite, the Batch emulator and hosts that share one storage. Jobs,
+tasks, pools, nodes and schedules change all the time. Hosts are killed by `kill -9` during polls, and the service
+throttles, resets, truncates, delays, lags and orders its lists oddly. `exactness.cycles` compares, `exactness.chaos`
+injects faults; the logs of all host processes are in `.local/logs/exact`. The exit code is 1 if an exact count was
+wrong, anything wasn't exact again in time, or the kills didn't fit into the time.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from local.prove.pages.proofs_page import write_section
 MEASURED_PATHS = ("functions", "shared")
 _SPEED = 20.0
 _KILLS_PER_CYCLE = 7
-_WARM_UP = 4.0  # seconds, until there is something to see
+_WARM_UP = 4.0  # seconds until the first data
 
 
 def main() -> int:
@@ -100,7 +100,7 @@ def _prove(rig: Rig, options: argparse.Namespace, began: datetime, clock: float)
 
 
 def _defects(logs: Path) -> list[str]:
-    """Lines of the hosts' logs that tell of a defect, not of a failure that was to be expected."""
+    """Returns lines of the hosts' logs that indicate a defect rather than an expected failure."""
     return [
         f"{log.name}: {line}"
         for log in sorted(logs.glob("host-*.log"))

@@ -1,14 +1,14 @@
-"""Proves that first reads of a large job survive kills: counts equal the truth, and nothing stored is read again.
+"""Proves that first reads of a large job survive kills: counts are true, and stored parts aren't read again.
 
-Starts its own storage on disk, Batch emulator and functions host. The job's tasks run and more are added all the time.
-The host is killed by `kill -9` at random moments of a first read and started again at once; after some kills the read
-may end, the emulator is paused, the job polled, and every count compared. Then it begins anew, with empty tables and
-another order of ids. A front before the emulator sees every request for tasks: after each kill what is left of the read
-is looked up in storage, which has to be part of what was left before, and whatever is asked for after that has to be
-part of it. Moments are chosen by how much was received, so that they lie all over the read however fast it is.
+Starts its own storage on disk, Batch emulator and functions host. The job's tasks run, and more are added all the time.
+The host is killed by `kill -9` at random moments of a first read and restarted. After some kills the read may end; the
+emulator is paused, the job polled, and every count compared. Then it starts again, with empty tables and another order
+of ids. A front before the emulator sees every request for tasks. After each kill the stored remainder of the read must
+be part of the previous remainder, and all later requests must be part of it. The moments depend on the amount received,
+so that they cover the whole read at any speed.
 
-A queue hides the message of a killed function for a while (ten minutes in Azure); so as not to wait for that, the proof
-sends it once more whenever nothing is asked for.
+A queue hides the message of a killed function for a while (ten minutes in Azure). To save this time, the proof sends
+the message again if no requests arrive.
 """
 
 import argparse
@@ -53,9 +53,9 @@ _LOGS = HERE.logs / "first-read"
 _ADDED_PER_SECOND = 20.0
 _KILLS_A_READ = (3, 7)
 _IDLE = 3.0  # seconds without a request before another message is sent
-_LULL = 0.3  # seconds without a request before it is looked up whether the read is over
+_LULL = 0.3  # seconds without a request before the proof checks whether the read is over
 _PATIENCE = 600.0  # seconds
-_LONGEST_PAUSE = 1.0  # seconds from the moment by what was received to the kill: amid storing, too
+_LONGEST_PAUSE = 1.0  # seconds from the chosen amount received to the kill, so that it also hits storing
 _ORDERS: tuple[dict[str, Any], ...] = (
     {"idCollation": "ordinal", "emptyPageEvery": 0},
     {"idCollation": "linguistic", "emptyPageEvery": 7},
@@ -115,7 +115,7 @@ class FirstRead:
             await self._stored.close()
 
     async def _reading(self, before: Stored, *, kill: bool) -> Stored:
-        """Waits for the end of the read, or kills the host amid it and tells what it left."""
+        """Waits for the end of the read, or kills the host during it; returns the stored remainder."""
         deadline = time.monotonic() + _PATIENCE
         asked, since, lull, kill_at = 0, time.monotonic(), _LULL, float("inf")
         kill_after = self._watch.served + self._chosen(before) if kill else float("inf")
@@ -138,13 +138,13 @@ class FirstRead:
         if (stored := await self._stored.look()).is_over:
             return stored
         await asyncio.to_thread(self._rig.children.kill, "host")
-        await asyncio.sleep(0.3)  # what it had sent to storage may still take effect
+        await asyncio.sleep(0.3)  # its last requests to storage may still take effect
         if (stored := await self._stored.look()).is_over:
             await self._start(stored)
         return stored
 
     def _chosen(self, before: Stored) -> float:
-        """How many tasks more are received before the next kill: any number of those that are left."""
+        """Returns how many more tasks are received before the next kill: a random part of the remaining ones."""
         if before.left and before.left.since:
             return 0.0
         return self._rig.chance.uniform(0.0, self._rig.crowd.added - before.tasks)
@@ -160,7 +160,7 @@ class FirstRead:
         self._api = f"{started['address'].rstrip('/')}/api"
 
     async def _send_message(self) -> None:
-        """The message that the dead host was working on once more, as the queue would deliver it later."""
+        """Sends the dead host's message again, as the queue would later."""
         message = {"account": self._rig.account.name, "job": JOB, "until": await self._stored.claim()}
         text = base64.b64encode(json.dumps(message).encode()).decode()
         name = f"{self._prefix}-batchscope-jobs"
@@ -200,7 +200,7 @@ async def prove(options: argparse.Namespace, children: Children) -> Findings:
         environment = base_environment()
         azurite = azurite_program(HERE, log=_LOGS / "azurite.log", environment=environment, location=folder)
         storage = StorageAddresses.announced(await asyncio.to_thread(children.start, azurite))
-        stack.push_async_callback(asyncio.to_thread, children.stop)  # before its folder goes
+        stack.push_async_callback(asyncio.to_thread, children.stop)  # before its folder is deleted
         account = Emulated()
         program = replace(emulator_program(HERE, Options(seed=options.seed), account), log=_LOGS / "emulator.log")
         emulator = (await asyncio.to_thread(children.start, program))["address"].rstrip("/")
@@ -230,7 +230,7 @@ async def prove(options: argparse.Namespace, children: Children) -> Findings:
 
 
 def _defects() -> list[str]:
-    """Lines of the hosts' logs that tell of a defect."""
+    """Returns lines of the hosts' logs that indicate a defect."""
     return [
         f"{log.name}: {line}"
         for log in sorted(_LOGS.glob("host.*.log"))

@@ -1,10 +1,10 @@
-"""Proves that a fleet stays fresh: 200 accounts of 50 jobs, 5 % of which change a minute, at 50 ms a request to Batch.
+"""Proves that a fleet stays fresh: 200 accounts of 50 jobs, 5 % of which change a minute, at 50 ms a Batch request.
 
-Starts its own storage, Batch emulator and functions hosts. First all jobs are read; then, while nothing changes, what a
-job costs a round is counted by the emulator and in the storage's access log; then tasks are added, and for each number
-of hosts all jobs are looked at through the API: when Batch was asked about each, and how long each change takes to
-show. What is added stays active, as pools have no nodes: nothing else moves. The app runs with its own defaults, a tick
-a minute; a shorter --budget leaves more to the queue, which all hosts share.
+Starts its own storage, Batch emulator and functions hosts. First all jobs are read. Then, without changes, the cost of
+a job per round is counted by the emulator and in the storage's access log. Then tasks are added, and for each number of
+hosts the API is polled for all jobs: the time of the last request to Batch, and the delay until each change shows.
+Added tasks stay active, as pools have no nodes, so nothing else changes. The app runs with its defaults, a tick a
+minute; a shorter --budget leaves more to the queue, which all hosts share.
 """
 
 import argparse
@@ -39,15 +39,15 @@ from local.prove.pages.proofs_page import write_section
 MEASURED_PATHS = ("functions", "shared")
 _LOGS = HERE.logs / "fleet"
 _ROUND = 60.0  # seconds
-_AIM = 1.02 * CHANGING  # a little more than has to be reached
+_AIM = 1.02 * CHANGING  # slightly more than required
 _WARM_UP = (
-    45.0  # seconds with another number of hosts, whose changes are judged, but not yet when jobs were asked about
+    45.0  # seconds after a change of hosts; changes are judged, but not the age of polls
 )
 _PATIENCE = 900.0
-_BETWEEN_TICKS = 57  # the second of a minute at which no tick should be under way
-_HOUSEKEEPING = 17  # the minute of an hour at which it begins
-_ROUNDS_BEFORE = 3  # minutes: two rounds and what is left of this one
-_LOOK_EVERY = 5.0  # seconds, whether anything moves
+_BETWEEN_TICKS = 57  # the second of a minute at which no tick should be running
+_HOUSEKEEPING = 17  # the minute of an hour at which housekeeping begins
+_ROUNDS_BEFORE = 3  # minutes: two rounds and the rest of the current one
+_LOOK_EVERY = 5.0  # seconds between checks for activity
 
 
 async def prove(options: argparse.Namespace, children: Children, say: Callable[[str], None]) -> Findings:
@@ -129,7 +129,7 @@ async def _first_reads(session: ClientSession, hosts: Hosts, accounts: list[str]
 
 
 async def _until_quiet() -> None:
-    """Until no task was read or written for two rounds: hosts that began anew share out the accounts first."""
+    """Waits for two rounds without reads or writes of tasks: restarted hosts first share out the accounts."""
     seen, since = 0, time.monotonic()
     async with asyncio.timeout(_PATIENCE):
         while time.monotonic() - since < 2 * _ROUND:
@@ -141,7 +141,7 @@ async def _until_quiet() -> None:
 
 
 async def _count_quiet(emulator: str, accounts: int, jobs: int) -> Quiet:
-    """Over two rounds; the API isn't asked meanwhile, as that reads tables, too."""
+    """Counts over two rounds; the API isn't called meanwhile, as that also reads tables."""
     log = _LOGS / "azurite.log"
     await asyncio.sleep(_until_countable(datetime.now(UTC)))
     before, tables = await _control(emulator, "GET", "counters"), table_operations(log)
@@ -154,7 +154,7 @@ async def _count_quiet(emulator: str, accounts: int, jobs: int) -> Quiet:
 
 
 def _until_countable(now: datetime) -> float:
-    """Seconds until two rounds can be counted between ticks: housekeeping looks through all rows once an hour."""
+    """Returns the seconds until two rounds can be counted between ticks: hourly housekeeping reads all rows."""
     minutes = (_HOUSEKEEPING - now.minute) % 60
     past_housekeeping = minutes + 1 if minutes <= _ROUNDS_BEFORE else 0
     return (_BETWEEN_TICKS - now.second) % 60 + 60 * past_housekeeping

@@ -1,9 +1,9 @@
-"""Plants breakages into copies of the infrastructure, one at a time, and shows who notices: the rules, the checker.
+"""Plants breakages into copies of the infrastructure, one at a time, and shows whether the rules or the checker notice.
 
-The rules are those of tests/infra and are always there; the checker knows the types of Azure's resources and stands
-beside the checkout where the project is developed. `--every-line` makes every small change of every Bicep line instead
-of the chosen breakages (about ten minutes), and shows only what the rules miss: mostly names that may be anything.
-Fails below 90 %, or if anything is noticed without a breakage.
+The rules are those of tests/infra and always run. The checker knows the types of Azure's resources; it is beside the
+checkout where the project is developed. `--every-line` makes every small change of every Bicep line instead of the
+chosen breakages (about ten minutes) and shows only changes that the rules miss, mostly of arbitrary names. Fails below
+90 %, or if anything is noticed without a breakage.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def _all_mutations(root: Path) -> Iterator[Breakage]:
 
 @contextmanager
 def _planted(breakage: Breakage, root: Path) -> Iterator[None]:
-    """The breakage is there inside the block, and gone after it."""
+    """Plants the breakage inside the block."""
     path = root / breakage.file
     before = path.read_text(encoding="utf-8")
     breakage.plant(root)

@@ -1,13 +1,13 @@
-"""Proves that what is written to blobs comes in once, all of it, however many hosts read it and however they die.
+"""Proves that all data in blobs is ingested exactly once, with several hosts that are killed at any moment.
 
-Starts its own storage, Batch emulator and two hosts, each of which looks at all blobs every second. Agents append to
-blobs of telemetry in every form there is, cut anywhere: some blobs are made anew, some sealed and followed by the next,
-some go quiet, some hold several nodes or runs on one, and some units can't be read; layouts of records change all the
-time. Beside them Batch's log grows, with repeats. Hosts are killed by `kill -9` and frozen at random moments. At the
-end every minute of every series, every event, everything refused and every count of what was left out is held against
-what the writers noted, twice: once all was read, and after all hosts began anew. Totals of telemetry lack what a killed
-host hadn't told yet: never may they be more than written, or less where none was killed. The exit code is 1 if anything
-differs, or the kills didn't fit into the time.
+Starts its own storage, Batch emulator and two hosts, each of which sweeps all blobs every second. Agents append
+telemetry in every format, cut anywhere. Some blobs are re-created, some sealed and followed by the next, some go quiet,
+some hold several nodes or runs on one, and some units are unreadable; record layouts change all the time. Batch's log
+grows as well, with repeats. Hosts are killed by `kill -9` and frozen at random moments. At the end every minute of
+every series, every event, every reject and every count of dropped data is compared with the writers' notes, twice: once
+all is read, and after all hosts were restarted. Telemetry totals lack counts that a killed host hadn't stored: they may
+never exceed the written amounts, nor be lower without a kill. The exit code is 1 if anything differs, or the kills
+didn't fit into the time.
 """
 
 import argparse
@@ -38,14 +38,14 @@ from local.prove.ingestion.writers import Writer
 from local.prove.pages.proofs_page import write_section
 
 MEASURED_PATHS = ("functions", "shared")
-_HOURS = 3.0  # that agents' clocks may run in a minute, so that they write hours
-_MOST_MINUTES = 25.0  # so that one answer of the API has all minutes of a node
+_HOURS = 3.0  # that agents' clocks advance per minute, so that they write hours
+_MOST_MINUTES = 25.0  # so that one answer of the API holds all minutes of a node
 _LOGGED = timedelta(hours=5)
-_PATIENCE = 240.0  # seconds, for all to be read
-_SETTLED = 12.0  # seconds of new hosts, in which nothing may come in twice
+_PATIENCE = 240.0  # seconds for reading everything
+_SETTLED = 12.0  # seconds of restarted hosts, in which nothing may be ingested twice
 _RETRY = 2.0
 _SETTINGS = {"TICK_SCHEDULE": "* * * * * *", "POLL_SECONDS": "60"}
-_HOSTS = "hosts"  # the verdict where none answers
+_HOSTS = "hosts"  # the verdict if none answers
 _CONTAINERS = ("telemetry", "insights-logs-servicelog")
 
 
@@ -104,7 +104,7 @@ async def _prove(rig: Rig, options: argparse.Namespace) -> Run:
 async def _writers(
     service: BlobServiceClient, book: Book, seed: int, begin: datetime, goes_on: Callable[[], bool]
 ) -> list[Coroutine[Any, Any, None]]:
-    """All that write, as they are about to begin; `begin` is when agents measure first."""
+    """Returns all writers, ready to run; `begin` is the agents' first measurement."""
     telemetry, logs = (service.get_container_client(name) for name in _CONTAINERS)
     for container in (telemetry, logs):
         await container.create_container()
@@ -115,14 +115,14 @@ async def _writers(
 
 
 async def _together(*parts: Coroutine[Any, Any, None]) -> None:
-    """Runs all until they end; where one fails none goes on."""
+    """Runs all to their end; if one fails, all stop."""
     async with asyncio.TaskGroup() as group:
         for part in parts:
             group.create_task(part)
 
 
 async def _until_right(rig: Rig, book: Book, since: datetime) -> tuple[float, dict[str, Verdict]]:
-    """After how many seconds all was as it should be, or what was said when patience ended."""
+    """Returns the seconds until all was right, or the last verdicts after the patience ended."""
     began = time.monotonic()
     while True:
         found = await asyncio.to_thread(_compared, rig, book, since)
@@ -133,7 +133,7 @@ async def _until_right(rig: Rig, book: Book, since: datetime) -> tuple[float, di
 
 
 async def _answered(rig: Rig, book: Book, since: datetime) -> dict[str, Verdict]:
-    """What hosts say once they say something: storage that is slow has them ask for patience (503)."""
+    """Returns the hosts' verdicts once they answer: with slow storage they answer 503 first."""
     began = time.monotonic()
     while True:
         found = await asyncio.to_thread(_compared, rig, book, since)
@@ -143,7 +143,7 @@ async def _answered(rig: Rig, book: Book, since: datetime) -> dict[str, Verdict]
 
 
 def _compared(rig: Rig, book: Book, since: datetime) -> dict[str, Verdict]:
-    """What the first host says; that it doesn't answer is wrong, too."""
+    """Returns the verdicts of the first host; an unanswered request counts as wrong."""
     stack = rig.alive(random.Random(1))
     try:
         if stack is None:
@@ -154,7 +154,7 @@ def _compared(rig: Rig, book: Book, since: datetime) -> dict[str, Verdict]:
 
 
 def _defects() -> list[str]:
-    """Lines of the hosts' logs that tell of a defect."""
+    """Returns lines of the hosts' logs that indicate a defect."""
     return [
         f"{log.name}: {line}"
         for log in sorted((HERE.logs / "ingest").glob("host-*.log"))

@@ -1,8 +1,8 @@
-"""Kills an emulator that keeps its accounts (`--data`), again and again, while clients change what is in them.
+"""Kills an emulator that keeps its accounts (`--data`) again and again, while clients change them.
 
-After each kill it is started on the same directory: whatever was acknowledged more than a second before the kill has to
-be there, what was deleted has to stay away, collections are there wholly or not at all, and counts equal lists. At the
-end every task has to end by itself.
+After each kill it restarts on the same directory. Everything acknowledged more than a second before the kill must
+exist, deleted resources must stay deleted, collections must be complete or absent, and counts must equal lists. At the
+end every task must complete.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Proves that what `dev.py build` makes is all that Azure needs, and no more.
+"""Proves that the package from `dev.py build` contains everything that Azure needs, and nothing else.
 
-The zip is unpacked into an empty folder. There a Python that has nothing but its standard library starts it:
-Microsoft's worker library, which is in the package, loads it with exactly the settings that Bicep sets, and it answers
-as it should behind App Service authentication. Then each of the app's modules is imported. Meanwhile every connection
-to another machine is refused and counted, as is every program that is started (a compiler, say), and Python compiles
-none of the package's files, since their bytecode is in it.
+The zip is unpacked into an empty folder and started by a Python with only its standard library. Microsoft's worker
+library, which is in the package, loads it with exactly the settings from Bicep, and it must answer as expected behind
+App Service authentication. Then each of the app's modules is imported. Meanwhile connections to other machines are
+refused and counted, started programs (such as a compiler) are counted, and Python must compile none of the package's
+files, as their bytecode is included.
 """
 
 import argparse
@@ -30,8 +30,8 @@ from tests.infra.scenarios import Infrastructure
 MEASURED_PATHS = ("function_app.py", "functions", "shared", "requirements.txt", "host.json")
 MAX_BYTES = 40 * 1024 * 1024
 HOST_ONLY = "azure/storage/queue"
-"""What the local host needs beyond the app's requirements; it is taken from this checkout's environment."""
-PLATFORM = {  # what the platform sets by itself
+"""The local host's requirement beyond the app's; taken from this checkout's environment."""
+PLATFORM = {  # set by the platform
     "FUNCTIONS_EXTENSION_VERSION": "~4",
     "FUNCTIONS_WORKER_RUNTIME": "python",
     "WEBSITE_AUTH_ENABLED": "True",
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _faults_found(found: Mapping[str, list[Any]]) -> list[str]:
-    """What was wrong with how the app started and answered."""
+    """Returns the faults in the app's start and answers."""
     faults = [
         f"{path} answered {status}, not {WANTED[path, principal]}"
         for (path, principal), status in zip(WANTED, found["answers"], strict=True)
@@ -128,7 +128,7 @@ def _faults_found(found: Mapping[str, list[Any]]) -> list[str]:
 
 
 def _faults_of(archive: Path) -> list[str]:
-    """What is wrong with the contents of the package."""
+    """Returns the faults in the package's contents."""
     with zipfile.ZipFile(archive) as opened:
         names = opened.namelist()
     say(f"{len(names)} files, {archive.stat().st_size / 1024:.0f} KiB (bar {MAX_BYTES // 1024:,} KiB)")
@@ -156,7 +156,7 @@ def _unpacked(archive: Path, folder: Path) -> tuple[Path, Path]:
 
 
 def _loaded(app: Path, host: Path, settings: Mapping[str, str]) -> dict[str, list[Any]]:
-    """The functions that the worker library finds, how the app answers `WANTED`, and what happened meanwhile."""
+    """Returns the functions found by the worker library, the answers to `WANTED`, and the audited events."""
     path = os.pathsep.join((str(app / SITE_PACKAGES), str(host)))
     environment = {**PLATFORM, **settings, "PYTHONPATH": path, "PATH": os.environ.get("PATH", "")}
     bare = (sys.executable, "-S", "-s", "-B")

@@ -1,9 +1,9 @@
 """Proves that hosts keep their size: two hours of churn, small blobs, queries of every route, and hostile blobs.
 
 Starts its own storage, Batch emulator with the demo workload, and two hosts that share timers and queues as instances
-do in Azure. The resident memory of each host is looked at every ten seconds, the rows of all tables every five minutes.
-Judged at the end: memory after the first half hour, tables by what bounds their rows, failures, defects in logs, and
-that the rates were about reached. A line a minute tells how it stands. The exit code is 0 only if all held.
+do in Azure. The resident memory of each host is measured every ten seconds, the rows of all tables every five minutes.
+The proof judges memory after the first half hour, tables by the bounds of their rows, failures, defects in logs, and
+whether the rates were approximately reached. It prints a status line each minute. The exit code is 0 only if all held.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def main() -> int:
 
 
 def _tell_all(record: Record, *, write: bool) -> int:
-    """Judges a soak and gives the exit code."""
+    """Prints the verdicts on a soak and returns the exit code."""
     findings = findings_of(record)
     say(f"\n{text(record, findings)}\n")
     if write:
@@ -123,7 +123,7 @@ async def _soak(rig: Rig, options: argparse.Namespace) -> Record:
 
 
 async def _tell(rig: Rig, feeder: Feeder, asker: Asker, watcher: Watcher, until: float) -> None:
-    """A line a minute. Raises Failure when a program has ended."""
+    """Prints a status line each minute. Raises Failure if a program has ended."""
     begin = following = time.monotonic()
     while (following := following + _MINUTE) < until:
         await asyncio.sleep(following - time.monotonic())
@@ -149,7 +149,7 @@ def _notes(feeder: Feeder, asker: Asker, watcher: Watcher) -> list[tuple[str, st
 
 
 def _defects() -> list[str]:
-    """What the hosts' logs tell of defects."""
+    """Returns the defects in the hosts' logs."""
     return [
         f"{log.name}: {record}"
         for log in sorted((HERE.logs / "soak").glob("host-*.log"))

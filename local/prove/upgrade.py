@@ -1,10 +1,10 @@
-"""Proves that this version goes on with tables of version 0.1.0, and shows what that one does with this one's tables.
+"""Proves that this version continues with tables of version 0.1.0, and shows how 0.1.0 handles this version's tables.
 
-First the tables that 0.1.0 wrote, kept in tests/data/tables-0.1.0, are restored into empty storage: all answers of
-this version must be those that 0.1.0 gave. Then 0.1.0, whose source is kept there, too, and this version run in turn
-on the same tables, while jobs, tasks, pools, nodes and schedules change on the emulator: 0.1.0, this version (the
-upgrade), 0.1.0 again (the rollback), this version once more. At each turn the emulator is paused and all counts are
-held against its truth. Before the first poll of a version its answers are held against those of the version before.
+First the tables that 0.1.0 wrote, kept in tests/data/tables-0.1.0, are restored into empty storage: all answers of this
+version must equal those of 0.1.0. Then 0.1.0, whose source is also kept there, and this version run in turn on the same
+tables, while jobs, tasks, pools, nodes and schedules change on the emulator: 0.1.0, this version (the upgrade), 0.1.0
+again (the rollback), this version again. At each turn the emulator is paused and all counts are compared with its
+truth. Before the first poll of a version its answers are compared with those of the previous version.
 """
 
 import argparse
@@ -41,13 +41,13 @@ _SHOWN = 10
 
 @dataclass(slots=True)
 class Findings:
-    """`lines` are of the report; `wrong` is what mustn't be."""
+    """The results: `lines` of the report, and problems (`wrong`)."""
 
     lines: list[tuple[str, str]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
     def compared(self, what: str, found: Sequence[Difference], *, counts: bool = True) -> None:
-        """Notes how answers differ; `counts` where that is wrong, but for fields that 0.2.0 means to say otherwise."""
+        """Records differences of answers; with `counts` they are wrong, except for intended changes of 0.2.0."""
         wrong = [one for one in found if not is_on_purpose(one)]
         told = f"{len(wrong)} fields differ: {by_field(wrong)}" if wrong else "the same"
         self.note(what, f"{told}; said otherwise on purpose: {by_field([one for one in found if one not in wrong])}")
@@ -57,7 +57,7 @@ class Findings:
             self.wrong += [f"{what}: {one}" for one in wrong]
 
     def counted(self, what: str, problems: Sequence[str], rounds: int) -> None:
-        """Notes how counts differ from the truth after some polls on demand."""
+        """Records differences between counts and the truth after some polls on demand."""
         self.note(what, f"the truth after {rounds} polls" if not problems else f"{len(problems)} are wrong")
         for problem in problems[:_SHOWN]:
             say(f"    {problem}")
@@ -89,7 +89,7 @@ def main() -> int:
 
 
 def _prove_kept(findings: Findings) -> None:
-    """The kept tables, which this version reads and doesn't poll for."""
+    """Compares this version's answers from the kept tables, without polls."""
     say("Tables that 0.1.0 left")
     with ExitStack() as stack:
         children = stack.enter_context(Children())
@@ -135,9 +135,9 @@ class _Turns:
     until: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def turn(self, name: str, source: Path, before: Answers | None, *, counts: bool = True) -> Answers:
-        """A version's turn: reads what is stored, polls for a while, is held against the truth; its answers then.
+        """Runs a version: reads stored data, polls for a while, is compared with the truth; returns its final answers.
 
-        What the version before answered is compared with, but it isn't wrong where `counts` is false.
+        Its first answers are compared with the previous version's; differences are wrong only with `counts`.
         """
         if before is not None:
             stack = self.hosts.start(source, polls=False)

@@ -1,1 +1,1 @@
-"""Backups and restores run as programs, and the comparison of what came back."""
+"""Runs backups and restores as programs, and compares the results."""

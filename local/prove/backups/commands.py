@@ -1,4 +1,4 @@
-"""Runs `dev.py backup` and `dev.py restore` as programs: how long, with how much memory, killed or to their end."""
+"""Runs `dev.py backup` and `dev.py restore` as programs, with duration and peak memory; can kill them."""
 
 import re
 import subprocess
@@ -18,7 +18,7 @@ _MEMORY = re.compile(r"VmHWM:\s+(\d+) kB")
 
 @dataclass(slots=True)
 class Command:
-    """A command of dev.py that was run to its end: seconds, the most memory in MB, and what it said."""
+    """A finished command of dev.py: seconds, peak memory in MB, and output."""
 
     seconds: float = 0.0
     memory: float = 0.0
@@ -32,7 +32,7 @@ class Command:
 def run_command(
     name: str, backups: StorageAddresses, tables: StorageAddresses, *, kill_after: Sequence[str] = ()
 ) -> Command:
-    """Runs a command; `kill_after` kills it once it has said one of these. Raises Failure where it fails."""
+    """Runs a command; `kill_after` kills it once it has printed one of these texts. Raises Failure if it fails."""
     environment = {
         **base_environment(),
         "BATCHSCOPE_STORAGE": tables.connection_string,
@@ -58,7 +58,7 @@ def run_command(
 
 
 def _memory(pid: int) -> float:
-    """The most that a program took so far, in MB; nothing where the system doesn't tell."""
+    """Returns a program's peak memory in MB so far; 0 if the system doesn't report it."""
     try:
         found = _MEMORY.search(Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))
     except OSError:

@@ -1,4 +1,4 @@
-"""What two hosts say of one store: the one that was backed up, and the one that came back."""
+"""Compares the answers of two hosts: on the original store and on the restored one."""
 
 import threading
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ from local.prove.counts import FIELDS, Stack, call
 from local.prove.upgrading.answers import Answers, by_field, differences
 
 _OF_A_POLL = frozenset({"asOf", "checkedAt", "requests", "seconds", "pages", "startedAt", "finishedAt", "lastRound"})
-"""Fields that every poll sets, whether it finds anything new or not."""
+"""Fields that every poll sets, whether it finds changes or not."""
 
 
 @dataclass(slots=True)
 class Judged:
-    """`lines` of the report, and what is `wrong`."""
+    """The `lines` of the report, and the problems found (`wrong`)."""
 
     lines: list[tuple[str, str]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Seen:
 
 @contextmanager
 def looking(stack: Stack, seen: Seen) -> Iterator[None]:
-    """Notes what the host says, all the time."""
+    """Records the host's counts continuously inside the block."""
     over = threading.Event()
 
     def look() -> None:
@@ -53,7 +53,7 @@ def looking(stack: Stack, seen: Seen) -> Iterator[None]:
 
 
 def judge_answers(before: Answers, after: Answers, restored: Answers, judged: Judged) -> None:
-    """Answers that the first host gave alike before and after the backup are those that the second one gives, too."""
+    """Checks that answers of the first host that the backup didn't affect are equal on the second."""
     moved = {one.path for one in differences(before, after) if one.field not in _OF_A_POLL}
     resting = {path: answer for path, answer in before.items() if path not in moved}
     found = [one for one in differences(resting, restored) if one.field not in _OF_A_POLL]
@@ -63,7 +63,7 @@ def judge_answers(before: Answers, after: Answers, restored: Answers, judged: Ju
 
 
 def judge_events(first: Stack, second: Stack, judged: Judged) -> None:
-    """All events of the second host are the latest of the first one up to some moment, and all before them."""
+    """Checks that the second host has all events of the first up to some moment, and no others."""
     restored, all_events = list(_events(second)), list(_events(first))
     begin = all_events.index(restored[0]) if restored and restored[0] in all_events else 0
     judged.lines.append(("events compared", f"{len(restored):,}, and {begin} that came later"))

@@ -1,1 +1,1 @@
-"""The parts of `python3 dev.py prove exact`: a stack of its own, what changes on it, what goes wrong, and the judge."""
+"""The parts of `python3 dev.py prove exact`: its stack, the changes, the faults, and the comparison."""

@@ -1,7 +1,7 @@
-"""What stands beside jobs, held against the truth: pools in numbers, their nodes one by one, job schedules.
+"""Compares pools, their nodes and job schedules with the truth.
 
-The truth of nodes and schedules is what the service's own lists tell while it is paused. Faults strike these, too, so
-each is asked for until it is answered.
+The truth of nodes and schedules comes from the service's own lists while it is paused. Faults also affect these
+requests, so each is retried until it is answered.
 """
 
 import json
@@ -20,7 +20,7 @@ from local.prove._pools import figures_of, true_figures_of
 from local.prove.counts import Stack
 from local.prove.exactness.judging import Verdicts
 
-logging.getLogger("azure.core").setLevel(logging.CRITICAL)  # it tells of broken answers, which are meant here
+logging.getLogger("azure.core").setLevel(logging.CRITICAL)  # it logs broken answers, which are intended here
 _TRIES = 60
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 type Figures = Mapping[str, str]
@@ -29,7 +29,7 @@ type Truth = Mapping[str, tuple[str, Figures]]
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A thing as the API shows it: `kind` and lower-case id are its `key`, `figures` what it tells by name, as JSON."""
+    """A resource in the API: `kind` and lower-case id form its `key`; `figures` are JSON texts by name."""
 
     kind: str
     id: str
@@ -43,12 +43,12 @@ class Beside:
         return f"{self.kind} {self.id.lower()}"
 
     def claims(self, since: datetime) -> bool:
-        """Whether it says `exact` as of a moment at or after `since`."""
+        """Returns whether it is `exact` as of a moment at or after `since`."""
         return self.level == "exact" and self.as_of is not None and self.as_of >= since
 
 
 def look_beside(stack: Stack) -> list[Beside]:
-    """Pools, nodes and schedules as a host shows them. Raises what a request without an answer ends in."""
+    """Returns pools, nodes and schedules as a host shows them. Raises the error of an unanswered request."""
     found: list[Beside] = []
     for pool in stack.pools().values():
         found += [_shown("pool", pool, pool["verdict"], figures_of(pool)), _nodes(stack, pool)]
@@ -58,7 +58,7 @@ def look_beside(stack: Stack) -> list[Beside]:
 
 
 def truth_beside(controls: Stack, client: BatchClient) -> Truth:
-    """The same as it is, while the emulator is paused. Raises Failure where it doesn't say."""
+    """Returns the true figures while the emulator is paused. Raises Failure if it doesn't answer."""
     truth = controls.true_pools()
     pools = {pool.id: pool for pool in _insisted(lambda: list(client.list_pools()))}
     found: dict[str, tuple[str, Figures]] = {}
@@ -72,13 +72,13 @@ def truth_beside(controls: Stack, client: BatchClient) -> Truth:
 
 
 def judge_beside(shown: Iterable[Beside], truth: Truth, since: datetime) -> Verdicts:
-    """Holds whatever is exact as of the pause, which began at `since`, against the truth."""
+    """Compares everything that is exact as of the pause, which began at `since`, with the truth."""
     claimed = [thing for thing in shown if thing.claims(since)]
     return Verdicts(len(claimed), tuple(text for thing in claimed if (text := _difference(thing, truth))))
 
 
 def unsettled_beside(shown: Iterable[Beside], truth: Truth) -> dict[str, str]:
-    """Why a thing isn't as it should be once nothing goes wrong any more, by its key."""
+    """Returns the reason, by key, why a resource isn't right and exact after all faults have ended."""
     there = {thing.key: thing for thing in shown}
     found = {key: f"{key}: not shown" for key in truth.keys() - there.keys()}
     for key, thing in there.items():
@@ -112,14 +112,14 @@ def _shown(kind: str, answer: Mapping[str, Any], verdict: Mapping[str, Any], fig
 
 
 def _nodes(stack: Stack, pool: Mapping[str, Any]) -> Beside:
-    """A pool's nodes; they claim what each of them says, or the pool where there are none."""
+    """Returns a pool's nodes; the verdict is that of the oldest node, or the pool's if there are none."""
     nodes = list(stack.nodes(pool["id"]).values())
     verdict = min(nodes, key=lambda node: node["asOf"] or "") if nodes else pool["verdict"]
     return _shown("nodes", pool, verdict, {node["id"]: _node(node) for node in nodes})
 
 
 def _node(node: Mapping[str, Any]) -> list[Any]:
-    """Of a node as the API or the service tells it, whose names differ where the API says less."""
+    """Returns a node's figures from the API or the service; names in the service differ for counts."""
     return [
         node["state"],
         _moment(node["stateTransitionTime"]),
@@ -155,7 +155,7 @@ def _listed(client: BatchClient, pool: str) -> list[Any]:
 
 
 def _moment(text: str | None) -> int | None:
-    """Milliseconds since 1970, rounded down as the app does."""
+    """Returns milliseconds since 1970, rounded down as the app does."""
     return (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1) if text else None
 
 

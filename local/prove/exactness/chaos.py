@@ -1,8 +1,8 @@
-"""What goes wrong in a cycle: knobs, faults one after another, hosts killed and frozen; all drawn from the seed.
+"""The faults of a cycle: settings, a sequence of faults, hosts killed and frozen; all drawn from the seed.
 
-Cycles are of two kinds. In the one Get Task Counts lags; in the other tasks are deleted and nodes report later than the
-overlap. Never both at once: while Get Task Counts lags, its agreement speaks of what was, and nobody outside the
-service could know better of a deletion that it doesn't show yet.
+Cycles are of two kinds. In one, Get Task Counts lags; in the other, tasks are deleted and nodes report later than the
+overlap. The kinds never mix: a lagging Get Task Counts confirms outdated counts, and no client could detect a deletion
+that it doesn't show.
 """
 
 import random
@@ -26,20 +26,20 @@ _PATHS = (
     *("/jobs", "/jobs", "/jobs/*/tasks", "/jobs/*/tasks", "/jobs/*/taskcounts", "/jobs/*"),
     *("/pools", "/pools/*/nodes", "/pools/*", "/nodecounts", "/jobschedules"),
 )
-_FAULTS = 10  # a cycle, one after another
+_FAULTS = 10  # per cycle, one after another
 _BETWEEN_FAULTS = (0.3, 2.5)  # seconds
 _BETWEEN_KILLS = (0.3, 3.0)
-_DOWN = (0.0, 1.0)  # seconds that a host stays away
+_DOWN = (0.0, 1.0)  # seconds that a host stays down
 _FROZEN = (0.3, 3.0)  # seconds
-_FREEZES = 0.6  # share of kills before which some host is frozen for a while
-_LONG_WAITS = 4  # every so many cycles ends in throttling that doesn't say for how long: 30 s to the app
+_FREEZES = 0.6  # share of kills preceded by freezing some host
+_LONG_WAITS = 4  # every fourth cycle ends with throttling without Retry-After: the app waits 30 s
 _ALL_AT_ONCE = 0.15
 _KINDS = {"reset": "connection reset", "truncate": "body truncated", "delaySeconds": "answer delayed"}
 
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """What a run leaves in; both need an app that repairs what no delta shows."""
+    """The optional parts of a run; both need an app that repairs differences missing from every delta."""
 
     deletions: bool = True
     late_reports: bool = True
@@ -47,7 +47,10 @@ class Kinds:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One cycle. `late_seconds` is how late nodes report, 0 for on time; `faults` are bodies of the control's POST."""
+    """One cycle.
+
+    `late_seconds` is the delay of nodes' reports, 0 for none; `faults` are bodies for the control's POST.
+    """
 
     number: int
     knobs: Mapping[str, Any]
@@ -57,14 +60,14 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """In a few words, for a person who watches."""
+        """The plan in a few words, for the terminal."""
         knobs = [f"{name} {value}" for name, value in self.knobs.items() if value != CALM[name]]
         late = [f"reports {self.late_seconds:.0f} s late"] if self.late_seconds else []
         return ", ".join([*knobs, *late, *(["deletions"] if self.deletions else [])])
 
 
 def plan_cycle(seed: int, number: int, kinds: Kinds) -> Plan:
-    """The `number`th cycle, from 1 on."""
+    """Returns cycle `number`, counted from 1."""
     chance = random.Random(f"{seed}/cycle/{number}")
     lagging = number % 2 == 0
     knobs = {
@@ -83,7 +86,7 @@ def plan_cycle(seed: int, number: int, kinds: Kinds) -> Plan:
 
 
 def post_faults(stack: Stack, plan: Plan, closing: Event) -> None:
-    """Lets them loose one after another, until `closing`; takes some seconds."""
+    """Posts the faults one after another, until `closing`; takes some seconds."""
     chance = random.Random(f"{plan}")
     if plan.late_seconds:
         stack.control("POST", "faults", {"lateReportSeconds": plan.late_seconds})
@@ -94,9 +97,9 @@ def post_faults(stack: Stack, plan: Plan, closing: Event) -> None:
 
 
 def kill_hosts(rig: Rig, kills: int, closing: Event, *, seed: str) -> None:
-    """Kills hosts so many times, one or all at once, and starts each again, until `closing`; freezes some in between.
+    """Kills and restarts hosts `kills` times, one or all together, until `closing`; freezes some in between.
 
-    Raises Failure if one doesn't come up.
+    Raises Failure if one doesn't start.
     """
     chance = random.Random(seed)
     while kills > 0 and not closing.wait(chance.uniform(*_BETWEEN_KILLS)):
@@ -113,7 +116,7 @@ def kill_hosts(rig: Rig, kills: int, closing: Event, *, seed: str) -> None:
 
 
 def struck(posted: Sequence[Mapping[str, Any]], left: Sequence[Mapping[str, Any]]) -> Counter[str]:
-    """How often faults struck, by kind: `left` is what the emulator lists of those `posted`, in the same order."""
+    """Returns the number of applied faults by kind; `left` lists the `posted` faults in the same order."""
     return Counter(
         {
             kind: sum(before["count"] - after["count"] for before, after in pairs)
@@ -133,7 +136,7 @@ def _by_kind(
 
 
 def kind_of(fault: Mapping[str, Any]) -> str:
-    """In the words of the report."""
+    """Returns the kind of a fault as the report words it."""
     if status := fault.get("status"):
         wait = {429: ", Retry-After", 503: ", Retry-After"}.get(status, "") if "retryAfter" in fault else ""
         return f"{status}{wait}"

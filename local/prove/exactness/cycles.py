@@ -1,6 +1,6 @@
-"""One cycle after another: chaos with looks at what is claimed meanwhile, then calm and a count of rounds.
+"""Runs cycles: faults with comparisons in between, then calm and a count of rounds until all is exact.
 
-What is judged are jobs, and beside them pools, nodes and job schedules (`beside`).
+It compares jobs, and pools, nodes and job schedules (`beside`).
 """
 
 import random
@@ -27,10 +27,10 @@ from local.prove.exactness.judging import Shown, Truth, judge, next_whole_second
 from local.prove.exactness.pollers import Poller, resting
 from local.prove.exactness.rig import UNANSWERED, Rig
 
-ROUNDS = 3  # within which every job is to be exact again
+ROUNDS = 3  # within which every job must be exact again
 _LEAST_CHECKS = 3
-_BETWEEN_CHECKS = (1.5, 3.5)  # seconds of life between two pauses
-_POLLS = 2  # in a pause
+_BETWEEN_CHECKS = (1.5, 3.5)  # seconds of running time between two pauses
+_POLLS = 2  # per pause
 _INTERVAL = 2.0  # seconds between rounds, as the local stack polls its account
 _AFTER_LATE_REPORTS = 0.5
 _LONGEST_BACKOFF = 40.0
@@ -39,9 +39,9 @@ _PUT_OFF = "the next try is in"
 
 @dataclass(slots=True)
 class Findings:
-    """What was found so far. `wrong` and `failures` are sentences; `rounds` are those of each job in each cycle.
+    """The results so far. `wrong` and `failures` are sentences; `rounds` has an entry per job and cycle.
 
-    `compared` are claims about jobs, `beside` those about pools, their nodes and schedules.
+    `compared` counts comparisons of jobs, `beside` those of pools, their nodes and schedules.
     """
 
     cycles: int = 0
@@ -58,7 +58,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a host shows."""
+    """The resources that a host shows."""
 
     jobs: list[Shown]
     beside: list[Beside]
@@ -66,7 +66,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class AllTruth:
-    """What is so while the emulator is paused."""
+    """The true state while the emulator is paused."""
 
     jobs: Truth
     beside: BesideTruth
@@ -76,13 +76,13 @@ class AllTruth:
         return [*(job.lower() for job in self.jobs), *self.beside]
 
     def flaws(self, look: Look | None) -> dict[str, str]:
-        """Why things aren't as they should be once nothing goes wrong any more."""
+        """Returns the reasons why resources aren't right and exact after all faults have ended."""
         jobs, beside = (look.jobs, look.beside) if look else ([], [])
         return unsettled(jobs, self.jobs) | unsettled_beside(beside, self.beside)
 
 
 class Cycles:
-    """Runs cycles on a rig whose driver and pollers are at work; `seed` draws whom it asks, and when."""
+    """Runs cycles on a rig with running driver and pollers; `seed` draws the hosts asked and the moments."""
 
     def __init__(self, rig: Rig, driver: Driver, pollers: Sequence[Poller], *, seed: int) -> None:
         self.findings = Findings()
@@ -95,13 +95,13 @@ class Cycles:
         self._threads = ThreadPoolExecutor(3, thread_name_prefix="chaos")
 
     def close(self) -> None:
-        """Ends kills and faults; what is being started is waited for."""
+        """Ends kills and faults; waits for hosts that are starting."""
         self._closing.set()
         self._threads.shutdown(cancel_futures=True)
         self._client.close()
 
     def run(self, plan: Plan, kills: int) -> None:
-        """One cycle. Raises Failure where the stack itself broke."""
+        """Runs one cycle. Raises Failure if the stack itself broke."""
         controls = self._rig.controls
         controls.control("POST", "settings", dict(plan.knobs))
         if plan.deletions:
@@ -129,13 +129,13 @@ class Cycles:
             future.result()
 
     def _check(self, plan: Plan) -> None:
-        """Compares while things still go wrong; polls that fail are part of it."""
+        """Compares during faults; failing polls are expected."""
         with self._paused() as since:
             truth, seen = self._truth(), set[Any]()
             for _ in range(_POLLS):
                 stack = self._rig.alive(self._chance)
                 poll = self._threads.submit(_try_poll, stack) if stack else None
-                while poll and not poll.done():  # what readers see amid polls counts, too
+                while poll and not poll.done():  # answers during polls count, too
                     self._compare(plan, self._look(), truth, since, seen)
                 self._compare(plan, self._look(), truth, since, seen)
         self.findings.checks += 1
@@ -145,7 +145,7 @@ class Cycles:
         return AllTruth(controls.truth(), truth_beside(controls, self._client))
 
     def _compare(self, plan: Plan, look: Look | None, truth: AllTruth, since: datetime, seen: set[Any]) -> None:
-        """Holds what wasn't `seen` in this pause yet against its truth."""
+        """Compares everything not `seen` before in this pause with its truth."""
         jobs, things = (set(look.jobs) - seen, set(look.beside) - seen) if look else (set(), set())
         seen |= jobs | things
         verdicts, beside = judge(jobs, truth.jobs, since), judge_beside(things, truth.beside, since)
@@ -154,7 +154,7 @@ class Cycles:
         self._note(self.findings.wrong, "WRONG EXACT", plan, (*verdicts.wrong, *beside.wrong))
 
     def _calm(self, plan: Plan) -> None:
-        """Nothing goes wrong from here on: even the last late report is in."""
+        """Ends all faults, and waits for the last late report."""
         self._driver.end_deletions()
         controls = self._rig.controls
         self.findings.struck += struck(plan.faults, controls.control("GET", "faults")["faults"])
@@ -164,7 +164,7 @@ class Cycles:
             time.sleep(plan.late_seconds + _AFTER_LATE_REPORTS)
 
     def _settle(self, plan: Plan) -> None:
-        """Counts the rounds that each job takes to be exact, and right, for good."""
+        """Counts the rounds until each job is permanently exact and right."""
         with self._paused() as since:
             truth, seen = self._truth(), set[Any]()
             looks = [truth.flaws(self._look())]
@@ -183,7 +183,7 @@ class Cycles:
         self._note(self.findings.failures, f"NOT EXACT AFTER {ROUNDS} ROUNDS", plan, tuple(looks[-1].values()))
 
     def _whole_round(self) -> None:
-        """A poll of all jobs, let finish. One that the service asked to put off beforehand doesn't count."""
+        """Completes a poll of all jobs; one delayed by an earlier back-off doesn't count."""
         deadline = time.monotonic() + _LONGEST_BACKOFF
         while time.monotonic() < deadline:
             stack = self._chance.choice([seat.stack for seat in self._rig.seats if seat.stack])
@@ -193,11 +193,11 @@ class Cycles:
             time.sleep(0.5)
 
     def _rounds_begun(self) -> int:
-        """Rounds begun by all hosts so far, ticks included: each lists the jobs, on one page while it is calm."""
+        """Returns the rounds begun by all hosts, including ticks: each lists the jobs, on one page in calm phases."""
         return int(self._rig.controls.counters()["routes"].get("GET /jobs", {}).get("requests", 0))
 
     def _look(self) -> Look | None:
-        """Everything as some host shows it; None where none answers."""
+        """Returns everything as some host shows it; None if none answers."""
         for _ in range(20):
             stack = self._rig.alive(self._chance)
             try:
@@ -210,7 +210,7 @@ class Cycles:
 
     @contextmanager
     def _paused(self) -> Iterator[datetime]:
-        """From when on a T0 is one of this pause."""
+        """Pauses the emulator; yields the moment from which every T0 lies in the pause."""
         controls = self._rig.controls
         since = next_whole_second(_time(controls.control("POST", "clock", {"paused": True})))
         try:
@@ -227,7 +227,7 @@ class Cycles:
 
 
 def _try_poll(stack: Stack) -> Any:
-    """The poll as it ended; without reasons where nothing came of it."""
+    """Returns the poll's answer; one without reasons if there was none."""
     try:
         return stack.poll_all()
     except UNANSWERED:

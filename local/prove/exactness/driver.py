@@ -1,9 +1,8 @@
-"""Changes things on the emulator all the time, through the official SDK, until it is closed.
+"""Changes the emulator's resources through the official SDK until it is closed.
 
-Jobs come with odd ids, fill up, run, are meddled with, end or don't, are deleted and come again under the same id, at
-once as a rule and sometimes in other letter case; `pool_changes` sees to pools and schedules. Everything is drawn from
-the seed, though what meets what is left to the machine. Every write waits while the emulator is paused, so that a pause
-has one truth.
+Jobs with odd ids are created, filled, run, modified and sometimes ended. They are deleted and created again under the
+same id, usually immediately and sometimes in other letter case. `pool_changes` changes pools and schedules. All choices
+come from the seed; the timing doesn't. Every write waits while the emulator is paused, so that a pause has one truth.
 """
 
 import asyncio
@@ -34,15 +33,15 @@ _POOLS = (
 )
 _RUN_IN = ("Steady_Pool-1", "Steady_Pool-1", "spot-pool", "spot-pool", "BROKEN", "no-such-pool")
 _LEAST_TASKS, _MOST_TASKS, _PER_CALL = 20, 3000, 100
-_EXPECTED = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)  # it deletes and ends things without looking
-_STAYING = 3  # jobs that never end; they are left in peace for longer
+_EXPECTED = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)  # it deletes and terminates without checking the state
+_STAYING = 3  # jobs that never end; they change less often
 _AT_ONCE = 0.7
 _PATIENCE = 1000
 
 
 @dataclass(slots=True)
 class _Life:
-    """One life of a job; `tasks` are those added, whatever became of them."""
+    """One life of a job; `tasks` are all tasks added to it, including deleted ones."""
 
     name: str
     chance: random.Random
@@ -51,7 +50,7 @@ class _Life:
 
 
 class Driver:
-    """`done` counts what was done. Task deletions begin when they are allowed."""
+    """The driver; `done` counts its actions. Task deletions begin when allowed."""
 
     def __init__(self, address: str, account: str, key: str, *, seed: int) -> None:
         self.done: Counter[str] = Counter()
@@ -66,23 +65,23 @@ class Driver:
         self._thread.start()
 
     def allow_deletions(self) -> None:
-        """From now on single tasks are deleted, too."""
+        """Allows deletions of single tasks."""
         self._may_delete = True
 
     def end_deletions(self) -> None:
-        """No task is deleted any more once this returns. The emulator must not be paused."""
+        """Ends task deletions before it returns. The emulator must not be paused."""
         self._may_delete = False
         time.sleep(0.1)
         while self._deleting and not self._failure:
             time.sleep(0.05)
 
     def check(self) -> None:
-        """Raises Failure if it has ended."""
+        """Raises Failure if the driver has failed."""
         if self._failure:
             raise Failure(f"The driver of changes failed: {self._failure!r}.")
 
     def close(self) -> None:
-        """The emulator must not be paused, or what is held there is waited for in vain."""
+        """Stops the driver. The emulator must not be paused, or this blocks on its pending requests."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._closing.set)
         self._thread.join()
@@ -127,7 +126,7 @@ class Driver:
             name = odd_case(JOBS[number], chance)
 
     async def _create(self, client: BatchClient, life: _Life) -> None:
-        """A job that is still being deleted is asked for until it comes."""
+        """Creates a job; retries while its predecessor is being deleted."""
         pool = models.BatchPoolInfo(pool_id=life.chance.choice(_RUN_IN))
         constraints = models.BatchJobConstraints(max_task_retry_count=life.chance.choice((0, 0, 1, 3)))
         options = models.BatchJobCreateOptions(id=life.name, pool_info=pool, constraints=constraints)
@@ -184,7 +183,7 @@ class Driver:
                 await self._try(client.begin_enable_job(job))
 
     async def _flash(self, client: BatchClient, life: _Life) -> None:
-        """Tasks that are deleted again right after they were added: some reads see them and others don't."""
+        """Adds tasks and soon deletes them, so that some reads see them and others don't."""
         start = 10_000 + len(life.tasks)
         names = [task_id(0, number, life.chance) for number in range(start, start + life.chance.randint(1, 3))]
         if self._may_delete:
@@ -202,7 +201,7 @@ class Driver:
             self._deleting -= 1
 
     async def _end(self, client: BatchClient, life: _Life) -> None:
-        """Most jobs end in one of two ways and rest before they are deleted; the others are deleted as they run."""
+        """Ends a job: by termination, after its tasks, or by deletion while it runs."""
         chance = life.chance
         match chance.randrange(3):
             case 0:
@@ -224,7 +223,7 @@ class Driver:
         self.done[what] += sum(await asyncio.gather(*map(self._try, calls)))
 
     async def _try(self, call: Awaitable[object]) -> bool:
-        """False where what it is about is gone, or in a state that doesn't allow it."""
+        """Returns False if the resource is gone or in a state that doesn't allow the call."""
         try:
             await call
         except HttpResponseError as error:
@@ -235,7 +234,7 @@ class Driver:
 
 
 def _drawn(life: _Life, numbers: tuple[int, ...]) -> list[str]:
-    """Some of the job's tasks, as many as one of the `numbers` says."""
+    """Returns a sample of the job's tasks, of a size drawn from `numbers`."""
     return life.chance.sample(life.tasks, min(len(life.tasks), life.chance.choice(numbers)))
 
 

@@ -1,7 +1,7 @@
-"""Compares what the API says with the truth, taken while the emulator is paused. Pure: no clock, no network.
+"""Compares the API with the truth, taken while the emulator is paused. Pure: no clock, no network.
 
-A count can be held against the truth only where its as-of lies in the pause. As-of is a `Date`, which has whole
-seconds, so the pause counts from the next whole second on.
+A count is comparable only if its as-of lies in the pause. As-of is a `Date`, which has whole seconds, so the pause
+counts from the next whole second.
 """
 
 from collections import Counter
@@ -12,13 +12,13 @@ from typing import Any
 
 from local.prove.counts import FIELDS
 
-VALIDATED_TASKS = 200_000  # above them the service validates no counts, so that `unverified` is the most there is
+VALIDATED_TASKS = 200_000  # above this the service validates no counts, so `unverified` is the best possible level
 type Truth = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A job as the API shows it. `counts`, in the order of FIELDS, and `as_of` are None where it says nothing yet."""
+    """A job in the API. `counts`, in the order of FIELDS, and `as_of` are None before its first read."""
 
     id: str
     is_deleted: bool
@@ -32,20 +32,20 @@ class Shown:
         return self.id.lower()
 
     def claims(self, since: datetime) -> bool:
-        """Whether it says `exact` as of a moment at or after `since`."""
+        """Returns whether it is `exact` as of a moment at or after `since`."""
         return self.level == "exact" and self.as_of is not None and self.as_of >= since
 
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """What one look found: how many exact counts could be compared, and a sentence for each that is wrong."""
+    """The result of one comparison: the number of comparable exact counts, and a sentence for each wrong one."""
 
     compared: int
     wrong: tuple[str, ...]
 
 
 def read_job(answer: Mapping[str, Any]) -> Shown:
-    """A job of the API's list."""
+    """Returns a job of the API's list."""
     verdict, counts = answer["verdict"], answer.get("taskCounts")
     as_of = datetime.fromisoformat(verdict["asOf"]) if verdict.get("asOf") else None
     told = tuple(int(counts[name]) for name in FIELDS) if counts else None
@@ -53,20 +53,20 @@ def read_job(answer: Mapping[str, Any]) -> Shown:
 
 
 def next_whole_second(moment: datetime) -> datetime:
-    """The first `Date` that can't be of before `moment`."""
+    """Returns the first `Date` that can't lie before `moment`."""
     floor = moment.astimezone(UTC).replace(microsecond=0)
     return floor if floor == moment else floor + timedelta(seconds=1)
 
 
 def judge(shown: Iterable[Shown], truth: Truth, since: datetime) -> Verdicts:
-    """Holds every count that is exact as of the pause, which began at `since`, against the truth."""
+    """Compares every count that is exact as of the pause, which began at `since`, with the truth."""
     true = {job.lower(): counts for job, counts in truth.items()}
     claimed = [job for job in shown if not job.is_deleted and job.claims(since)]
     return Verdicts(len(claimed), tuple(text for job in claimed if (text := _difference(job, true.get(job.key)))))
 
 
 def unsettled(shown: Iterable[Shown], truth: Truth) -> dict[str, str]:
-    """Why a job isn't as it should be once nothing goes wrong any more, by lower-case id."""
+    """Returns the reason, by lower-case id, why a job isn't right and exact after all faults have ended."""
     live = {job.key: job for job in shown if not job.is_deleted}
     true = {job.lower(): (job, counts) for job, counts in truth.items()}
     found = {key: f"{job.id}: shown, but it doesn't exist" for key, job in live.items() if key not in true}
@@ -77,9 +77,9 @@ def unsettled(shown: Iterable[Shown], truth: Truth) -> dict[str, str]:
 
 
 def rounds_taken(looks: Iterable[Mapping[str, str]], jobs: Iterable[str]) -> dict[str, int | None]:
-    """How many rounds each job (lower-case ids) took to be as it should be for good; None where it never was.
+    """Returns the rounds until each job (lower-case ids) was permanently right and exact; None if it never was.
 
-    The first of `looks`, which are those of `unsettled`, is taken before the first round.
+    `looks` are results of `unsettled`; the first precedes the first round.
     """
     flawed = [set(look) for look in looks]
     everyone = set(jobs).union(*flawed)
@@ -90,7 +90,7 @@ def rounds_taken(looks: Iterable[Mapping[str, str]], jobs: Iterable[str]) -> dic
 
 
 def histogram(rounds: Iterable[int | None]) -> str:
-    """As in `0: 12, 1: 30, never: 1`."""
+    """Returns a text like `0: 12, 1: 30, never: 1`."""
     counted = Counter(rounds)
     parts = [f"{number}: {counted[number]}" for number in sorted(number for number in counted if number is not None)]
     return ", ".join([*parts, *([f"never: {counted[None]}"] if counted[None] else [])]) or "none"
@@ -108,7 +108,7 @@ def _flaw(job: Shown | None, name: str, counts: Mapping[str, Any]) -> str | None
 
 
 def _difference(job: Shown, counts: Mapping[str, Any] | None) -> str | None:
-    """A sentence with all particulars, or None where the counts are those of the truth."""
+    """Returns a detailed sentence, or None if the counts equal the truth."""
     if counts is not None and job.counts == tuple(counts[name] for name in FIELDS):
         return None
     truth = _told(counts) if counts else "there is no such job"

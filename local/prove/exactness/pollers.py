@@ -1,4 +1,4 @@
-"""Asks for polls all the time, one poller a host, so that kills and faults find polls under way and hosts meet."""
+"""Requests polls continuously, one poller per host, so that kills hit running polls and hosts collide."""
 
 import random
 import threading
@@ -12,11 +12,11 @@ from local.prove.counts import Stack, call
 from local.prove.exactness.rig import UNANSWERED, Rig, Seat
 
 _REST = (0.05, 0.8)  # seconds between two polls of one host
-_LATER, _SOME = 0.1, 0.25  # shares of polls that go to the queue, and that name jobs
+_LATER, _SOME = 0.1, 0.25  # shares of polls that are queued, and that name jobs
 
 
 class Poller:
-    """Polls one host until it is closed. `ends` counts how polls ended."""
+    """Polls one host until it is closed. `ends` counts the outcomes of polls."""
 
     def __init__(self, seat: Seat, account: str, names: Sequence[str], *, seed: str) -> None:
         self.turn = threading.Lock()
@@ -57,7 +57,7 @@ class Poller:
 
 @contextmanager
 def running_pollers(rig: Rig, names: Sequence[str], *, seed: int) -> Iterator[list[Poller]]:
-    """A poller for each seat."""
+    """Runs a poller for each seat inside the block."""
     with ExitStack() as stack:
         pollers = [Poller(seat, rig.account.name, names, seed=f"{seed}/{seat.name}") for seat in rig.seats]
         for poller in pollers:
@@ -67,7 +67,7 @@ def running_pollers(rig: Rig, names: Sequence[str], *, seed: int) -> Iterator[li
 
 @contextmanager
 def resting(pollers: Sequence[Poller]) -> Iterator[None]:
-    """No poller polls; those under way are let finish first."""
+    """Suspends all pollers inside the block, after their running polls ended."""
     with ExitStack() as stack:
         for poller in pollers:
             stack.enter_context(poller.turn)

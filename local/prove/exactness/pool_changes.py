@@ -1,7 +1,7 @@
-"""Changes pools, their nodes and job schedules all the time, beside jobs, until it is cancelled.
+"""Changes pools, their nodes and job schedules, in parallel with jobs, until cancelled.
 
-Pools that jobs run in are resized and their nodes meddled with; others come, rest and go, and come again under their
-ids, as schedules do whose jobs end with the one task that each begins with.
+Pools with jobs are resized, and their nodes are modified. Other pools and schedules are created, left for a while,
+deleted and re-created under their ids. A scheduled job ends with its only task.
 """
 
 import asyncio
@@ -20,19 +20,19 @@ from local.prove.exactness.ids import odd_case
 from local.workload.scenario import PoolPlan
 from local.workload.wire import pool_options
 
-_BUSY = {"Steady_Pool-1": (8, 0), "spot-pool": (0, 14)}  # the fewest dedicated and spot nodes
+_BUSY = {"Steady_Pool-1": (8, 0), "spot-pool": (0, 14)}  # minimum of dedicated and spot nodes
 _MORE = 6
 _RESTING = ("Churn-1", "churn_2", "9POOL")
 _SCHEDULES = ("Every-Minute", "SOMETIMES_2")
 _MOST_NODES = 3
 _PATIENCE = 600
-_PAUSES = (0.5, 4.0)  # seconds between two changes of one thing
+_PAUSES = (0.5, 4.0)  # seconds between two changes of one resource
 
 type Try = Callable[[Awaitable[object]], Awaitable[bool]]
 
 
 class PoolChanges:
-    """`tries` makes a call, and says whether the service took it; `done` counts what was done."""
+    """The changes; `tries` makes a call and returns whether the service accepted it, `done` counts actions."""
 
     def __init__(self, client: BatchClient, tries: Try, done: Counter[str], *, seed: int) -> None:
         self._client = client
@@ -41,7 +41,7 @@ class PoolChanges:
         self._seed = seed
 
     def lives(self) -> list[Coroutine[Any, Any, None]]:
-        """What goes on side by side."""
+        """Returns the parallel activities."""
         busy = [self._busy(name, self._chance(name)) for name in _BUSY]
         resting = [self._resting(name, self._chance(name)) for name in _RESTING]
         return [*busy, *resting, *(self._schedule(name, self._chance(name)) for name in _SCHEDULES)]
@@ -56,7 +56,7 @@ class PoolChanges:
             await self._meddle(odd_case(name, chance), chance, dedicated, spot)
 
     async def _resting(self, name: str, chance: random.Random) -> None:
-        """A pool without jobs from its creation to its end, and on under the same id."""
+        """Creates, changes and deletes a pool without jobs, again and again under the same id."""
         while True:
             shown = odd_case(name, chance)
             plan = PoolPlan(
@@ -93,7 +93,7 @@ class PoolChanges:
                 await self._try(client.enable_node_scheduling(pool, node))
 
     async def _drawn(self, pool: str, chance: random.Random) -> str | None:
-        """One of a pool's nodes; None where there is none, or no answer."""
+        """Returns one of a pool's nodes; None if there are none, or no answer."""
         try:
             names = [node.id async for node in self._client.list_nodes(pool, select=["id"])]
         except (HttpResponseError, OSError):
@@ -113,7 +113,7 @@ class PoolChanges:
             await self._count("schedules deleted", client.begin_delete_job_schedule(name))
 
     async def _created(self, what: str, create: Callable[..., Awaitable[object]]) -> None:
-        """One whose predecessor is still being deleted is asked for until it comes."""
+        """Creates a resource; retries while its predecessor is being deleted."""
         for _ in range(_PATIENCE):
             if await self._try(create()):
                 break

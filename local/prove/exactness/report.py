@@ -1,4 +1,4 @@
-"""The report of a run, for the terminal and for docs/proofs.md."""
+"""The report of a run, for the terminal and docs/proofs.md."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ of what was, and nobody outside the service could know better.
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run: the command's own words, when it was, how long it took, and what its parts counted."""
+    """A finished run: its command line, start and duration, and the counts of its parts."""
 
     options: str
     began: datetime
@@ -39,7 +39,7 @@ class Run:
 
 
 def rows(run: Run) -> list[tuple[str, str]]:
-    """Figures by name."""
+    """Returns the figures by name."""
     found = run.findings
     return [
         ("duration", f"{run.seconds / 60:.1f} min"),
@@ -62,14 +62,14 @@ def rows(run: Run) -> list[tuple[str, str]]:
 
 
 def text(run: Run) -> str:
-    """For the terminal."""
+    """Returns the report for the terminal."""
     figures = [(name.replace("*", ""), value.replace("*", "")) for name, value in rows(run)]
     width = max(len(name) for name, _ in figures)
     return "\n".join(f"  {name:{width}}  {value}" for name, value in figures)
 
 
 def section(run: Run, root: Path) -> str:
-    """For docs/proofs.md."""
+    """Returns the report for docs/proofs.md."""
     lines = "\n".join(f"| {name} | {value} |" for name, value in rows(run))
     when = f"{run.began:%Y-%m-%d}, {code_version(root)}, `{run.options}`"
     return f"{_WHAT}\nThe last run: {when}.\n\n| figure | value |\n|---|---|\n{lines}\n"

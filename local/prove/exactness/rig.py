@@ -1,7 +1,7 @@
-"""The stack that the proof starts for itself: Azurite, one Batch emulator, and hosts that share one storage.
+"""The proof's own stack: Azurite, one Batch emulator, and hosts that share one storage.
 
-It is beside any that a person runs: free ports, its own tables, its own logs. Every life of a host has a log of its
-own, so that what a killed one had to say isn't lost.
+It runs beside any other stack, with free ports, its own tables and its own logs. Every host process has its own log, so
+that the output of killed ones is kept.
 """
 
 import http.client
@@ -26,12 +26,12 @@ from local.dev.system.children import Children, Program
 from local.prove.counts import Stack
 
 _HOST_ID = "AzureFunctionsWebHost__hostid"
-UNANSWERED = (OSError, http.client.HTTPException, ValueError)  # what a host that is killed, or an odd answer, ends in
+UNANSWERED = (OSError, http.client.HTTPException, ValueError)  # errors of requests to a killed host
 
 
 @dataclass(slots=True)
 class Seat:
-    """A place for a host. `stack` is None while there is none; `polls` are those under way there now."""
+    """A place for a host. `stack` is None while no host runs; `polls` counts its running polls."""
 
     name: str
     stack: Stack | None = None
@@ -41,10 +41,10 @@ class Seat:
 
 @dataclass(slots=True)
 class Rig:
-    """`emulator` is good for its controls only; ask a seat for the API.
+    """The stack. `emulator` serves its controls only; seats have the API.
 
-    `kills` counts `all`, those `amid` a poll, and the hosts `frozen`. Hosts share timers and queues, of which each run
-    is one host's, unless they are `apart`: then every life of a host has its own, and all do the same at once.
+    `kills` counts `all` kills, those `amid` a poll, and `frozen` hosts. Hosts share timers and queues, so that one host
+    runs each timer, unless they are `apart`: then every host process has its own, and all do the same work.
     """
 
     children: Children
@@ -62,21 +62,21 @@ class Rig:
         return Stack("", self.emulator, self.account.name)
 
     def alive(self, chance: random.Random) -> Stack | None:
-        """A host that runs, as far as is known."""
+        """Returns a host that is believed to run."""
         stacks = [seat.stack for seat in self.seats if seat.stack]
         return chance.choice(stacks) if stacks else None
 
     def kill(self, seat: Seat) -> None:
-        """By `kill -9`, with all that the host started."""
+        """Kills a host and its child processes by `kill -9`."""
         with self._turn:
             seat.stack = None
             self.kills.update(all=1, amid=int(seat.polls > 0))
             self.children.kill(seat.name)
 
     def freeze(self, seat: Seat, seconds: float) -> None:
-        """Stops the host in the midst of whatever it does and lets it go on, as a machine does that was suspended.
+        """Suspends the host at any point and resumes it, like a suspended machine.
 
-        Where the system can't do that nothing happens.
+        Does nothing if the system doesn't support it.
         """
         group = self.children.pids.get(seat.name)
         if group is None or sys.platform == "win32":
@@ -89,7 +89,7 @@ class Rig:
             os.killpg(group, signal.SIGCONT)
 
     def start(self, seat: Seat) -> None:
-        """A new life on a port of its own. Raises Failure where it doesn't come up."""
+        """Starts a new host process on a free port. Raises Failure if it doesn't start."""
         seat.lives += 1
         log = self.program.log.with_name(f"{seat.name}.{seat.lives:03}.log")
         environment = dict(self.program.environment)
@@ -112,9 +112,9 @@ def running_rig(
     settings: Mapping[str, str] = MappingProxyType({}),
     with_logs: bool = False,
 ) -> Iterator[Rig]:
-    """Everything up, logs in a folder of that name; everything ended afterwards, whatever happens. Raises Failure.
+    """Starts everything, with logs in a folder of that name, and stops it in any case. Raises Failure.
 
-    `with_logs` has the emulator write resource logs and the telemetry of its nodes to the storage.
+    With `with_logs` the emulator writes resource logs and node telemetry to the storage.
     """
     logs = checkout.logs / name
     shutil.rmtree(logs, ignore_errors=True)

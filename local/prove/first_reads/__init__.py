@@ -1,1 +1,1 @@
-"""What a first read asked of Batch and stored, and the verdict on both."""
+"""The requests and stored state of first reads, and their verdict."""

@@ -1,17 +1,17 @@
-"""What the proof of first reads found, judged and told."""
+"""The results of the proof of first reads, with verdict and report."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_UNSTORED = 2 * 80_000 + 16 * 1000  # tasks of a part that is being stored, of the next one, and of pages under way
-_DIVIDED = 16 * 1000  # tasks of first pages, which are listed again where the list is divided
-_PLANNED = 2 / 3  # share of the kills that find a part stored: else nothing is gone on with
-_AGAIN = 1 / 3  # share of all tasks that may be received again a kill; without anything stored that is half
+_UNSTORED = 2 * 80_000 + 16 * 1000  # tasks of a part being stored, of the next part, and of pending pages
+_DIVIDED = 16 * 1000  # tasks of first pages, which are listed again when the list is divided
+_PLANNED = 2 / 3  # share of kills that must find a stored part: else nothing is resumed
+_AGAIN = 1 / 3  # share of all tasks that may be received again per kill; without anything stored that is half
 
 
 @dataclass(slots=True)
 class Findings:
-    """`planned` kills found a part stored; `again` are tasks that a read received beyond those there are."""
+    """The results: `planned` kills found a stored part; `again` counts surplus tasks received per read."""
 
     reads: int = 0
     kills: int = 0
@@ -21,7 +21,7 @@ class Findings:
     wrong: list[str] = field(default_factory=list)
 
     def problems(self, kills: int) -> list[str]:
-        """Why it isn't proved with so many kills; also what is `wrong`."""
+        """Returns the reasons why the proof fails with so many kills, including `wrong`."""
         return [*self._doubts(kills), *self.wrong]
 
     def _doubts(self, kills: int) -> Iterator[str]:
@@ -40,7 +40,7 @@ class Findings:
         return int(tasks / max(self.kills, 1))
 
     def lines(self, kills: int, seconds: float) -> Iterator[str]:
-        """The findings as Markdown."""
+        """Yields the results as Markdown."""
         least, again = int(self.kills * _PLANNED), sum(self.again)
         yield "| measure | value |"
         yield "|---|---|"
@@ -60,5 +60,5 @@ class Findings:
 
 
 def received_again(kills: int) -> int:
-    """The most tasks that a read with so many kills may receive more than once."""
+    """Returns the maximum of tasks that a read with so many kills may receive more than once."""
     return kills * _UNSTORED + _DIVIDED

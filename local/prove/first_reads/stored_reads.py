@@ -1,4 +1,4 @@
-"""What the app has stored of a first read, looked up in its tables past all of its code."""
+"""Reads the stored state of a first read directly from the app's tables, without the app's code."""
 
 import json
 import zlib
@@ -14,7 +14,7 @@ from local.prove.first_reads.watched_lists import Left
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """`is_over` once the job's counts are served; `left` is what its plan still lists, None without a plan."""
+    """The state: `is_over` once the job's counts are served; `left` is the rest in its plan, None without a plan."""
 
     is_over: bool
     left: Left | None
@@ -22,11 +22,11 @@ class Stored:
 
     @property
     def is_part(self) -> bool:
-        """Whether something that was received needn't be received again."""
+        """Whether some received data is stored."""
         return self.left is not None and (self.tasks > 0 or self.left.since is not None)
 
     def lost(self, earlier: "Stored") -> str | None:
-        """What was stored earlier and isn't any more, in words; None where nothing is missing."""
+        """Returns a sentence about data that was stored earlier and is now missing; None if none is."""
         if earlier.left is None or self.is_over:
             return None
         if self.left is None:
@@ -39,7 +39,7 @@ class Stored:
 
 
 class StoredReads:
-    """Of a storage account that only one job is read into."""
+    """The reads of a storage account that holds a single job."""
 
     def __init__(self, connection_string: str, prefix: str) -> None:
         self._service = TableServiceClient.from_connection_string(connection_string)
@@ -59,7 +59,7 @@ class StoredReads:
         return Stored(False, Left.of(plan.get("since"), _ranges(plan)), plan["tasks"])
 
     async def claim(self) -> str | None:
-        """The name of the message that a process was working on last, as messages bear it."""
+        """Returns the name of the last message in work, as messages contain it."""
         for row in await self._rows("accounts", "RowKey ne ''"):
             if "claims0" in row:
                 claims: dict[str, float] = _unpacked(row, "claims")
@@ -80,6 +80,6 @@ def _ranges(plan: dict[str, Any]) -> list[Any]:
 
 
 def _unpacked(row: dict[str, Any], name: str) -> Any:
-    """A value of any length, from as many properties as it takes: `name0`, `name1` and so on."""
+    """Returns a value of any length, joined from the properties `name0`, `name1` and so on."""
     parts = sorted((part for part in row if part.startswith(name)), key=lambda part: int(part[len(name) :]))
     return json.loads(zlib.decompress(b"".join(row[part] for part in parts)))

@@ -1,7 +1,7 @@
-"""A front before the Batch emulator that watches which ranges of a task list are asked for, and judges it.
+"""A front before the Batch emulator that checks the requested ranges of a task list.
 
-After a kill it is told what the dead process had left to do, as it is stored. From then on every request has to go on
-with a part of that: a link that was stored, a range not begun yet or a part of one, or the link that followed on it.
+After a kill it gets the stored remainder of the dead process. From then on every request must continue a part of that:
+a stored link, a range not begun or a part of one, or a link that follows one of these.
 """
 
 import re
@@ -25,7 +25,7 @@ type Link = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Ids from `low` on and before `high`; None is no bound."""
+    """Ids from `low` (inclusive) to `high` (exclusive); None is unbounded."""
 
     low: str | None
     high: str | None
@@ -37,9 +37,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is left of a list of all tasks, or of those that changed `since` then: links to ask, spans not begun.
+    """The remainder of a list of all tasks, or of those changed `since`: links to follow, and spans not begun.
 
-    `begun` are the spans that the links go on with.
+    `begun` are the spans of the links.
     """
 
     since: datetime | None
@@ -53,13 +53,13 @@ class Left:
 
     @classmethod
     def of(cls, since: datetime | None, ranges: list[Any]) -> Self:
-        """As the plan's row tells it: low, high, next link, depth of each range."""
+        """Returns the remainder from the plan's row: low, high, next link and depth of each range."""
         links = frozenset(_link(cursor) for _, _, cursor, _ in ranges if cursor)
         spans = tuple(Span(low, high) for low, high, cursor, _ in ranges if not cursor)
         return cls(since, links, spans, tuple(Span(low, high) for low, high, cursor, _ in ranges if cursor))
 
     def goes_on_from(self, earlier: "Left") -> bool:
-        """Whether all of it was left earlier, too, or it is of the list of changes that follows on that list."""
+        """Returns whether all of it was also left earlier, or belongs to the following list of changes."""
         if self.since != earlier.since:
             return self.since is not None and (earlier.since is None or self.since > earlier.since)
         untouched = all(any(span.contains(mine) for span in earlier.spans) for mine in self.spans)
@@ -69,7 +69,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request for a page. `link` names it where it goes on with a list, else its filter says what is asked."""
+    """One request for a page. `link` identifies a continuation; otherwise its filter defines the span."""
 
     link: Link | None
     span: Span
@@ -77,7 +77,7 @@ class Ask:
 
     @property
     def is_part(self) -> bool:
-        """False for the first page of a list of all tasks, which also rounds look at, to see how long it is."""
+        """False for the first page of a list of all tasks, which rounds also read, to estimate its length."""
         return self.since is None and (self.link is not None or self.span != Span(None, None))
 
     @classmethod
@@ -93,9 +93,9 @@ class Ask:
 
 @dataclass(slots=True, eq=False)
 class Watch:
-    """Of one first read. `wrong` are requests for what had been read and stored; `served` tasks of full lists.
+    """The watch over one first read. `wrong` are requests for stored data; `served` counts tasks of full lists.
 
-    `asked` counts requests for pages in this life of the host.
+    `asked` counts requests for pages in the current host process.
     """
 
     served: int = 0
@@ -107,7 +107,7 @@ class Watch:
     _seen: set[Ask] = field(default_factory=set)
 
     def begin_life(self, left: Left | None) -> None:
-        """A host starts; `left` is what is stored of the list that it has to go on with, None where nothing is."""
+        """Records the start of a host; `left` is the stored remainder that it must continue, None without one."""
         self.life += 1
         self.asked = 0
         self._left = left
@@ -130,17 +130,17 @@ class Watch:
         if ask.link is not None:
             return ask.link in self._links
         if left is None:
-            return True  # nothing is stored: it begins anew, but no link of an earlier life is known
+            return True  # nothing is stored, so it starts again, but without links of earlier processes
         if ask.since is None:
             return left.since is None and any(span.contains(ask.span) for span in left.spans)
         if left.since is None or abs(ask.since - left.since) > timedelta(milliseconds=1):
-            return True  # another list: a comparison, or what changed during this one
+            return True  # another list: a comparison, or changes during this one
         return any(span.contains(ask.span) for span in left.spans)
 
 
 @dataclass(slots=True, eq=False)
 class WatchingFront:
-    """`watch` may be exchanged at any time."""
+    """The front; `watch` may be replaced at any time."""
 
     emulator: str
     session: ClientSession
@@ -148,7 +148,7 @@ class WatchingFront:
     _front: Front = field(init=False)
 
     async def start(self) -> str:
-        """The address to reach the emulator at."""
+        """Starts the front and returns its address."""
         self._front = Front(self.emulator, self.session, fails=self._serve)
         await self._front.start()
         return f"http://127.0.0.1:{self._front.port}"

@@ -1,1 +1,1 @@
-"""Many accounts and hosts: their jobs, their faults, and how fresh the API is meanwhile."""
+"""Many accounts and hosts: their jobs, their faults, and the freshness of the API."""

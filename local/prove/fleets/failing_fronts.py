@@ -1,6 +1,6 @@
-"""Fronts before the Batch emulator, one an account, each of which can begin to fail in a way of its own.
+"""Fronts before the Batch emulator, one per account, each of which can fail in its own way.
 
-Until told to fail a front passes everything on, so that the app knows the account's jobs by then.
+Until `fail` is called a front passes everything on, so that the app knows the account's jobs by then.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _NOT_OURS = ("host", "connection", "transfer-encoding", "accept-encoding")
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to fail, None for a closed port, and a word that the app's reason for it must have."""
+    """A way to fail (None for a closed port), and a word required in the app's reason."""
 
     answer: Answer | None
     word: str
@@ -25,7 +25,7 @@ class Way:
 
 @dataclass(slots=True, eq=False)
 class Front:
-    """One account's front. `fails` is how, once it does."""
+    """One account's front. `fails` is its failure, None before it fails."""
 
     emulator: str
     session: ClientSession
@@ -45,13 +45,13 @@ class Front:
             self._runner = None
 
     async def fail(self, way: Way) -> None:
-        """From now on; what is under way ends as it began."""
+        """Makes the front fail from now on; running requests end normally."""
         if way.answer is None:
             await self.stop()
         self.fails = way.answer
 
     async def passed_on(self, request: web.BaseRequest, headers: Mapping[str, str] | None = None) -> web.Response:
-        """The emulator's answer; target and headers go as they came, because they are signed."""
+        """Returns the emulator's answer; target and headers are unchanged, because they are signed."""
         kept = {name: value for name, value in request.headers.items() if name.lower() not in _NOT_OURS}
         url = URL(f"{self.emulator}{request.raw_path}", encoded=True)
         async with self.session.request(

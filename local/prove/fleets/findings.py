@@ -1,4 +1,4 @@
-"""What the proof of the fleet found, judged and told."""
+"""The results of the fleet proof, with verdict and report."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 
 from local.prove.fleets.freshness import Freshness, percentile
 
-CHANGING = 0.05  # share of the jobs that change a minute, at least
+CHANGING = 0.05  # share of the jobs that change per minute, at least
 BOUND = 120.0  # seconds
-_LEAST, _MOST = 0.9, 1.02  # requests a job and round: rounds under way as counting begins and ends are cut in two
-_ONE_QUERY = 1.02  # of job rows, a round
+_LEAST, _MOST = 0.9, 1.02  # requests per job and round: rounds running at the begin and end of counting are cut
+_ONE_QUERY = 1.02  # of job rows, per round
 _NEVER = ("tasks read", "tasks written", "transactions", "jobhistory read", "jobhistory written", "jobs written")
 
 
 @dataclass(slots=True)
 class Quiet:
-    """What was counted while nothing changed: rounds, requests for tasks or their counts, operations by table."""
+    """Counts without changes: rounds, requests for tasks or their counts, and operations by table."""
 
     accounts: int
     jobs: int
@@ -51,10 +51,10 @@ class Quiet:
 
 @dataclass(slots=True)
 class Watched:
-    """What was seen with a number of hosts.
+    """Observations with a number of hosts.
 
-    `waits` are seconds until changes showed, `waiting` those up to the end of changes that didn't. `share` of the jobs
-    changed a minute.
+    `waits` are seconds until changes showed, `waiting` the age at the end of changes that didn't. `share` is the share
+    of jobs that changed per minute.
     """
 
     hosts: int
@@ -103,7 +103,7 @@ class Findings:
         return quiet + (seen if self.watched else ["nothing was watched"])
 
     def lines(self) -> Iterator[str]:
-        """The findings as Markdown."""
+        """Yields the results as Markdown."""
         spans = " | ".join(f"{name} at most | 99 % | median" for name in ("change shown after", "asked", "as of"))
         yield f"| hosts | changes | {spans} | requests by host | load |"
         yield "|---" * 13 + "|"

@@ -1,4 +1,4 @@
-"""Accounts full of jobs whose tasks change now and then, made and kept going through the official SDK."""
+"""Accounts with many jobs whose tasks change from time to time, created and changed through the official SDK."""
 
 import asyncio
 import random
@@ -19,9 +19,9 @@ type Note = Callable[[str, str], None]
 
 
 class Fleet:
-    """`keys` by account name, all on one emulator; every account has the same jobs, and a pool of so many `nodes`.
+    """Accounts (`keys` by name) on one emulator, each with the same jobs and a pool of `nodes` nodes.
 
-    `added` counts tasks that were added to jobs later, and acknowledged.
+    `added` counts tasks that were added later and acknowledged.
     """
 
     def __init__(self, emulator: str, keys: dict[str, str], *, jobs: int, nodes: int = 2, seed: int = 1) -> None:
@@ -39,7 +39,7 @@ class Fleet:
         await asyncio.gather(*(client.close() for client in self._clients.values()))
 
     async def fill(self, tasks: int) -> None:
-        """A pool, and jobs of so many tasks each, in every account."""
+        """Creates a pool, and jobs of `tasks` tasks each, in every account."""
         gate = asyncio.Semaphore(_ACCOUNTS_AT_ONCE)
 
         async def fill(client: BatchClient) -> None:
@@ -59,10 +59,10 @@ class Fleet:
         await asyncio.gather(*map(fill, self._clients.values()))
 
     async def keep_going(self, per_second: float, note: Note | None = None) -> None:
-        """Adds a task to so many jobs a second until cancelled, however long each addition takes.
+        """Adds a task to `per_second` jobs a second until cancelled, regardless of the duration of each addition.
 
-        Jobs of all accounts take turns in an order of chance, so none comes again before all others did. `note` hears
-        of the account and the job before their task is sent. Raises an ExceptionGroup where Batch refuses one.
+        Jobs of all accounts take turns in a random order, so none comes again before all others. `note` gets the
+        account and the job before the task is sent. Raises an ExceptionGroup if Batch refuses one.
         """
         turns = list(product(self._clients, self._jobs))
         self._chance.shuffle(turns)

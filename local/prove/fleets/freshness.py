@@ -1,4 +1,4 @@
-"""How long ago the jobs that the API shows were looked at, sampled for every job of some accounts."""
+"""The age of polls of jobs in the API, sampled for every job of some accounts."""
 
 import asyncio
 from collections import Counter
@@ -16,9 +16,9 @@ type Take = Callable[[str, Sequence[dict[str, Any]], datetime], None]
 
 @dataclass(slots=True)
 class Freshness:
-    """Ages in seconds of what was shown: since Batch was asked (`ages`, `oldest` by account), and of the counts' as of.
+    """Ages in seconds: since the last poll (`ages`; `oldest` by account) and of the counts' as-of.
 
-    `levels` counts samples by the level of their verdict.
+    `levels` counts samples by verdict level.
     """
 
     ages: list[float] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Freshness:
         return percentile(self.ages, share)
 
     def take(self, account: str, jobs: Sequence[dict[str, Any]], now: datetime) -> None:
-        """What the API showed of an account's jobs when it answered at `now`."""
+        """Records an account's jobs as the API showed them at `now`."""
         for job in jobs:
             verdict = job["verdict"]
             age = (now - datetime.fromisoformat(verdict["checkedAt"])).total_seconds()
@@ -60,9 +60,9 @@ async def jobs_of(session: ClientSession, api: str, account: str) -> list[dict[s
 
 
 async def sample(session: ClientSession, api: str, accounts: Sequence[str], take: Take, *, every: float) -> None:
-    """Looks at all accounts every so many seconds, evenly spread over that time, until cancelled.
+    """Polls all accounts every `every` seconds, evenly spread, until cancelled.
 
-    `take` gets the account, its jobs as the API shows them, and when it answered.
+    `take` gets the account, its jobs as the API shows them, and the time of the answer.
     """
     gate = asyncio.Semaphore(_AT_ONCE)
     looks: set[asyncio.Task[None]] = set()

@@ -1,4 +1,4 @@
-"""Several functions hosts on one storage, and what they ask of Batch and of Table Storage."""
+"""Several functions hosts on one storage, and their requests to Batch and Table Storage."""
 
 import asyncio
 import re
@@ -17,7 +17,7 @@ _HOST = re.compile(r"\bhost-\d+\b")
 
 @dataclass(slots=True)
 class Hosts:
-    """`settings` are the app's; every host adds its name to the User-Agent of what it asks."""
+    """The hosts; `settings` are the app's. Every host adds its name to the User-Agent of its requests."""
 
     children: Children
     settings: dict[str, str]
@@ -25,7 +25,7 @@ class Hosts:
     apis: dict[str, str] = field(default_factory=dict)
 
     async def run(self, number: int) -> None:
-        """As many as that from now on."""
+        """Starts or kills hosts until `number` run."""
         for name in list(self.apis)[number:]:
             del self.apis[name]
             await asyncio.to_thread(self.children.kill, name)
@@ -40,7 +40,7 @@ class Hosts:
 
 
 def by_host(clients: dict[str, dict[str, int]]) -> Counter[str]:
-    """Requests to Batch by host, from the emulator's counters."""
+    """Returns requests to Batch by host, from the emulator's counters."""
     found: Counter[str] = Counter()
     for agent, counted in clients.items():
         if name := _HOST.search(agent):
@@ -49,9 +49,9 @@ def by_host(clients: dict[str, dict[str, int]]) -> Counter[str]:
 
 
 def table_operations(log: Path) -> Counter[str]:
-    """Requests in the storage's access log as `jobs read`, `jobs written` and so on for every table.
+    """Returns requests in the storage's access log as `jobs read`, `jobs written` and so on for every table.
 
-    `transactions` are apart: the log doesn't tell their table.
+    `transactions` are separate, as the log doesn't name their table.
     """
     found: Counter[str] = Counter()
     for line in log.read_text(encoding="utf-8", errors="replace").splitlines():

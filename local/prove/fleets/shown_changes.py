@@ -1,7 +1,7 @@
-"""How long it takes until a change of a job shows in the API, from the moment before Batch was asked for it.
+"""Measures the delay until a change of a job shows in the API, from just before the request to Batch.
 
-All jobs are looked at every so often anyway. A change that waits for long is looked for more often, by its job alone,
-so that the times near the bound are told to some seconds.
+All jobs are polled regularly. The job of a change that waits for long is polled more often, so that delays near the
+bound are accurate to some seconds.
 """
 
 import asyncio
@@ -13,13 +13,13 @@ from typing import Any
 
 from aiohttp import ClientSession
 
-_LONG = 80.0  # seconds that a change waits before its job is looked at alone
+_LONG = 80.0  # seconds that a change waits before its job is polled separately
 _LOOK_EVERY = 3.0  # seconds
 
 
 @dataclass(slots=True, eq=False)
 class Change:
-    """A job has `total` tasks since `at`; times are of one monotonic clock, in seconds."""
+    """A change: a job has `total` tasks since `at`; times are seconds of one monotonic clock."""
 
     account: str
     job: str
@@ -28,13 +28,13 @@ class Change:
     shown_at: float | None = None
 
     def waited(self, now: float) -> float:
-        """Seconds until it was shown, or until now where it wasn't."""
+        """Returns the seconds until it was shown, or until now."""
         return (now if self.shown_at is None else self.shown_at) - self.at
 
 
 @dataclass(slots=True, eq=False)
 class Changes:
-    """Of jobs that have `tasks` each at first and only get more."""
+    """The changes of jobs that have `tasks` each at first and only gain more."""
 
     tasks: int
     made: list[Change] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Changes:
     _waiting: dict[tuple[str, str], list[Change]] = field(default_factory=dict)
 
     def add(self, account: str, job: str, at: float) -> None:
-        """The job gets a task more."""
+        """Records that the job gets one more task."""
         key = account, job
         self._later[key] += 1
         change = Change(account, job, self.tasks + self._later[key], at)
@@ -50,7 +50,7 @@ class Changes:
         self._waiting.setdefault(key, []).append(change)
 
     def take(self, account: str, jobs: Sequence[dict[str, Any]], now: float) -> None:
-        """What the API showed of an account's jobs when it answered at `now`."""
+        """Records an account's jobs as the API showed them at `now`."""
         for job in jobs:
             key, counts = (account, job["id"]), job["taskCounts"]
             if (waiting := self._waiting.get(key)) and counts:
@@ -67,7 +67,7 @@ class Changes:
 
 
 async def look_closer(session: ClientSession, apis: Sequence[str], changes: Changes) -> None:
-    """Looks at the jobs of changes that wait for long, each alone, until cancelled."""
+    """Polls the jobs of long-waiting changes separately, until cancelled."""
     while True:
         await asyncio.sleep(_LOOK_EVERY)
         for number, change in enumerate(changes.waiting(_LONG, time.monotonic())):

@@ -1,1 +1,1 @@
-"""The parts of the proof that what is written to blobs comes in once: see `local.prove.ingest`."""
+"""The parts of the proof that blobs are ingested exactly once: see `local.prove.ingest`."""

@@ -1,4 +1,4 @@
-"""Asks the API for all that came in and has the judge look at it."""
+"""Reads all ingested data from the API and has it judged."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -14,9 +14,9 @@ _PAGE = 1000
 
 
 def compare(stack: Stack, book: Book, since: datetime, *, killed: bool) -> dict[str, Verdict]:
-    """Verdicts by what was asked for; `since` is before the first sample, and hosts may have been `killed`.
+    """Returns verdicts by subject; `since` precedes the first sample, and hosts may have been `killed`.
 
-    Raises what a host that is away ends in.
+    Raises the error of a host that doesn't answer.
     """
     account = f"{stack.api}/accounts/{stack.account}"
     telemetry = urlencode({"from": since.isoformat(), "step": "PT1M"})
@@ -31,7 +31,7 @@ def compare(stack: Stack, book: Book, since: datetime, *, killed: bool) -> dict[
 
 
 def _listed(url: str) -> Iterator[Mapping[str, Any]]:
-    """All entries of a list, following next links."""
+    """Yields all entries of a list, following next links."""
     following: str | None = f"{url}?maxpagesize={_PAGE}"
     while following:
         page = call("GET", following)

@@ -1,4 +1,4 @@
-"""What the writers have written, unit by unit: all that the judge knows of the truth."""
+"""The record of all written units, which is the judge's truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ from local.prove.ingestion.samples import Sample
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Where a unit begins in its blob and whose it is; its samples, unless it is a bad one.
+    """The start of a unit in its blob, its node, and its samples, unless it is unreadable (`is_bad`).
 
-    A node's `session` is another where its agent was started anew in the same blob. A sample with the tag `node_id` is
-    of that node.
+    A restart of a node's agent in the same blob begins another `session`. A sample with the tag `node_id` is of that
+    node.
     """
 
     start: int
@@ -24,7 +24,7 @@ class Unit:
 
 @dataclass(slots=True)
 class Life:
-    """A blob from when it was made until it was made anew, `is_over` then: it may have been read in part only."""
+    """A blob from its creation to its re-creation; then it `is_over`, and may have been read only in part."""
 
     blob: str
     number: int
@@ -50,7 +50,7 @@ class Happening:
 
 @dataclass(slots=True)
 class Book:
-    """`logged` are the times of deliveries by event: the events of `happenings` by their job and task."""
+    """The record. `logged` has the delivery times of each event, `happenings` the events, by the same keys."""
 
     lives: list[Life] = field(default_factory=list)
     happenings: dict[tuple[str, str, str], Happening] = field(default_factory=dict)
@@ -72,5 +72,5 @@ class Book:
 
     @property
     def written(self) -> int:
-        """Bytes."""
+        """The written bytes."""
         return sum(life.size for life in self.lives) + sum(self.log_sizes.values())

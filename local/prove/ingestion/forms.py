@@ -1,6 +1,6 @@
-"""How samples are written: the forms of agents, and units of each that can't be read.
+"""Telemetry formats of agents, with unreadable units of each.
 
-A unit is what a reader takes in as a whole: a frame, a member, a stream, or a line.
+A unit is read as a whole: a frame, a member, a stream, or a line.
 """
 
 import gzip
@@ -18,7 +18,7 @@ type Form = Callable[[Sequence[Sample]], list[Packed]]
 
 
 def tes(samples: Sequence[Sample]) -> list[Packed]:
-    """A zstd frame, as nodes of TES flush them: a checksum, and no size told."""
+    """Returns a zstd frame, as TES nodes flush it: with checksum, without content size."""
     packer = zstandard.ZstdCompressor(write_checksum=True, write_content_size=False)
     return [(packer.compress(_batch(samples)), samples)]
 
@@ -28,32 +28,32 @@ def gzipped(samples: Sequence[Sample]) -> list[Packed]:
 
 
 def deflated(samples: Sequence[Sample]) -> list[Packed]:
-    """A zlib stream."""
+    """Returns a zlib stream."""
     return [(zlib.compress(_batch(samples)), samples)]
 
 
 _CHECKSUMS: dict[Form, int] = {tes: 1, gzipped: 8, deflated: 1}
-"""A byte of them, from the end."""
+"""The position of a checksum byte, from the end."""
 _CUT = 0.5
 
 
 def batches(samples: Sequence[Sample]) -> list[Packed]:
-    """Telegraf's JSON, a batch to a line."""
+    """Returns Telegraf's JSON, one batch per line."""
     return [(_batch(samples), samples)]
 
 
 def records(samples: Sequence[Sample]) -> list[Packed]:
-    """Telegraf's JSON, a record to a line, with times in seconds as it has them unless told otherwise."""
+    """Returns Telegraf's JSON, one record per line, with its default times in seconds."""
     return [(_line(_record(one, SECOND)), [one]) for one in samples]
 
 
 def influx(samples: Sequence[Sample]) -> list[Packed]:
-    """Line protocol in nanoseconds."""
+    """Returns line protocol with nanoseconds."""
     return [(_written(one), [one]) for one in samples]
 
 
 def damaged(form: Form, unit: bytes, chance: random.Random) -> bytes:
-    """A unit of a form that can't be read, and after which the next one of that form can."""
+    """Returns an unreadable unit of a format, after which the next one is readable."""
     if form in _CHECKSUMS:
         if chance.random() < _CUT:
             return unit[: chance.randrange(1, len(unit))]
@@ -81,7 +81,7 @@ def _written(sample: Sample) -> bytes:
 
 
 def _value(value: float | str) -> str:
-    """A text in quotes may have ends of lines."""
+    """Returns a field value; a quoted text may contain line ends."""
     if isinstance(value, str):
         return f'"{value}"'
     return f"{value}i" if isinstance(value, int) else repr(value)

@@ -1,7 +1,7 @@
-"""Holds what the API says against what was written. Pure: no clock, no network.
+"""Compares the API with the written data. Pure: no clock, no network.
 
-Of a blob that was made anew nobody can know how far it had been read; what counts of its earlier life must be its first
-units to the bit, however many. All else must be there, once.
+How far a re-created blob had been read is unknown. The ingested part of its earlier life must be its first units,
+exactly, however many. Everything else must be there once.
 """
 
 import math
@@ -17,16 +17,16 @@ from local.prove.ingestion.truth import Key, Minute, Truth, shown_of, totals_of,
 _CLOSE = 1e-12  # relative: sums of fractions depend on their order
 _FIELDS = ("count", "min", "max", "sum", "last")
 _NOTHING = ("withoutTime", "outOfWindow", "ofTooManyNodes", "ofTooManyTasks", "beyondLimit", "late", "noNumbers")
-_MOST_TOLD = 3  # differences of a kind
+_MOST_TOLD = 3  # differences per kind that are reported
 
 type Shown = dict[Key, dict[int, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How many minutes of series, events or numbers were compared, what is wrong, how many units nobody read in time.
+    """The number of compared minutes, events or numbers, the problems, and the number of units not read in time.
 
-    Totals tell of so many bytes of telemetry (`bytes_told`).
+    `bytes_told` is the number of telemetry bytes in the totals.
     """
 
     compared: int
@@ -36,7 +36,7 @@ class Verdict:
 
 
 def shown_series(answer: Mapping[str, Any]) -> Shown:
-    """The series of an answer of the API, by minute since 1970."""
+    """Returns the series of an answer of the API, by minute since 1970."""
     return {
         (one["name"], tuple(sorted(one["attributes"].items()))): {
             int(datetime.fromisoformat(point["time"]).timestamp()) // 60: point for point in one["points"]
@@ -46,7 +46,7 @@ def shown_series(answer: Mapping[str, Any]) -> Shown:
 
 
 def judge_node(node: str, answer: Mapping[str, Any], book: Book) -> Verdict:
-    """Holds a node's telemetry against what was written for it."""
+    """Compares a node's telemetry with the written data."""
     shown = shown_series(answer)
     lives = [(life, _units_read(life, shown)) for life in book.lives if node in life.nodes]
     truth = truth_of(node, lives)
@@ -57,7 +57,7 @@ def judge_node(node: str, answer: Mapping[str, Any], book: Book) -> Verdict:
 
 
 def judge_rejects(rejects: Iterable[Mapping[str, Any]], book: Book) -> Verdict:
-    """Every bad unit is kept, by where it stands, and nothing else is."""
+    """Checks that every unreadable unit is listed by its position, and nothing else."""
     true = Counter(
         [*book.bad_lines, *((life.blob, unit.start) for life in book.lives for unit in life.units if unit.is_bad)]
     )
@@ -68,7 +68,7 @@ def judge_rejects(rejects: Iterable[Mapping[str, Any]], book: Book) -> Verdict:
 
 
 def judge_events(events: Sequence[Mapping[str, Any]], book: Book) -> Verdict:
-    """Every event is there once, as one of its deliveries told it."""
+    """Checks that every event is listed once, with the content of one delivery."""
     listed = Counter((one["kind"], one["jobId"], one["taskId"]) for one in events)
     wrong = [f"the event {key} isn't there" for key in book.happenings.keys() - listed.keys()]
     wrong += [f"the event {key} is there {number} times" for key, number in listed.items() if number > 1]
@@ -84,9 +84,9 @@ def judge_events(events: Sequence[Mapping[str, Any]], book: Book) -> Verdict:
 
 
 def judge_totals(answer: Mapping[str, Any], book: Book, *, killed: bool) -> Verdict:
-    """What the account says of how its logs and its telemetry came in.
+    """Checks the account's totals of logs and telemetry.
 
-    Of telemetry a host that is `killed` takes with it what it hadn't told yet, so less may be told, and never more.
+    A `killed` host may lose telemetry counts not stored so far, so totals may be lower, but never higher.
     """
     true = {
         "records": book.deliveries + len(book.bad_lines),
@@ -113,7 +113,7 @@ def judge_totals(answer: Mapping[str, Any], book: Book, *, killed: bool) -> Verd
 
 
 def _units_read(life: Life, shown: Shown) -> int:
-    """All of a blob's present life; of one that is over as many units as the count of its processor's samples says."""
+    """Returns the units read: all of a blob's present life; of an earlier life by the count of CPU samples."""
     if not life.is_over:
         return len(life.units)
     key = ("system.cpu.utilization", (("cpu.logical_number", str(life.number)), ("cpu.mode", "user")))

@@ -1,4 +1,4 @@
-"""Kills and freezes the hosts of a rig at random moments, and starts each again at once."""
+"""Kills and freezes the hosts of a rig at random moments, and restarts killed ones."""
 
 import asyncio
 import random
@@ -8,13 +8,13 @@ from local.dev.system.console import say
 from local.prove.exactness.rig import Rig, Seat
 
 _FROZEN = (2.0, 9.0)  # seconds
-_FROZEN_SHARE = 0.3  # of kills, beside which another host is frozen
+_FROZEN_SHARE = 0.3  # share of kills during which another host is frozen
 _WARM_UP = 3.0
 _LOOK = 0.05
 
 
 class Killer:
-    """Kills so many hosts within so many seconds."""
+    """Kills a number of hosts within a number of seconds."""
 
     def __init__(self, rig: Rig, *, kills: int, seconds: float, seed: int) -> None:
         self._rig, self._chance = rig, random.Random(f"{seed} kills")
@@ -23,7 +23,7 @@ class Killer:
         self._under_way: list[asyncio.Task[None]] = []
 
     async def run(self) -> None:
-        """Returns once all is done and every host runs. Raises Failure where one doesn't start again."""
+        """Returns after the last kill once every host runs. Raises Failure if one doesn't restart."""
         began = time.monotonic()
         for moment in self._moments:
             await asyncio.sleep(max(began + moment - time.monotonic(), 0.0))
@@ -34,20 +34,20 @@ class Killer:
         await asyncio.gather(*self._under_way)
 
     async def restart_all(self) -> None:
-        """Kills all hosts and begins anew: nothing is remembered but what is stored."""
+        """Kills and restarts all hosts, so that only stored state remains."""
         for seat in self._rig.seats:
             await asyncio.to_thread(self._rig.children.kill, seat.name)
             await asyncio.to_thread(self._rig.start, seat)
 
     async def _some(self) -> Seat:
-        """A host that runs, soon."""
+        """Returns a running host, waiting for one if necessary."""
         while (seat := self._free()) is None:
             self._raise_failures()
             await asyncio.sleep(_LOOK)
         return seat
 
     def _free(self) -> Seat | None:
-        """A host that runs and isn't frozen; it is taken then."""
+        """Returns a running host that isn't frozen, and reserves it."""
         free = [seat for seat in self._rig.seats if seat.stack and seat.name not in self._taken]
         seat = self._chance.choice(free) if free else None
         if seat:

@@ -1,4 +1,4 @@
-"""Batch's resource log as Azure Monitor writes it: a blob an hour, with repeats, and lines that are no events."""
+"""Batch's resource log as Azure Monitor writes it: a blob per hour, with repeats and malformed lines."""
 
 import asyncio
 import json
@@ -16,15 +16,15 @@ from local.prove.ingestion.stream import Stream
 _RESOURCE = "/SUBSCRIPTIONS/S/RESOURCEGROUPS/RG/PROVIDERS/MICROSOFT.BATCH/BATCHACCOUNTS/DEMO"
 _KINDS = ("TaskStartEvent", "TaskCompleteEvent", "TaskFailEvent")
 _PAUSE = (0.2, 1.2)  # seconds between appends
-_LINES = (1, 60)  # of an append
-_REPEATED, _BAD, _MOST_BAD = 0.04, 0.01, 60  # shares of lines; bad ones of a blob
-_NEXT, _LATE = 0.05, 0.2  # shares of appends after which an hour is over, and that go to an hour that is over
-_HOURS = 4  # in all, so that each repeat is within the six hours in which it counts as one
+_LINES = (1, 60)  # per append
+_REPEATED, _BAD, _MOST_BAD = 0.04, 0.01, 60  # shares of lines; the maximum of malformed ones per blob
+_NEXT, _LATE = 0.05, 0.2  # shares of appends: the hour ends after it; it goes to an earlier hour
+_HOURS = 4  # in all, so that each repeat is within the six hours in which repeats are detected
 type Key = tuple[str, str, str]
 
 
 class LogWriter:
-    """`begin` is the first hour that is logged."""
+    """The writer of the log; `begin` is the first logged hour."""
 
     def __init__(self, container: ContainerClient, book: Book, *, seed: int, begin: datetime) -> None:
         self._container, self._book, self._begin = container, book, begin.replace(minute=0, second=0, microsecond=0)
@@ -34,7 +34,7 @@ class LogWriter:
         self._keys: list[Key] = []
 
     async def run(self, goes_on: Callable[[], bool]) -> None:
-        """Writes as long as it goes on, and then what is still missing of the last lines."""
+        """Writes while `goes_on` returns True, then completes the last lines."""
         await self._next_hour()
         while goes_on():
             is_late = self._chance.random() < _LATE
@@ -67,7 +67,7 @@ class LogWriter:
         self._book.log_sizes[self._name(hour)] = stream.size
 
     def _line(self, hour: int) -> bytes:
-        """An event, perhaps one that was delivered before; each delivery has a time of its own."""
+        """Returns a new event, or sometimes an earlier one; each delivery has its own time."""
         at = self._begin + timedelta(hours=hour, milliseconds=self._chance.randrange(3_600_000))
         time = f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond:06d}0Z"
         is_repeat = self._keys and self._chance.random() < _REPEATED

@@ -1,4 +1,4 @@
-"""What an agent writes next, and which units that is: its ways of writing, without any blob."""
+"""The next data of an agent and its units: ways of writing, independent of blobs."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,10 +10,10 @@ from local.prove.ingestion.forms import Form, Packed
 from local.prove.ingestion.samples import SECOND, Agent, Sample
 
 POOL = "pool"
-_INTERVALS = (1, 25)  # of five seconds in a batch
-_BATCHES = (1, 3)  # in an append
+_INTERVALS = (1, 25)  # of five seconds, per batch
+_BATCHES = (1, 3)  # per append
 _BAD = 0.06  # share of units
-_MOST_BAD = 60  # of a blob: of a hundred it is kept where they are
+_MOST_BAD = 60  # per blob, as at most a hundred rejects are kept
 _TASKS = tuple({"job_id": "job", "task_id": task} for task in ("a", "b"))
 _ATTEMPTS = tuple({"job_id": "job", "task_id": "c", "task_attempt": attempt} for attempt in ("1", "2"))
 _ONCE = {"vm_monitor_collection": "once"}
@@ -21,11 +21,11 @@ _ONCE = {"vm_monitor_collection": "once"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How an agent writes: in which forms, and what else it does.
+    """An agent's way of writing: its formats and its other behaviour.
 
-    It `rolls` from a blob that it seals to the next, makes its blob anew (`is_remade`), is started anew on the next of
-    its `nodes` (`is_retried`), or writes for all of them at once (`is_shared`); it has long pauses (`is_quiet`). Where
-    there are `nodes`, records tell whose they are; elsewhere the blob's name does.
+    It `rolls` from a sealed blob to the next, re-creates its blob (`is_remade`), restarts on the next of its `nodes`
+    (`is_retried`), or writes for all of them together (`is_shared`); it has long pauses (`is_quiet`). With `nodes`,
+    records name their node; otherwise the blob's name does.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Plan:
     runs: tuple[Mapping[str, str], ...] = ({},)
 
     def blob(self, number: int) -> str:
-        """Names and extensions tell nothing of what is in a blob."""
+        """Returns the blob's name, which reveals nothing about the content's format."""
         folder = f"runs/{self.name}" if self.nodes else f"accounts/demo/pools/{POOL}/nodes/{self.name}"
         return f"{folder}/1/vm_perf_metrics.{number if self.rolls else 0}.json"
 
@@ -64,7 +64,7 @@ PLANS = (
 
 
 class Pen:
-    """An agent's hand: it measures from `begin` on, nanoseconds since 1970, and writes into one life after another."""
+    """The agent: measures from `begin` (nanoseconds since 1970) and writes into one life after another."""
 
     def __init__(self, plan: Plan, chance: random.Random, begin: int) -> None:
         self.plan, self._chance = plan, chance
@@ -79,12 +79,12 @@ class Pen:
         return nodes[self._session % len(nodes)] if nodes else self.plan.name
 
     def start_anew(self) -> None:
-        """As an agent that was started anew, on the next node."""
+        """Restarts the agent, on the next node."""
         self._session += 1
         self._opens = True
 
     def written(self, life: Life, at: int) -> bytes:
-        """Some units, the last of them a good one; they begin at a place of a life."""
+        """Returns some units that begin at offset `at` of a life; the last one is readable."""
         content = b""
         for _ in range(self._chance.randint(*_BATCHES)):
             form = self._chance.choice(self.plan.forms)
@@ -97,7 +97,7 @@ class Pen:
         return content
 
     def end(self, life: Life, at: int) -> bytes:
-        """The end of a blob that will be sealed: a line without its end, or half a unit."""
+        """Returns the end of a blob before it is sealed: a line without line end, or half a unit."""
         form = self.plan.forms[0]
         packed, samples = self._packed(form, life)[-1]
         if form in (forms.tes, forms.gzipped):

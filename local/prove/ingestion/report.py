@@ -1,4 +1,4 @@
-"""The report of a run, for the terminal and for docs/proofs.md."""
+"""The report of a run, for the terminal and docs/proofs.md."""
 
 import argparse
 import os
@@ -25,7 +25,7 @@ of its earlier life must be its first units to the bit.
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run. It `took` so many seconds until all was right; `wrong` is what wasn't, or what broke."""
+    """A finished run. It `took` that many seconds until all was right; `wrong` lists differences and defects."""
 
     options: argparse.Namespace
     began: datetime
@@ -43,7 +43,7 @@ class Run:
 
 
 def rows(run: Run) -> list[tuple[str, str]]:
-    """Figures by name."""
+    """Returns the figures by name."""
     book, lives = run.book, run.book.lives
     over, sealed = sum(life.is_over for life in lives), sum(life.is_sealed for life in lives)
     bad = sum(unit.is_bad for life in lives for unit in life.units) + len(book.bad_lines)
@@ -65,14 +65,14 @@ def rows(run: Run) -> list[tuple[str, str]]:
 
 
 def text(run: Run) -> str:
-    """For the terminal."""
+    """Returns the report for the terminal."""
     figures = [(name.replace("*", ""), value.replace("*", "")) for name, value in rows(run)]
     width = max(len(name) for name, _ in figures)
     return "\n".join(f"  {name:{width}}  {value}" for name, value in figures)
 
 
 def section(run: Run) -> str:
-    """For docs/proofs.md."""
+    """Returns the report for docs/proofs.md."""
     lines = "\n".join(f"| {name} | {value} |" for name, value in rows(run))
     command = f"`dev.py prove ingest {shlex.join(sys.argv[1:])}` on {run.began:%Y-%m-%d}, {code_version(HERE.root)}"
     machine = f"{platform.system()}, {os.cpu_count()} cores"

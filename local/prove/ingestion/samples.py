@@ -1,6 +1,6 @@
-"""What agents measure in the proof, made up from a seed, and which series each value belongs to.
+"""The agents' measurements, generated from a seed, and the series of each value.
 
-The names of series are told here once more, from docs/metrics.md, so that the judge knows nothing from the app.
+The series names are repeated here, from docs/metrics.md, so that the judge depends on no code of the app.
 """
 
 import random
@@ -11,9 +11,9 @@ SECOND = 1_000_000_000  # nanoseconds
 _INTERVAL = 5 * SECOND
 _MEMORY = 8 << 30
 _LEAST_PAUSE, _MOST_JITTER = 1, 900  # milliseconds
-_ODD = 0.05  # share of records that have a tag more than others of the same series, and of those with a field more
+_ODD = 0.05  # share of records with an additional tag, and of those with an additional field
 UNKNOWN = "fuel"
-"""A measurement that no catalog has."""
+"""A measurement that isn't in the catalog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The series that a field becomes, before the attributes that tags give it."""
+    """The series of a field, without attributes from tags."""
 
     series: str
     attributes: Mapping[str, str] = field(default_factory=dict)
@@ -46,13 +46,13 @@ MEANINGS: Mapping[tuple[str, str], Meaning] = {
 TAGS = {"cpu": ("cpu", "cpu.logical_number"), "net": ("interface", "network.interface.name"),
         "diskio": ("name", "system.device")}  # fmt: skip
 RUN = ("job_id", "task_id", "task_attempt")
-"""Tags that tell apart what runs on a node."""
+"""Tags that distinguish the runs on a node."""
 RECORDS = frozenset(("task_env",))
-"""Measurements that are known, have no series, and aren't told of."""
+"""Known measurements without a series, which no count includes."""
 
 
 def attributes_of(sample: Sample, meaning: Meaning) -> tuple[tuple[str, str], ...]:
-    """Of the series of one of a sample's fields, in the order of their names."""
+    """Returns the attributes of a field's series, sorted by name."""
     found = dict(meaning.attributes)
     if sample.name in TAGS:
         tag, attribute = TAGS[sample.name]
@@ -61,16 +61,17 @@ def attributes_of(sample: Sample, meaning: Meaning) -> tuple[tuple[str, str], ..
 
 
 class Agent:
-    """Measures a node from a time on, five seconds apart."""
+    """Measures a node every five seconds, from a given time."""
 
     def __init__(self, chance: random.Random, begin: int, *, whole_seconds: bool = False) -> None:
         self._chance, self._at, self._whole = chance, begin, whole_seconds
         self._counters: dict[str, int] = {}
 
     def interval(self, tags: Mapping[str, str], *, life: int | None = None) -> list[Sample]:
-        """All that is measured at the next moment, each with some tags more.
+        """Returns the measurements of the next moment, each with additional tags.
 
-        A life of a blob has series of its own: they bear its number. Without one memory and load are measured, too.
+        With `life`, series are specific to a life of a blob: they contain its number. Without it, memory and load are
+        added.
         """
         self._at += _INTERVAL
         jitter = 0 if self._whole else self._chance.randint(_LEAST_PAUSE, _MOST_JITTER) * 1_000_000
@@ -89,13 +90,13 @@ class Agent:
         return found
 
     def _one(self, name: str, tags: Mapping[str, str], fields: Mapping[str, int | float], at: int) -> Sample:
-        """A record, now and then with a tag or a field more, of which nothing comes but another layout."""
+        """Returns a record, sometimes with an additional tag or field, which only changes its layout."""
         more_tags = {"rack": "r1"} if self._chance.random() < _ODD else {}
         more_fields = {"spare": 7} if self._chance.random() < _ODD else {}
         return Sample(name, {**tags, **more_tags}, {**fields, **more_fields}, at)
 
     def _grown(self, name: str) -> int:
-        """A counter's next reading; now and then it begins anew."""
+        """Returns a counter's next reading; sometimes the counter resets."""
         begins_anew = self._chance.random() < 0.02  # noqa: PLR2004
         before = 0 if begins_anew else self._counters.get(name, 1_000_000)
         self._counters[name] = before + self._chance.randrange(1 << 20)

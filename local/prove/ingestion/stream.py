@@ -1,4 +1,4 @@
-"""An append blob as a writer has it: appends are cut anywhere, and what was cut off comes with the next one."""
+"""An append blob as its writer sees it: appends are cut anywhere, and the cut rest comes with the next append."""
 
 import random
 
@@ -8,7 +8,7 @@ _CUT = 0.4  # share of appends that end within a unit
 
 
 class Stream:
-    """One life of a blob. Nothing is written twice: an append says where it has to begin, and none is repeated."""
+    """One life of a blob. Appends are conditional on their position and never repeated, so nothing is written twice."""
 
     def __init__(self, container: ContainerClient, name: str, chance: random.Random) -> None:
         self._blob: BlobClient = container.get_blob_client(name)
@@ -18,15 +18,15 @@ class Stream:
 
     @property
     def size(self) -> int:
-        """Bytes, also of what is held back."""
+        """The bytes written and held back."""
         return self._written + len(self._held)
 
     async def create(self) -> None:
-        """Makes the blob, over the one of that name where there is one."""
+        """Creates the blob, replacing an existing one."""
         await self._blob.create_append_blob()
 
     async def append(self, content: bytes) -> None:
-        """Most of it now, at least; the rest by and by."""
+        """Writes the content, or a part of it; the rest comes with the next append."""
         together = self._held + content
         is_cut = self._chance.random() < _CUT
         end = self._chance.randrange(len(together)) if is_cut else len(together)
@@ -34,7 +34,7 @@ class Stream:
         self._held = together[end:]
 
     async def close(self, *, left: bytes = b"", sealed: bool) -> None:
-        """Writes what is held back, and `left` behind it."""
+        """Writes the held-back bytes, then `left`."""
         await self._write(self._held + left)
         self._held = b""
         if sealed:

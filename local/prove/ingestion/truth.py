@@ -1,4 +1,4 @@
-"""What the series of a node must be, from what was written: value by value, in the simplest way there is."""
+"""Computes the true series of a node from the written data, value by value, as simply as possible."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,16 +10,16 @@ from local.prove.ingestion.samples import MEANINGS, RECORDS, RUN, SECOND, Meanin
 _MINUTE = 60 * SECOND
 
 type Key = tuple[str, tuple[tuple[str, str], ...]]
-"""A series: its name, and its attributes in the order of their names."""
+"""A series: its name, and its attributes sorted by name."""
 WHOLE: Key = ("system.cpu.utilization", (("cpu.mode", "user"),))
 type _Run = tuple[int, tuple[str, ...]]
 type _Readings = dict[tuple[_Run, Key], tuple[int, float]]
-"""The last reading of each counter: of a session, and of a run on its node, as each agent counts for itself."""
+"""The last reading of each counter per session and run, as each agent counts separately."""
 
 
 @dataclass(slots=True)
 class Minute:
-    """The values of a minute. Of a counter: its growth a second from reading to reading, and as `sum` the growth."""
+    """The values of a minute. For a counter: growth per second between readings, and the growth as `sum`."""
 
     count: int = 0
     min: float = float("inf")
@@ -37,7 +37,7 @@ class Minute:
 
 @dataclass(slots=True)
 class Truth:
-    """Of a node: its series by minute since 1970, and what is in none, of all records of the blobs it wrote to."""
+    """The true data of a node: its series by minute since 1970, and counts of other data in the blobs it wrote."""
 
     series: dict[Key, dict[int, Minute]] = field(default_factory=dict)
     records: int = 0
@@ -47,7 +47,7 @@ class Truth:
 
 
 def truth_of(node: str, lives: Iterable[tuple[Life, int]]) -> Truth:
-    """Of the first units of each life, as many as are given with it."""
+    """Returns the truth of the first units of each life, in the given number."""
     found = Truth()
     for life, units in lives:
         before: _Readings = {}
@@ -60,7 +60,7 @@ def truth_of(node: str, lives: Iterable[tuple[Life, int]]) -> Truth:
 
 
 def shown_of(truth: Truth) -> dict[Key, dict[int, Minute]]:
-    """The series of a node as they are shown: agents tell of cores alone, and the whole processor is their mean."""
+    """Returns a node's series as shown: agents report only cores, and the whole processor is their mean."""
     cores: dict[int, list[Minute]] = {}
     for (name, attributes), minutes in truth.series.items():
         if name == WHOLE[0] and any(attribute == "cpu.logical_number" for attribute, _ in attributes):
@@ -81,7 +81,7 @@ def _mean(some: list[Minute]) -> Minute:
 
 
 def totals_of(lives: Iterable[Life]) -> dict[str, int]:
-    """Of all units of some lives, by their names in the API; nothing is lost behind the bad ones."""
+    """Returns the totals of all units of some lives, by their names in the API; unreadable units hide no others."""
     some = list(lives)
     truths = [truth_of(node, [(life, len(life.units))]) for life in some for node in life.nodes]
     return {
@@ -94,7 +94,7 @@ def totals_of(lives: Iterable[Life]) -> dict[str, int]:
 
 
 def values_in(unit: Unit, key: Key) -> int:
-    """How many values of a gauge a unit has."""
+    """Returns the number of values of a gauge in a unit."""
     return sum(
         (meaning.series, attributes_of(sample, meaning)) == key
         for sample in unit.samples
@@ -133,6 +133,6 @@ def _add(found: Truth, sample: Sample, session: int, before: _Readings) -> None:
 
 
 def _growth(before: tuple[int, float], reading: tuple[int, float], meaning: Meaning) -> tuple[float, float]:
-    """The growth a second and the growth of a counter, which has begun anew where it is lower than before."""
+    """Returns the growth per second and the growth of a counter, which was reset if its reading fell."""
     step = reading[1] - before[1] if reading[1] >= before[1] else reading[1]
     return step * meaning.factor * SECOND / (reading[0] - before[0]), step * meaning.factor

@@ -1,4 +1,4 @@
-"""Agents that write telemetry to blobs, each by its plan, until they are told to end."""
+"""Agents that write telemetry to blobs, each by its plan, until they are stopped."""
 
 import asyncio
 import random
@@ -12,7 +12,7 @@ from local.prove.ingestion.stream import Stream
 
 _PAUSE = (0.3, 2.5)  # seconds between appends
 _QUIET = (8.0, 40.0)
-_QUIET_SHARE, _NEXT_SHARE = 0.2, 0.07  # of appends: a long pause behind it, and another blob or session
+_QUIET_SHARE, _NEXT_SHARE = 0.2, 0.07  # shares of appends: followed by a long pause; followed by another blob or session
 _TICK = 0.5
 
 
@@ -24,7 +24,7 @@ class Writer:
         self._lives = 0
 
     async def run(self, goes_on: Callable[[], bool]) -> None:
-        """Writes as long as it goes on, and then what is still missing of the last unit."""
+        """Writes while `goes_on` returns True, then completes the last unit."""
         await self._open()
         while goes_on():
             await self._append()
@@ -47,7 +47,7 @@ class Writer:
         self._life.size = self._stream.size
 
     async def _next(self) -> None:
-        """Another blob, another life of the same one, or another session, as the plan says."""
+        """Starts another blob, another life of the same blob, or another session, as planned."""
         if self._plan.is_retried:
             self._pen.start_anew()
         if self._plan.is_remade:

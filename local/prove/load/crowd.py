@@ -1,4 +1,4 @@
-"""One job with very many tasks, some of which run all the time while more are added."""
+"""One job with very many tasks, some of which run while more are added."""
 
 import asyncio
 import random
@@ -19,7 +19,7 @@ _NODES, _SLOTS = 60, 4
 
 
 class Crowd:
-    """`added` counts tasks. Everything waits while the emulator is paused."""
+    """The job; `added` counts tasks. All requests wait while the emulator is paused."""
 
     def __init__(self, emulator: str, account: str, key: str, *, seed: int) -> None:
         self._client: BatchClient = open_client(emulator, account, key)
@@ -30,7 +30,7 @@ class Crowd:
         await self._client.close()
 
     async def create(self, tasks: int) -> None:
-        """A pool, and the job with so many tasks."""
+        """Creates a pool, and the job with `tasks` tasks."""
         size = models.BatchPoolCreateOptions(
             id="pool", vm_size="standard_d4s_v5", target_dedicated_nodes=_NODES, task_slots_per_node=_SLOTS
         )
@@ -42,7 +42,7 @@ class Crowd:
         await asyncio.gather(*(self._fill(names) for _ in range(_AT_ONCE)))
 
     async def keep_adding(self, per_second: float, among: int) -> None:
-        """Adds tasks among and behind the first `among` until cancelled; half of them fall between others."""
+        """Adds tasks among and after the first `among` until cancelled; half of them sort between others."""
         while True:
             await asyncio.sleep(1 / per_second)
             number = 2 * self._chance.randrange(among) + 1

@@ -1,4 +1,4 @@
-"""Jobs with very many tasks together, of which some run at a time."""
+"""Jobs with very many tasks in all, some of which run at a time."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _PER_CALL, _AT_ONCE = 100, 4
 
 
 async def fill(emulator: str, account: Emulated, jobs: Sequence[str], tasks: int) -> None:
-    """One pool, and jobs with so many tasks together, of which some run at a time."""
+    """Creates a pool, and jobs with `tasks` tasks in all."""
     async with open_client(emulator, account.name, account.key) as client:
         size = models.BatchPoolCreateOptions(
             id="pool", vm_size="standard_d4s_v5", target_dedicated_nodes=20, task_slots_per_node=4

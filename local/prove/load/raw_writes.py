@@ -1,4 +1,4 @@
-"""Writes through the official client past its models, which take longer than the emulator does."""
+"""Writes through the official client without its models, which take longer than the emulator."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ _KIND = "application/json; odata=minimalmetadata"
 
 
 async def post(client: BatchClient, path: str, body: Any) -> None:
-    """Raises HttpResponseError."""
+    """Posts JSON. Raises HttpResponseError."""
     url = f"{path}?api-version=2025-06-01"
     answer = await client.send_request(HttpRequest("POST", url, headers={"Content-Type": _KIND}, json=body))
     answer.raise_for_status()

@@ -1,4 +1,4 @@
-"""docs/proofs.md: what the long proofs last showed, a section each. A proof replaces its own and leaves the others."""
+"""docs/proofs.md: the latest results of the long proofs, one section each. A proof replaces only its own section."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ _HEAD = "# Proofs\n\nWhat `python3 dev.py prove NAME --write` last showed, a sec
 
 
 def write_section(name: str, text: str, page: Path = PAGE) -> None:
-    """Puts `text` under the heading `name`, in the place of what stood there or at the end."""
+    """Writes `text` under the heading `name`, replacing the section or appending it."""
     before = page.read_text(encoding="utf-8") if page.exists() else _HEAD
     section = f"## {name}\n{text.strip()}\n"
     pattern = re.compile(rf"^## {re.escape(name)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)

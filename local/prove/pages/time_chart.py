@@ -1,4 +1,4 @@
-"""A chart of values over minutes as SVG, both axes linear and from zero. It knows nothing of what is measured."""
+"""A chart of values over minutes as SVG, with linear axes from zero; independent of the measured subject."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, log10
@@ -10,7 +10,7 @@ _STEPS = 5
 
 
 def chart(title: str, unit: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:
-    """Lines with their names at their ends; points are minute and value."""
+    """Returns the chart: lines with their names at their ends; points are minute and value."""
     points = [point for line in lines.values() for point in line]
     last = max((minute for minute, _ in points), default=0.0) or 1.0
     step = _round_step(max((value for _, value in points), default=0.0) / _STEPS)
@@ -40,7 +40,7 @@ def chart(title: str, unit: str, lines: Mapping[str, Sequence[tuple[float, float
 
 
 def _round_step(least: float) -> float:
-    """1, 2 or 5 times a power of ten."""
+    """Returns a step of at least `least`: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** ceil(log10(least or 1) - 1)
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
 

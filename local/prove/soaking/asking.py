@@ -1,4 +1,4 @@
-"""Asks every route of the API at a steady rate, about jobs, tasks, pools and nodes that lists just told of."""
+"""Requests every route of the API at a steady rate, for jobs, tasks, pools and nodes from recent lists."""
 
 import asyncio
 import random
@@ -13,7 +13,7 @@ import aiohttp
 
 from local.prove.soaking.feeding import POOL
 
-_AT_ONCE = 40  # questions; beyond that the hosts are behind, and the rate that is reached tells so
+_AT_ONCE = 40  # requests; above this the hosts are behind, which the reached rate shows
 _MAX_EXAMPLES = 20
 _SERVER_ERRORS = HTTPStatus.INTERNAL_SERVER_ERROR
 _TIMEOUT = aiohttp.ClientTimeout(total=60)
@@ -37,7 +37,7 @@ _POLL = "accounts/{a}/poll"
 
 @dataclass(slots=True)
 class Asked:
-    """Answers by status; `broken` are questions without an answer, and `examples` of both kinds of failure."""
+    """Answers by status; `broken` counts requests without an answer, `examples` shows both kinds of failure."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     broken: int = 0
@@ -56,7 +56,7 @@ class Asked:
 
 
 class Asker:
-    """Asks several hosts in turn; `apis` end in /api."""
+    """Sends requests to several hosts in turn; `apis` end in /api."""
 
     def __init__(self, apis: list[str], account: str, *, per_second: float, seed: int) -> None:
         self._apis, self._account, self._pause = apis, account, 1 / per_second
@@ -66,7 +66,7 @@ class Asker:
         self.asked = Asked()
 
     async def run(self, until: float) -> None:
-        """Until that time of the monotonic clock; what can't be asked in time is left out."""
+        """Runs until a time of the monotonic clock; skips requests that can't be sent in time."""
         async with aiohttp.ClientSession(timeout=_TIMEOUT) as session:
             following = time.monotonic()
             while following < until:
@@ -109,7 +109,7 @@ class Asker:
             self.asked.examples.append(text)
 
     def _filled(self, route: str) -> str | None:
-        """The route with names in the places of its parameters; None where none is known for one of them."""
+        """Returns the route with its parameters filled in; None if no name is known for one of them."""
         values = {"{a}": self._account, "{m}": f"node-{self._chance.randrange(400)}"}
         values["{k}"] = str(self._chance.randrange(50))
         for place, whole in (("{j}", "{j}/tasks/{t}"), ("{p}", "{p}/nodes/{n}"), ("{s}", "{s}")):
@@ -123,7 +123,7 @@ class Asker:
         return route
 
     def _learn(self, route: str, path: str, answer: Any) -> None:
-        """Names of what a list told of."""
+        """Stores the names in a list's answer."""
         if not isinstance(answer, dict) or not answer.get("value"):
             return
         lists = {"{a}/jobs": "{j}", "{a}/pools": "{p}", "{a}/jobschedules": "{s}"}

@@ -1,4 +1,4 @@
-"""Writes blobs at a steady rate: most are telemetry of ever new nodes, some are resource logs, now and then hostile."""
+"""Writes blobs at a steady rate: mostly telemetry of new nodes, some resource logs, and occasional hostile blobs."""
 
 import asyncio
 import random
@@ -13,16 +13,16 @@ from local.prove.soaking.kinds import hostile, resource_log, small_telemetry
 
 POOL = "soaked"
 _TELEMETRY, _LOGS = "telemetry", "insights-logs-servicelog"
-_LOG_EVERY, _HOSTILE_EVERY = 10, 20  # blobs; each kind of hostile ones in turn, so that every hour has as many of each
+_LOG_EVERY, _HOSTILE_EVERY = 10, 20  # blobs; hostile kinds take turns, so that every hour has as many of each
 _GROWN_SHARE = 0.3
-_NODES = 400  # names in turn, so that a node has several blobs in a long run
-_BACK = timedelta(minutes=2)  # samples of a new blob begin so long ago
-_LOGGED = timedelta(hours=23, minutes=36)  # ago: with EVENT_DAYS=1 events expire within the run
+_NODES = 400  # names in rotation, so that a node has several blobs in a long run
+_BACK = timedelta(minutes=2)  # age of the first sample of a new blob
+_LOGGED = timedelta(hours=23, minutes=36)  # age; with EVENT_DAYS=1 events expire within the run
 _RESOURCE = "resourceId=/SUBSCRIPTIONS/S/RESOURCEGROUPS/RG/PROVIDERS/MICROSOFT.BATCH/BATCHACCOUNTS/DEMO"
 
 
 class Feeder:
-    """`written` counts blobs by kind; `failed` those that storage refused or didn't take in time."""
+    """The writer; `written` counts blobs by kind, `failed` those refused or not accepted in time by storage."""
 
     def __init__(self, service: BlobServiceClient, account: str, *, per_minute: float, seed: int) -> None:
         self._telemetry = service.get_container_client(_TELEMETRY)
@@ -38,7 +38,7 @@ class Feeder:
         return self.written.total() - self.written["appended"]
 
     async def run(self, until: float) -> None:
-        """Until that time of the monotonic clock. A late blob isn't skipped: the rate is kept on average."""
+        """Runs until a time of the monotonic clock. A late blob isn't skipped: the rate is kept on average."""
         for container in (self._telemetry, self._logs):
             if not await container.exists():
                 await container.create_container()
@@ -86,5 +86,5 @@ async def _appended(container: ContainerClient, name: str, content: bytes) -> No
 
 
 def _log_name(at: datetime, number: int) -> str:
-    """A folder of its own for each, as if every minute had many writers."""
+    """Returns a log's name in its own folder, as if every minute had many writers."""
     return f"{_RESOURCE}/y={at:%Y}/m={at:%m}/d={at:%d}/h={at:%H}/m={at:%M}/{number:08x}/PT1H.json"

@@ -1,8 +1,8 @@
-"""Says whether memory and tables stayed bounded over a soak. Pure: no clock, no network.
+"""Judges whether memory and tables stayed bounded over a soak. Pure: no clock, no network.
 
-Memory is flat where the median of the last quarter of an hour is within 15 % of that of the quarter after the first
-half hour, and the line through all that follows on that half hour rises by no more than that. Tables are judged by what
-ends their rows: see `LAWS`.
+Memory is flat under two conditions. The median of the last quarter of an hour is within 15 % of that of the quarter
+after the first half hour. The fitted line after that half hour rises by no more than 15 %. Tables are judged by the
+bounds of their rows: see `LAWS`.
 """
 
 import re
@@ -14,19 +14,19 @@ from statistics import linear_regression, median
 from local.prove.soaking.watching import RowCount, TableLook
 
 WARM_UP, QUARTER = 30.0, 15.0  # minutes
-ALLOWED = 0.15  # of growth, of memory
+ALLOWED = 0.15  # of growth of memory
 _ALLOWED_ROWS, _SLACK_ROWS = 0.25, 50
-_SETTLED = 70.0  # minutes until what was replaced is deleted: generations are kept for an hour
+_SETTLED = 70.0  # minutes until replaced generations are deleted, which are kept for an hour
 _SPAN = 25.0
 _LEAST_MINUTES = WARM_UP + 2 * QUARTER
-_DONE = 0.8  # of the rates that were asked for
-_FAILED = 0.005  # of questions
+_DONE = 0.8  # of the requested rates
+_FAILED = 0.005  # of requests
 
 type Series = Sequence[tuple[float, float]]
 
 
 class Law(Enum):
-    """What bounds the rows of a table within a soak's time."""
+    """The bound of a table's rows within the duration of a soak."""
 
     LIVING = "what there is, and what is gone for half an hour"
     HOURLY = "a row an hour and a row a day in each partition"
@@ -44,7 +44,7 @@ LAWS: Mapping[str, Law] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was judged: its figure, its bar, and whether it held; None where there was too little to judge."""
+    """One verdict: its figure, its bar, and whether it held; None if there was too little data."""
 
     name: str
     figure: str
@@ -53,7 +53,7 @@ class Finding:
 
 
 def judge_memory(host: str, series: Series) -> list[Finding]:
-    """`series` are megabytes by minute."""
+    """Judges memory; `series` are megabytes by minute."""
     end = series[-1][0] if series else 0.0
     name, bar = f"memory of {host}", f"within {ALLOWED:.0%} after {WARM_UP:g} min"
     if end < _LEAST_MINUTES - 1:
@@ -71,7 +71,7 @@ def judge_memory(host: str, series: Series) -> list[Finding]:
 
 
 def judge_tables(looks: Sequence[TableLook]) -> Iterator[Finding]:
-    """Every table that any look found; one without a law doesn't hold."""
+    """Judges every table that was found; a table without a law fails."""
     for table in sorted({name for look in looks for name in look.tables}):
         law = LAWS.get(table)
         series = [(look, look.tables.get(table, RowCount(0, 0))) for look in looks]
@@ -84,12 +84,12 @@ def judge_tables(looks: Sequence[TableLook]) -> Iterator[Finding]:
 
 
 def judge_rates(name: str, done: int, wanted: float) -> Finding:
-    """Whether about as much was done as was asked for."""
+    """Judges whether approximately the requested amount was done."""
     return Finding(name, f"{done:,}", f"at least {_DONE:.0%} of {wanted:,.0f}", done >= _DONE * wanted)
 
 
 def judge_failures(failed: int, asked: int, defects: int) -> list[Finding]:
-    """`defects` are lines of logs."""
+    """Judges failed answers and `defects`, which counts lines of logs."""
     share = failed / asked if asked else 1.0
     figure = f"{failed:,} of {asked:,} ({share:.2%})"
     return [
@@ -99,10 +99,10 @@ def judge_failures(failed: int, asked: int, defects: int) -> list[Finding]:
 
 
 def defects_in(log: str) -> list[str]:
-    """The first lines of a host's records that tell of a defect.
+    """Returns the first lines of a host's log records that indicate a defect.
 
-    A function that fails since storage or Batch did is none: it raises an error of the app, and the platform runs it
-    again.
+    A function that fails because of storage or Batch is none: it raises an error of the app, and the platform retries
+    it.
     """
     records = re.split(r"^(?=\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)", log, flags=re.MULTILINE)
     return [record.splitlines()[0] for record in records if _is_defect(record)]
@@ -119,7 +119,7 @@ type _Rows = Sequence[tuple[TableLook, RowCount]]
 
 
 def _living(series: _Rows) -> tuple[bool | None, str]:
-    """The most at the end isn't above the most before that."""
+    """The maximum in the last period isn't above the maximum before it."""
     end = series[-1][0].minute
     before = _most(rows for look, rows in series if end - 2 * _SPAN <= look.minute < end - _SPAN)
     last = _most(rows for look, rows in series if look.minute >= end - _SPAN)
@@ -135,12 +135,12 @@ def _hourly(series: _Rows, *, things: int = 1) -> tuple[bool | None, str]:
 
 
 def _pool_hourly(series: _Rows) -> tuple[bool | None, str]:
-    """A partition has all pools of an account."""
+    """A partition holds all pools of an account."""
     return _hourly(series, things=series[-1][0].tables.get("pools", RowCount(0, 0)).largest)
 
 
 def _written(series: _Rows) -> tuple[bool | None, str]:
-    """Rows a blob in the second half are those of the first half, at most."""
+    """Rows per blob in the second half don't exceed those of the first half."""
     end = series[-1][0].minute
     if end < _LEAST_MINUTES - 5:
         return None, ""

@@ -1,4 +1,4 @@
-"""Small blobs of telemetry in every format, resource logs, and hostile blobs. Pure: content from a seed, no storage."""
+"""Small telemetry blobs in every format, resource logs, and hostile blobs. Pure: content from a seed, no storage."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ type Hostile = Callable[[random.Random], bytes]
 
 
 def small_telemetry(chance: random.Random, at: datetime) -> bytes:
-    """Up to a minute of samples of one node, or of one task of it, with some measurement that nobody knows."""
+    """Returns up to a minute of samples of a node, or of a task on it, with an unknown measurement."""
     form = chance.choice(_FORMS)
     agent = Agent(chance, int(at.timestamp()) * 1_000_000_000, whole_seconds=form is forms.records)
     tags = {"job_id": f"job-{chance.randrange(50)}", "task_id": f"task-{chance.randrange(500)}"}
@@ -37,12 +37,12 @@ def small_telemetry(chance: random.Random, at: datetime) -> bytes:
 
 
 def resource_log(chance: random.Random, at: datetime) -> bytes:
-    """Some events of the minute."""
+    """Returns some events of the minute."""
     return b"".join(_event(chance, at + timedelta(seconds=chance.uniform(0, 59))) for _ in range(chance.randint(1, 40)))
 
 
 def hostile(turn: int, chance: random.Random) -> bytes:
-    """What nobody's agent writes: compression bombs, garbage, and names, lines and nesting without end, by turns."""
+    """Returns hostile content in turn: compression bombs, garbage, and excessive names, lines and nesting."""
     return HOSTILE[turn % len(HOSTILE)](chance)
 
 

@@ -1,4 +1,4 @@
-"""All that was seen in a soak, as a file: a run of two hours can be judged again without running again."""
+"""The observations of a soak as a file, so that a run of two hours can be judged again without repeating it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,9 +11,9 @@ from local.prove.soaking.watching import Seen
 
 
 class Record(msgspec.Struct, kw_only=True):
-    """A finished soak of so many `minutes`, at rates of `blobs` a minute and `queries` a second that were asked for.
+    """A finished soak of `minutes`, at requested rates of `blobs` per minute and `queries` per second.
 
-    `version` and `command` are what ran; `notes` are figures that nothing is judged by.
+    `version` and `command` identify the run; `notes` are figures without a verdict.
     """
 
     began: datetime
@@ -34,12 +34,12 @@ class Record(msgspec.Struct, kw_only=True):
 
 
 def load_record(path: Path) -> Record:
-    """Raises OSError, and msgspec.DecodeError where the file isn't one."""
+    """Reads a record. Raises OSError, or msgspec.DecodeError if the file isn't one."""
     return msgspec.json.decode(path.read_bytes(), type=Record)
 
 
 def findings_of(record: Record) -> list[Finding]:
-    """All that is judged of a soak."""
+    """Returns all verdicts on a soak."""
     return [
         *(finding for host, series in record.seen.memory.items() for finding in judge_memory(host, series)),
         *judge_tables(record.seen.looks),

@@ -1,4 +1,4 @@
-"""The report of a soak, for the terminal and for docs/proofs.md."""
+"""The report of a soak, for the terminal and docs/proofs.md."""
 
 import os
 import platform
@@ -22,7 +22,7 @@ def is_proved(findings: Sequence[Finding]) -> bool:
 
 
 def text(record: Record, findings: Sequence[Finding]) -> str:
-    """For the terminal."""
+    """Returns the report for the terminal."""
     rows = [(one.name, one.figure, one.bar, _MARKS[one.ok]) for one in findings]
     rows += [(name, value, "", "") for name, value in record.notes]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
@@ -33,7 +33,7 @@ def text(record: Record, findings: Sequence[Finding]) -> str:
 
 
 def section(record: Record, findings: Sequence[Finding]) -> str:
-    """For docs/proofs.md."""
+    """Returns the report for docs/proofs.md."""
     judged = "\n".join(f"| {one.name} | {one.figure} | {one.bar} | {_MARKS[one.ok]} |" for one in findings)
     notes = "\n".join(f"| {name} | {value} | | |" for name, value in record.notes)
     machine = f"{platform.system()}, {os.cpu_count()} cores"
@@ -43,6 +43,6 @@ def section(record: Record, findings: Sequence[Finding]) -> str:
 
 
 def picture(record: Record) -> str:
-    """Memory by minute as SVG."""
+    """Returns memory by minute as SVG."""
     title = f"Resident memory of both hosts, {record.began:%Y-%m-%d}, {record.version}"
     return chart(title, "MB", record.seen.memory)

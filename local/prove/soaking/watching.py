@@ -1,4 +1,4 @@
-"""Looks at what hosts hold: resident memory from /proc every ten seconds, rows of tables every five minutes."""
+"""Measures hosts: resident memory from /proc every ten seconds, rows of tables every five minutes."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ _PAUSE, _ROWS_EVERY = 10.0, 300.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """Rows of a table, and the most in one partition."""
+    """Rows of a table, and the maximum in one partition."""
 
     rows: int
     largest: int
@@ -23,7 +23,7 @@ class RowCount:
 
 @dataclass(frozen=True, slots=True)
 class TableLook:
-    """`minute` since the start; `blobs` are those that were written by then; tables by their names without prefix."""
+    """Tables at `minute` since the start, by name without prefix; `blobs` counts those written by then."""
 
     minute: float
     blobs: int
@@ -32,7 +32,7 @@ class TableLook:
 
 @dataclass(slots=True)
 class Seen:
-    """Megabytes by minute for each host, and looks at the tables; `missed` are looks that storage didn't answer."""
+    """Megabytes by minute for each host, and table counts; `missed` counts those that storage didn't answer."""
 
     memory: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     looks: list[TableLook] = field(default_factory=list)
@@ -40,14 +40,14 @@ class Seen:
 
 
 class Watcher:
-    """`pids` are the hosts', `prefix` that of their tables, `blobs` tells how many were written so far."""
+    """Measures hosts by `pids` and tables by `prefix`; `blobs` returns the number written so far."""
 
     def __init__(self, pids: Mapping[str, int], storage: str, prefix: str, blobs: Callable[[], int]) -> None:
         self._pids, self._storage, self._prefix, self._blobs = pids, storage, prefix, blobs
         self.seen = Seen({name: [] for name in pids})
 
     async def run(self, until: float) -> None:
-        """Until that time of the monotonic clock."""
+        """Runs until a time of the monotonic clock."""
         begin = time.monotonic()
         rows_at = begin + _PAUSE
         async with TableServiceClient.from_connection_string(self._storage) as service:
@@ -71,7 +71,7 @@ class Watcher:
 
 
 async def _counted(service: TableServiceClient, prefix: str) -> dict[str, RowCount]:
-    """Of all tables with a prefix, which their names are told without."""
+    """Counts all tables with a prefix; the names in the result lack it."""
     found = {}
     async for table in service.list_tables():
         if table.name.startswith(prefix):
@@ -83,6 +83,6 @@ async def _counted(service: TableServiceClient, prefix: str) -> dict[str, RowCou
 
 
 def resident_megabytes(pid: int) -> float:
-    """What of a process is in memory now. Raises OSError where there is no such process, or no /proc."""
+    """Returns a process's resident memory. Raises OSError without the process or /proc."""
     lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmRSS:"))

@@ -1,1 +1,1 @@
-"""Clients that nobody here wrote, each against the emulator, run as programs of their own."""
+"""Third-party clients, each run against the emulator as a separate program."""

@@ -1,7 +1,7 @@
 """A tour of the emulator by Airflow's AzureBatchOperator: ADDRESS ACCOUNT KEY.
 
-The operator is executed as a worker of Airflow does it, with its connection in an environment variable. It imports
-nothing of this repository, since that environment has nothing but Airflow.
+The operator runs as in an Airflow worker, with its connection in an environment variable. This module imports nothing
+of this repository, since that environment contains only Airflow.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ def _connection(hook: Any, _: Any) -> None:
 
 
 def _success(hook: Any, operators: Any) -> None:
-    """The operator makes a pool, a job and a task, waits for the task and deletes the job."""
+    """The operator creates a pool, a job and a task, waits for the task and deletes the job."""
     batch = import_module("azure.batch.models")
     more = {
         "target_dedicated_nodes": 1,
@@ -70,7 +70,7 @@ def _autoscale(hook: Any, operators: Any) -> None:
 
 
 def _deferred(_: Any, operators: Any) -> None:
-    """The operator hands the waiting to its trigger, as deferrable operators do, and goes on with what that tells."""
+    """The operator defers to its trigger, as deferrable operators do, and resumes with the trigger's event."""
     operator = _operator(operators, "later", "sleep 60", target_dedicated_nodes=1, deferrable=True, poll_interval=1)
     deferral: Any = _raised(import_module("airflow.sdk.exceptions").TaskDeferred, operator)
     event = asyncio.run(_first(deferral.trigger))

@@ -1,7 +1,7 @@
 """A tour of the emulator by the Azure CLI, `az batch`: ADDRESS ACCOUNT KEY AZ, where AZ is the program.
 
-The CLI sends numbers as the strings that they are on the command line, and is led by environment variables only. The
-tour leaves out `node scheduling disable --node-disable-scheduling-option`: version 2.91 sends an object for it.
+The CLI sends numbers as the strings of its command line, and is configured only by environment variables. The tour
+omits `node scheduling disable --node-disable-scheduling-option`: version 2.91 sends an object for it.
 """
 
 import json
@@ -19,7 +19,7 @@ _IMAGE = ("--image", "canonical:ubuntu-24_04-lts:server", "--node-agent-sku-id",
 
 
 class Az:
-    """Runs `az batch` and reads its JSON; `folder` takes its configuration and files."""
+    """Runs `az batch` and reads its JSON; `folder` holds its configuration and files."""
 
     def __init__(self, program: str, folder: Path, **variables: str) -> None:
         self._program = program
@@ -27,14 +27,14 @@ class Az:
         self.folder = folder
 
     def __call__(self, command: str, *arguments: str) -> Any:
-        """Raises RuntimeError with what the CLI said."""
+        """Runs a command. Raises RuntimeError with the CLI's message."""
         done = self._run(command, *arguments)
         if done.returncode:
             raise RuntimeError(f"az batch {command}: {done.stderr.strip()}")
         return json.loads(done.stdout) if done.stdout.strip() else None
 
     def refused(self, command: str, *arguments: str) -> str:
-        """What the CLI says of a command that fails; empty where it succeeds."""
+        """Returns the CLI's message for a failing command; empty if it succeeds."""
         done = self._run(command, *arguments)
         return done.stderr if done.returncode else ""
 
@@ -165,7 +165,7 @@ def _refusals(az: Az) -> None:
 
 
 def _sentence(code: str) -> str:
-    """The CLI shows the message of an error in place of its code."""
+    """Returns an error's message, which the CLI shows instead of its code."""
     return {
         "JobNotFound": "The specified job does not exist.",
         "InvalidPropertyValue": "The value of a property in the request's body is invalid.",

@@ -1,7 +1,7 @@
-"""Runs the tests that azure-batch publishes against an emulator: ADDRESS ACCOUNT KEY and the folder of the tests.
+"""Runs azure-batch's published tests against an emulator: ADDRESS ACCOUNT KEY and the folder of the tests.
 
-They are made for recordings and Azure Resource Manager, whose helpers aren't published; stand-ins give each test an
-empty account with the pool or job that it asks for. The tests themselves run as they are, and all of them.
+The tests need recordings and Azure Resource Manager, whose helpers aren't published. Stand-ins give each test an empty
+account with the pool or job that it requests. All tests run unmodified.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _TRIES = 300
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What a test asks its preparers for."""
+    """A pool or job that a test requests from its preparers."""
 
     kind: str
     options: dict[str, Any]
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 async def _problem(case: Any, name: str, address: str, client: Any) -> str | None:
-    """Why a test failed, in a line; None where it passed."""
+    """Returns the reason for a test's failure, in one line; None if it passed."""
     async with ClientSession() as session, session.post(f"{address}/_emulator/reset") as answer:
         await answer.read()
     test = getattr(case, name)
@@ -104,7 +104,7 @@ async def _wrapped(found: Any) -> Any:
 
 
 def _stand_in() -> None:
-    """Modules that the tests import and that are not published with them."""
+    """Installs stand-ins for modules that the tests import but aren't published."""
     same = _plain
     _module(
         "devtools_testutils",

@@ -1,7 +1,7 @@
-"""A tour of the emulator by azure-batch 4.1.3 to 14.2.0, in an environment of its own: ADDRESS ACCOUNT KEY.
+"""A tour of the emulator by azure-batch 4.1.3 to 14.2.0, in a separate environment: ADDRESS ACCOUNT KEY.
 
-It imports nothing of this repository, since that environment has nothing but the client. Models of a client say how
-things were named in its time, and answers may hold only what these have.
+This module imports nothing of this repository, since that environment contains only the client. A client's models
+define the names of its time, and answers may contain only these.
 """
 
 import sys
@@ -90,7 +90,7 @@ def _lists(client: Any, models: Any) -> None:
 
 
 def _shapes(client: Any, models: Any) -> None:
-    """What is answered has only properties that the client's models have, and all that they require."""
+    """Answers have only properties in the client's models, and all that these require."""
     node = next(iter(client.compute_node.list("pool"))).id
     counts = getattr(models, "TaskCountsResult", None) or models.TaskCounts
     asked: tuple[tuple[Any, Callable[[], Any]], ...] = (
@@ -182,7 +182,7 @@ def _deletes(client: Any, _: Any) -> None:
 
 
 def _word(value: Any) -> str:
-    """A word of the service; the enumerations of azure-batch 4 are no strings."""
+    """Returns a value as text; enumerations of azure-batch 4 aren't strings."""
     return str(getattr(value, "value", value))
 
 

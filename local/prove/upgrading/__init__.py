@@ -1,1 +1,1 @@
-"""What `prove upgrade` and `prove backup` ask hosts for and how they compare it."""
+"""Requests and comparisons of hosts for `prove upgrade` and `prove backup`."""

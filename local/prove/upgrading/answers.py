@@ -1,6 +1,6 @@
-"""All answers of the API that come from storage alone, and the differences between those of two hosts.
+"""All answers of the API that come only from storage, and the differences between those of two hosts.
 
-A verdict and an estimate depend on the time at which they are asked for: of verdicts only the as-of is compared.
+Verdicts and estimates depend on the time of the request, so only the as-of of verdicts is compared.
 """
 
 import re
@@ -15,15 +15,15 @@ type Get = Callable[[str], Any]
 type Answers = dict[str, Any]
 _OF_THE_HOST = frozenset({"level", "reason", "secondsInState", "estimate", "nextLink", "endpoint"})
 _SAID_OTHERWISE = frozenset({"summary", "last5Minutes", "last15Minutes", "lastHour"})
-"""Fields whose words or sums the changelog says to have changed since 0.1.0."""
+"""Fields whose texts or sums changed after 0.1.0, according to the changelog."""
 _OF_SCHEDULES = frozenset({"until", "since", "basis", "exact", "asOf", "checkedAt"})
-"""Fields of schedules that count as of when they were written, until the next look, where 0.1.0 wrote them."""
+"""Fields of schedules that count as of their writing, until the next poll, if 0.1.0 wrote them."""
 _PAGE = 200
 _NODES, _JOBS = 3, 1000
 
 
 def recorded(get: Get, account: str, until: datetime) -> Answers:
-    """Answers by path, which is without the host; `until` ends all histories."""
+    """Returns answers by path (without the host); `until` ends all histories."""
     found: Answers = {}
     for path in _paths(found, f"/accounts/{quote(account)}", until):
         found[path] = get(path)
@@ -60,7 +60,7 @@ def _ids(answer: Any) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field that two hosts say differently; `place` is where it stands in the answer to `path`."""
+    """A field that differs between two hosts; `place` is its position in the answer to `path`."""
 
     path: str
     place: str
@@ -69,7 +69,7 @@ class Difference:
 
     @property
     def field(self) -> str:
-        """Its name, without the numbers of entries in lists."""
+        """The field's name, without indexes of list entries."""
         return re.sub(r"\[\d+\]", "", self.place).rpartition(".")[2]
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class Difference:
 
 
 def differences(before: Answers, after: Answers) -> list[Difference]:
-    """Fields that both hosts have and say differently, and what only the first one answers."""
+    """Returns fields that differ on both hosts, and answers that only the first has."""
     found = [
         Difference(path, place, *values)
         for path in sorted(before)
@@ -87,18 +87,18 @@ def differences(before: Answers, after: Answers) -> list[Difference]:
 
 
 def _came_in_meanwhile(one: Difference) -> bool:
-    """True for amounts of telemetry that grew: blobs are announced to a host that doesn't poll, too."""
+    """Returns True for telemetry amounts that grew: a host that doesn't poll also ingests announced blobs."""
     is_amount = one.path.endswith("/ingestion") and one.place.startswith(".telemetry.")
     return is_amount and isinstance(one.before, int) and isinstance(one.after, int) and one.before < one.after
 
 
 def is_on_purpose(one: Difference) -> bool:
-    """Whether 0.2.0 means to say a field otherwise than 0.1.0 does of the same rows."""
+    """Returns whether 0.2.0 intentionally shows a field of the same rows differently from 0.1.0."""
     return one.field in _SAID_OTHERWISE or ("/jobschedules" in one.path and one.field in _OF_SCHEDULES)
 
 
 def by_field(found: Sequence[Difference]) -> str:
-    """How often each field differs, as in `asOf 3, reason 1`."""
+    """Returns the number of differences by field, as in `asOf 3, reason 1`."""
     return ", ".join(f"{name} {number}" for name, number in Counter(one.field for one in found).most_common())
 
 

@@ -1,4 +1,4 @@
-"""The tables that 0.1.0 wrote, kept as a backup beside the tests, with the answers that it gave from them."""
+"""The tables that 0.1.0 wrote, kept as a backup beside the tests, with its answers from them."""
 
 import gzip
 import json
@@ -40,7 +40,7 @@ async def keep(connection_string: str, answers: Answers, until: datetime) -> Non
 
 
 async def put_back(connection_string: str, prefix: str = "") -> None:
-    """Restores the folder's tables into a storage account. Raises Failure where they are damaged."""
+    """Restores the folder's tables into a storage account. Raises Failure if they are damaged."""
     async with StorageAccount(connection_string) as account:
         container = account.blobs().get_container_client(f"{_NAME}{prefix.lower()}")
         await _upload(container)
@@ -48,15 +48,15 @@ async def put_back(connection_string: str, prefix: str = "") -> None:
 
 
 def kept_answers() -> tuple[Answers, datetime]:
-    """What 0.1.0 answered from these tables, and when histories end in that."""
+    """Returns 0.1.0's answers from these tables, and the end of histories in them."""
     told = json.loads(gzip.decompress((FOLDER / _ANSWERS).read_bytes()))
     return told["answers"], datetime.fromisoformat(told["until"])
 
 
 def answers_of_this_version(children: Children, storage: StorageAddresses, prefix: str, folder: Path) -> Answers:
-    """What this version answers from the tables that were put back, at the time at which 0.1.0 did, without polls.
+    """Returns this version's answers from the restored tables, as of the time of 0.1.0's answers, without polls.
 
-    `folder` takes the app and its log. The time is that of an emulator that stands still. Raises Failure.
+    `folder` holds the app and its log. The time comes from an emulator with a stopped clock. Raises Failure.
     """
     account, (_, until) = Emulated(), kept_answers()
     program = emulator_program(HERE, Options(), account)

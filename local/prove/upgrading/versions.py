@@ -24,14 +24,14 @@ _SECONDS = 60
 
 
 def earlier_source(folder: Path) -> Path:
-    """The app of version 0.1.0, in a folder."""
+    """Returns a folder with the app of version 0.1.0."""
     with tarfile.open(HERE.root / "tests/data/tables-0.1.0/source.tar.xz") as packed:
         packed.extractall(folder, filter="data")
     return _with_host(folder)
 
 
 def present_source(folder: Path) -> Path:
-    """The app as it is in this checkout."""
+    """Returns a folder with the app of this checkout."""
     folder.mkdir()
     for part in _PARTS:
         (folder / part).symlink_to(HERE.root / part)
@@ -39,7 +39,7 @@ def present_source(folder: Path) -> Path:
 
 
 def _with_host(folder: Path) -> Path:
-    """With the local host beside the app, as a host's folder is where its app's modules are found."""
+    """Adds the local host, as an app's modules are found in its host's folder."""
     (folder / "local").symlink_to(HERE.root / "local")
     (folder / "web/dist").mkdir(parents=True)
     (folder / "web/dist/index.html").write_text("<!doctype html>")
@@ -58,7 +58,7 @@ class Hosts:
     _started: list[str] = field(default_factory=list)
 
     def start(self, source: Path, *, polls: bool) -> Stack:
-        """A host of a version in place of the one before; without `polls` its timers never fire. Raises Failure."""
+        """Replaces the running host by one of a version; without `polls` its timers never fire. Raises Failure."""
         self.stop()
         name = f"host-{len(self._started) + 1}-{source.name}"
         timers = {} if polls else dict.fromkeys(_TIMERS, _NEVER)
@@ -78,13 +78,13 @@ class Hosts:
         return Stack(f"{address}/api", self.emulator, self.account)
 
     def stop(self) -> None:
-        """Kills the host that runs, if any."""
+        """Kills the running host, if any."""
         if self._started and self._started[-1] in self.children.pids:
             self.children.kill(self._started[-1])
 
 
 def asked(api: str, path: str) -> Any:
-    """An answer as JSON; one that isn't 200 as its status, as answers are compared."""
+    """Returns an answer as JSON; one other than 200 as its status, as answers are compared."""
     try:
         with urllib.request.urlopen(f"{api}{path}", timeout=_SECONDS) as answer:  # noqa: S310  # our own host
             return json.load(answer)
