@@ -146,7 +146,7 @@ def _faults_of(archive: Path) -> list[str]:
 
 
 def _unpacked(archive: Path, folder: Path) -> tuple[Path, Path]:
-    """The app's folder, and one with the local host, which is all of this checkout that the app can reach."""
+    """Returns the app's folder, and one with the local host, the only part of this checkout that the app can reach."""
     app, host = folder / "app", folder / "host"
     with zipfile.ZipFile(archive) as opened:
         opened.extractall(app)

@@ -12,7 +12,7 @@ from local.prove.ingestion.stream import Stream
 
 _PAUSE = (0.3, 2.5)  # seconds between appends
 _QUIET = (8.0, 40.0)
-_QUIET_SHARE, _NEXT_SHARE = 0.2, 0.07  # shares of appends: followed by a long pause; followed by another blob or session
+_QUIET_SHARE, _NEXT_SHARE = 0.2, 0.07  # shares of appends followed by a long pause, or by another blob or session
 _TICK = 0.5
 
 
