@@ -1,4 +1,4 @@
-"""`dev.py backup` and `dev.py restore`: all tables of a deployment to blobs and back, while the app runs.
+"""`dev.py backup` and `dev.py restore`: copy all tables of a deployment to blobs, while the app runs, and back.
 
-docs/operations.md says how to use it, docs/backup-format.md what the blobs hold. The app needs none of this.
+docs/operations.md describes their use, docs/backup-format.md the blobs. The app needs none of this.
 """

@@ -31,10 +31,10 @@ type Command = Callable[[argparse.Namespace], Coroutine[Any, Any, Manifest]]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit code 0 when the tables are copied, or checked; else 1 and one sentence."""
+    """Returns exit code 0 when the tables are copied or checked; else prints one sentence and returns 1."""
     options = _parser().parse_args(arguments)
     command: Command = options.command
-    logging.getLogger("azure").setLevel(logging.CRITICAL)  # what fails is said in a sentence
+    logging.getLogger("azure").setLevel(logging.CRITICAL)  # failures are printed as sentences
     try:
         begun = time.monotonic()
         manifest = asyncio.run(command(options))
@@ -142,7 +142,7 @@ def _advice(options: argparse.Namespace) -> str:
 
 
 def reason_of(error: AzureError) -> str:
-    """Why storage didn't do what was asked, and what helps, in a sentence."""
+    """Returns a sentence with the reason of a storage error, and advice."""
     status = getattr(error, "status_code", None)
     if isinstance(error, ClientAuthenticationError) and status is None:
         return "Nobody is signed in to Azure here: run `az login`, or name the storage account by a connection string."

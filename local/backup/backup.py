@@ -1,4 +1,4 @@
-"""Copies the tables of a deployment to blobs, while the app runs; a killed copy goes on where it was."""
+"""Copies the tables of a deployment to blobs while the app runs; a killed copy can be resumed."""
 
 import secrets
 import time
@@ -23,14 +23,14 @@ from local.dev.system.console import Failure, say
 
 _SAID_EVERY = 10.0  # seconds
 SAVE_SECONDS = 30.0
-"""Between two writes of the manifest: it names all blobs so far, so after each one it would soon outweigh them."""
+"""Seconds between writes of the manifest. It lists all blobs, so a write per blob would soon outweigh the blobs."""
 
 
 @dataclass(slots=True)
 class Backup:
-    """One backup of the tables that have a prefix, into the folder `name` of a container.
+    """One backup of the tables with a prefix, into the folder `name` of a container.
 
-    With `resume` a backup that is complete is left alone and counts as done.
+    With `resume` a complete backup is left unchanged and counts as success.
     """
 
     source: TableServiceClient
@@ -41,9 +41,11 @@ class Backup:
     resume: bool = False
 
     async def run(self) -> Manifest:
-        """Raises Failure where the backup is complete or another storage account's, or another process writes it.
+        """Runs or resumes the backup.
 
-        Raises also what the SDKs raise.
+        Raises Failure if it is complete, of another account, or written by another process.
+
+        Also raises errors of the SDKs.
         """
         missing = await self._missing_tables()
         with suppress(ResourceExistsError):
@@ -63,7 +65,7 @@ class Backup:
         return manifest
 
     async def _missing_tables(self) -> set[str]:
-        """Tables that the app's version doesn't have yet. Raises Failure where there is no table of the app at all."""
+        """Returns the tables that the app's version lacks. Raises Failure if the app has no tables at all."""
         found = {table.name async for table in self.source.list_tables()}
         first = self.prefix + PLANS[0].name
         if first not in found:
@@ -89,14 +91,14 @@ class Backup:
         return _without_stale(manifest, _now())
 
     async def _copied(self, blob: ManifestBlob, manifest: Manifest, plan: TablePlan) -> Manifest:
-        """Copies what is left of a table. The manifest names blobs after they were written."""
+        """Copies the rest of a table. The manifest lists blobs only after they were written."""
         copy = manifest.tables.get(plan.name, TableCopy(plan.name, _now())).whole
         table = self.source.get_table_client(self.prefix + plan.name)
         reader = TableReader(table, plan, partial(_changed, plan, manifest))
         progress, packer, unsettled = _Progress(plan.name, copy.rows), Packer(), copy.unsettled
         after, saved = copy.segments[-1].through if copy.segments else None, time.monotonic()
         async for item in reader.items(after):
-            if item.key[0] == MARK:  # a restore was interrupted and never ended: its note is no row of the app
+            if item.key[0] == MARK:  # progress of a restore that never ended: no row of the app
                 continue
             packer.add(item)
             progress.count()
@@ -115,7 +117,7 @@ class Backup:
         return manifest
 
     async def _stored(self, copy: TableCopy, packer: Packer) -> TableCopy:
-        """Each blob has a name of its own, so that no process overwrites a blob that another one's manifest names."""
+        """Stores a blob under a unique name, so that no process overwrites a blob in another process's manifest."""
         blob = f"{copy.name}/{len(copy.segments):06}-{secrets.token_hex(4)}.jsonl.gz"
         body, segment = packer.packed(blob)
         await self.container.upload_blob(f"{self.name}/{segment.blob}", body, overwrite=True, validate_content=True)
@@ -142,7 +144,7 @@ class _Progress:
 
 
 def _without_stale(manifest: Manifest, now: datetime) -> Manifest:
-    """Without tables that would be too old beside what is still to be copied."""
+    """Returns the manifest without tables that would be too old for the remaining ones."""
     for plan in PLANS:
         before, copy = manifest.tables.get(plan.fresh), manifest.tables.get(plan.name)
         if before and not (copy and copy.finished) and now - before.begun > FRESH:
@@ -162,7 +164,7 @@ def _now() -> datetime:
 
 
 def total(manifest: Manifest) -> dict[str, Any]:
-    """Rows, bytes and blobs of a backup."""
+    """Returns the rows, bytes and blobs of a backup."""
     segments = [segment for copy in manifest.tables.values() for segment in copy.segments]
     return {
         "rows": sum(segment.rows for segment in segments),

@@ -1,7 +1,7 @@
-"""The manifest of a backup: what each of its blobs holds, by counts and hashes, and how far it is.
+"""The manifest of a backup: the content of each blob, by counts and hashes, and the progress.
 
-It is written after the blobs that it names, under its ETag: what a killed backup left is known, and of two processes
-that write to one name one gives way.
+It is written after the blobs that it lists, with If-Match. So the state of a killed backup is known, and of two
+processes that write the same backup one gives up.
 """
 
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ type Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One blob: `rows` lines of a table up to the key `through`; `whole` where a resume can go on behind that."""
+    """One blob: `rows` lines of a table up to the key `through`; `whole` if a resume can continue after it."""
 
     blob: str
     rows: int
@@ -35,7 +35,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class TableCopy:
-    """A table as far as it is copied; `unsettled` counts partitions that changed too often to be as of one moment."""
+    """The copy of a table; `unsettled` counts partitions that changed too often to be as of one moment."""
 
     name: str
     begun: datetime
@@ -49,7 +49,7 @@ class TableCopy:
 
     @property
     def whole(self) -> "TableCopy":
-        """Without the blobs of a partition that wasn't finished, which is copied anew."""
+        """The copy without the blobs of an unfinished partition, which is copied again."""
         segments = list(self.segments)
         while segments and not segments[-1].whole:
             segments.pop()
@@ -58,7 +58,7 @@ class TableCopy:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`version` is that of the app whose `dev.py` made it, `prefix` the TABLE_PREFIX of the tables.
+    """The manifest. `version` is that of the app whose `dev.py` wrote it, `prefix` the TABLE_PREFIX of the tables.
 
     `source` is the name of the tables' storage account; older backups lack it.
     """
@@ -91,7 +91,7 @@ class ManifestBlob:
         return f"{self._backup}/{NAME}"
 
     async def load(self) -> Manifest | None:
-        """None where there is none. Raises Failure where it makes no sense or is of a newer format."""
+        """Returns the manifest, None if missing. Raises Failure if it is malformed or of a newer format."""
         try:
             download = await self._container.download_blob(self.name)
             body = await download.readall()
@@ -106,7 +106,7 @@ class ManifestBlob:
             raise Failure(f"The manifest of the backup '{self._backup}' is damaged: {error}") from error
 
     async def save(self, manifest: Manifest) -> None:
-        """Raises Failure where another process writes the same backup, or the container forbids to overwrite blobs."""
+        """Writes the manifest. Raises Failure on a concurrent write, or if the container forbids overwriting blobs."""
         condition: dict[str, Any] = {"overwrite": False}
         if self._etag:
             condition = {"overwrite": True, "etag": self._etag, "match_condition": MatchConditions.IfNotModified}
@@ -114,7 +114,7 @@ class ManifestBlob:
         try:
             answer = await self._container.get_blob_client(self.name).upload_blob(body, **condition)
         except (ResourceExistsError, ResourceModifiedError) as error:
-            if self._etag and isinstance(error, ResourceExistsError):  # 409: a lost race for an ETag is answered by 412
+            if self._etag and isinstance(error, ResourceExistsError):  # 409, whereas a lost race for an ETag gives 412
                 raise Failure(
                     f"The blob {self.name} can't be overwritten: a policy or a legal hold on the container forbids it;"
                     " docs/operations.md says which policies a backup can live with."

@@ -1,4 +1,4 @@
-"""Packs lines into the blobs of a backup and takes them out again: gzip, with counts and hashes of what is in them."""
+"""Packs lines into the blobs of a backup and unpacks them: gzip, with counts and hashes of the content."""
 
 import gzip
 import zlib
@@ -14,13 +14,13 @@ from local.backup.rows import added, as_text, hash_of
 from local.dev.system.console import Failure
 
 SEGMENT_BYTES = 8 * 1024 * 1024
-"""Bytes of lines in one blob, before they are packed; a row has 1 MiB at most."""
+"""Uncompressed bytes of lines per blob; a row has at most 1 MiB."""
 
-_GZIP = 31  # zlib's name for a stream in gzip's format
+_GZIP = 31  # zlib's value for the gzip format
 
 
 class Packer:
-    """Lines for one blob."""
+    """Collects the lines of one blob."""
 
     def __init__(self) -> None:
         self._body = bytearray()
@@ -44,7 +44,7 @@ class Packer:
         self._last = item
 
     def packed(self, blob: str) -> tuple[bytes, Segment]:
-        """What goes into the blob, and what the manifest says of it."""
+        """Returns the blob's content and its entry in the manifest."""
         if self._last is None:
             raise ValueError("no line was added")
         body, last = bytes(self._body + self._zip.flush()), self._last
@@ -53,7 +53,7 @@ class Packer:
 
 
 async def load_lines(container: ContainerClient, backup: str, segment: Segment) -> list[bytes]:
-    """The lines of a blob of a backup. Raises Failure where they aren't what the manifest says."""
+    """Returns the lines of a backup's blob. Raises Failure if they don't match the manifest."""
     damage = f"The blob {backup}/{segment.blob} isn't what the backup's manifest says: it was changed or damaged."
     try:
         body = await (await container.download_blob(f"{backup}/{segment.blob}")).readall()
@@ -71,7 +71,7 @@ async def load_lines(container: ContainerClient, backup: str, segment: Segment) 
 
 
 def table_hash(segments: Iterator[Segment]) -> str:
-    """The hash of all rows of a table."""
+    """Returns the hash of all rows of a table."""
     total = 0
     for segment in segments:
         total = added(total, int(segment.hash, 16))

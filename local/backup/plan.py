@@ -1,7 +1,7 @@
-"""Which tables are copied, in which order and in which way, so that a restored store is one that a crash could leave.
+"""The tables to copy, their order and method; a restored store equals one that a crash could leave.
 
-The app writes what is pointed to before what points to it (docs/architecture.md). A copy takes time, so it goes the
-other way round: a row that vouches for others is read before them. docs/operations.md, "What a backup is as of".
+The app writes referenced rows before the rows that refer to them (docs/architecture.md). A copy takes time, so it
+proceeds in reverse: a row that vouches for others is read before them. docs/operations.md, "What a backup is as of".
 """
 
 from collections.abc import Callable
@@ -13,27 +13,27 @@ from local.backup.rows import Row
 
 
 class Way(Enum):
-    """How a table is read while the app writes to it."""
+    """The method of reading a table while the app writes to it."""
 
     ROWS = "row by row"
-    """Each row as of its own moment."""
+    """Each row is as of its own moment."""
     PARTITIONS = "partition by partition"
-    """All rows of a partition as of one moment."""
+    """All rows of a partition are as of one moment."""
     LOG = "log by log"
-    """Heads and checkpoints of a partition as of one moment, and the appended rows that they vouch for."""
+    """Heads and checkpoints of a partition are as of one moment, with the appended rows that they vouch for."""
 
 
 type Change = Callable[[Row, datetime, datetime], Row]
-"""What becomes of a row, of when storage wrote it, and of when the table that it speaks of began to be copied."""
+"""Changes a row, given the time when storage wrote it and the start of the copy of the table it refers to."""
 
 
 def _dirty(row: Row, _written: datetime, _begun: datetime) -> Row:
-    """A job's leaves are copied after its row: as after a crash, the next poll sums them up and compares."""
+    """Marks a job's row as dirty, so that the next poll sums its leaves, which are copied later, and compares."""
     return row | {"dirty": True} if "generation" in row else row
 
 
 def _undecided(row: Row, written: datetime, begun: datetime) -> Row:
-    """A note on minutes and hours that was written while they were copied may say too much: hours may be there."""
+    """Resets an index row about minutes and hours that was written during their copy: hours may exist."""
     if "blob" in row or written < begun - CLOCKS_APART:
         return row
     return row | {"hours": True, "rolled": False}
@@ -41,9 +41,9 @@ def _undecided(row: Row, written: datetime, begun: datetime) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """How one table is copied; `page` rows a request, `change` with the start of the copy of the table `since`.
+    """The copy of one table: `page` rows per request; `change` gets the start of the copy of the table `since`.
 
-    Where the table `fresh` is older than FRESH at a resume, both are copied anew.
+    If the copy of the table `fresh` is older than FRESH at a resume, both tables are copied again.
     """
 
     name: str
@@ -55,9 +55,9 @@ class TablePlan:
 
 
 FRESH = timedelta(minutes=30)
-"""Half the time for which housekeeping leaves generations that nothing points to any more."""
+"""Half the time for which housekeeping keeps unreferenced generations."""
 CLOCKS_APART = timedelta(minutes=5)
-"""More than clocks of storage's servers differ."""
+"""More than the clocks of storage servers differ."""
 PLANS = (
     TablePlan("accounts"),
     TablePlan("jobs", page=500, change=_dirty),

@@ -1,8 +1,8 @@
 """Reads tables while the app writes to them: page by page, or all rows of a partition as of one moment.
 
-What one answer holds of a partition is as of one moment (documentation of Table Storage: queries within a partition are
-isolated). Where a partition takes several answers, its keys and ETags are listed afterwards, and what differs is read
-again, until nothing does: since no ETag comes twice, all rows then were so at the moment when the listing began.
+Rows of a partition in one answer are as of one moment (documentation of Table Storage: queries within a partition are
+isolated). If a partition takes several answers, its keys and ETags are then listed, and differing rows are read again,
+until none differ. As ETags never recur, all rows then had this state when the last listing began.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from local.backup.spool import Spool
 _AT_ONCE = 4  # partitions
 _REQUESTS_AT_ONCE = 8
 _TRIES = 50
-_HEAD, _CHECKPOINT, _APPENDED = "!", "o", "c"  # of the rows of a log
+_HEAD, _CHECKPOINT, _APPENDED = "!", "o", "c"  # row key prefixes of a log
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One row; `whole` where everything up to it is read, so that a resume can go on behind it."""
+    """One row; `whole` if everything up to it was read, so that a resume can continue after it."""
 
     key: Key
     line: bytes
@@ -44,7 +44,7 @@ class Item:
 
 @dataclass(slots=True)
 class TableReader:
-    """Reads one table as its plan says; `unsettled` counts partitions that never came to rest."""
+    """Reads one table by its plan; `unsettled` counts partitions that kept changing."""
 
     table: TableClient
     plan: TablePlan
@@ -53,7 +53,7 @@ class TableReader:
     _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_REQUESTS_AT_ONCE))
 
     async def items(self, after: Key | None) -> AsyncIterator[Item]:
-        """All rows behind a key, which for partitions means behind its partition."""
+        """Yields all rows after a key; for partitions, after the key's partition."""
         if self.plan.way is Way.ROWS:
             for query in _behind(after):
                 async with aclosing(pages(self.table, query, self.plan.page)) as found:
@@ -68,7 +68,7 @@ class TableReader:
                         yield item
 
     async def _window(self, partitions: Sequence[str]) -> AsyncGenerator[Item]:
-        """The rows of a few partitions, which are read side by side."""
+        """Yields the rows of a few partitions, which are read concurrently."""
         with ExitStack() as stack:
             spools = [stack.enter_context(Spool()) for _ in partitions]
             pairs = zip(partitions, spools, strict=True)
@@ -99,7 +99,7 @@ class TableReader:
                         yield entity["RowKey"], self._line(entity)
 
     async def _fill(self, spool: Spool, queries: Sequence[Query]) -> bool:
-        """Whether all rows that queries find are in the spool as of one moment."""
+        """Fills the spool; returns whether all rows of the queries are as of one moment."""
         answers = 0
         for query in queries:
             async with aclosing(pages(self.table, query, self.plan.page)) as found:
@@ -115,7 +115,7 @@ class TableReader:
         return False
 
     async def _refreshed(self, spool: Spool, queries: Sequence[Query]) -> int:
-        """Reads again what isn't as it was read; how many rows that were."""
+        """Reads changed rows again; returns their number."""
         listed: dict[Key, str] = {}
         for query in queries:
             async with aclosing(pages(self.table, query, 1000, ["PartitionKey", "RowKey"])) as found:
@@ -137,7 +137,7 @@ class TableReader:
                 spool.drop(key[1])
 
     async def _partitions(self, after: Key | None) -> AsyncIterator[list[str]]:
-        """Keys of partitions in their order, as many at a time as one answer names."""
+        """Yields partition keys in order, one list per answer."""
         last = after[0] if after else None
         while True:
             query = Query("PartitionKey gt @last", {"last": last}) if last is not None else Query("", {})
@@ -158,7 +158,7 @@ class TableReader:
 async def pages(
     table: TableClient, query: Query, size: int, select: list[str] | None = None
 ) -> AsyncGenerator[list[TableEntity]]:
-    """The answers to a query, each freed once it was read: the SDK's pager holds itself and with it its last page."""
+    """Yields the pages of a query and frees each after use: the SDK's pager refers to itself and its last page."""
     options: dict[str, Any] = {"results_per_page": size, "select": select}
     if query.filter:
         pager = table.query_entities(query.filter, parameters=query.parameters, **options).by_page()
@@ -173,7 +173,7 @@ async def pages(
 
 
 def _behind(after: Key | None) -> list[Query]:
-    """Two queries, as storage looks through a whole table for a filter with `or`."""
+    """Returns two queries, as storage scans a whole table for a filter with `or`."""
     if after is None:
         return [Query("", {})]
     partition, row = after
@@ -187,7 +187,7 @@ def _between(partition: str, first: str, last: str) -> Query:
 
 
 async def _ended(lines: AsyncIterator[tuple[str, bytes]], partition: str) -> AsyncIterator[Item]:
-    """The lines of a partition as items, the last of which is whole."""
+    """Yields the lines of a partition as items, of which the last is `whole`."""
     before: tuple[str, bytes] | None = None
     async for line in lines:
         if before:
@@ -198,7 +198,7 @@ async def _ended(lines: AsyncIterator[tuple[str, bytes]], partition: str) -> Asy
 
 
 def _checkpoints(lines: Iterable[bytes]) -> Iterator[tuple[str, int]]:
-    """Up to which offset each incarnation of a blob was read."""
+    """Yields each blob incarnation with the offset up to which it was read."""
     for row in map(row_of, lines):
         if row["RowKey"].startswith(_CHECKPOINT):
             offset: Any = row["offset"]

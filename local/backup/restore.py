@@ -1,4 +1,4 @@
-"""Copies a backup into the tables of a deployment whose app is stopped; a killed copy goes on where it was."""
+"""Copies a backup into the tables of a deployment whose app is stopped; a killed copy can be resumed."""
 
 import time
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _CLEARING = -1
 
 
 async def loaded(container: ContainerClient, name: str) -> Manifest:
-    """The manifest of a complete backup. Raises Failure."""
+    """Returns the manifest of a complete backup. Raises Failure."""
     manifest = await ManifestBlob(container, name).load()
     if manifest is None:
         raise Failure(f"There is no backup '{name}' in the container '{container.container_name}'.")
@@ -46,7 +46,7 @@ async def check(container: ContainerClient, name: str) -> Manifest:
 
 @dataclass(slots=True)
 class Restore:
-    """A backup's way into the tables that have a prefix."""
+    """A restore of a backup into the tables with a prefix."""
 
     container: ContainerClient
     name: str
@@ -55,7 +55,10 @@ class Restore:
     replace: bool
 
     async def run(self) -> Manifest:
-        """Raises Failure where the target isn't empty, or a blob is damaged; what the SDKs raise."""
+        """Runs or resumes the restore.
+
+        Raises Failure if the target isn't empty or a blob is damaged, and SDK errors.
+        """
         say(f"Restoring '{self.name}' to the storage account '{name_of(self.target)}', prefix '{self.prefix}'.")
         manifest = await check(self.container, self.name)
         for plan in PLANS:
@@ -63,7 +66,7 @@ class Restore:
         await self._written(manifest, await self._begun(manifest))
         try:
             await self._verified(manifest)
-        except Failure:  # another run can't go on; after a kill or an error of the network it can
+        except Failure:  # a resume can't succeed; after a kill or a network error it can
             await self._operations.delete_entity(MARK, MARK)
             raise
         await self._operations.delete_entity(MARK, MARK)
@@ -77,7 +80,7 @@ class Restore:
         return self.target.get_table_client(self.prefix + name)
 
     async def _begun(self, manifest: Manifest) -> int:
-        """How many blobs are written already. Raises Failure where the target holds anything else."""
+        """Returns the number of blobs already written. Raises Failure if the target holds other rows."""
         note = await self._note()
         identity = f"{self.name} {manifest.begun.isoformat()}"
         if note and note["backup"] == identity and note["done"] != _CLEARING:
@@ -96,7 +99,7 @@ class Restore:
         return 0
 
     async def _written(self, manifest: Manifest, done: int) -> None:
-        """Writes the blobs behind the first `done`, in the order of tables, and notes each."""
+        """Writes the blobs after the first `done`, in table order, and records each."""
         number = 0
         for plan in PLANS:
             copy = manifest.tables.get(plan.name, TableCopy(plan.name, manifest.begun))
@@ -109,7 +112,7 @@ class Restore:
             say(f"  {plan.name}: {copy.rows:,} rows, {time.monotonic() - begun:.1f} s")
 
     async def _verified(self, manifest: Manifest) -> None:
-        """Raises Failure where a table doesn't hold what the backup does."""
+        """Raises Failure if a table's content differs from the backup."""
         for plan in PLANS:
             copy = manifest.tables.get(plan.name)
             wanted = (copy.rows, table_hash(iter(copy.segments))) if copy else (0, table_hash(iter(())))

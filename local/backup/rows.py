@@ -1,7 +1,7 @@
-"""Table rows as lines of JSON in the notation of OData, to the bit, and the hashes that verify them.
+"""Table rows as lossless JSON lines in OData notation, and the hashes that verify them.
 
-Every property whose type JSON can't show bears an annotation `<name>@odata.type`. `Timestamp` and the ETag belong to
-storage and are left out.
+A property whose type JSON can't express has an annotation `<name>@odata.type`. `Timestamp` and the ETag belong to
+storage and are omitted.
 """
 
 import base64
@@ -21,9 +21,9 @@ _MODULUS = 1 << 256
 
 
 def line_of(row: Mapping[str, Any]) -> bytes:
-    """A row as the SDK read it, as one line without its end; equal rows give equal bytes.
+    """Returns a row from the SDK as one line without line end; equal rows give equal bytes.
 
-    Raises TypeError for a value of a type that Table Storage doesn't have.
+    Raises TypeError for a type that Table Storage doesn't have.
     """
     wire: Row = {}
     for name, value in row.items():
@@ -35,18 +35,18 @@ def line_of(row: Mapping[str, Any]) -> bytes:
 
 
 def row_of(line: bytes) -> Row:
-    """The row that a line holds, as the SDK writes it."""
+    """Returns the row of a line, in the form that the SDK writes."""
     wire = orjson.loads(line)
     return {name: _value(value, wire.get(name + _TYPE)) for name, value in wire.items() if not name.endswith(_TYPE)}
 
 
 def hash_of(line: bytes) -> int:
-    """The hash of one row, a number of 256 bits."""
+    """Returns the 256-bit hash of one row."""
     return int.from_bytes(sha256(line).digest())
 
 
 def added(hash_before: int, hash_more: int) -> int:
-    """The hash of rows together: the sum of their hashes, so that their order doesn't matter."""
+    """Returns the combined hash of rows: the sum of their hashes, which doesn't depend on their order."""
     return (hash_before + hash_more) % _MODULUS
 
 
@@ -55,7 +55,7 @@ def as_text(row_hash: int) -> str:
 
 
 def _wire(value: Any) -> tuple[str | None, Any]:
-    """The annotation that a value needs, and the value as JSON shows it."""
+    """Returns the annotation that a value needs, and its JSON form."""
     match value:
         case EntityProperty(number, EdmType.INT64):
             return "Edm.Int64", str(number)
@@ -85,7 +85,7 @@ def _value(value: Any, kind: str | None) -> Any:
         case "Edm.Binary":
             return base64.b64decode(value)
         case "Edm.DateTime":
-            return EntityProperty(value, EdmType.DATETIME)  # the SDK sends the text as it is: all seven digits
+            return EntityProperty(value, EdmType.DATETIME)  # the SDK sends the text unchanged, with all seven digits
         case "Edm.Guid":
             return UUID(value)
         case _:

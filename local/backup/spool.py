@@ -1,4 +1,4 @@
-"""The rows of one partition until all of them are as of one moment: on disk where they are many."""
+"""The rows of one partition until all are as of one moment; large partitions spill to disk."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class _Stored:
 
 @dataclass(slots=True)
 class Spool:
-    """Lines by row key, each with the ETag of its row; a key is put again when its row has changed."""
+    """Lines by row key, each with its row's ETag; a changed row is put again."""
 
     _file: SpooledTemporaryFile[bytes] = field(default_factory=lambda: SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115  # closed below
     _stored: dict[str, _Stored] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Spool:
         self._stored.pop(row_key, None)
 
     def lines(self) -> Iterator[tuple[str, bytes]]:
-        """Row keys and lines, in the order of keys."""
+        """Yields row keys and lines, in key order."""
         for key in sorted(self._stored):
             stored = self._stored[key]
             self._file.seek(stored.offset)

@@ -1,4 +1,4 @@
-"""Opens the storage accounts that a backup goes from and to, and counts the requests that are sent to them."""
+"""Opens the source and target storage accounts of a backup, and counts the requests sent to them."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 from local.dev.system.console import Failure
 
 _SUFFIXES = r"core\.windows\.net|core\.usgovcloudapi\.net|core\.chinacloudapi\.cn"
-"""Of Azure's clouds: a token that another host is sent would open all storage accounts of the operator to it."""
+"""Suffixes of Azure's clouds: a token sent to another host would give it access to all the operator's accounts."""
 _URL = re.compile(rf"https://(?P<account>[a-z0-9]{{3,24}})\.(?:blob|table)\.(?P<suffix>{_SUFFIXES})/?")
 _CONNECTION = re.compile(r"(?i)(?:^|;)\s*(?:AccountName|BlobEndpoint|TableEndpoint|SharedAccessSignature)=")
 _DEVELOPMENT = "usedevelopmentstorage=true"
@@ -28,17 +28,19 @@ _BLOB_RETRIES = {
     "retry_total": 5,
     "retry_connect": 2,
 }
-"""Pauses of 3, 5, 9, 17 and 33 seconds, but of 3 and 5 where nobody answers: with the SDK's defaults a mistyped name is
-noticed after a silent minute."""
+"""Pauses of 3, 5, 9, 17 and 33 seconds, but of 3 and 5 if nothing answers.
+
+With the SDK's defaults a mistyped name is noticed only after a silent minute.
+"""
 
 
 def name_of(client: TableServiceClient | ContainerClient) -> str:
-    """The name of a client's storage account. The SDK finds none in an endpoint with a DNS zone, such as NAME.z01."""
+    """Returns the name of a client's storage account; the SDK finds none in a DNS zone endpoint, such as NAME.z01."""
     return client.account_name or (urlsplit(client.url).hostname or "").partition(".")[0]
 
 
 class CountingTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
-    """Sends requests and counts them, repeated ones too."""
+    """Sends requests and counts them, including retries."""
 
     def __init__(self) -> None:
         super().__init__(connection_timeout=_CONNECT_SECONDS, read_timeout=_READ_SECONDS)
@@ -98,7 +100,7 @@ class StorageAccount:
 
 @contextmanager
 def _complete() -> Iterator[None]:
-    """Raises Failure where the SDK misses something in a connection string."""
+    """Raises Failure if a connection string is incomplete."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Writes rows to tables in transactions, deletes all rows of tables, and counts and hashes what tables hold."""
+"""Writes rows to tables in transactions, deletes all rows of tables, and counts and hashes the content of tables."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,15 +14,15 @@ from local.backup.reading import Query, pages
 from local.backup.rows import Row, added, as_text, hash_of, line_of, row_of
 
 _AT_ONCE = 8  # transactions
-_OPERATIONS = 100  # of a transaction
-_BYTES = 3_000_000  # of 4 MiB, as the wire form has more around each row than a line
-_OVERHEAD = 600  # bytes of an operation beside its row
+_OPERATIONS = 100  # per transaction
+_BYTES = 3_000_000  # of 4 MiB, as the wire form adds more to each row than a line
+_OVERHEAD = 600  # bytes of an operation besides its row
 MARK = "!restore"
-"""The partition of the table `operations` in which a restore notes how far it is."""
+"""The partition of the table `operations` in which a restore records its progress."""
 
 
 async def write_lines(table: TableClient, lines: Iterable[bytes]) -> None:
-    """Writes rows over those of the same keys, several transactions at once. Raises the SDK's first error."""
+    """Writes rows, replacing those with the same keys, in parallel transactions. Raises the SDK's first error."""
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def write(rows: Sequence[Row]) -> None:
@@ -38,7 +38,7 @@ async def write_lines(table: TableClient, lines: Iterable[bytes]) -> None:
 
 
 def _transactions(lines: Iterable[bytes]) -> Iterator[list[Row]]:
-    """As many rows of one partition at a time as a transaction holds."""
+    """Yields rows in groups of one partition that fit into a transaction."""
     rows: list[Row] = []
     size = 0
     for line in lines:
@@ -54,14 +54,14 @@ def _transactions(lines: Iterable[bytes]) -> Iterator[list[Row]]:
 
 
 async def is_empty(table: TableClient) -> bool:
-    """Whether a table holds no row but the note of a restore."""
+    """Returns whether a table holds no row, ignoring the progress of a restore."""
     query = Query("PartitionKey ne @mark", {"mark": MARK})
     async with aclosing(pages(table, query, 1, ["PartitionKey"])) as found:
         return await anext(found, None) is None
 
 
 async def clear(table: TableClient) -> int:
-    """Deletes all rows of a table but the note of a restore; how many there were."""
+    """Deletes all rows of a table except the progress of a restore; returns their number."""
     count = 0
     query = Query("PartitionKey ne @mark", {"mark": MARK})
     while True:
@@ -76,7 +76,7 @@ async def clear(table: TableClient) -> int:
 
 
 async def counted(table: TableClient, plan: TablePlan) -> tuple[int, str]:
-    """How many rows a table holds, and their hash, but for the note of a restore."""
+    """Returns the number of a table's rows and their hash, without the progress of a restore."""
     rows = total = 0
     async with aclosing(pages(table, Query("PartitionKey ne @mark", {"mark": MARK}), plan.page)) as found:
         async for page in found:
