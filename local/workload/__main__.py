@@ -1,4 +1,4 @@
-"""`python -m local.workload`: keeps a scenario going on the Batch emulator until it is told to stop."""
+"""`python -m local.workload`: runs a scenario on the Batch emulator until it is stopped."""
 
 import argparse
 import asyncio
@@ -19,7 +19,7 @@ _BAD_INPUT = 2
 
 
 def main() -> int:
-    """The exit code: 0 when it was told to stop."""
+    """Returns the exit code, which is 0 after a stop signal."""
     options = _parser().parse_args()
     logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(asctime)s %(message)s")
     logging.getLogger("azure").setLevel(logging.ERROR)
@@ -48,7 +48,7 @@ async def _run(options: argparse.Namespace) -> None:
 def _stop_on_signals() -> None:
     task = asyncio.current_task()
     if task is not None:
-        with suppress(NotImplementedError):  # Windows: the signal ends the program by itself
+        with suppress(NotImplementedError):  # Windows: the signal ends the program
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 

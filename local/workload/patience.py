@@ -1,6 +1,7 @@
-"""Tries a request again while its failure is one that passes.
+"""Retries a request while its failure is transient.
 
-Those are: no connection, throttling, a busy service, a job that is still being deleted. Anything else is raised.
+Transient failures are: no connection, throttling, a busy service, a job that is still being deleted. All others are
+raised.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ _SETTLING = {"JobBeingDeleted", "PoolBeingDeleted", "OperationInvalidForCurrentS
 
 
 async def insist[T](what: str, call: Callable[[], Awaitable[T]]) -> T:
-    """The call's result, after as many attempts as it takes; `what` completes "couldn't" in the log."""
+    """Returns the call's result after any number of attempts; `what` completes "couldn't" in the log."""
     wait = _FIRST_WAIT
     while True:
         try:
@@ -44,20 +45,20 @@ async def insist[T](what: str, call: Callable[[], Awaitable[T]]) -> T:
 
 
 def passes(error: AzureError) -> bool:
-    """True for a failure that is worth another attempt."""
+    """Returns True for a transient failure."""
     if isinstance(error, HttpResponseError) and error.status_code is not None:
         return error.status_code in _PASSING or code_of(error) in _SETTLING
     return isinstance(error, ServiceRequestError | ServiceResponseError | IncompleteReadError)
 
 
 def code_of(error: HttpResponseError) -> str:
-    """The service's error code; "" where there is none."""
+    """Returns the service's error code, or ""."""
     found = error.error or error.model
     return str(getattr(found, "code", None) or "")
 
 
 def cause_of(error: AzureError) -> str:
-    """A failure in one line."""
+    """Returns a failure in one line."""
     if isinstance(error, HttpResponseError) and error.status_code is not None:
         return f"{error.status_code} {code_of(error)}".strip()
     return str(error).splitlines()[0] if str(error) else type(error).__name__

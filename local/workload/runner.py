@@ -1,8 +1,7 @@
-"""Brings a scenario to life: every job runs through its lives, over and over, each on its own.
+"""Runs a scenario: every job goes through life after life, independently of the others.
 
-Nothing is remembered but the number of the life: a step that finds its work done goes on to the next, so a workload
-that was stopped, or an emulator that was restarted, empty or not, is simply picked up. A new epoch of the emulator
-starts the scenario from its beginning.
+The only memory is the number of the life: a step whose work is done passes on to the next. So a stopped workload, or a
+restarted emulator, empty or not, is resumed. A new epoch of the emulator restarts the scenario.
 """
 
 import asyncio
@@ -24,7 +23,7 @@ _PROGRESS = 5_000
 
 
 class Runner:
-    """`speed` shortens the rests; the emulator shortens all else."""
+    """Runs a scenario; `speed` shortens the rests, the emulator shortens everything else."""
 
     def __init__(self, service: Service, scenario: Scenario, *, seed: int, speed: float) -> None:
         self._service = service
@@ -53,7 +52,7 @@ class Runner:
         return [Submitter(self._service, plan, self._pools[plan.job.pool], seed=self._seed) for plan in plans]
 
     async def _last(self, epoch: int) -> None:
-        """Returns when the epoch is over."""
+        """Returns when the epoch ends."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             if await self._epoch() != epoch:
@@ -68,7 +67,7 @@ class Runner:
                 await asyncio.sleep(_AFTER_FAILURE)
 
     async def _live(self, job: JobPlan) -> None:
-        """One job's lives. A failure that doesn't pass is told, and the life is taken up where it stands."""
+        """Runs one job's lives. A permanent failure is logged, and the life resumes from its current state."""
         run = 0
         while True:
             try:
@@ -121,7 +120,7 @@ class Runner:
             await self._service.stop(job.id, job.stop_reason)
 
     async def _ended(self, job: JobPlan) -> bool:
-        """Waits until the job has completed (True), or is gone or going (False)."""
+        """Waits until the job has completed (True), or is deleted or being deleted (False)."""
         while True:
             state = await self._service.state_of(job.id)
             if state == "completed":

@@ -1,4 +1,4 @@
-"""What a scenario is made of: pools, jobs, the tasks they hold, and how a job's life goes. Values only; nothing runs.
+"""The parts of a scenario: pools, jobs, their tasks, and the course of a job's life. Values only; nothing runs.
 
 Durations are in seconds before `--speed` divides them; the emulator divides those in command lines itself.
 """
@@ -10,7 +10,7 @@ from enum import Enum
 
 
 class Ending(Enum):
-    """How a job ends: by itself when all its tasks have, by somebody who stops it, or not at all."""
+    """The end of a job: it completes with its last task, somebody stops it, or it stays."""
 
     COMPLETES = "completes"
     STOPPED = "stopped"
@@ -19,7 +19,7 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolPlan:
-    """A pool of `dedicated` and `spot` nodes; a start task that exits other than 0 makes its nodes useless."""
+    """A pool of `dedicated` and `spot` nodes; a start task with an exit code other than 0 makes its nodes unusable."""
 
     id: str
     vm_size: str
@@ -35,7 +35,7 @@ class PoolPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Why a `share` of a job's tasks fail: an exit code, or a resource file that isn't there."""
+    """The cause of failure for a `share` of a job's tasks: an exit code, or a missing resource file."""
 
     share: float
     exit_code: int = 0
@@ -44,12 +44,12 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobPlan:
-    """A job: `tasks` runs of `program` ({n} is the number), each of a length within `seconds`.
+    """A job: `tasks` runs of `program` ({n} is the number), each with a duration within `seconds`.
 
-    When it has ended it rests for `rest` seconds, is deleted, and after a quarter of that comes again under its id.
-    Its submitter adds `adds_per_second` tasks a second, as one that waits for each answer of the service does; no
-    speed changes that. `stop_after` seconds after its last task was added somebody stops a job with the ending STOPPED,
-    saying `stop_reason`.
+    After its end it rests for `rest` seconds, is deleted, and is created again under its id after a quarter of that.
+    Its submitter adds `adds_per_second` tasks a second at any speed, like one that waits for each answer of the
+    service. A job with the ending STOPPED is stopped `stop_after` seconds after its last task was added, with
+    `stop_reason`.
     """
 
     id: str
@@ -71,9 +71,9 @@ class JobPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulePlan:
-    """A job schedule: every `interval` seconds a job like `job`, within `window` seconds or not at all (0: any time).
+    """A job schedule: every `interval` seconds a job like `job`, within `window` seconds or never (0: any time).
 
-    The ids of its jobs are the service's. Its submitter adds their tasks, and deletes all but the latest few.
+    The service chooses the job ids. The submitter adds their tasks, and deletes all but the latest few.
     """
 
     job: JobPlan
@@ -97,7 +97,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class TaskPlan:
-    """One task, ready to be added."""
+    """One task to add."""
 
     id: str
     command_line: str
@@ -106,7 +106,7 @@ class TaskPlan:
 
 
 def plan_tasks(job: JobPlan, *, seed: int, run: int) -> Iterator[TaskPlan]:
-    """The tasks of a job's `run`-th life, the same for the same seed; each cause takes at least one task."""
+    """Yields the tasks of a job's `run`-th life, equal for equal seeds; each cause affects at least one task."""
     chance = random.Random(f"{seed}/{job.id}/{run}")
     failing = _draw_failures(job, chance)
     digits = len(str(job.tasks))

@@ -1,8 +1,8 @@
-"""The scenarios that `--scenario` knows.
+"""The scenarios of `--scenario`.
 
-`demo` keeps moving at any speed: small jobs of short tasks run ahead of the large ones on the same nodes. Its largest
-job runs on 40 slots with tasks of 32 seconds on average: 1.25 tasks end a second, 25 at `--speed 20`. It takes a minute
-to submit.
+`demo` keeps moving at any speed: small jobs of short tasks overtake the large ones on the same nodes. Its largest job
+runs on 40 slots with tasks of 32 seconds on average: 1.25 tasks end a second, 25 at `--speed 20`. It takes a minute to
+submit.
 """
 
 from collections.abc import Mapping
@@ -134,7 +134,7 @@ _DEMO_JOBS = (
     ),
 )
 
-# The second one's jobs take longer than its interval and its window, so every other run is missed.
+# Jobs of the second schedule outlast its interval and its window, so every other run is missed.
 _DEMO_SCHEDULES = (
     SchedulePlan(
         job=JobPlan(

@@ -1,4 +1,4 @@
-"""The few things that the workload asks of Batch, each safe to repeat: what exists already or is gone is no error."""
+"""The workload's requests to Batch, each safe to repeat: existing or deleted resources are no error."""
 
 import asyncio
 import logging
@@ -23,19 +23,19 @@ _REFUSED_WAIT = 5.0
 
 
 class Service:
-    """Batch, as the workload uses it, through one client. Failures that pass are waited for."""
+    """Batch as the workload uses it, through one client. Transient failures are retried."""
 
     def __init__(self, client: BatchClient) -> None:
         self._client = client
 
     async def epoch(self) -> int:
-        """How often the emulator was reset."""
+        """Returns how often the emulator was reset."""
         request = HttpRequest("GET", "/_emulator/clock")
         response = await insist("ask for the emulator's epoch", lambda: self._client.send_request(request))
         return int(response.json()["epoch"])
 
     async def check_key(self) -> None:
-        """Raises HttpResponseError 401 or 403 where the account or its key is wrong."""
+        """Raises HttpResponseError 401 or 403 if the account or its key is wrong."""
 
         async def ask() -> None:
             async for _ in self._client.list_jobs(max_results=1):
@@ -44,20 +44,20 @@ class Service:
         await insist("reach the emulator", ask)
 
     async def ensure_pool(self, plan: PoolPlan) -> bool:
-        """True if it was created."""
+        """Returns True if the pool was created."""
         return await _create(f"create the pool {plan.id}", lambda: self._client.create_pool(pool_options(plan)))
 
     async def ensure_job(self, plan: JobPlan) -> bool:
-        """True if it was created."""
+        """Returns True if the job was created."""
         return await _create(f"create {plan.id}", lambda: self._client.create_job(job_options(plan)))
 
     async def ensure_schedule(self, plan: SchedulePlan) -> bool:
-        """True if it was created."""
+        """Returns True if the schedule was created."""
         options = schedule_options(plan)
         return await _create(f"create the schedule {plan.id}", lambda: self._client.create_job_schedule(options))
 
     async def jobs_of(self, schedule: str) -> dict[str, str]:
-        """The states of a schedule's jobs, the latest first."""
+        """Returns the states of a schedule's jobs, latest first."""
 
         async def ask() -> dict[str, str]:
             found = self._client.list_jobs_from_schedule(schedule)
@@ -69,9 +69,9 @@ class Service:
     async def add_tasks(
         self, job: str, tasks: Iterable[TaskPlan], told: Callable[[int], None], *, per_second: float
     ) -> None:
-        """Adds all, a hundred a call, a few calls at once; `told` hears how many each call has added.
+        """Adds all tasks, a hundred per call, in a few parallel calls; `told` gets the number added by each call.
 
-        No call begins before the tasks of those before it were due at `per_second`.
+        No call begins before the tasks of earlier calls were due at `per_second`.
         """
         batches = iter(batched(tasks, _MOST_TASKS, strict=False))
         now = asyncio.get_running_loop().time
@@ -103,9 +103,9 @@ class Service:
                 await asyncio.sleep(_REFUSED_WAIT)
 
     async def _add_once(self, job: str, tasks: list[models.BatchTaskCreateOptions]) -> dict[str, str]:
-        """The ids of tasks that were refused, with the code; tasks that are there already are as good as added.
+        """Returns the ids of refused tasks, with the code; existing tasks count as added.
 
-        The entry's error is looked at, not its status: the service spells that in two ways.
+        It checks the entry's error, not its status, which the service spells in two ways.
         """
         group = models.BatchTaskGroup(task_values=tasks)
         result = await insist(f"add tasks to {job}", lambda: self._client.create_task_collection(job, group))
@@ -113,12 +113,12 @@ class Service:
         return {task: code for task, code in errors.items() if code != "TaskExists"}
 
     async def end_when_done(self, job: str) -> None:
-        """From now on the job ends with its last task. Said after adding: an empty job would end at once."""
+        """Lets the job end with its last task. Called after adding, as an empty job would end immediately."""
         options = models.BatchJobUpdateOptions(all_tasks_complete_mode=models.BatchAllTasksCompleteMode.TERMINATE_JOB)
         await insist(f"let {job} end", lambda: self._client.update_job(job, options))
 
     async def stop(self, job: str, reason: str) -> None:
-        """Somebody stops the job; one that has ended meanwhile stays ended."""
+        """Stops the job; one that has already ended stays ended."""
         options: Any = {"terminateReason": reason}  # the SDK doesn't export the model, and fails without options
         try:
             await insist(f"stop {job}", lambda: self._client.begin_terminate_job(job, options))
@@ -127,7 +127,7 @@ class Service:
                 raise
 
     async def delete(self, job: str) -> None:
-        """Asks for the deletion; the job is gone a little later."""
+        """Requests the deletion; the job disappears a little later."""
         try:
             await insist(f"delete {job}", lambda: self._client.begin_delete_job(job))
         except HttpResponseError as error:
@@ -135,7 +135,7 @@ class Service:
                 raise
 
     async def state_of(self, job: str) -> str | None:
-        """The job's state; None when there is no such job."""
+        """Returns the job's state; None if it doesn't exist."""
         try:
             found = await insist(f"look at {job}", lambda: self._client.get_job(job, select=["id", "state"]))
         except HttpResponseError as error:

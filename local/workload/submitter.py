@@ -1,4 +1,4 @@
-"""Sees to the jobs of one schedule as whoever owns it would: adds their tasks, and deletes all but the latest few."""
+"""Handles the jobs of one schedule like its owner: adds their tasks, and deletes all but the latest few."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ _KEPT = 3  # jobs, for the dashboard
 
 
 class Submitter:
-    """Nothing is remembered but which job was filled last: filling one again adds nothing."""
+    """The submitter; it only remembers the last filled job, as filling a job again adds nothing."""
 
     def __init__(self, service: Service, plan: SchedulePlan, pool: PoolPlan, *, seed: int) -> None:
         self._service = service
@@ -27,7 +27,7 @@ class Submitter:
         self._filled = ""
 
     async def run(self) -> None:
-        """Runs until it is cancelled. A failure that doesn't pass is told, and the work taken up again."""
+        """Runs until cancelled. A permanent failure is logged, and the work restarts."""
         while True:
             try:
                 await self._begin()

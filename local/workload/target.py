@@ -1,6 +1,6 @@
-"""Where the workload may write: an emulator on this machine, and nothing else. No setting widens that.
+"""The workload's target: an emulator on this machine, and nothing else. No setting widens that.
 
-The SDK's client is told so too: no redirects are followed and no proxy of the environment is used.
+The SDK's client is restricted as well: it follows no redirects and uses no proxy of the environment.
 """
 
 import ipaddress
@@ -17,11 +17,11 @@ _READS = ("GET", "HEAD")
 
 
 class TargetError(Exception):
-    """The address isn't one that the workload writes to."""
+    """The address isn't an allowed target of the workload."""
 
 
 class HoldPolicy(SansIOHTTPPolicy[HttpRequest, object]):
-    """Marks every write, so that the emulator's truth stands still while it is paused."""
+    """Marks every write, so that the emulator's truth stays constant while it is paused."""
 
     def on_request(self, request: PipelineRequest[HttpRequest]) -> None:
         if request.http_request.method not in _READS:
@@ -29,7 +29,7 @@ class HoldPolicy(SansIOHTTPPolicy[HttpRequest, object]):
 
 
 class PlainColonsPolicy(SansIOHTTPPolicy[HttpRequest, object]):
-    """Writes the colons in ids of a schedule's jobs as the transport sends them: the signature covers that."""
+    """Writes colons in ids of a schedule's jobs as the transport sends them, because the signature covers them."""
 
     def on_request(self, request: PipelineRequest[HttpRequest]) -> None:
         parts = urlsplit(request.http_request.url)
@@ -37,7 +37,7 @@ class PlainColonsPolicy(SansIOHTTPPolicy[HttpRequest, object]):
 
 
 def check_target(address: str) -> str:
-    """The address without a trailing slash. Raises TargetError unless it is http on a loopback address."""
+    """Returns the address without a trailing slash. Raises TargetError unless it is http on a loopback address."""
     parts = urlsplit(address)
     if parts.scheme != "http" or not _is_loopback(parts.hostname or "") or parts.username is not None:
         raise TargetError(
@@ -47,7 +47,7 @@ def check_target(address: str) -> str:
 
 
 def open_client(address: str, account: str, key: str) -> BatchClient:
-    """The official client. Raises TargetError as `check_target` does."""
+    """Returns the official client. Raises TargetError as `check_target` does."""
     return BatchClient(
         check_target(address),
         AzureNamedKeyCredential(account, key),

@@ -1,4 +1,4 @@
-"""Plans as the SDK's models."""
+"""Converts plans to the SDK's models."""
 
 from datetime import timedelta
 
