@@ -1,1 +1,1 @@
-"""Measurements, each beside what a user would do instead: `python3 dev.py bench NAME` runs `bench/NAME.py`."""
+"""Benchmarks, each compared with a user's alternative: `python3 dev.py bench NAME` runs `bench/NAME.py`."""

@@ -1,6 +1,6 @@
-"""Runs every benchmark in turn and prints one table of what has a bar: figure, bar, whether it holds, commit, date.
+"""Runs every benchmark in turn and prints one table of measures with a bar: figure, bar, verdict, commit, date.
 
-The exit code is 1 where a bar is missed or a benchmark doesn't come to its end. Some take half an hour.
+The exit code is 1 if a bar is missed or a benchmark fails. Some take half an hour.
 """
 
 import argparse
@@ -26,7 +26,7 @@ _HEADER = ("bench", "measure", "figure", "bar", "ok", "commit", "date")
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What was measured: its version and commit, and the day."""
+    """The measured code: version, commit and date."""
 
     version: str
     date: str
@@ -41,7 +41,7 @@ def names() -> list[str]:
 
 
 def run(name: str) -> dict[str, Any]:
-    """A benchmark's JSON; where it doesn't come to its end that is a measure whose bar is missed."""
+    """Returns a benchmark's JSON; a failed benchmark becomes a measure with a missed bar."""
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder) / "found.json"
         command = [sys.executable, "-m", f"bench.{name.replace('-', '_')}", "--json", str(found)]
@@ -53,7 +53,7 @@ def run(name: str) -> dict[str, Any]:
 
 
 def summary(answers: Iterable[dict[str, Any]], code: Code) -> str:
-    """One table of all that has a bar."""
+    """Returns one table of all measures with a bar."""
     return markdown(
         _HEADER,
         [
@@ -66,7 +66,7 @@ def summary(answers: Iterable[dict[str, Any]], code: Code) -> str:
 
 
 def with_figures(page: str, answers: Iterable[dict[str, Any]], code: Code) -> str:
-    """The page of benchmarks with all measures of some, and of which commit, day and machine they are."""
+    """Returns the page of benchmarks with all measures, and with their commit, date and machine."""
     for answer in answers:
         if answer["machine"]:
             told = f"Of {code.version}, {code.date}, {answer['machine']}:"

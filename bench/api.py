@@ -1,15 +1,14 @@
-"""What the API's answers take, beside functions that do nothing on the same host: requests a second, p50, p99, CPU.
+"""Measures the API's answers beside functions without work on the same host: requests a second, p50, p99, CPU.
 
-The app runs on the local functions host with real storage; a job of a million tasks was read from the emulator, and
-the account is switched off while most answers are measured. Eight clients on loopback ask again as soon as they were
-answered; p50 and p99 are of one client alone. Answers of the last second are given again, but only the latest 32. So a
-job and the list of jobs are asked for in both ways: one address over and over, as by many who look at one page, and
-another of fifty each time, none of which is remembered. What a process writes voids what it remembers of it, so the
-bars of these two are for a whole minute in which the account is polled as by default and its tasks change. Other work
-on the machine takes CPU from requests, but not from rounds and from making an answer anew each second. So these bars go
-by CPU, as if each host had a core of its own: what a minute takes in which it is asked once a second counts once.
-Histories are of another range every time.
-The bare host is a second one of the same kind, asked in the same run.
+The app runs on the local functions host with real storage. A job of a million tasks was read from the emulator, and the
+account is switched off during most measurements. Eight clients on loopback send the next request after each answer; p50
+and p99 are of a single client. The app reuses the 32 latest answers for a second. So a job and the list of jobs are
+requested in two ways: one address repeatedly, like many viewers of one page, and fifty addresses in turn, none of them
+cached. A write invalidates a process's cached answers, so the bars of these two apply to a whole minute in which the
+account is polled as by default and its tasks change. Other work on the machine takes CPU from requests, but not from
+rounds and from the recomputation of answers each second. So these bars use CPU, as if each host had its own core: the
+cost of a minute with one request per second counts once. Each history request has another range. The bare host is a
+second host of the same kind, measured in the same run.
 """
 
 import argparse
@@ -46,7 +45,7 @@ _NOTHING, _ONE_ROW = "a function that does nothing", "a function that reads a ro
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One address: alone, and under load."""
+    """The load results of one address: with one client, and with eight."""
 
     alone: Load
     loaded: Load
@@ -54,23 +53,23 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What was asked for while the account was polled, a minute each.
+    """The load results while the account was polled, a minute each.
 
-    `fixed` is the CPU, in seconds, of a minute in which the same is asked once a second: rounds, and answers made anew.
+    `fixed` is the CPU, in seconds, of a minute with one request per second: rounds, and recomputed answers.
     """
 
     asked: dict[str, Load]
     fixed: dict[str, float]
 
     def by_cpu(self, name: str) -> float:
-        """Requests a second of a host with a core of its own."""
+        """Returns the requests a second of a host with its own core."""
         found, fixed = self.asked[name], self.fixed.get(name, 0.0)
         requests = len(found.seconds)
         return requests / (found.cpu * requests - fixed) * (1 - fixed / ROUND_SECONDS)
 
 
 async def measure(tasks: int) -> list[dict[str, Any]]:
-    """Rows as all benchmarks write them."""
+    """Returns rows in the format of all benchmarks."""
     async with api_stage(tasks, _JOBS) as stage:
         memory = peak_of(stage.api_pid)
         one_read = await _history(stage)
@@ -91,7 +90,7 @@ async def measure(tasks: int) -> list[dict[str, Any]]:
 
 
 async def _history(stage: ApiStage) -> float:
-    """Seeds the history; the median of reading a day of it plainly, in seconds."""
+    """Seeds the history; returns the median time of a plain read of one day, in seconds."""
     tables = Tables.connect(connection_string=stage.storage, endpoint=None, credential=None, prefix="")
     try:
         history = HistoryRows(tables)
@@ -134,9 +133,9 @@ async def _measured(url: str, pid: int, name: str) -> Measured:
 
 
 async def _polled(stage: ApiStage) -> Polled:
-    """What has a bar, and what it is held against, each asked for as long as from one round to the next.
+    """Measures the addresses with a bar, and their reference, each for the time between two rounds.
 
-    The rounds go on all the while, so that they take of the machine's cores alike; a whole one is in the midst of each.
+    Rounds run throughout, so that all share the machine's cores equally; each measurement contains a whole round.
     """
     found, fixed = dict[str, Load](), dict[str, float]()
     asked = [(name, f"{stage.api}/accounts/demo/{path}", stage.api_pid) for name, path in islice(_questions(), 2)]
@@ -156,7 +155,7 @@ async def _polled(stage: ApiStage) -> Polled:
 
 
 async def _cpu_of_a_minute(url: str, pid: int) -> float:
-    """What a host takes while it is asked once a second from one round to the next."""
+    """Returns a host's CPU for one request per second from one round to the next."""
     before = cpu_of(pid)
     for _ in range(int(ROUND_SECONDS)):
         await asyncio.gather(load(url, clients=1, seconds=1, most=1, pid=pid), asyncio.sleep(1))
@@ -203,7 +202,7 @@ def _bars(measured: dict[str, Measured], one_read: float) -> Iterator[dict[str, 
 
 
 def main() -> int:
-    """1 where a bar is missed."""
+    """Returns 1 if a bar is missed."""
     parser = argparse.ArgumentParser(prog="dev.py bench api", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
     parser.add_argument("--tasks", type=int, default=_FULL, help="tasks in the large job (default: %(default)s)")

@@ -1,8 +1,8 @@
-"""What a cold start takes: importing function_app beside azure.functions alone, then the first request and tick.
+"""Measures a cold start: importing function_app beside azure.functions alone, then the first request and tick.
 
-Each is measured in fresh processes that take turns, with warm bytecode as a deployed package has it. Bars hold for the
-least CPU of the runs, as other load only ever adds; medians of time are told beside it. The first request and the first
-tick are held against the same app with all modules imported at the start: what loads later may not cost more in all.
+Each is measured in fresh processes that alternate, with warm bytecode as in a deployed package. Bars apply to the least
+CPU of the runs, as other load only adds to it; median times are shown too. The first request and the first tick are
+compared with the same app with all modules imported at start: deferred loading may not cost more in all.
 """
 
 import argparse
@@ -45,18 +45,18 @@ class Took(NamedTuple):
 
 
 def measure(runs: int) -> list[dict[str, Any]]:
-    """Rows as all benchmarks write them; what is loaded is printed."""
+    """Returns rows in the format of all benchmarks; prints the loaded modules."""
     found: dict[str, list[Took]] = {}
     with _stage() as environment:
         for turn in range(runs + 1):
             for name, took in _turn(environment):
-                found.setdefault(name, []).extend([took] if turn else [])  # the first makes bytecode and tables
+                found.setdefault(name, []).extend([took] if turn else [])  # the first turn creates bytecode and tables
         _print_tree(environment)
     return [*_import_rows(found[_APP], found[_LIBRARY]), *_use_rows(found)]
 
 
 def _turn(environment: Mapping[str, str]) -> Iterator[tuple[str, Took]]:
-    """One process of each kind."""
+    """Runs one process of each kind."""
     for module in (_LIBRARY, _APP):
         yield module, _process(["-c", _PROBE.format(module)], environment)
     for name in _FIRST_USES:
@@ -66,7 +66,7 @@ def _turn(environment: Mapping[str, str]) -> Iterator[tuple[str, Took]]:
 
 @contextmanager
 def _stage() -> Iterator[dict[str, str]]:
-    """Settings of an app with a storage and an account, on a machine with no bytecode but what runs here make."""
+    """Yields the settings of an app with storage and an account, with an initially empty bytecode cache."""
     command = (sys.executable, "-m", "bench.emulated.filled_emulator")
     with tempfile.TemporaryDirectory() as folder, Children() as children:
         program = azurite_program(HERE, log=Path(folder) / "azurite.log", environment=os.environ)
@@ -92,7 +92,7 @@ def _stage() -> Iterator[dict[str, str]]:
 
 
 def _process(arguments: list[str], environment: Mapping[str, str]) -> Took:
-    """What a process says of itself. Raises SystemExit with its errors where it fails."""
+    """Returns a process's own measurement. Raises SystemExit with its errors if it fails."""
     command = [sys.executable, *arguments]
     done = subprocess.run(command, cwd=HERE.root, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
@@ -127,7 +127,7 @@ def _median(runs: list[Took]) -> float:
 
 
 def main() -> int:
-    """1 where a bar is missed."""
+    """Returns 1 if a bar is missed."""
     parser = argparse.ArgumentParser(prog="dev.py bench cold", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
     parser.add_argument("--runs", type=int, default=11, help="processes of each kind to start (default: %(default)s)")

@@ -1,9 +1,9 @@
-"""What Batchscope itself costs a month, from measured counts and list prices: a table of two cases, or of one of yours.
+"""Estimates Batchscope's own monthly cost from measured counts and list prices, for two cases or for yours.
 
-Counts are kept in bench/cost_counts.json and come from `--measure`: the app's own ticks, housekeeping and scrapes
-against Azurite and the Batch emulator, of shapes that differ in one thing each. Prices and what is assumed are in
-bench/cost_prices.json, each with where it is from; `--set NAME=VALUE` overrides any of them. `--write` puts the table
-of the two cases into docs/operations.md.
+Counts are stored in bench/cost_counts.json and come from `--measure`: the app's own ticks, housekeeping and scrapes
+against Azurite and the Batch emulator, for shapes that differ in one quantity each. Prices and assumptions are in
+bench/cost_prices.json, each with its source; `--set NAME=VALUE` overrides any of them. `--write` puts the table of the
+two cases into docs/operations.md.
 """
 
 import argparse
@@ -41,12 +41,12 @@ SHAPES = (
     Case(jobs=50, changing=50, pools=10, nodes=200),
     Case(pools=10, nodes=200, telemetry=200),
 )
-"""What is measured: each has one thing more than another."""
+"""The measured shapes: each has one quantity more than another."""
 _LITTLE = 10  # below which decimals are shown
 
 
 def measured(case: Case) -> dict[str, Any]:
-    """The counts of a shape."""
+    """Returns the counts of a shape."""
     print(f"measuring {case}", file=sys.stderr, flush=True)
     with _stage(case) as stage:
         command = (sys.executable, "-m", "bench.measured.cost_app", json.dumps(asdict(case) | stage))
@@ -57,7 +57,7 @@ def measured(case: Case) -> dict[str, Any]:
 
 @contextmanager
 def _stage(case: Case) -> Iterator[dict[str, str]]:
-    """Azurite in memory and a stepped emulator, both gone afterwards."""
+    """Runs Azurite in memory and a stepped emulator inside the block."""
     with tempfile.TemporaryDirectory() as logs, Children() as children:
         program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
         addresses = StorageAddresses.announced(children.start(program))
@@ -72,7 +72,7 @@ def _stage(case: Case) -> Iterator[dict[str, str]]:
 
 
 def measure() -> None:
-    """Writes the counts of all shapes to their file."""
+    """Measures all shapes and writes their counts."""
     shapes = [{"case": asdict(case), **measured(case)} for case in SHAPES]
     write_counts(shapes)
 
@@ -83,7 +83,7 @@ def write_counts(shapes: Sequence[Mapping[str, Any]]) -> None:
 
 
 def values_of(overrides: Sequence[str] = ()) -> dict[str, float]:
-    """Prices and what is assumed, by name, with `NAME=VALUE` in place of some. Raises ValueError."""
+    """Returns prices and assumptions by name, some overridden by `NAME=VALUE`. Raises ValueError."""
     stored = json.loads(PRICES.read_text(encoding="utf-8"))
     values = {name: float(one["value"]) for part in ("prices", "assumptions") for name, one in stored[part].items()}
     for override in overrides:
@@ -95,7 +95,7 @@ def values_of(overrides: Sequence[str] = ()) -> dict[str, float]:
 
 
 def section(values: Mapping[str, float], cases: Mapping[str, Case]) -> str:
-    """The table of some cases, with when its counts and prices are from."""
+    """Returns the table of some cases, with the origin of its counts and prices."""
     stored = json.loads(COUNTS.read_text(encoding="utf-8"))
     prices = json.loads(PRICES.read_text(encoding="utf-8"))
     rates = rates_of(stored["shapes"])
@@ -122,7 +122,7 @@ def _amount(line: Line) -> str:
 
 
 def page_with(text: str) -> str:
-    """docs/operations.md with this table in the place of the one that it has."""
+    """Returns docs/operations.md with its table replaced."""
     return replaced(PAGE.read_text(encoding="utf-8"), "cost", text)
 
 

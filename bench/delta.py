@@ -1,8 +1,8 @@
-"""What a job of a million tasks costs: first read, delta cycles, cache and memory, each beside what it replaces.
+"""Measures the cost of a job of a million tasks: first read, delta cycles, cache and memory, beside alternatives.
 
-The app's services run in processes of their own against the Batch emulator on loopback and a real Azurite. "Reading" is
-the SDK client's `send_request` and `orjson.loads` of the same pages, by the same `$select`, in the same process; CPU
-is that process's, so what else the machine does matters little.
+The app's services run in separate processes against the Batch emulator on loopback and a real Azurite. "Reading" is the
+SDK client's `send_request` and `orjson.loads` of the same pages, with the same `$select`, in the same process. CPU is
+that process's, so other load on the machine matters little.
 """
 
 import argparse
@@ -34,7 +34,7 @@ _CHART = HERE.root / "docs/delta-growth.svg"
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The addresses of what a run talks to; `run` gives a scenario's figures from a fresh process."""
+    """The addresses that a run uses; `run` returns a scenario's figures from a fresh process."""
 
     emulator: str
     controls: str
@@ -51,7 +51,7 @@ class Stage:
         return found
 
     def host_memory(self, kind: str, count: int, *, unordered: bool = False) -> float:
-        """The most megabytes that a functions host with the app in it held."""
+        """Returns the peak memory, in megabytes, of a functions host with the app in it."""
         print(f"functions host: {count:,} tasks, {kind} ids, unordered: {unordered}", file=sys.stderr, flush=True)
         stack = Stack(self.emulator, self.controls, self.storage, kind, count)
         return asyncio.run(host_peak(stack, unordered=unordered))
@@ -59,7 +59,7 @@ class Stage:
 
 @contextmanager
 def _stage(*, stepped: bool = False) -> Iterator[Stage]:
-    """Azurite in memory and a filled emulator, both gone afterwards; its clock may be one that is stepped."""
+    """Runs Azurite in memory and a filled emulator, optionally with a stepped clock, inside the block."""
     command = (sys.executable, "-m", "bench.emulated.filled_emulator", *(("--stepped",) if stepped else ()))
     with tempfile.TemporaryDirectory() as logs, Children() as children:
         program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
@@ -75,7 +75,7 @@ def _stage(*, stepped: bool = False) -> Iterator[Stage]:
 
 
 def measure(count: int) -> tuple[list[dict[str, Any]], dict[int, Any]]:
-    """Rows as all benchmarks write them, and cycles with a thousand changes by the job's size."""
+    """Returns rows in the format of all benchmarks, and cycles with a thousand changes by job size."""
     growth: dict[int, Any] = {}
     with _stage() as stage:
         tasks = stage.run("main", "task", count)
@@ -111,7 +111,7 @@ def measure(count: int) -> tuple[list[dict[str, Any]], dict[int, Any]]:
 
 
 def _deltas(tasks: dict[str, Any], guids: dict[str, Any], entities: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Cycles with one task in a hundred changed."""
+    """Yields rows for cycles with one task in a hundred changed."""
     near, far = tasks["contiguous"], tasks["random"]
     every, models = ("reading all pages", "list_tasks, every task")
     yield row("delta, contiguous ids", near["cpu"], "s CPU", other=(near["pages"], "reading the same pages"), bar=5)
@@ -128,7 +128,7 @@ def _deltas(tasks: dict[str, Any], guids: dict[str, Any], entities: dict[str, An
 def _overlapping(
     ours: dict[str, Any], our_guids: dict[str, Any], tasks: dict[str, Any], guids: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """The same with the app's default overlap, in which a poll a minute reads half as much again; no bar for bytes."""
+    """Yields the same rows with the default overlap, where a poll a minute reads 50 % more; bytes have no bar."""
     near, far = ours["contiguous"], ours["random"]
     every, models = ("reading all pages", "list_tasks, every task")
     yield row(
@@ -164,7 +164,7 @@ def _sizes(count: int, figures: dict[str, dict[str, Any]]) -> Iterator[dict[str,
 
 
 def _growth(growth: dict[int, Any]) -> Iterator[dict[str, Any]]:
-    """Costs at a fixed delta of a thousand, held against those of the smallest job; no bar is set for them."""
+    """Yields costs of a fixed delta of a thousand, relative to the smallest job; without bars."""
     first = min(growth)
     for size, found in growth.items():
         for kind in ("contiguous", "random"):

@@ -1,9 +1,9 @@
-"""What the Batch emulator bears: adding, listing and asking for changes in jobs of growing size, and its memory.
+"""Measures the Batch emulator: adding, listing and change queries in jobs of growing size, and its memory.
 
-The emulator runs in a process of its own and is driven over HTTP by a bearer token. Adding is held against what the
-same server does with the same requests when there is nothing to add them to (a 404): the ceiling of HTTP and Python.
-The bar is for tasks per second of the emulator's own CPU, so that what else the machine does matters little.
-The largest job is then added again to an emulator that keeps its accounts, which is killed and has to find it.
+The emulator runs in a separate process and is called over HTTP with a bearer token. Adding is compared with the same
+requests for a missing job (a 404), the ceiling of HTTP and Python. The bar applies to tasks per second of the
+emulator's own CPU, so that other load on the machine matters little. The largest job is then added again to an emulator
+that keeps its accounts, which is killed and must find the job again.
 """
 
 import argparse
@@ -41,7 +41,7 @@ _QUERY = f"&$select=id,state,stateTransitionTime&maxresults={_PAGE}"
 
 
 class Bench:
-    """One emulator and a session to it; `pid` is the emulator's."""
+    """One emulator and a session with it; `pid` is the emulator's."""
 
     def __init__(self, url: str, session: aiohttp.ClientSession, pid: int) -> None:
         self._url = url
@@ -55,18 +55,18 @@ class Bench:
             return orjson.loads(raw) if raw else None
 
     async def fill(self, job: str, count: int) -> float:
-        """Adds tasks, a hundred a request; tasks a second."""
+        """Adds tasks, a hundred per request; returns tasks a second."""
         began = time.perf_counter()
         bodies = _bodies(count)
         await asyncio.gather(*(self._send(job, bodies) for _ in range(_AT_ONCE)))
         return count / (time.perf_counter() - began)
 
     def cpu(self) -> float:
-        """Seconds of CPU that the emulator has used."""
+        """Returns the seconds of CPU that the emulator has used."""
         return cpu_of(self._pid)
 
     async def change(self, job: str) -> str:
-        """Ends a page of tasks all over the job; a filter for what has changed since."""
+        """Ends a page of tasks spread over the job; returns a filter for later changes."""
         listed = await self.call("GET", f"/jobs/{job}/tasks", query=f"&maxresults={_PAGE}&$select=id")
         clock = await self.call("GET", "/_emulator/clock")
         for row in listed["value"]:
@@ -74,7 +74,7 @@ class Bench:
         return quote(f"stateTransitionTime ge DateTime'{clock['time']}'")
 
     async def page_seconds(self, job: str, query: str) -> float:
-        """The median of some looks at one page, after a first that may have to sort."""
+        """Returns the median time of several requests for one page, after a first that may sort."""
         ask = f"/jobs/{job}/tasks"
         found = len((await self.call("GET", ask, query=query))["value"])
         if found != _PAGE:
@@ -82,7 +82,7 @@ class Bench:
         return statistics.median([await _timed(lambda: self.call("GET", ask, query=query)) for _ in range(_LOOKS)])
 
     def megabytes(self) -> float:
-        """Resident memory of the emulator; 0 where the system doesn't tell."""
+        """Returns the resident memory of the emulator; 0 if the system doesn't report it."""
         try:
             text = Path(f"/proc/{self._pid}/status").read_text(encoding="utf-8")
         except OSError:
@@ -90,7 +90,7 @@ class Bench:
         return next(float(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("VmRSS"))
 
     async def longest_wait(self, until: asyncio.Event) -> float:
-        """The longest that one small request took, asked again and again beside others."""
+        """Returns the longest time of one small request, repeated in parallel with others."""
         longest = 0.0
         while not until.is_set():
             longest = max(longest, await _timed(lambda: self.call("GET", "/pools")))
@@ -103,7 +103,7 @@ class Bench:
 
 
 async def measure(bench: Bench, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Rows for each size; those of asking for changes are held against the first size's."""
+    """Returns rows for each size; change queries are compared with the first size's."""
     ceiling = await bench.fill("nothing", _CEILING_TASKS)
     rows: list[dict[str, Any]] = []
     first = 0.0
@@ -129,7 +129,7 @@ async def measure(bench: Bench, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
 
 
 async def measure_kept(bench: Bench, size: int, unkept: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Adding with `--data`, held against the measures without."""
+    """Measures adding with `--data`, compared with the measures without."""
     added = await _add(bench, size)
     before = unkept[f"add {size:,}"], unkept[f"longest wait adding {size:,}"]
     found = [
@@ -144,7 +144,7 @@ async def measure_kept(bench: Bench, size: int, unkept: Mapping[str, float]) -> 
 
 
 async def measure_found(bench: Bench, size: int, loading: float) -> list[dict[str, Any]]:
-    """What an emulator that was killed finds again, `loading` seconds after its start."""
+    """Measures the data that a killed emulator finds again, `loading` seconds after its start."""
     await _check_size(bench, size)
     found = [
         _at_most(f"load {size:,}", loading, "s", _LOAD_BAR),
@@ -155,7 +155,7 @@ async def measure_found(bench: Bench, size: int, loading: float) -> list[dict[st
 
 
 class _Added(NamedTuple):
-    """Tasks a second, the same of the emulator's CPU, and the longest that a small request beside them took, in ms."""
+    """Tasks a second, the same by the emulator's CPU, and the longest time of a parallel small request, in ms."""
 
     rate: float
     by_cpu: float
@@ -194,7 +194,7 @@ def _at_most(measure: str, ours: float, unit: str, bar: float) -> dict[str, Any]
 def _row(
     measure: str, ours: float, unit: str, *, other: tuple[float, str] | None = None, bar: float | None = None
 ) -> dict[str, Any]:
-    """A measure as all benchmarks write it; `ok` says that the bar, if any, is reached from below."""
+    """Returns a measure in the format of all benchmarks; `bar` is a minimum."""
     return {
         "measure": measure,
         "ours": round(ours, 1),
@@ -222,7 +222,7 @@ async def _timed(act: Callable[[], Awaitable[object]]) -> float:
 async def _on_emulator(
     work: Callable[[Bench, float], Awaitable[list[dict[str, Any]]]], *arguments: str
 ) -> list[dict[str, Any]]:
-    """Does something with an emulator of its own, given the seconds that its start took; kills it afterwards."""
+    """Runs a measurement on a separate emulator, given the seconds of its start; kills it afterwards."""
     began = time.perf_counter()
     command = (sys.executable, "-m", "local.batch_emulator", "--port", "0", "--token", _TOKEN, *arguments)
     emulator = subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True)  # noqa: ASYNC220 - waited for

@@ -1,9 +1,9 @@
-"""What it costs to take in node telemetry, beside what a user would read it with.
+"""Measures the ingestion of node telemetry beside the tools that a user would read it with.
 
-Line protocol beside `line-protocol-parser`, a C library that must not be given what isn't trusted; frames of TES nodes
-beside zstd and `orjson.loads`, read from a real Azurite, decoded, rolled up and stored; peak memory of all that for a
-large blob, and for the shortest records in the largest frames, of four accounts side by side. Each in a process of its
-own; CPU is that process's, and sides take turns.
+Line protocol is compared with `line-protocol-parser`, a C library that is unsafe for untrusted input. Frames of TES
+nodes, read from a real Azurite, decoded, rolled up and stored, are compared with zstd and `orjson.loads`. Peak memory
+is measured for a large blob, and for the shortest records in the largest frames of four accounts in parallel. Each
+measurement runs in a separate process; CPU is that process's, and the compared sides alternate.
 """
 
 import argparse
@@ -29,14 +29,14 @@ from local.dev.system.children import Children
 MEASURED_PATHS = ("shared/domain/telemetry", "shared/services", "shared/stores", "shared/garbage.py")
 _MB = 1_000_000
 _SPEED, _QUICK, _SIZE = 10, 20, 100  # megabytes of text
-_NODES, _LANES = 16, 4  # that flush between two sweeps; accounts that are read side by side
+_NODES, _LANES = 16, 4  # nodes that flush between two sweeps; accounts read in parallel
 _BLOCK = 4 << 20
 _KEPT = timedelta(days=6)
 _LIBRARY, _USUAL = "line-protocol-parser (C)", "zstd + orjson"
 
 
 def measure(megabytes: int) -> Iterator[dict[str, Any]]:
-    """Rows as all benchmarks write them; memory is of so many megabytes of text."""
+    """Yields rows in the format of all benchmarks; memory is for that many megabytes of text."""
     many = megabytes * _MB
     with tempfile.TemporaryDirectory() as folder:
         files = Path(folder)
@@ -69,7 +69,7 @@ def _file(path: Path, content: bytes) -> Path:
 
 
 def _stored(megabytes: int) -> dict[str, Any]:
-    """All of ingestion, over storage in memory."""
+    """Measures all of ingestion, with storage in memory."""
     with tempfile.TemporaryDirectory() as logs, Children() as children:
         program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
         storage = StorageAddresses.announced(children.start(program)).connection_string
@@ -78,7 +78,7 @@ def _stored(megabytes: int) -> dict[str, Any]:
 
 
 def _memory(blobs: dict[str, bytes]) -> float:
-    """Megabytes over those of a process that has read a little; storage is Azurite's, in a process of its own, too."""
+    """Returns peak memory in MB above a process that has read a little; storage is in a separate process."""
     with tempfile.TemporaryDirectory() as logs, Children() as children:
         program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
         storage = StorageAddresses.announced(children.start(program)).connection_string

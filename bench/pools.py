@@ -1,8 +1,8 @@
-"""What a round over pools costs while nodes change, beside reading the very pages that it asks for.
+"""Measures the cost of a round over pools while nodes change, beside reading the same pages.
 
-The app's rounds run in a process of their own against the Batch emulator on loopback and a real Azurite. "Reading" is
-the SDK client's `send_request` and `orjson.loads` of the requests of that very round, in the same process; CPU is that
-process's, so what else the machine does matters little.
+The app's rounds run in a separate process against the Batch emulator on loopback and a real Azurite. "Reading" is the
+SDK client's `send_request` and `orjson.loads` of that round's requests, in the same process. CPU is that process's, so
+other load on the machine matters little.
 """
 
 import argparse
@@ -29,7 +29,7 @@ _BAR = 3
 
 @contextmanager
 def _stage() -> Iterator[dict[str, str]]:
-    """Azurite in memory and an emulator that can be filled, both gone afterwards."""
+    """Runs Azurite in memory and an emulator that can be filled, inside the block."""
     command = (sys.executable, "-m", "bench.emulated.filled_emulator", "--stepped")
     with tempfile.TemporaryDirectory() as logs, Children() as children:
         program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
@@ -56,7 +56,7 @@ def _run(pools: int, *, moving: int, busy: bool) -> dict[str, Any]:
 
 
 def measure(pools: int) -> list[dict[str, Any]]:
-    """Rows as all benchmarks write them."""
+    """Returns rows in the format of all benchmarks."""
     few = max(1, int(pools * _SHARE))
     cases = {
         "tasks run, all pools change": _run(pools, moving=pools, busy=True),
@@ -74,9 +74,9 @@ def measure(pools: int) -> list[dict[str, Any]]:
 
 
 def _rounds(cases: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The bar is for all pages that a round asks for: it can't know before which of them tell something new.
+    """Yields rows whose bar refers to all pages of a round, which can't know in advance which pages have changes.
 
-    Where a few pools change it doesn't hold against the pages of these alone, which the rows without a bar show.
+    If few pools change, the bar isn't met against the pages of these alone, which the rows without a bar show.
     """
     whole, some = "reading the same pages", "reading the pages of these pools"
     for name, found in cases.items():
@@ -91,7 +91,7 @@ def _rounds(cases: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def main() -> int:
-    """1 where a bar is missed."""
+    """Returns 1 if a bar is missed."""
     parser = argparse.ArgumentParser(prog="dev.py bench pools", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
     parser.add_argument("--quick", action="store_true", help=f"{_QUICK} pools; bars are for {_FULL}")

@@ -1,7 +1,7 @@
-"""How well and how fast secrets are taken out of text: recall and false positives over samples, and time a MB.
+"""Measures the redaction of secrets in text: recall and false positives over samples, and time per MB.
 
-The samples stand in `tests/data/redaction`: texts with secrets, all of them made up, and lines without any. A secret is
-taken out where no piece of half its length is left.
+The samples are in `tests/data/redaction`: texts with secrets, all of them invented, and lines without any. A secret
+counts as redacted if no piece of half its length remains.
 """
 
 import argparse
@@ -23,14 +23,14 @@ _DATA = Path(__file__).parents[1] / "tests/data/redaction"
 SECRETS, CLEAN = _DATA / "secrets.jsonl", _DATA / "clean.jsonl"
 _MARKED = re.compile("⟦(.*?)⟧", re.DOTALL)
 _LEAST_RECALL, _MAX_FALSE = 97.0, 1.0
-_MAX_MS = 1200.0  # a MB, on a machine that does other things, too
+_MAX_MS = 1200.0  # per MB, on a machine with other load
 _SHORTEST_PIECE = 4
 _RUNS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A text with secrets, and what these are."""
+    """A text and its secrets."""
 
     kind: str
     text: str
@@ -39,7 +39,7 @@ class Sample:
 
 @cache
 def samples() -> tuple[Sample, ...]:
-    """All texts with secrets."""
+    """Returns all texts with secrets."""
     found = (json.loads(line) for line in SECRETS.read_text(encoding="utf-8").splitlines())
     return tuple(
         Sample(one["class"], one["text"].replace("⟦", "").replace("⟧", ""), tuple(_MARKED.findall(one["text"])))
@@ -49,12 +49,12 @@ def samples() -> tuple[Sample, ...]:
 
 @cache
 def clean_lines() -> tuple[str, ...]:
-    """All texts without."""
+    """Returns all texts without secrets."""
     return tuple(json.loads(line) for line in CLEAN.read_text(encoding="utf-8").splitlines())
 
 
 def is_taken_out(sample: Sample) -> bool:
-    """Whether no half of a secret is left."""
+    """Returns whether no half of a secret remains."""
     shown = redacted(sample.text)
     return not any(piece in shown for secret in sample.secrets for piece in _pieces(secret))
 
@@ -65,7 +65,7 @@ def _pieces(secret: str) -> list[str]:
 
 
 def measure() -> list[dict[str, Any]]:
-    """Rows as all benchmarks write them."""
+    """Returns rows in the format of all benchmarks."""
     secret, clean = samples(), clean_lines()
     recall = 100 * sum(map(is_taken_out, secret)) / len(secret)
     false = 100 * sum(redacted(line) != line for line in clean) / len(clean)
@@ -80,7 +80,7 @@ def measure() -> list[dict[str, Any]]:
 
 
 def _milliseconds(texts: "tuple[str, ...] | list[str]") -> float:
-    """CPU time a MB: the least of some runs, after one that warms up."""
+    """Returns CPU time per MB: the least of several runs, after a warm-up."""
     size = sum(len(text.encode()) for text in texts) / 1e6
 
     def run() -> None:
@@ -98,7 +98,7 @@ def _took(work: Callable[[], None]) -> float:
 
 
 def main() -> int:
-    """1 where a bar is missed."""
+    """Returns 1 if a bar is missed."""
     parser = argparse.ArgumentParser(prog="dev.py bench redaction", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""What `bench api` holds answers against: functions that do nothing but answer, or read one row and answer."""
+"""The reference for `bench api`: functions that only answer, or read one row and answer."""
 
 import os
 from typing import Any
@@ -18,7 +18,7 @@ async def bare(req: func.HttpRequest) -> func.HttpResponse:  # noqa: ARG001 - by
 
 @app.route(route="row")
 async def row(req: func.HttpRequest) -> func.HttpResponse:
-    """One point read by the official client."""
+    """Answers after one point read by the official client."""
     table = _kept.get("jobs")
     if table is None:
         storage = os.environ["AzureWebJobsStorage"]  # noqa: SIM112 - the platform's name

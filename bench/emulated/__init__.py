@@ -1,1 +1,1 @@
-"""The Batch emulator with a second door: very many tasks and nodes put into it at once."""
+"""The Batch emulator with a second port for adding very many tasks and nodes in one step."""

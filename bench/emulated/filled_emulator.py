@@ -1,8 +1,7 @@
-"""The Batch emulator with a second door: jobs of a million tasks at once, and changes of many tasks at once.
+"""The Batch emulator with a second port: creates jobs of a million tasks, and changes many tasks, in one step.
 
-It runs in a process of its own and prints the addresses of both doors. `POST /fill` and `POST /change` put into the
-emulator's own entities what hours of adding and running would have put there; lists, filters and counts are the
-emulator's.
+It runs in a separate process and prints the addresses of both ports. `POST /fill` and `POST /change` modify the
+emulator's own entities as hours of adding and running would have done. Lists, filters and counts are the emulator's.
 """
 
 import asyncio
@@ -30,7 +29,7 @@ _COMPLETED, _RUNNING, _FAILING = 0.55, 0.6, 0.02
 
 
 class Filling:
-    """Tasks as hours of work leave them: added by the hundred, run in waves, one in fifty failed."""
+    """Creates tasks as hours of work leave them: added by the hundred, run in waves, one in fifty failed."""
 
     def __init__(self, emulator: Emulator) -> None:
         self._emulator = emulator
@@ -50,11 +49,11 @@ class Filling:
                 self._run(task, created + 1800 * SECOND, is_over=chance < _COMPLETED)
             job.tasks.add(task)
             self._tell(job, task, before=None)
-        gc.freeze()  # or a list stands still for half a second while Python looks through them all
+        gc.freeze()  # else a list pauses for half a second while the garbage collector scans them all
         return {"tasks": len(job.tasks)}
 
     async def change(self, request: web.BaseRequest) -> dict[str, int]:
-        """Tasks from `start` on in the order of ids, or any, have just ended another run."""
+        """Ends another run of tasks: of those from `start` on in id order, or of random ones."""
         asked = orjson.loads(await request.read())
         job, count = self._job(asked["job"]), asked["count"]
         tasks = self._in_order(job)
@@ -69,7 +68,7 @@ class Filling:
         return {"changed": len(chosen)}
 
     def _in_order(self, job: Job) -> list[Task]:
-        """Sorted once for as long as no task is added."""
+        """Returns the tasks in id order, sorted again only after tasks were added."""
         if (job.id, len(job.tasks)) != (self._sorted_of, len(self._sorted)):
             self._sorted_of, self._sorted = job.id, sorted(job.tasks, key=lambda task: task.key)
         return self._sorted
@@ -80,7 +79,7 @@ class Filling:
         return (f"task-{number:06}" for number in range(count))
 
     def _run(self, task: Task, start: int, *, is_over: bool, now: int | None = None) -> None:
-        """A run of about a minute and a half; node-driven stamps have six digits."""
+        """Adds a run of about a minute and a half; stamps of nodes have six digits."""
         task.pool_id, task.node_id = "render-pool", self._dice.choice(self._nodes)
         task.started = as_node_tells(start + int(self._dice.random() * 30 * SECOND))
         task.state, task.changed = "running", task.started
@@ -113,7 +112,7 @@ async def _serve() -> None:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     print(f"http://127.0.0.1:{port} http://127.0.0.1:{runner.addresses[0][1]}", flush=True)
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)  # ends with the bench
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)  # ends with the benchmark
     await runner.cleanup()
     await server.stop()
 

@@ -1,4 +1,4 @@
-"""Pools with nodes at once, and changes of many nodes at once, put into the emulator's own entities."""
+"""Pools with nodes, and changes of many nodes, added to the emulator's own entities in one step."""
 
 import random
 from typing import Any
@@ -16,7 +16,7 @@ _RECENT = 10
 
 
 class PoolFilling:
-    """Pools whose nodes have run tasks for hours. Nothing happens to them but what is asked for."""
+    """Creates pools whose nodes have run tasks for hours. They change only on request."""
 
     def __init__(self, emulator: Emulator) -> None:
         self._emulator = emulator
@@ -24,7 +24,7 @@ class PoolFilling:
         self._numbers = 0
 
     async def fill(self, request: web.BaseRequest) -> dict[str, int]:
-        """`pools` of `nodes` each, in an account with a `job`; `running` of them run a task."""
+        """Creates `pools` of `nodes` each, in an account with a `job`; `running` nodes of each run a task."""
         asked = orjson.loads(await request.read())
         simulation = next(iter(self._emulator.simulations.values()))
         job = simulation.account.jobs[asked["job"]]
@@ -40,7 +40,7 @@ class PoolFilling:
         return {"pools": asked["pools"]}
 
     async def change(self, request: web.BaseRequest) -> dict[str, int]:
-        """`count` nodes of the first `pools` ones, evenly, take up a task, or lay it down."""
+        """Starts or ends a task, or changes the state, on `count` nodes, spread evenly over the first `pools` pools."""
         asked = orjson.loads(await request.read())
         account = next(iter(self._emulator.simulations.values())).account
         pools, job = list(account.pools.values())[: asked["pools"]], account.jobs[asked["job"]]

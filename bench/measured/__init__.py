@@ -1,1 +1,1 @@
-"""What is measured, each a program: `python -m bench.measured.NAME` runs in a process of its own."""
+"""The measured programs: `python -m bench.measured.NAME` runs one in a separate process."""

@@ -1,7 +1,7 @@
-"""The app's side of `bench cost` in a process of its own: what minutes of one shape take, counted request by request.
+"""The app's side of `bench cost` in a separate process: counts the requests of some minutes of one shape.
 
-`python -m bench.measured.cost_app JSON` prints its counts as a line of JSON. CPU is this process's, all threads, and
-only while a tick, a run of housekeeping or a scrape goes on; the emulator and Azurite run elsewhere.
+`python -m bench.measured.cost_app JSON` prints its counts as a line of JSON. CPU is this process's, over all threads,
+and only during a tick, housekeeping or a scrape; the emulator and Azurite run elsewhere.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ _TASKS, _SLOTS, _FLUSH_TICKS = 20, 4, 2
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Addresses, and how much there is in all: `changing` jobs get a task each tick, `telemetry` nodes write."""
+    """Addresses, and total quantities: `changing` jobs get a task each tick, `telemetry` nodes write."""
 
     emulator: str
     storage: str
@@ -53,7 +53,7 @@ class Workload:
 
 @dataclass(slots=True)
 class Counts:
-    """Requests by service and kind, and what logs weigh, while `running`."""
+    """Requests by service and kind, and bytes of logs, while `running`."""
 
     storage: Mapping[str, str]
     running: bool = False
@@ -65,7 +65,7 @@ class Counts:
 
 
 class _Weighed(logging.Handler):
-    """Bytes of the app's own log lines."""
+    """Counts the bytes of the app's own log lines."""
 
     def __init__(self, counts: Counts) -> None:
         super().__init__(logging.INFO)
@@ -78,14 +78,14 @@ class _Weighed(logging.Handler):
 
 
 def _kind(method: str, url: str, storage: Mapping[str, str]) -> str:
-    """By the port, which Azurite has one of for each service. A transaction of a table is one operation."""
+    """Returns the kind of a request by its port, one per Azurite service. A table transaction is one operation."""
     parts = urlsplit(url)
     service = storage.get(parts.netloc, "batch")
     return _blob_kind(method, parts.query) if service == "blob" else service
 
 
 def ports_of(storage: str) -> dict[str, str]:
-    """The services of a connection string by host and port."""
+    """Returns the services of a connection string by host and port."""
     given = dict(part.split("=", 1) for part in storage.strip(";").split(";"))
     return {urlsplit(given[f"{name.title()}Endpoint"]).netloc: name for name in ("blob", "queue", "table")}
 
@@ -124,7 +124,7 @@ class App:
         await self._stage(self.clients[0])
 
     async def _stage(self, client: BatchClient) -> None:
-        """All in the first account; jobs have a pool of their own size, whose nodes have room for their tasks."""
+        """Creates everything in the first account; pools have room for the tasks of their jobs."""
         share, rest = divmod(self.workload.nodes, max(self.workload.pools, 1))
         for number in range(self.workload.pools):
             nodes = share + (number < rest)
@@ -147,7 +147,7 @@ class App:
             await self._write_telemetry()
 
     async def _write_telemetry(self) -> None:
-        """Every node flushes once in two minutes, as agents of TES do, half of them in each."""
+        """Each node flushes once in two minutes, as TES agents do, half of them in each minute."""
         now = int(datetime.timestamp(await self.services.clock.now()) * 1000)
         frame = next(telemetry.frames(1 << 30, cpus=_SLOTS, begin=now - 125_000, aggregates=True))
         for number in range(self.minute % _FLUSH_TICKS, self.workload.telemetry, _FLUSH_TICKS):
@@ -163,14 +163,14 @@ class App:
             answer.raise_for_status()
 
     async def tick(self) -> None:
-        """As the timer's function does."""
+        """Does the work of the timer function."""
         sweep = asyncio.create_task(self.services.ingestion.sweep())
         await self.services.polling.tick()
         await sweep
         self.counts.found["queueWrites"] += len(self.services.polling.take_messages())
 
     async def scrape(self) -> int:
-        """What a scrape of the metrics weighs, encoded."""
+        """Returns the compressed size of a scrape of the metrics."""
         services, names = self.services, self.names
         accounts = await services.queries.accounts(names)
         found = [await services.schedules.with_jobs(name) for name in names]
@@ -179,7 +179,7 @@ class App:
         return len(gzip.compress(render(accounts, jobs, now, pools=pools).encode(), 6))
 
     async def stored(self) -> dict[str, int]:
-        """Bytes of rows as Azure reckons them, and of blobs."""
+        """Returns the bytes of rows, by Azure's formula, and of blobs."""
         rows = 0
         async with TableServiceClient.from_connection_string(self.workload.storage) as service:
             async for table in service.list_tables():
@@ -190,7 +190,7 @@ class App:
 
 
 def _weight(entity: dict[str, Any]) -> int:
-    """Azure's formula: 4 bytes, keys x 2, and for each property 8, its name x 2 and its value.
+    """Returns a row's size by Azure's formula: 4 bytes, keys x 2, and per property 8, its name x 2 and its value.
 
     Source: "Understanding Windows Azure Storage Billing".
     """
@@ -245,7 +245,7 @@ async def _counted(counts: Counts, run: Callable[[], Awaitable[None]]) -> dict[s
 
 
 def _watch(counts: Counts) -> None:
-    """Every request of every SDK client of this process, and every line of the app's log."""
+    """Counts every request of the SDK clients in this process, and every line of the app's log."""
     send = AioHttpTransport.send
 
     async def counted(self: AioHttpTransport, request: Any, **options: Any) -> Any:

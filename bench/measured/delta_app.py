@@ -1,7 +1,7 @@
-"""One side of `bench delta` in a process of its own: scenarios of the app's services against what they replace.
+"""One side of `bench delta` in a separate process: scenarios of the app's services and of their alternatives.
 
 `python -m bench.measured.delta_app SCENARIO JSON` runs one scenario and prints its figures as a line of JSON; progress
-goes to stderr. CPU is this process's own, all threads; the emulator and Azurite run elsewhere.
+goes to stderr. CPU is this process's own, over all threads; the emulator and Azurite run elsewhere.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _AT_ONCE = 8
 _PATIENCE = 120  # seconds
 _TRIES = 5
 _MINUTE = timedelta(minutes=1)
-_SEEN_TWICE = 1.4  # at least, with the default overlap
+_SEEN_TWICE = 1.4  # factor of rows read, at least, with the default overlap
 _CUT_OFF = (ServiceRequestError, ServiceResponseError)
 _ENTITY = {
     "id": "task-000000", "state": 3, "result": 1, "stateTransitionTime": "2026-11-21T07:00:00.123456Z",
@@ -44,14 +44,14 @@ _ENTITY = {
 
 @dataclass(slots=True)
 class Spent:
-    """Seconds of CPU and of time."""
+    """Seconds of CPU and of wall time."""
 
     cpu: float
     wall: float
 
 
 class Scenarios:
-    """Each gives figures by name."""
+    """The scenarios; each returns figures by name."""
 
     def __init__(self, stack: Stack, overlap: timedelta = timedelta()) -> None:
         self.stack = stack
@@ -59,7 +59,7 @@ class Scenarios:
         self.reader = Reader(stack)
 
     async def main(self, *, models: bool = True) -> dict[str, Any]:
-        """First read in the order of ids, deltas, memory, and then what others take for the same."""
+        """Measures a first read in id order, deltas, memory, and then the alternatives."""
         count, found = self.stack.count, dict[str, Any]()
         first = await _spent(self.app.first_read)
         found |= {"first": first.cpu, "memoryFirst": peak_of(os.getpid())}
@@ -83,7 +83,7 @@ class Scenarios:
         return await self.main(models=False)
 
     async def overlapping(self) -> dict[str, Any]:
-        """Deltas with the overlap that the app has by default, polled each minute, over which changes are spread."""
+        """Measures deltas with the app's default overlap, polled each minute, over which changes are spread."""
         count = self.stack.count
         await self.app.first_read()
         found = dict[str, Any]()
@@ -93,7 +93,7 @@ class Scenarios:
         return found
 
     async def unordered(self) -> dict[str, Any]:
-        """First read in any order of ids."""
+        """Measures a first read in any id order."""
         await self.stack.turn(unorderedLists=True)
         first = await _spent(self.app.first_read)
         found: dict[str, Any] = {"first": first.cpu, "memoryFirst": peak_of(os.getpid())}
@@ -103,8 +103,8 @@ class Scenarios:
         return found
 
     async def latency(self) -> dict[str, Any]:
-        """First read at 100 ms a page against one serial listing."""
-        await self.reader.pages(most=1)  # the emulator sorts a job's tasks when they are listed first
+        """Measures a first read at 100 ms a page against one serial listing."""
+        await self.reader.pages(most=1)  # the emulator sorts a job's tasks when they are first listed
         await self.stack.turn(latencySeconds=0.1)
         first = await _spent(self.app.first_read)
         _tell(f"first read at 100 ms a page: {first.wall:.1f} s")
@@ -117,7 +117,7 @@ class Scenarios:
         return await self._fixed()
 
     async def _models(self) -> tuple[float, float]:
-        """CPU and bytes of `list_tasks` over all tasks, scaled from the first hundred pages: a million take minutes."""
+        """Returns CPU and bytes of `list_tasks`, scaled up from the first hundred pages, as a million take minutes."""
         most = min(self.stack.count, _MOST_MODELS)
         spent = await _spent(lambda: self.reader.models(most))
         self._check(self.reader.rows_read, most)
@@ -125,7 +125,7 @@ class Scenarios:
         return spent.cpu * scale, self.reader.bytes_read * scale
 
     async def entities(self) -> dict[str, Any]:
-        """One entity per task: what storage takes for a delta whose old states must be read to keep counts."""
+        """Measures storage with one entity per task, for a delta that must read old states to update counts."""
         count, table = self.stack.count, self.app.tables["tasks"]
         changed = max(1, count // 100)
         for some in batched(range(count), 100_000, strict=False):
@@ -160,7 +160,7 @@ class Scenarios:
         return found
 
     async def _rested(self, table: TableClient) -> None:
-        """Waits until storage answers: it may have stood still for longer than connections live, to save so much."""
+        """Waits until storage answers: it may stall for longer than connections live, to save that much."""
         try:
             async with asyncio.timeout(_PATIENCE):
                 while True:
@@ -171,9 +171,9 @@ class Scenarios:
             raise TimeoutError(f"storage doesn't answer {_PATIENCE} s after all was written") from error
 
     async def _write_entities(self, numbers: Sequence[int], *, tries: int = 1) -> None:
-        """A hundred a transaction, some transactions at once: all are of one partition.
+        """Writes a hundred entities per transaction, some transactions in parallel, in one partition.
 
-        Where storage cuts one off it is tried again, as these may be; the SDK repeats no POST.
+        A transaction that storage cuts off is retried, which is safe here; the SDK doesn't repeat a POST.
         """
         table, gate = self.app.tables["tasks"], asyncio.Semaphore(_AT_ONCE)
 
@@ -189,15 +189,15 @@ class Scenarios:
         await asyncio.gather(*(write(some) for some in batched(numbers, 100, strict=False)))
 
     async def _fixed(self) -> dict[str, Any]:
-        """Cycles with a thousand changes, whatever the job's size."""
+        """Measures cycles with a thousand changes, for any job size."""
         near = await self._delta(1000, start=self.stack.count // 3)
         return {"contiguous": near, "random": await self._delta(1000)}
 
     async def _delta(self, changed: int, *, start: int | None = None) -> dict[str, float]:
-        """Medians of a few cycles, each held against reading the same pages before it.
+        """Returns medians of a few cycles, each compared with a preceding read of the same pages.
 
-        `cpu` and `pages` are CPU of both; `beside` is the cycle's time without that of reading; `bytes` are those
-        of the pages. With an overlap there is a cycle more, before them, whose changes the first of them meets again.
+        `cpu` and `pages` are the CPU of both; `beside` is the cycle's time without that of reading; `bytes` are those
+        of the pages. With an overlap one cycle precedes them, whose changes the first cycle reads again.
         """
         ours, pages = list[Spent](), list[Spent]()
         read = 0
@@ -220,14 +220,17 @@ class Scenarios:
         }
 
     async def _compare(self) -> None:
-        """Benchmarks of wrong counts would be worth nothing."""
+        """Raises RuntimeError for wrong counts, which would make the benchmark worthless."""
         truth = await self.stack.truth()
         counts = self.app.counts
         if any(getattr(counts, name) != truth[name] for name in ("active", "running", "completed", "failed", "total")):
             raise RuntimeError(f"the app counts {counts}, the truth is {truth}")
 
     def _check_changed(self, found: int, changed: int) -> None:
-        """With an overlap of half a minute also what changed in the half before, of which few changed again."""
+        """Raises RuntimeError for an unexpected number of rows.
+
+        With a half-minute overlap, rows include changes of the half minute before, few of which changed again.
+        """
         if not self.app.overlap:
             self._check(found, changed)
         elif not _SEEN_TWICE * changed < found <= (1 + self.app.overlap / _MINUTE) * changed:

@@ -1,8 +1,8 @@
 """A process of `bench cold`: from its start to the first answered request, or to the end of the first tick.
 
 `python -m bench.measured.first_use MODE STARTED` prints milliseconds of CPU, and of time since STARTED, which is the
-starter's `time.monotonic()`. MODE is `request` or `tick`; with `eager-` before it all modules are imported at the
-start, as if nothing were loaded on first use.
+starter's `time.monotonic()`. MODE is `request` or `tick`; with the prefix `eager-` all modules are imported at start,
+as if nothing loaded on first use.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ def main() -> None:
 
 
 def indexed() -> dict[str, Any]:
-    """The functions of the app as the worker finds them, by name."""
+    """Returns the functions of the app by name, as the worker finds them."""
     app = import_module("function_app").app
     return {found.get_function_name(): found.get_user_function() for found in app.get_functions()}
 
 
 def import_all() -> None:
-    """Loads what the first request and the first tick load otherwise."""
+    """Imports everything that the first request and the first tick would load."""
     import_module("shared.composition")
     endpoints = import_module("functions.api.endpoints").ENDPOINTS
     for module in ("handlers", *(endpoint.module for endpoint in endpoints)):
@@ -44,7 +44,7 @@ async def _request(functions: dict[str, Any]) -> None:
 
 
 async def _tick(functions: dict[str, Any]) -> None:
-    """A failure raises."""
+    """Runs a tick, whose failure raises."""
     await functions["tick"](SimpleNamespace(past_due=False), SimpleNamespace(set=lambda _: None))
 
 

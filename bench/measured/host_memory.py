@@ -1,6 +1,6 @@
-"""The memory of the process that runs the app as Azure does: the functions host with Microsoft's worker library.
+"""Measures the memory of the process that runs the app as in Azure: the functions host with Microsoft's worker.
 
-It reads a job whole and follows its changes by itself; how far it is shows in its API.
+The host reads a job completely and follows its changes; its API shows the progress.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ _COUNTS = ("active", "running", "completed", "failed", "total")
 
 
 async def host_peak(stack: Stack, *, unordered: bool = False) -> float:
-    """The most megabytes that the host held while it read all tasks and then two deltas, each of one task in a hundred.
+    """Returns the host's peak memory in MB while it reads all tasks and two deltas of one task in a hundred.
 
-    Raises TimeoutError where its counts don't come to equal the truth.
+    Raises TimeoutError if its counts don't become true.
     """
     await stack.fill()
     if unordered:
@@ -44,7 +44,7 @@ async def host_peak(stack: Stack, *, unordered: bool = False) -> float:
 
 
 async def _counted(api: str, stack: Stack) -> None:
-    """Until the API shows the job's true counts."""
+    """Waits until the API shows the job's true counts."""
     truth = await stack.truth()
     async with aiohttp.ClientSession() as session, asyncio.timeout(_PATIENCE):
         while True:

@@ -1,4 +1,4 @@
-"""What `bench ingest` measures, each in a process of its own: `python -m bench.measured.ingest_app SCENARIO FILE`."""
+"""Decoding in `bench ingest`, in separate processes: `python -m bench.measured.ingest_app SCENARIO FILE`."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ def main(scenario: str, file: str) -> None:
 
 
 def _lines(path: Path) -> dict[str, Any]:
-    """Seconds of CPU for all lines, least of turns: ours and the C library's, which takes texts one by one."""
+    """Returns seconds of CPU for all lines, the least of several turns: ours and the C library's, line by line."""
     stored = path.read_bytes()
     count = stored.count(b"\n")
 
@@ -42,7 +42,7 @@ def _lines(path: Path) -> dict[str, Any]:
 
 
 def _frames(path: Path) -> dict[str, Any]:
-    """Seconds of CPU for all frames, least of turns: decoded, also rolled up, and as a user would read them."""
+    """Returns seconds of CPU for all frames, the least of several turns: decoded, also rolled up, and plainly read."""
     stored = path.read_bytes()
 
     def ours() -> None:
@@ -65,7 +65,7 @@ def _frames(path: Path) -> dict[str, Any]:
 
 
 def _side_by_side(**runs: Callable[[], None]) -> dict[str, float]:
-    """The least of several turns in which each runs once: what else a machine does only adds to CPU time."""
+    """Returns the least time of several turns in which each runs once: other load only adds to CPU time."""
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(_RUNS):
         for name, run in runs.items():

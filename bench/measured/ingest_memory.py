@@ -1,7 +1,7 @@
-"""All memory of ingestion over a real Azurite, in a process of its own: `python -m bench.measured.ingest_memory JSON`.
+"""Memory of ingestion over a real Azurite, in a separate process: `python -m bench.measured.ingest_memory JSON`.
 
-The app's own sweep reads, decodes, rolls up and stores the blobs that a container has already, those of several
-accounts side by side. What is loaded with the first frame is loaded before, from another container.
+The app's own sweep reads, decodes, rolls up and stores existing blobs of a container, in parallel for several accounts.
+A first sweep of another container loads everything that the first frame needs.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ def blob_of(account: int) -> str:
 
 
 async def _swept(storage: str, container: str, lanes: int) -> None:
-    """Raises ValueError where not all was read."""
+    """Sweeps a container. Raises ValueError if not everything was read."""
     accounts = [Account(name, name, name, None, "http://127.0.0.1:1") for name in (f"a{lane}" for lane in range(lanes))]
     async with AsyncExitStack() as stack:
         tables = Tables.connect(connection_string=storage, endpoint=None, credential=None, prefix=container)
@@ -48,7 +48,7 @@ async def _swept(storage: str, container: str, lanes: int) -> None:
 
 
 def _peak() -> float:
-    """The most megabytes that were resident; of this program alone, where getrusage would tell its parent's, too."""
+    """Returns peak resident MB of this program alone, whereas getrusage would include its parent's."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
 

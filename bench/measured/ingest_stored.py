@@ -1,7 +1,7 @@
-"""All of ingestion over a real Azurite, in a process of its own: `python -m bench.measured.ingest_stored JSON`.
+"""All of ingestion over a real Azurite, in a separate process: `python -m bench.measured.ingest_stored JSON`.
 
-Nodes' frames lie in append blobs, one a node; the app's own sweep reads, decodes, rolls up and stores them. CPU is this
-process's, all threads, and only while the sweep runs; beside it, in turns, `zstandard` and `orjson.loads` of the very
+Nodes' frames are in append blobs, one per node; the app's own sweep reads, decodes, rolls up and stores them. CPU is
+this process's, over all threads, and only during the sweep. In alternation, `zstandard` and `orjson.loads` read the
 same frames.
 """
 
@@ -43,7 +43,7 @@ _CPUS = (
     16,
     16,
     32,
-)  # of nodes; those of the largest make a thousand records before two minutes are over
+)  # of nodes; the largest ones reach a thousand records within two minutes
 _TURNS, _ROUNDS = 5, 6
 _LONG, _WEEK = timedelta(minutes=10), timedelta(days=7)
 _SINCE = timedelta(hours=30)
@@ -53,7 +53,7 @@ type Frames = dict[str, list[bytes]]
 
 @dataclass(slots=True)
 class App:
-    """A container and tables of their own, and the sweep over them."""
+    """A separate container and tables, and the sweep over them."""
 
     writer: ContainerClient
     tables: Tables
@@ -85,14 +85,14 @@ class App:
             await blob.append_block(content[at : at + _BLOCK])
 
     async def swept(self) -> float:
-        """Seconds of CPU until all is read."""
+        """Sweeps until all is read; returns seconds of CPU."""
         begin = time.process_time()
         await self.sweep.run(_LONG)
         return time.process_time() - begin
 
 
 def _decoded(frames: Iterator[bytes]) -> float:
-    """Seconds of CPU that decoding alone takes."""
+    """Returns the seconds of CPU for decoding alone."""
     begin = time.process_time()
     for frame in frames:
         orjson.loads(zstandard.ZstdDecompressor().decompressobj().decompress(frame))
@@ -104,7 +104,7 @@ def _all(found: Frames) -> Iterator[bytes]:
 
 
 async def _catch_up(storage: str, frames: Frames) -> dict[str, float]:
-    """A backlog of all nodes, read in one sweep by an app that has read a little before; the least of several turns."""
+    """Measures a backlog of all nodes, read in one sweep by a warm app; returns the least of several turns."""
     ours, other, writes = [], [_decoded(_all(frames))], 0
     for _ in range(_TURNS):
         async with AsyncExitStack() as stack:
@@ -122,7 +122,7 @@ async def _catch_up(storage: str, frames: Frames) -> dict[str, float]:
 
 
 async def _live(storage: str, nodes: int) -> dict[str, float]:
-    """A flush of each node, one sweep, and again: milliseconds a flush, but for the first sweep, of new blobs."""
+    """Returns milliseconds per flush, for a flush of each node per sweep, without the first sweep of new blobs."""
     found = dict(_nodes(nodes, lambda cpus, begin: telemetry.flushes(_ROUNDS, cpus=cpus, begin=begin)))
     ours, other = [], []
     async with AsyncExitStack() as stack:
@@ -138,7 +138,7 @@ async def _live(storage: str, nodes: int) -> dict[str, float]:
 
 
 async def _check(app: App, blobs: int) -> None:
-    """Raises ValueError where not all was read."""
+    """Raises ValueError if not everything was read."""
     lane = await BlobEntryStore(app.tables).load_sweep(telemetry_lane(_ACCOUNT.key))
     if lane is None or lane.blobs != blobs or lane.behind_blobs or lane.problems:
         raise ValueError(f"not all was read: {lane}")
@@ -149,7 +149,7 @@ def _now_less(span: timedelta) -> int:
 
 
 def _nodes(count: int, made: Callable[[int, int], list[bytes]]) -> Iterator[tuple[str, list[bytes]]]:
-    """Frames of so many nodes, made from a number of CPUs and a first time, by the names of their blobs."""
+    """Yields frames of `count` nodes by blob name, created from a number of CPUs and a first time."""
     for number in range(count):
         yield f"pools/p/nodes/n{number}/vm_perf_metrics.0.zst", made(_CPUS[number % len(_CPUS)], _now_less(_SINCE))
 

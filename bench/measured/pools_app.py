@@ -1,7 +1,7 @@
-"""The app's side of `bench pools` in a process of its own: rounds over pools, and beside them reading the same pages.
+"""The app's side of `bench pools` in a separate process: rounds over pools, beside reading the same pages.
 
 `python -m bench.measured.pools_app JSON` prints its figures as a line of JSON; progress goes to stderr. CPU is this
-process's own, all threads; the emulator and Azurite run elsewhere.
+process's own, over all threads; the emulator and Azurite run elsewhere.
 """
 
 import asyncio
@@ -43,13 +43,13 @@ from shared.stores.tables.tables import Tables
 _REPEATS, _ANSWERS = 9, 5
 _NODES_OF = re.compile(
     r"/pools/pool-(\d+)/nodes"
-)  # bench/emulated/filled_pools.py changes those with the lowest numbers
+)  # bench/emulated/filled_pools.py changes the pools with the lowest numbers
 _RETENTION = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Addresses, and how much there is; `busy` pools run tasks on half of their nodes, `moving` ones change."""
+    """Addresses and quantities; `busy` pools run tasks on half of their nodes, `moving` pools change."""
 
     emulator: str
     controls: str
@@ -62,7 +62,7 @@ class Asked:
 
 
 class NotedBatch(BatchPools):
-    """Notes the requests of a round."""
+    """Records the requests of a round."""
 
     def __init__(self, source: BatchAccount) -> None:
         super().__init__(source)
@@ -75,7 +75,7 @@ class NotedBatch(BatchPools):
 
 
 class App:
-    """The app's own parts, put together as shared/composition.py does; no overlap, so that changes are what changed."""
+    """The app's own parts, composed as in shared/composition.py; without overlap, so that deltas are exact."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
@@ -119,7 +119,7 @@ class App:
         await self.wait()
 
     async def wait(self) -> None:
-        """Half a minute goes by, so that rounds are a minute apart."""
+        """Advances the emulator by half a minute, so that rounds are a minute apart."""
         await post(f"{self.asked.emulator}/_emulator/clock", {"advanceSeconds": 30})
 
     async def round(self) -> None:
@@ -127,11 +127,11 @@ class App:
         await self.rounds.run(lambda: True)
 
     async def reading(self) -> None:
-        """Every page that the last round asked for received and parsed, nothing kept."""
+        """Receives and parses every page of the last round, and keeps nothing."""
         await self._read(self.batch.urls)
 
     async def reading_changed(self) -> None:
-        """The same without the nodes of pools of which nothing changed, which a round can't know before it asked."""
+        """Reads the same without the nodes of unchanged pools, which a round can't know before its requests."""
         await self._read([url for url in self.batch.urls if self._changed(url)])
 
     def _changed(self, url: str) -> bool:
@@ -145,7 +145,7 @@ class App:
             orjson.loads(await response.read())
 
     async def list_pools(self) -> None:
-        """What GET pools does behind the HTTP of functions."""
+        """Does the work of GET pools without the HTTP of functions."""
         reports = await self.queries.pools("demo")
         self._check(len(reports), self.asked.pools)
         msgspec.json.encode([pool_answer(report) for report in reports])
@@ -156,7 +156,7 @@ class App:
         msgspec.json.encode([node_answer(report) for report in reports])
 
     async def compare(self) -> None:
-        """Benchmarks of wrong counts would be worth nothing."""
+        """Raises RuntimeError for wrong counts, which would make the benchmark worthless."""
         truth = (await self.stack.all_truth())["demo"]["pools"]
         for report in await self.queries.pools("demo"):
             picture, true = report.pool.picture, truth[report.pool.facts.id]
@@ -175,7 +175,7 @@ class App:
 
 
 async def _measured(app: App) -> dict[str, Any]:
-    """Medians of a few rounds, each beside reading the same pages right after it."""
+    """Returns medians of a few rounds, each followed by a read of the same pages."""
     await app.fill()
     first = await _cpu(app.round)
     rounds, reads, changed_reads = list[float](), list[float](), list[float]()
@@ -209,7 +209,7 @@ async def _cpu(act: Callable[[], Awaitable[object]]) -> float:
 
 
 async def _times(act: Callable[[], Awaitable[object]]) -> float:
-    """The median of a few, in milliseconds."""
+    """Returns the median of a few runs, in milliseconds."""
     found = []
     for _ in range(_ANSWERS):
         began = time.perf_counter()

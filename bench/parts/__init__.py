@@ -1,1 +1,1 @@
-"""What benchmarks are made of: stages, load, made-up telemetry, and what becomes of counts."""
+"""The parts of benchmarks: stages, load, generated telemetry, and the cost model."""

@@ -1,6 +1,6 @@
-"""What `bench api` asks: the app on the local functions host, with a job of many tasks read from a filled emulator.
+"""The stage of `bench api`: the app on the local functions host, with a large job read from a filled emulator.
 
-It polls at the product's own rate, a round a minute, while the account is switched on.
+While the account is switched on, the app polls at the product's own rate, a round a minute.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ _BARE = Path(__file__).parents[1] / "bare_app"
 
 @dataclass(frozen=True, slots=True)
 class ApiStage:
-    """Addresses of the app's API, the bare functions and the emulator's controls, ids of processes, the storage."""
+    """The API's, the bare functions' and the controls' addresses, process ids, and the storage."""
 
     api: str
     bare: str
@@ -55,7 +55,7 @@ class ApiStage:
 
     @asynccontextmanager
     async def polled(self) -> AsyncIterator[None]:
-        """The account is polled, and tasks of the large job and of some small ones change all the time."""
+        """Polls the account inside the block, while tasks of the large job and of some small ones keep changing."""
         await _switch(self.api, enabled=True)
         changes = asyncio.create_task(_go_on_changing(self.controls))
         try:
@@ -67,7 +67,7 @@ class ApiStage:
             await _switch(self.api, enabled=False)
 
     async def next_round(self) -> None:
-        """Waits until a round ended. Raises RuntimeError after two rounds."""
+        """Waits until a round has ended. Raises RuntimeError after two rounds."""
         before = await self.as_of()
         for _ in range(int(2 * ROUND_SECONDS)):
             if await self.as_of() != before:
@@ -76,7 +76,7 @@ class ApiStage:
         raise RuntimeError(f"no round ended within {2 * ROUND_SECONDS:g} s")
 
     async def as_of(self) -> str:
-        """As of when the large job's counts are."""
+        """Returns the as-of of the large job's counts."""
         url = f"{self.api}/accounts/demo/jobs/{LARGE}"
         async with aiohttp.ClientSession() as session, session.get(url, raise_for_status=True) as answer:
             return str(json.loads(await answer.read())["verdict"]["asOf"])
@@ -84,7 +84,7 @@ class ApiStage:
 
 @asynccontextmanager
 async def api_stage(tasks: int, jobs: int) -> AsyncIterator[ApiStage]:
-    """A job LARGE of so many tasks and so many jobs of a hundred, all read; polls are switched off by then."""
+    """Yields a stage with a job LARGE of `tasks` and `jobs` jobs of a hundred, all read; polls are then off."""
     with tempfile.TemporaryDirectory() as folder, Children() as children:
         logs = Path(folder)
         program = azurite_program(HERE, log=logs / "azurite.log", environment=os.environ)
@@ -127,7 +127,7 @@ async def _fill(url: str, controls: str, storage: str, tasks: int, jobs: int) ->
 
 
 async def _read(api: str, jobs: int) -> None:
-    """Until every job has counts; then the account is switched off, so that answers are all that is measured."""
+    """Waits until every job has counts, then switches the account off, so that only answers are measured."""
     async with aiohttp.ClientSession() as session:
         for _ in range(_READ_SECONDS):
             counted = await _counted(session, api)
@@ -140,7 +140,7 @@ async def _read(api: str, jobs: int) -> None:
 
 
 async def _switch(api: str, *, enabled: bool) -> None:
-    """On or off; when it is off, a round that was under way has ended."""
+    """Switches the account on or off; after switching off, waits for a running round."""
     async with (
         aiohttp.ClientSession() as session,
         session.put(f"{api}/accounts/demo/monitoring", json={"enabled": enabled}, raise_for_status=True),
@@ -169,7 +169,7 @@ class HistoryRows:
         self._store = HistoryStore(tables)
 
     async def seed(self) -> None:
-        """Samples of the last day follow each other every minute, those before every ten."""
+        """Writes samples: one per minute for the last day, one per ten minutes before that."""
         now = int(time.time()) * 1000
         begun, samples = now - 90 * _DAY, list[Sample]()
         while begun < now - 5 * _MINUTE:
@@ -182,7 +182,7 @@ class HistoryRows:
         await self._store.save("demo", SMALL, rows)
 
     async def read_day(self) -> None:
-        """What a history of 24 hours needs of storage, as the official client gives it."""
+        """Reads the rows that a history of 24 hours needs, with the official client."""
         hour = int(time.time()) // 3600
         rows = self._tables["jobhistory"].query_entities(
             "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",

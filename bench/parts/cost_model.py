@@ -1,7 +1,7 @@
-"""A month's bill from counts and prices: counts of measured shapes become rates of one thing each, those any case's.
+"""A month's bill from counts and prices: measured shapes give rates per quantity, which give the counts of any case.
 
-Everything grows in proportion to how many accounts, jobs, changing jobs, pools, nodes and writing nodes there are; what
-else is assumed is named in the prices' file. Free grants and discounts aren't counted.
+Everything grows in proportion to the numbers of accounts, jobs, changing jobs, pools, nodes and writing nodes. The file
+of prices names the other assumptions. Free grants and discounts aren't counted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,15 +11,15 @@ from typing import Any
 _GIGA = 1e9
 _MINUTES_A_DAY, _HOURS = 1440, 730
 _TEN_THOUSAND, _MILLION = 10_000, 1_000_000
-_BLOBS_A_PAGE = 1_000  # of a list, as shared/stores/blobs/blobs.py asks for; shapes that are measured have fewer
-_TELEMETRY = -1  # the last of a case's numbers
+_BLOBS_A_PAGE = 1_000  # blobs per list page in shared/stores/blobs/blobs.py; measured shapes have fewer
+_TELEMETRY = -1  # index of the last quantity of a case
 
 type Rates = Mapping[str, Mapping[str, Sequence[float]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """How much there is in all; `changing` jobs are given a task each minute, `telemetry` nodes write."""
+    """Total quantities; `changing` jobs get a task each minute, `telemetry` nodes write."""
 
     accounts: int = 1
     jobs: int = 0
@@ -30,13 +30,13 @@ class Case:
 
     @property
     def amounts(self) -> tuple[int, ...]:
-        """What counts are in proportion to: a tick itself is the first."""
+        """The quantities that counts are proportional to; the first is the tick itself."""
         return 1, *astuple(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Part of a bill: `amount` in a `unit` costs so many dollars a month; `basis` says how the amount is known."""
+    """Part of a bill: `amount` in a `unit` costs `cost` dollars a month; `basis` names the source of the amount."""
 
     what: str
     amount: float
@@ -46,7 +46,7 @@ class Line:
 
 
 def rates_of(shapes: Sequence[Mapping[str, Any]]) -> Rates:
-    """What one of each thing takes, by section and measure: as many shapes as things, each with another thing more."""
+    """Returns rates per quantity, by section and measure, from as many shapes as quantities."""
     cases = [Case(**shape["case"]).amounts for shape in shapes]
     sections = [name for name in shapes[0] if name != "case"]
     found: dict[str, dict[str, Sequence[float]]] = {}
@@ -59,7 +59,7 @@ def rates_of(shapes: Sequence[Mapping[str, Any]]) -> Rates:
 
 
 def _solved(cases: Sequence[Sequence[int]], totals: Sequence[float]) -> list[float]:
-    """Gauss and Jordan: the rates whose sums over each case are its total; none is negative."""
+    """Solves for the rates by Gauss-Jordan elimination, so that they sum to each case's total; none is negative."""
     rows = [[*map(float, case), value] for case, value in zip(cases, totals, strict=True)]
     for place in range(len(rows)):
         pivot = max(range(place, len(rows)), key=lambda number: abs(rows[number][place]))
@@ -73,7 +73,7 @@ def _solved(cases: Sequence[Sequence[int]], totals: Sequence[float]) -> list[flo
 
 
 class Month:
-    """The counts of a case in a month, by `values`: prices and what is assumed, by name."""
+    """The monthly counts of a case, by `values`: prices and assumptions by name."""
 
     def __init__(self, case: Case, rates: Rates, values: Mapping[str, float]) -> None:
         self._case, self._rates, self._values = case, rates, values
@@ -84,7 +84,7 @@ class Month:
         }
 
     def of(self, section: str, measure: str) -> float:
-        """What one tick, run of housekeeping or scrape takes."""
+        """Returns the count of one tick, run of housekeeping or scrape."""
         return sum(self._parts(section, measure))
 
     def _parts(self, section: str, measure: str) -> list[float]:
@@ -92,11 +92,11 @@ class Month:
         return [rate * amount for rate, amount in zip(rates, self._case.amounts, strict=False)]
 
     def total(self, measure: str) -> float:
-        """In a month, without what people ask for."""
+        """Returns the monthly count, without users' requests."""
         return sum(self.of(section, measure) * times for section, times in self._times.items())
 
     def seconds(self, section: str) -> float:
-        """How long it takes: its CPU, and storage and Batch waited for; the platform counts a second at least."""
+        """Returns its duration: its CPU and waits for storage and Batch, at least the billed minimum of a second."""
         kinds = ("table", "blobRead", "blobList", "blobWrite", "queueWrites")
         operations = sum(self.of(section, kind) for kind in kinds)
         waits = operations * self._values["storageSeconds"] + self.of(section, "batch") * self._values["batchSeconds"]
@@ -104,7 +104,7 @@ class Month:
 
     @property
     def busy_seconds(self) -> float:
-        """Seconds in which functions run, those for people included."""
+        """Seconds in which functions run, including users' requests."""
         own = sum(self.seconds(section) * times for section, times in self._times.items())
         return own + self._values["dashboardRequestsAMonth"]
 
@@ -114,7 +114,7 @@ class Month:
 
     @property
     def row_gigabytes(self) -> float:
-        """What is there from the start, and what each tick adds for as long as it is kept."""
+        """The size of initial rows, and of each tick's additions over their retention."""
         *others, telemetry = self._parts("tick", "rowBytes")
         days = self._values["historyMinuteDays"] + self._values["historyQuarterHourDays"] / 15
         telemetry_days = self._values["telemetryMinuteDays"] + self._values["telemetryHourDays"] / 60
@@ -128,7 +128,7 @@ class Month:
 
 
 def bill(case: Case, rates: Rates, values: Mapping[str, float]) -> list[Line]:
-    """Every line of a month, in the order in which the page has them."""
+    """Returns all lines of a month, in the order of the page."""
     month = Month(case, rates, values)
     return [
         *_compute(month, values),
@@ -152,7 +152,7 @@ def _operations(month: Month, case: Case, values: Mapping[str, float]) -> Iterat
     people = values["dashboardRequestsAMonth"] * values["tableOperationsARequest"]
     ticks = values["ticksAMonth"]
     yield line("table operations", month.total("table") + people, "tableOperations", "measured")
-    further = case.telemetry // _BLOBS_A_PAGE * ticks  # with a blob a node
+    further = case.telemetry // _BLOBS_A_PAGE * ticks  # with one blob per node
     yield line("lists of blobs", month.total("blobList") + further, "blobWrites", "measured")
     yield line("reads of blobs", month.total("blobRead"), "blobReads", "measured")
     appends = case.telemetry * values["flushesAMinute"] * ticks

@@ -1,4 +1,4 @@
-"""What `bench delta` measures: the app's own parts on the emulator and Azurite; beside them the SDK, used plainly."""
+"""The measured parts of `bench delta`: the app's own parts on the emulator and Azurite, and the plain SDK."""
 
 import asyncio
 import secrets
@@ -32,16 +32,16 @@ from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
 from shared.stores.tables.tables import Tables, load_rows
 
-_SETTLED = 1.1  # dates are whole seconds: what happens after this is later than any date given before
+_SETTLED = 1.1  # seconds; dates are whole seconds, so later events get a later date
 _RETENTION = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
-_STORAGE_LIMIT = timedelta(minutes=10)  # Azurite stands still while it saves a million entities
+_STORAGE_LIMIT = timedelta(minutes=10)  # Azurite stalls while it saves a million entities
 _CALLS, _CALL_SECONDS = 1000, 60.0
 _PARTS = 10  # of a minute
 
 
 @dataclass(slots=True)
 class Stack:
-    """Addresses as the bench passes them, and one job of `count` tasks with ids of a `kind`."""
+    """Addresses as the benchmark passes them, and one job of `count` tasks with ids of a `kind`."""
 
     emulator: str
     controls: str
@@ -51,7 +51,7 @@ class Stack:
     job: str = field(default_factory=lambda: f"bench-{secrets.token_hex(4)}")
 
     async def fill(self) -> None:
-        """The job is the only one."""
+        """Resets the emulator and creates the job."""
         await post(f"{self.emulator}/_emulator/reset", {})
         await self.add()
         await asyncio.sleep(_SETTLED)
@@ -74,7 +74,7 @@ class Stack:
         await asyncio.sleep(_SETTLED)
 
     async def change_over_a_minute(self, count: int, *, start: int | None = None) -> None:
-        """A minute goes by on the emulator's stepped clock; so many tasks change in it, a tenth every six seconds."""
+        """Advances the emulator's stepped clock by a minute, with a tenth of the changes every six seconds."""
         part = count // _PARTS
         for number in range(_PARTS):
             told = {"job": self.job, "count": part, "start": None if start is None else start + number * part}
@@ -82,12 +82,12 @@ class Stack:
             await post(f"{self.emulator}/_emulator/clock", {"advanceSeconds": 60 / _PARTS})
 
     async def truth(self) -> dict[str, int]:
-        """Counts of the job's tasks as the emulator has them."""
+        """Returns the emulator's counts of the job's tasks."""
         found: dict[str, int] = (await self.all_truth())["demo"]["jobs"][self.job]
         return found
 
     async def all_truth(self) -> dict[str, Any]:
-        """What the emulator tells of each account."""
+        """Returns the emulator's truth of each account."""
         async with aiohttp.ClientSession() as session, session.get(f"{self.emulator}/_emulator/truth") as answer:
             found: dict[str, Any] = orjson.loads(await answer.read())["accounts"]
             return found
@@ -97,7 +97,7 @@ class Stack:
 
 
 class App:
-    """The app's own parts, put together as shared/composition.py does; without overlap a delta is what changed."""
+    """The app's own parts, composed as in shared/composition.py; without overlap, deltas are exact."""
 
     def __init__(self, stack: Stack, overlap: timedelta) -> None:
         self.overlap = overlap
@@ -117,7 +117,7 @@ class App:
         self.job: Job | None = None
 
     async def first_read(self) -> None:
-        """Until the job has a picture, however many calls that takes."""
+        """Polls until the job has a snapshot, in as many calls as necessary."""
         page = await self.source.fetch_jobs()
         self.job = Job(page.jobs[0])
         try:
@@ -127,7 +127,7 @@ class App:
             self.job = await self._long_read(self.job.facts.id, page.date)
 
     async def _long_read(self, job_id: str, t0: datetime | None) -> Job:
-        """As the queue's function carries it on, call after call."""
+        """Continues the read as the queue's function does, call after call."""
         for _ in range(_CALLS):
             deadline = asyncio.get_running_loop().time() + _CALL_SECONDS
             if await self.long_reads.carry_on(self.source, job_id, t0, deadline=deadline):
@@ -137,7 +137,7 @@ class App:
         raise RuntimeError("the first read doesn't end")
 
     async def cycle(self) -> None:
-        """What a round does for one job: the list of jobs gives T0, then the job's tasks are polled."""
+        """Does a round's work for one job: the list of jobs gives T0, then the job's tasks are polled."""
         page = await self.source.fetch_jobs()
         if self.job is None:
             raise RuntimeError("there is no first read")
@@ -149,11 +149,11 @@ class App:
 
     @property
     def watermark(self) -> datetime | None:
-        """From when on the next cycle asks for changes."""
+        """The date from which the next cycle requests changes."""
         return self.job.picture.watermark(self.overlap) if self.job and self.job.picture else None
 
     async def cache_bytes(self) -> int:
-        """Packed bytes of all leaves."""
+        """Returns the packed bytes of all leaves."""
         if self.job is None or self.job.picture is None:
             return 0
         partition = generation_partition(self.account.key, self.job.key, self.job.picture.generation)
@@ -166,7 +166,7 @@ class App:
 
 
 class Reader:
-    """What is held against the app: the SDK's own client and orjson, and the SDK's models."""
+    """The reference: the SDK's own client with orjson, and the SDK's models."""
 
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
@@ -175,7 +175,7 @@ class Reader:
         self.rows_read = 0
 
     async def pages(self, since: datetime | None = None, *, most: float = inf) -> None:
-        """Every page received and parsed until there were so many tasks, nothing kept."""
+        """Receives and parses every page up to `most` tasks, and keeps nothing."""
         self.bytes_read = self.rows_read = 0
         query = {"api-version": "2025-06-01", "$select": ",".join(TASK_FIELDS), "maxresults": "1000"}
         if since:
@@ -192,7 +192,7 @@ class Reader:
             url = page.get("odata.nextLink")
 
     async def models(self, most: int) -> None:
-        """`list_tasks` up to so many tasks, touching what a user would show: the SDK parses on attribute access."""
+        """Reads `list_tasks` up to `most` tasks and their usual attributes, as the SDK parses on attribute access."""
         self.bytes_read = self.rows_read = 0
         async for task in self.client.list_tasks(self._stack.job, max_results=1000, raw_response_hook=self._count):
             if self.rows_read == most:

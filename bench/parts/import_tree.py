@@ -1,4 +1,4 @@
-"""What an import loads, by package and time, as `python -X importtime` tells."""
+"""The modules that an import loads, by package and time, from `python -X importtime`."""
 
 import re
 import subprocess
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 _LINE = re.compile(r"import time: +(\d+) \| +\d+ \| *(\S+)")
-_DIVIDED = ("azure", "functions", "shared")  # packages whose parts are shown
+_DIVIDED = ("azure", "functions", "shared")  # packages that are split into their parts
 
 
 def import_tree(statements: list[str], root: Path, environment: Mapping[str, str]) -> list[dict[str, float]]:
-    """For each of the statements, which run one after the other: milliseconds of its own by package."""
+    """Returns milliseconds by package for each of the statements, which run in sequence."""
     mark = "-" * 20
     program = f"\nsys.stderr.write('{mark}\\n')\n".join(statements)
     command = [sys.executable, "-X", "importtime", "-c", f"import sys\n{program}"]
@@ -20,7 +20,7 @@ def import_tree(statements: list[str], root: Path, environment: Mapping[str, str
 
 
 def shown(loaded: Mapping[str, float], most: int = 12) -> Iterator[str]:
-    """The packages that take longest, and the sum."""
+    """Yields the slowest packages, and the sum."""
     for package, milliseconds in sorted(loaded.items(), key=lambda found: -found[1])[:most]:
         yield f"  {milliseconds:7.1f} ms  {package}"
     yield f"  {sum(loaded.values()):7.1f} ms  all"

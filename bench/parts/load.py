@@ -1,4 +1,4 @@
-"""Closed-loop load on loopback: so many clients, each asking again when it was answered."""
+"""Closed-loop load on loopback: each of several clients sends its next request after an answer."""
 
 import asyncio
 import time
@@ -10,12 +10,12 @@ from pathlib import Path
 
 import aiohttp
 
-CLOCK_TICKS = 100  # a second, of /proc
+CLOCK_TICKS = 100  # per second, in /proc
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What came of it: seconds a request (sorted), requests a second, seconds of CPU of the server a request."""
+    """The results: sorted seconds per request, requests a second, and the server's CPU seconds per request."""
 
     seconds: list[float]
     rate: float
@@ -26,11 +26,11 @@ class Load:
 
 
 async def load(url: str, *, clients: int, seconds: float, most: float = inf, pid: int) -> Load:
-    """Asks for an address for so long, but no more than `most` times.
+    """Requests an address for `seconds`, at most `most` times.
 
-    `{n}` in it is another number every time, `{n50}` one of two digits that comes again after fifty questions.
+    `{n}` in it becomes another number each time, `{n50}` a two-digit number that repeats after fifty requests.
 
-    Raises RuntimeError unless all is well.
+    Raises RuntimeError for any answer other than 200.
     """
     took, numbers = list[float](), count(1)
     timeout = aiohttp.ClientTimeout(total=120)
@@ -60,12 +60,12 @@ async def _ask(session: aiohttp.ClientSession, url: str) -> None:
 
 
 def cpu_of(pid: int) -> float:
-    """Seconds of CPU that a process and its children have used; 0 where the system doesn't tell."""
+    """Returns the CPU seconds of a process and its children; 0 if the system doesn't report it."""
     return sum(map(_own_cpu, [pid, *_children(pid)]))
 
 
 def peak_of(pid: int) -> float:
-    """The most megabytes that the largest of a process and its children ever held; 0 where the system doesn't tell."""
+    """Returns the highest peak MB of a process and its children; 0 if the system doesn't report it."""
     return max(map(_own_peak, [pid, *_children(pid)]))
 
 

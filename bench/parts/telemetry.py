@@ -1,4 +1,4 @@
-"""Telemetry as agents write it, made up the same way each time: lines of Telegraf, and frames of TES nodes."""
+"""Reproducible telemetry as agents write it: Telegraf's lines, and frames of TES nodes."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ import zstandard
 BEGIN = 1_713_204_200_000  # milliseconds
 _INTERVAL = 5_000
 _CPUS, _DISKS, _PORTS = 8, 3, 2
-_MOST, _SECONDS = 1000, 120  # records of a flush, and how long one waits
+_MOST, _SECONDS = 1000, 120  # maximum records and seconds per flush
 _AGGREGATED, _SLOW = 3, 12  # intervals
 _PARTS = ("count", "max", "mean", "min", "s2", "stdev")
 type Fields = Mapping[str, float | str]
@@ -18,9 +18,9 @@ type Record = tuple[str, dict[str, str], Fields, int]
 
 
 def records(*, cpus: int = _CPUS, begin: int = BEGIN, aggregates: bool = False) -> Iterator[Record]:
-    """What a node measures every five seconds, for ever: name, tags, fields and milliseconds.
+    """Yields a node's measurements every five seconds, without end: name, tags, fields and milliseconds.
 
-    With `aggregates` also what a TES agent sums up every fifteen seconds, and measures once a minute.
+    With `aggregates`, also a TES agent's aggregates every fifteen seconds and its measurements each minute.
     """
     chance = random.Random(cpus)  # noqa: S311  # made up the same way each time
     counters = [0] * 64
@@ -52,7 +52,7 @@ def _measured(chance: random.Random, counters: list[int], cpus: int, time: int) 
 
 
 def _aggregate(record: Record) -> Record:
-    """Three values summed up; here as if all had been the same."""
+    """Returns the aggregate of three values, here as if all were equal."""
     name, tags, fields, time = record
     return f"agg.{name}", tags, {f"{field}_{part}": value if part[0] == "m" else 3 if part == "count" else 0.25
                                  for field, value in fields.items() for part in _PARTS}, time  # fmt: skip
@@ -71,7 +71,7 @@ def _slow(chance: random.Random, time: int) -> Iterator[Record]:
                             "total_threads": threads, "zombies": 0}, time  # fmt: skip
 
 
-_MORE: Mapping[str, Fields] = {  # that Telegraf sends unless told otherwise, as TES does
+_MORE: Mapping[str, Fields] = {  # sent by Telegraf by default, as TES does
     "cpu": dict.fromkeys(("usage_guest", "usage_guest_nice", "usage_irq", "usage_nice", "usage_steal"), 0.0),
     "diskio": dict.fromkeys(("iops_in_progress", "merged_reads", "merged_writes", "read_time", "write_time"), 7),
 }
@@ -92,9 +92,9 @@ def _grown(chance: random.Random, counters: list[int], begin: int, names: tuple[
 
 
 def lines(size: int, *, begin: int = BEGIN, is_sorted: bool = False) -> bytes:
-    """At least so many bytes of line protocol, in nanoseconds, with a host's tag as Telegraf sets it.
+    """Returns at least `size` bytes of line protocol, with nanoseconds and a host tag as Telegraf sets it.
 
-    Fields are in the order of their names, or in ever other ones, as Telegraf writes them unless told to sort them.
+    Fields are sorted by name, or in varying order as Telegraf writes them by default.
     """
     chance = random.Random(size)  # noqa: S311  # made up the same way each time
     found, written = [], 0
@@ -111,7 +111,7 @@ def lines(size: int, *, begin: int = BEGIN, is_sorted: bool = False) -> bytes:
 
 
 def frames(size: int, *, cpus: int = _CPUS, begin: int = BEGIN, aggregates: bool = False) -> Iterator[bytes]:
-    """A frame a flush, as many as have texts of at least so many bytes together."""
+    """Yields a frame per flush, until their texts have at least `size` bytes."""
     packer = zstandard.ZstdCompressor(write_checksum=True, write_content_size=False)
     written = 0
     for batch in _flushes(records(cpus=cpus, begin=begin, aggregates=aggregates)):
@@ -125,13 +125,13 @@ def frames(size: int, *, cpus: int = _CPUS, begin: int = BEGIN, aggregates: bool
 
 
 def shortest_records(count: int = 1_100_000) -> bytes:
-    """A frame that is as large as one may be, of records as short as they may be."""
+    """Returns a frame of the maximum size, with the shortest possible records."""
     chance = random.Random(count)  # noqa: S311  # made up the same way each time
     return zstandard.compress(b"".join(b"m x=%d\n" % chance.randrange(10, 100) for _ in range(count)))
 
 
 def _flushes(made: Iterator[Record]) -> Iterator[list[Record]]:
-    """Two minutes each, or a thousand records."""
+    """Yields batches of two minutes or a thousand records."""
     batch: list[Record] = []
     for record in made:
         if batch and (len(batch) == _MOST or record[3] - batch[0][3] >= _SECONDS * 1000):
@@ -141,7 +141,7 @@ def _flushes(made: Iterator[Record]) -> Iterator[list[Record]]:
 
 
 def flushes(count: int, *, cpus: int, begin: int) -> list[bytes]:
-    """So many frames of a TES node."""
+    """Returns `count` frames of a TES node."""
     return list(islice(frames(1 << 62, cpus=cpus, begin=begin, aggregates=True), count))
 
 

@@ -1,4 +1,4 @@
-"""A chart of costs by size as SVG, both axes logarithmic. It knows nothing of what is measured."""
+"""A chart of costs by size as SVG, with logarithmic axes; independent of the measured subject."""
 
 from dataclasses import dataclass
 from math import ceil, floor, log10
@@ -17,7 +17,7 @@ class Line:
 
 
 def chart(lines: list[Line]) -> str:
-    """The lines with their names at their ends and every value beside its point."""
+    """Returns the chart: lines with their names at their ends and every value beside its point."""
     sizes = sorted({size for line in lines for size in line.points})
     values = [value for line in lines for value in line.points.values()]
     low, high = floor(log10(min(values))), ceil(log10(max(values)))

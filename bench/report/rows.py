@@ -1,4 +1,4 @@
-"""Measures as all benchmarks write them: ours, what it is held against, and their ratio, from one run."""
+"""Measures in the format of all benchmarks: ours, a reference, and their ratio, from one run."""
 
 import json
 import platform
@@ -14,7 +14,7 @@ def row(
     bar: float | None = None,
     least: float | None = None,
 ) -> dict[str, Any]:
-    """`bar` is the most that the ratio, or ours alone, may be; `least` the least that it must be."""
+    """Returns a measure; `bar` is the maximum of the ratio, or of ours alone, and `least` the minimum."""
     ratio = ours / other[0] if other else None
     judged = ours if ratio is None else ratio
     ok = (bar is None or judged <= bar) and (least is None or judged >= least)
@@ -32,13 +32,13 @@ def row(
 
 
 def answer(name: str, rows: list[dict[str, Any]]) -> str:
-    """The JSON of a benchmark."""
+    """Returns the JSON of a benchmark."""
     machine = f"{platform.machine()} {platform.python_version()}"
     return json.dumps({"name": name, "machine": machine, "measures": rows}, indent=2) + "\n"
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The rows as Markdown; a ratio under a quarter reads as how many times less."""
+    """Returns the rows as Markdown; a ratio below a quarter is shown as a fraction 1/n."""
     lines = ["| measure | ours | other | | ratio | bar | |", "|---|---|---|---|---|---|---|"]
     for one in rows:
         other = "" if one["other"] is None else f"{one['other']:,.4g} {one['unit']}"
@@ -52,12 +52,12 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def figure(one: dict[str, Any]) -> str:
-    """What a row's bar judges: its ratio, or ours with its unit."""
+    """Returns the figure that a row's bar judges: its ratio, or ours with its unit."""
     return _times(one["ratio"]) or f"{one['ours']:,.4g} {one['unit']}".strip()
 
 
 def limit(one: dict[str, Any]) -> str:
-    """A row's bar, empty where it has none."""
+    """Returns a row's bar, empty if it has none."""
     return _times(one["bar"])
 
 
