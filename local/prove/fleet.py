@@ -40,9 +40,7 @@ MEASURED_PATHS = ("functions", "shared")
 _LOGS = HERE.logs / "fleet"
 _ROUND = 60.0  # seconds
 _AIM = 1.02 * CHANGING  # slightly more than required
-_WARM_UP = (
-    45.0  # seconds after a change of hosts; changes are judged, but not the age of polls
-)
+_WARM_UP = 45.0  # seconds after a change of hosts; changes are judged, but not the age of polls
 _PATIENCE = 900.0
 _BETWEEN_TICKS = 57  # the second of a minute at which no tick should be running
 _HOUSEKEEPING = 17  # the minute of an hour at which housekeeping begins
