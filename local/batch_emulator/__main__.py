@@ -96,7 +96,7 @@ async def _serve(options: argparse.Namespace, store: Store | None, tls: SSLConte
 
 @contextlib.asynccontextmanager
 async def _logging(emulator: Emulator, connection_string: str | None) -> AsyncIterator[None]:
-    """Resource logs, where there is storage for them."""
+    """Writes resource logs inside the block, if a storage is given."""
     if connection_string is None:
         yield
         return
@@ -109,7 +109,7 @@ async def _logging(emulator: Emulator, connection_string: str | None) -> AsyncIt
 
 @contextlib.asynccontextmanager
 async def _measuring(emulator: Emulator, connection_string: str | None, period: float) -> AsyncIterator[None]:
-    """Telemetry of nodes, where there is storage for it."""
+    """Writes node telemetry inside the block, if a storage is given."""
     if connection_string is None:
         yield
         return
@@ -121,7 +121,7 @@ async def _measuring(emulator: Emulator, connection_string: str | None, period: 
 
 
 def _spare_the_large() -> None:
-    """Has the garbage collector look at what is new: going through a million tasks would hold up requests."""
+    """Limits the garbage collector to new objects: scanning a million tasks would delay requests."""
     gc.freeze()
     gc.set_threshold(5_000, 10, 1_000)
 

@@ -1,4 +1,4 @@
-"""What is going to happen, in order of simulated time. Work is done only for what is due, whatever exists."""
+"""The queue of planned events, ordered by simulated time. Its cost depends on due events only."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ _SHORTEST_SLEEP = 0.002
 
 
 class Agenda:
-    """`speed` divides every duration; stamps stay as the clock has them."""
+    """The event queue. `speed` divides every duration; stamps follow the clock."""
 
     def __init__(self, clock: Clock, speed: float, ledger: Ledger) -> None:
         self.speed = speed
@@ -24,27 +24,27 @@ class Agenda:
         self._sooner = asyncio.Event()
 
     def after(self, seconds: float, happening: Happening) -> None:
-        """Plans something; `seconds` are shortened by the speed."""
+        """Plans an event; `seconds` are divided by the speed."""
         self.after_exactly(seconds / self.speed, happening)
 
     def after_exactly(self, seconds: float, happening: Happening) -> None:
-        """The same, whatever the speed."""
+        """Plans an event at any speed after the same time."""
         due, number = self._clock.simulated + ticks(seconds), self._ledger.number()
         self._ledger.plan(number, due, happening)
         self.take_up(number, due, happening)
 
     def take_up(self, number: int, due: int, happening: Happening) -> None:
-        """Puts something in its place again; `due` is in simulated ticks, of equal ones the lower number is first."""
+        """Restores a planned event; `due` is in simulated ticks, and lower numbers come first among equals."""
         if not self._due or due < self._due[0][0]:
             self.wake()
         heapq.heappush(self._due, (due, number, happening))
 
     def wake(self) -> None:
-        """To be called when something may be due sooner than planned: after a pause."""
+        """Wakes the loop; called when an event may be due sooner than planned, such as after a pause."""
         self._sooner.set()
 
     def run_due(self, most: int = _SLICE) -> bool:
-        """Lets at most so much happen of what is due; tells whether more is."""
+        """Runs at most `most` due events; returns whether more are due."""
         for _ in range(most):
             if not self._due or self._due[0][0] > self._clock.simulated:
                 return False
@@ -52,7 +52,7 @@ class Agenda:
         return True
 
     async def run(self) -> None:
-        """Live mode: lets things happen at their time, until cancelled."""
+        """Live mode: runs events at their time, until cancelled."""
         while True:
             self._sooner.clear()
             if self.run_due():
@@ -62,7 +62,7 @@ class Agenda:
                 await asyncio.wait_for(self._sooner.wait(), self._pause())
 
     def advance(self, seconds: float) -> None:
-        """Stepped mode: moves time, everything happening at its own moment on the way."""
+        """Stepped mode: advances time and runs each event at its own moment."""
         end = self._clock.now + ticks(seconds)
         while self._due and self._due[0][0] <= end:
             self._clock.move_to(self._due[0][0])

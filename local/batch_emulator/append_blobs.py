@@ -1,7 +1,7 @@
-"""Append blobs of one writer each, whose appends say where they must begin.
+"""Append blobs with one writer each, whose appends are conditional on their position.
 
-So one that took effect unheard, or before it failed, isn't repeated: the next one isn't let in and finds it there. What
-is there is given to be compared, byte by byte, as its length alone doesn't tell which append it was.
+So an append that succeeded without a known answer isn't repeated: the next one fails and reads the existing data. That
+data is returned for comparison, byte by byte, as its length alone doesn't identify the append.
 """
 
 import contextlib
@@ -20,22 +20,22 @@ _CHANGED = (404, _OTHER_PLACE)
 
 @dataclass(slots=True)
 class AppendBlob:
-    """A blob, and how many bytes are in it as far as its writer knows."""
+    """A blob, and its size as far as its writer knows."""
 
     client: BlobClient
     size: int
 
     @classmethod
     async def open(cls, client: BlobClient) -> "AppendBlob":
-        """A blob as it is, made where it isn't there. Raises AzureError."""
+        """Opens a blob, creating it if missing. Raises AzureError."""
         with ignored(EXISTS):
             await client.create_append_blob(match_condition=MatchConditions.IfMissing)
         return cls(client, (await client.get_blob_properties()).size)
 
     async def append(self, block: bytes) -> bytes:
-        """Appends a block, or gives what stands in its place already, and then appends nothing.
+        """Appends a block; or returns the data already at its position, and then appends nothing.
 
-        Raises AzureError; of what failed nobody knows what came of it, so the place stays until it is tried again.
+        Raises AzureError; the result of a failed append is unknown, so the position stays until the next try.
         """
         try:
             await self.client.append_block(block, appendpos_condition=self.size)
@@ -60,18 +60,18 @@ class AppendBlob:
 
 
 def is_changed(error: HttpResponseError) -> bool:
-    """Whether an append failed as the blob isn't any more what its writer knows: it is to be opened anew."""
+    """Returns whether an append failed because the blob changed, so that it must be opened again."""
     return error.status_code in _CHANGED
 
 
 def code_of(error: HttpResponseError) -> str | None:
-    """Storage's own word for what went wrong."""
+    """Returns storage's error code."""
     return getattr(error, "error_code", None)
 
 
 @contextlib.contextmanager
 def ignored(statuses: tuple[int, ...]) -> Iterator[None]:
-    """Passes over answers of storage with one of these statuses."""
+    """Ignores storage errors with one of these statuses."""
     try:
         yield
     except HttpResponseError as error:

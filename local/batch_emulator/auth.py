@@ -1,7 +1,7 @@
-"""Authentication, really verified: shared key by the documented algorithm, bearer tokens by equality or by signature.
+"""Full authentication: shared key by the documented algorithm, bearer tokens by equality or by signature.
 
-Source: the page "Authenticate via Shared Key" of the Batch reference. Clients read it differently where it is unclear,
-and the service takes them all: query names as sent or in lower case, an empty body's length as nothing or as 0.
+Source: the page "Authenticate via Shared Key" of the Batch reference. Where it is unclear, clients differ and the
+service accepts all readings: query names as sent or in lower case, an empty body's length as nothing or as 0.
 """
 
 import base64
@@ -36,7 +36,7 @@ _SIGNED = (
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """What a signature covers: the path as on the wire, query pairs decoded, headers by lower-case name."""
+    """The signed parts of a request: the path as on the wire, query pairs decoded, headers by lower-case name."""
 
     method: str
     path: str
@@ -46,9 +46,9 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Keys by account name, the development token, and the key of other tokens, where there is one.
+    """Keys by account name, the development token, and the optional key of other tokens.
 
-    A token opens the account that the Host header's first label names.
+    A token opens the account named by the Host header's first label.
     """
 
     keys: Mapping[str, str]
@@ -56,7 +56,7 @@ class Credentials:
     token_key: TokenKey | None = None
 
     def account_of(self, request: Signed, now: int) -> str:
-        """The account that a request is for. Raises RefusedError (401, 403); `now` is real time in ticks."""
+        """Returns the account of a request. Raises RefusedError (401, 403); `now` is real time in ticks."""
         scheme, _, credential = request.headers.get("authorization", "").partition(" ")
         if scheme == "SharedKey":
             return self._by_key(request, credential, now)

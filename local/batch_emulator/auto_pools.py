@@ -1,7 +1,7 @@
-"""Pools that come with a job or a schedule and go with it.
+"""Pools that are created and deleted with a job or a schedule.
 
-Source: the references of AutoPoolSpecification and JobSchedulingErrorCodes. Such a pool's id is the prefix and a GUID;
-`keepAlive` lets it stay. Where it can't be made the service completes the job and tells why.
+Source: the references of AutoPoolSpecification and JobSchedulingErrorCodes. The id of such a pool is the prefix and a
+GUID; `keepAlive` keeps it. If it can't be created, the service completes the job and states the reason.
 """
 
 import uuid
@@ -19,9 +19,9 @@ class AutoPools:
         self._pools = pools
 
     def begin(self, job: Job) -> Failure | None:
-        """Gives a new job its pool: one of its own, or its schedule's. Both were just noted as changed.
+        """Gives a new job its own pool or its schedule's; both must already be noted as changed.
 
-        Returns why there can't be one, None where there is or the job has no such rules.
+        Returns the reason if the pool can't be created; None on success, or if the job has no such rules.
         """
         rules = _rules(job)
         if not rules:
@@ -47,7 +47,7 @@ class AutoPools:
         return None
 
     def end(self, job: Job) -> None:
-        """Deletes the pool of a job that has ended, unless it is kept or its schedule goes on."""
+        """Deletes the pool of an ended job, unless it is kept or its schedule continues."""
         rules = _rules(job)
         is_shared = job.schedule and _is_of_schedule(rules) and job.schedule.state not in ("completed", "deleting")
         pool = self._account.pools.get(job.auto_pool.lower())

@@ -1,8 +1,8 @@
-"""Autoscaling of pools: samples every 30 seconds, evaluations at the pool's interval, resizes that follow from them.
+"""Autoscaling of pools: samples every 30 seconds, evaluations at the pool's interval, and the resulting resizes.
 
-Source: "Create a formula to automatically scale compute nodes in a Batch pool". The first evaluation is at once; one
-that fails changes nothing. Samples are taken from the moment autoscaling is enabled, and the speed shortens intervals.
-An emulator that is started again goes on with its evaluations and begins anew with samples.
+Source: "Create a formula to automatically scale compute nodes in a Batch pool". The first evaluation is immediate; a
+failed one changes nothing. Samples start when autoscaling is enabled, and the speed shortens intervals. A restarted
+emulator continues evaluations, but starts with new samples.
 """
 
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ _DEDICATED, _SPOT = TARGETS[True], TARGETS[False]
 
 @dataclass(slots=True, eq=False)
 class Scaling:
-    """A pool's autoscaling: when it was asked for, in simulated ticks, the last run as JSON, and what was sampled.
+    """A pool's autoscaling: when it was requested, in simulated ticks, the last run as JSON, and the samples.
 
-    `turn` is another number for every schedule, so that an overtaken one does nothing.
+    `turn` is unique to each schedule of evaluations, so that an overtaken one does nothing.
     """
 
     number: int
@@ -40,7 +40,7 @@ class AutoScale:
         self._pools = pools
 
     def begin(self, pool: Pool) -> None:
-        """Starts with the formula and interval in the pool's specification; an earlier schedule is over."""
+        """Starts with the formula and interval in the pool's specification; ends an earlier schedule."""
         pool.spec.setdefault("autoScaleEvaluationInterval", DEFAULT_INTERVAL)
         ledger, asked = self._stage.ledger, self._stage.clock.simulated
         if pool.scaling is None:
@@ -54,7 +54,7 @@ class AutoScale:
         self._stage.note(pool, pool.account)
 
     def evaluated(self, pool: Pool, formula: str) -> Outcome:
-        """What a formula would do now. Raises SyntaxProblemError."""
+        """Evaluates a formula as of now. Raises SyntaxProblemError."""
         history = pool.scaling.history if pool.scaling else History()
         metrics = {name: Metric(name, value, history, self._stage) for name, value in counts(pool).items()}
         numbers = {"$TaskSlotsPerNode": float(pool.slots_per_node)}
@@ -62,7 +62,7 @@ class AutoScale:
         return evaluate(formula, (_target(pool, _DEDICATED), _target(pool, _SPOT)), around)
 
     def run_of(self, outcome: Outcome) -> Json:
-        """An evaluation as JSON (AutoScaleRun)."""
+        """Returns an evaluation as JSON (AutoScaleRun)."""
         found: Json = {"timestamp": stamp(self._stage.now), "results": outcome.results}
         if outcome.code:
             values = [{"name": "Message", "value": outcome.problem}]

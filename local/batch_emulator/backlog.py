@@ -1,4 +1,4 @@
-"""What waits for slots, and which nodes have some: finding the next task and its node costs no look at the others."""
+"""Jobs with waiting tasks, and nodes by free slots: finds the next task and its node without scanning the others."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from local.batch_emulator.entities import Job, Node, Task
 
 
 class ReadyTasks:
-    """A job's waiting tasks, first in first out among those that fit. Outdated entries are dropped when met."""
+    """A job's waiting tasks, first in first out among those that fit. Outdated entries are dropped when found."""
 
     def __init__(self) -> None:
         self._by_slots: dict[int, deque[tuple[int, Task]]] = {}
@@ -18,7 +18,7 @@ class ReadyTasks:
         (queue.appendleft if first else queue.append)((task.ticket, task))
 
     def pop(self, room: int) -> Task | None:
-        """The oldest that needs no more than `room` slots."""
+        """Returns the oldest task that needs at most `room` slots."""
         fitting = [head for slots in list(self._by_slots) if slots <= room and (head := self._head(slots))]
         if not fitting:
             return None
@@ -58,7 +58,7 @@ class Backlog:
         self._jobs.pop(job, None)
 
     def place(self, node: Node, *, usable: bool) -> None:
-        """To be called whenever a node's free slots or its fitness change."""
+        """Updates a node; called whenever its free slots or its usability change."""
         if (before := self._placed.pop(node, None)) is not None:
             self._nodes[before].pop(node)
             if not self._nodes[before]:
@@ -69,11 +69,11 @@ class Backlog:
 
     @property
     def room(self) -> int:
-        """The most free slots that one node has."""
+        """The maximum of free slots on one node."""
         return max(self._nodes, default=0)
 
     def hold(self, job: Job) -> None:
-        """Strikes a job until `look_again`: no node that has room is fit for it."""
+        """Removes a job until `look_again`, because no node with room is suitable."""
         self.strike(job)
         self._held[job] = None
 
@@ -82,7 +82,7 @@ class Backlog:
         self._held.clear()
 
     def node_for(self, slots: int, *, pack: bool, unfit: Mapping[Node, int]) -> Node | None:
-        """The emptiest node, or the fullest that has room, and none that is unfit with its present image."""
+        """Returns the emptiest node with room, or with `pack` the fullest, unless unfit with its present image."""
         for size in sorted((size for size in self._nodes if size >= slots), reverse=not pack):
             for node in self._nodes[size]:
                 if unfit.get(node) != node.image:
@@ -90,7 +90,7 @@ class Backlog:
         return None
 
     def pop(self) -> tuple[Job, Task] | None:
-        """The next task that fits, by the priority and age of jobs."""
+        """Returns the next task that fits, by priority and age of jobs."""
         for job in sorted(self._jobs, key=lambda job: (-int(job.spec.get("priority") or 0), job.number)):
             if job.state != "active" or job.ready.is_empty:
                 self.strike(job)

@@ -1,4 +1,4 @@
-"""What clients may send: known properties, required ones, and those that the emulator refuses to pretend to."""
+"""Checks request bodies: known properties, required ones, and those that the emulator doesn't support."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ _PAIRS = ("metadata", "environmentSettings", "commonEnvironmentSettings", "userA
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A body's properties; `undone` are the service's but not the emulator's, `kind` tells what stands in them."""
+    """A body's properties; `undone` ones exist only in the service, `kind` defines the names of nested properties."""
 
     known: frozenset[str]
     required: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Shape:
         object.__setattr__(self, "_inner", KINDS[self.kind] if self.kind else NOTHING)
 
     def check(self, body: Body) -> None:
-        """Raises RefusedError, naming the property, wherever it stands."""
+        """Raises RefusedError for an invalid property at any depth, with its name."""
         check_sizes(body)
         for name, value in body.items():
             if name in self.undone:
@@ -58,7 +58,7 @@ def _unsupported(name: str) -> RefusedError:
 
 
 def _check_below(names: Names, value: Any, place: str) -> None:
-    """Raises RefusedError for a name that nothing at a place has."""
+    """Raises RefusedError for an unknown nested name."""
     if type(value) is list:
         for each in value:
             _check_below(names, each, place)
@@ -142,12 +142,12 @@ COLLECTION = Shape(frozenset({"value"}), ("value",), kind="Tasks")
 
 
 def task(version: str) -> Shape:
-    """What a task may have in an api-version."""
+    """Returns the shape of a task in an api-version."""
     return _TASK_WITH_TOKENS if has_token_settings(version) else TASK
 
 
 def pool(version: str) -> Shape:
-    """What a pool may have in an api-version."""
+    """Returns the shape of a pool in an api-version."""
     shape = _older(POOL, version)
     return replace(shape, known=shape.known | {"resourceTags"}) if has_resource_tags(version) else shape
 
@@ -167,7 +167,7 @@ def _older(shape: Shape, version: str) -> Shape:
 
 
 def number(body: Body, name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:
-    """A whole number. Raises RefusedError."""
+    """Returns a whole number. Raises RefusedError."""
     found = body.get(name)
     if found is None:
         return default
@@ -177,7 +177,7 @@ def number(body: Body, name: str, default: int, *, least: int = 0, most: int = 2
 
 
 def duration(body: Body, name: str, *, least: float = 0, most: float = float("inf")) -> float | None:
-    """An ISO 8601 duration in seconds, None where there is none. Raises RefusedError."""
+    """Returns an ISO 8601 duration in seconds, None if absent. Raises RefusedError."""
     if body.get(name) is None:
         return None
     try:
@@ -202,7 +202,7 @@ def check_sizes(body: Body) -> None:
 
 
 def check_command_line(spec: Body, name: str = "commandLine") -> None:
-    """Raises RefusedError where there is none. An empty one runs the entry point of a container image (documented)."""
+    """Raises RefusedError without a command line; an empty one runs a container image's entry point (documented)."""
     line = spec.get("commandLine")
     if line is None or (not line and not spec.get("containerSettings")):
         raise absent_property(name)
@@ -219,7 +219,7 @@ def slots(body: Body, name: str) -> int:
 
 
 def objects(body: Body, name: str) -> list[Body]:
-    """A list of objects, empty where there is none. Raises RefusedError."""
+    """Returns a list of objects, empty if absent. Raises RefusedError."""
     found = body.get(name)
     if found is not None and not (isinstance(found, list) and all(isinstance(each, dict) for each in found)):
         raise bad_property(name, found, "It is a list of objects.")
@@ -227,7 +227,7 @@ def objects(body: Body, name: str) -> list[Body]:
 
 
 def choice(body: Body, name: str, default: str, options: tuple[str, ...]) -> str:
-    """One of a few words, in lower case. Raises RefusedError."""
+    """Returns one of a few words, in lower case. Raises RefusedError."""
     found = body.get(name)
     if found is None:
         return default

@@ -1,13 +1,13 @@
-"""The names of the Batch REST API, by what they stand in: a table, and how it is read.
+"""The names of the Batch REST API by their parent: a table and its parser.
 
-Sources: the models of azure-batch 15.1.0, azure-batch 14.2.0 and @azure/batch 10.2.0. A name that only some
-api-versions have is in the table for all of them. `name:Kind` is an object or a list of objects, `name*` is anything.
+Sources: the models of azure-batch 15.1.0, azure-batch 14.2.0 and @azure/batch 10.2.0. A name of only some api-versions
+is in the table for all of them. `name:Kind` is an object or a list of objects, `name*` is anything.
 """
 
 from collections.abc import Mapping
 
 type Names = Mapping[str, "Names | None"]
-"""By name what may stand below it: nothing where there are no names, anything where there is None."""
+"""Nested names by name: empty for none, None for anything."""
 
 _TABLE = """
 JobSchedule schedule:Schedule jobSpecification:Job metadata:Pair

@@ -1,7 +1,6 @@
-"""A certificate for this machine, made when it is first needed, so that clients that insist on https can connect.
+"""A certificate for this machine, created when first needed, so that clients that require https can connect.
 
-It signs itself and holds for loopback only. Clients are given `certificate.pem`; `key.pem` stays where it is, for its
-owner's eyes.
+It is self-signed and valid for loopback only. Clients trust `certificate.pem`; `key.pem` stays private to its owner.
 """
 
 import ipaddress
@@ -25,7 +24,7 @@ _ADDRESSES = ("127.0.0.1", "::1")
 
 
 def context(folder: Path) -> ssl.SSLContext:
-    """TLS with the certificate in a folder, made there if there is none that holds for a week. Raises OSError."""
+    """Returns a TLS context with the folder's certificate, renewed unless valid for a week. Raises OSError."""
     if not _holds(folder):
         _make(folder)
     found = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -1,7 +1,7 @@
 """The emulator's time, live or stepped.
 
-`now` is what `Date` and stamps show; `simulated` is what durations are counted in. Live, both follow the machine, but
-`simulated` stands still in pauses. Stepped, both move only when told to, and never back.
+`Date` and stamps show `now`; durations count in `simulated`. In live mode both follow the machine, but `simulated`
+stops in pauses. In stepped mode both move only on request, and never back.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from local.batch_emulator.stamps import SECOND
 
 
 def real_now() -> int:
-    """The machine's time in ticks; signatures are judged by it in both modes."""
+    """Returns the machine's time in ticks; signatures are checked against it in both modes."""
     return time.time_ns() // 100
 
 
@@ -38,11 +38,11 @@ class Clock:
 
     @property
     def kept(self) -> tuple[int, int, int | None]:
-        """What a later run needs to go on: the latest time shown, what pauses took, when the present one began."""
+        """The state that a later run needs: the latest time shown, total pauses, and the start of the present pause."""
         return self.now, self._lost, self._paused_at
 
     def take_up(self, latest: int, lost: int, paused_at: int | None) -> None:
-        """Goes on from there: never back, and running; the time since counts as passed unless it was paused."""
+        """Continues from a stored state: never back, and running; the time since counts as passed unless paused."""
         self._latest = max(self._latest, latest) if not self.stepped else latest
         self._lost = lost + (0 if paused_at is None else self.now - paused_at)
 
@@ -62,10 +62,10 @@ class Clock:
             self._going.set()
 
     async def running(self) -> None:
-        """Returns while nothing is paused."""
+        """Returns when the clock isn't paused."""
         while self.paused:
             await self._going.wait()
 
     def move_to(self, moment: int) -> None:
-        """Stepped mode only; never back."""
+        """Moves to a moment, in stepped mode only; never back."""
         self._latest = max(self._latest, moment)

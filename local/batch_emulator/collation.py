@@ -1,4 +1,4 @@
-"""The order of ids. The service documents none, so knobs make it odd, and clients that rely on one are found out."""
+"""The order of ids. The service documents none, so settings can vary it, which reveals clients that rely on one."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,22 +10,22 @@ type Key = Callable[[str], Any]
 
 
 def fold(name: str) -> str:
-    """Ids are the same whatever their case."""
+    """Returns the id in lower case, as ids are case-insensitive."""
     return name.lower()
 
 
 def comparison_key(knobs: Knobs) -> Key:
-    """How filters such as `id ge 'x'` compare."""
+    """Returns the comparison of filters such as `id ge 'x'`."""
     return _linguistic if knobs.idCollation == "linguistic" else fold
 
 
 def order_name(knobs: Knobs) -> str:
-    """The order, one of ORDERS, of lists that begin now. A list keeps it to its end, whatever is turned meanwhile."""
+    """Returns the order, one of ORDERS, of lists that begin now. A list keeps it despite later changes of settings."""
     return "scattered" if knobs.unorderedLists else knobs.idCollation
 
 
 def _linguistic(name: str) -> tuple[str, str]:
-    """As cultures sort: hyphens and underscores count only between names that are equal without them."""
+    """Sorts as cultures do: hyphens and underscores only decide between names that are otherwise equal."""
     folded = fold(name)
     return folded.replace("-", "").replace("_", ""), folded
 

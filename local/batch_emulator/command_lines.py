@@ -1,4 +1,4 @@
-"""The outcome of a command line: `sleep N`, `exit N` and `echo …` do what they say, any other program ends at once."""
+"""The outcome of a command line: `sleep N`, `exit N` and `echo …` have their effect, other programs end immediately."""
 
 import random
 import re
@@ -18,7 +18,7 @@ _AT_ONCE_SECONDS = (0.05, 0.3)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How long it runs, in seconds before the speed shortens them, and how it exits."""
+    """The run time, in seconds before the speed shortens it, and the exit code."""
 
     seconds: float
     exit_code: int
@@ -31,7 +31,7 @@ def outcome_of(command_line: str, chance: random.Random) -> Outcome:
 
 
 def output_of(command_line: str) -> tuple[str, str]:
-    """What it writes to stdout and to stderr: what it echoes, up to its `exit`. Files and pipes swallow."""
+    """Returns the outputs to stdout and stderr: echoes up to `exit`, except into files and pipes."""
     shell = _SHELL.fullmatch(command_line)
     written = {False: "", True: ""}
     for part in _NEXT.split(_unquoted(shell[1] if shell else command_line)):

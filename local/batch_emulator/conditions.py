@@ -10,7 +10,7 @@ CONDITIONAL = ("if-match", "if-none-match", *DATED)
 
 
 def refuse_conditions(headers: Mapping[str, str], taken: Collection[str]) -> None:
-    """Raises RefusedError for a conditional header that the operation doesn't take."""
+    """Raises RefusedError for a conditional header that the operation doesn't support."""
     for name in CONDITIONAL:
         if name in headers and name not in taken:
             raise RefusedError(
@@ -22,7 +22,7 @@ def refuse_conditions(headers: Mapping[str, str], taken: Collection[str]) -> Non
 
 
 def check_conditions(headers: Mapping[str, str], modified: int, *, reads: bool) -> None:
-    """Raises RefusedError: 412, or 304 where a read asks for news only and there is none."""
+    """Raises RefusedError: 412, or 304 for a conditional read without changes."""
     tag, second = etag(modified), modified - modified % SECOND
     if "if-match" in headers and not _names(headers["if-match"], tag):
         raise _unmet(412)

@@ -1,4 +1,4 @@
-"""The controls under `/_emulator/`, for tests and demos: no authentication, but this machine only."""
+"""The controls under `/_emulator/`, for tests and demos: without authentication, but from this machine only."""
 
 import ipaddress
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ _CLOCK = ("paused", "speed", "advanceSeconds")
 
 
 class ControlError(Exception):
-    """What is wrong with a control's request, in words, and its status."""
+    """An invalid request to a control, with a message and a status."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -116,14 +116,14 @@ class Controls:
         return {name: dict(sorted(counters.items())) for name, counters in counted.items()}
 
     def _log(self, _: Body) -> Any:
-        """What was logged of each account since it began: records by kind, how many were told again or lost."""
+        """Returns the log totals of each account: records by kind, and the numbers of repeated and lost ones."""
         return {
             name: {"told": dict(sorted(log.told.items())), "repeated": log.repeated, "lost": log.lost}
             for name, log in zip(self._emulator.simulations, self._emulator.logs, strict=True)
         }
 
     def _telemetry(self, _: Body) -> Any:
-        """What was written of each account's nodes since it began, and what was not."""
+        """Returns the written and missing telemetry of each account's nodes."""
         return {name: watch.told for name, watch in self._emulator.watches.items()}
 
     def _reset(self, body: Body) -> Any:

@@ -1,4 +1,4 @@
-"""Gives waiting tasks to free slots: by the jobs' priority and age, spreading over nodes or packing them."""
+"""Assigns waiting tasks to free slots: by the jobs' priority and age, spread over nodes or packed."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ class Dispatch:
         self._stage = stage
 
     def waiting(self, job: Job) -> None:
-        """A job has tasks to run; its pool need not exist yet."""
+        """Registers a job with tasks to run; its pool needn't exist."""
         pool = job.pool
         if pool:
             pool.backlog.enlist(job)

@@ -1,6 +1,6 @@
-"""ISO 8601 durations as clients send them, such as PT10M or P1DT2H. Years and months have no fixed length: refused.
+"""ISO 8601 durations from clients, such as PT10M or P1DT2H. Years and months are refused: they have no fixed length.
 
-The longest is that of .NET.
+The maximum is that of .NET.
 """
 
 import re
@@ -12,7 +12,7 @@ _LONGEST = 10_675_199 * 86_400
 
 
 def seconds_of(text: object) -> float:
-    """Raises ValueError."""
+    """Returns the seconds of a duration. Raises ValueError."""
     found = _DURATION.fullmatch(text) if isinstance(text, str) else None
     if found is None or not any(found.groups()):
         raise ValueError(f"'{text}' is no duration such as PT10M")

@@ -1,4 +1,4 @@
-"""The whole: accounts, time, what happens by itself, faults and counters. The server and the controls work on it."""
+"""The complete emulator: accounts, time, simulation, faults and counters, for the server and the controls."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _TASK_LIST = "GET /jobs/{jobId}/tasks"
 
 
 class Emulator:
-    """`keys` by account name; the first account is the one that bearer tokens open by default."""
+    """The emulator. `keys` are by account name; bearer tokens open the first account by default."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Emulator:
         self._begin()
 
     def reset(self) -> None:
-        """Empty accounts, no faults, counters at nought, knobs and speed as at the start; time goes on."""
+        """Empties accounts, faults and counters, and resets settings and speed; time goes on."""
         self.epoch += 1
         self.agenda.clear()
         self.ledger.wipe()
@@ -64,7 +64,7 @@ class Emulator:
         self._begin()
 
     def pause(self) -> None:
-        """Nothing happens any more; dates run on. What was due already happens now, not in the midst of the pause."""
+        """Stops events while dates go on. Events already due run now, before the pause."""
         self.clock.pause()
         while self.agenda.run_due():
             continue
@@ -79,18 +79,18 @@ class Emulator:
         return [simulation.stage.log for simulation in self.simulations.values()]
 
     def log_events(self) -> None:
-        """From now on what happens is logged, for somebody who takes it."""
+        """Starts logging events; the caller must take the records."""
         self._logs_events = True
         for log in self.logs:
             log.is_on = True
 
     @property
     def watches(self) -> dict[str, Watch]:
-        """Who looks at the nodes of each account."""
+        """The samplers of nodes, by account."""
         return {name: simulation.watch for name, simulation in self.simulations.items()}
 
     def watch_nodes(self, period: float) -> None:
-        """From now on nodes are looked at every so many seconds, for somebody who takes what is seen; 0 ends it."""
+        """Samples nodes every `period` seconds; the caller must take the samples. 0 ends it."""
         self._watches_every = period
         for watch in self.watches.values():
             if period:
@@ -99,14 +99,14 @@ class Emulator:
                 watch.end()
 
     def count(self, route: str, path: str, items: int, client: str = "") -> None:
-        """Counts a request that was let in: by route, by the client's User-Agent, and task lists by path too."""
+        """Counts an authenticated request: by route, by the client's User-Agent, and task lists also by path."""
         self.clients[client].update(requests=1, items=items)
         self.counters[route].update(requests=1, items=items)
         if route == _TASK_LIST:
             self.task_lists[path].update(requests=1, items=items)
 
     def truth(self) -> Json:
-        """What every list would show at this instant."""
+        """Returns the state that every list would show now."""
         return {
             "time": stamp(self.clock.now),
             "accounts": {name: _truth(each.account) for name, each in self.simulations.items()},
@@ -114,12 +114,12 @@ class Emulator:
 
     @property
     def state(self) -> tuple[int | None, ...]:
-        """What `take_up` needs: the last number given, the time shown, then what changes rarely."""
+        """The arguments of `take_up`: the last number given, the time shown, then values that change rarely."""
         latest, lost, paused_at = self.clock.kept
         return self.ledger.last, latest, self.epoch, lost, paused_at
 
     def take_up(self, last: int, latest: int, epoch: int, lost: int, paused_at: int | None) -> None:
-        """Goes on in numbers, time and epoch; chance, of which nodes get their names, doesn't repeat itself."""
+        """Continues numbers, time and epoch; reseeds the random source, so that names of nodes don't repeat."""
         self.ledger.last, self.epoch = last, epoch
         self.clock.take_up(latest, lost, paused_at)
         for name, simulation in self.simulations.items():
@@ -127,7 +127,7 @@ class Emulator:
 
     @property
     def places(self) -> Places:
-        """Who plans things that are kept: the account, and the name there."""
+        """The owners of stored plans: account and name."""
         simulations = self.simulations.values()
         return {life: (each.account, name) for each in simulations for name, life in each.lives.items()}
 

@@ -1,7 +1,7 @@
-"""Bodies on the wire: their size limit, and gzip both ways.
+"""Bodies on the wire: their size limit, and gzip in both directions.
 
-Answers are compressed for clients that ask for it, fast rather than small, and where it pays only. The limit is that of
-"Add Task Collection" (1 MiB, documented); it counts for every request, compressed or not.
+Answers are compressed for clients that request it, fast rather than small, and only where it saves time. The limit is
+that of "Add Task Collection" (1 MiB, documented); it applies to every request, compressed or not.
 """
 
 import zlib
@@ -18,7 +18,7 @@ _FAST = 1
 
 
 async def receive(content: StreamReader) -> bytes:
-    """The body as it was sent; of one that is too large as much as shows it."""
+    """Returns the body as sent; of a body that is too large, enough to detect it."""
     parts: list[bytes] = []
     size = 0
     while size <= MOST_BYTES and (part := await content.readany()):
@@ -28,7 +28,7 @@ async def receive(content: StreamReader) -> bytes:
 
 
 def unpacked(raw: bytes, headers: Mapping[str, str]) -> bytes:
-    """What was meant, by the Content-Encoding. Raises RefusedError: 413, or 400 for what can't be read."""
+    """Returns the body decoded by Content-Encoding. Raises RefusedError: 413, or 400 if it is unreadable."""
     coding = headers.get("content-encoding", "").strip().lower()
     if len(raw) > MOST_BYTES:
         raise _too_large()
@@ -40,7 +40,7 @@ def unpacked(raw: bytes, headers: Mapping[str, str]) -> bytes:
 
 
 def packed(body: bytes, accepted: str) -> bytes | None:
-    """The body compressed, or None where the client doesn't ask for it or it doesn't pay."""
+    """Returns the compressed body; None if the client doesn't request it or it is too small."""
     if len(body) < _LEAST_PACKED or not _takes_gzip(accepted):
         return None
     packer = zlib.compressobj(_FAST, zlib.DEFLATED, _GZIP)
@@ -64,7 +64,7 @@ def _gunzipped(raw: bytes) -> bytes:
 
 
 def _takes_gzip(accepted: str) -> bool:
-    """Whether an Accept-Encoding has gzip with a quality above 0."""
+    """Returns whether Accept-Encoding has gzip with a quality above 0."""
     for each in accepted.lower().split(","):
         coding, _, quality = each.partition(";")
         if coding.strip() in ("gzip", "x-gzip"):

@@ -8,7 +8,7 @@ NOT_DONE = 501
 
 @dataclass(slots=True)
 class RefusedError(Exception):
-    """An error answer: status, code, a sentence, details, and headers beside the usual ones."""
+    """An error answer: status, code, message, details, and additional headers."""
 
     status: int
     code: str
@@ -84,5 +84,5 @@ def unreadable(reason: str) -> RefusedError:
 
 
 def undone(what: str) -> RefusedError:
-    """What the service does and the emulator doesn't."""
+    """Returns the error for a feature of the service that the emulator lacks."""
     return RefusedError(NOT_DONE, "NotImplemented", f"The emulator does not do this: {what}.", {"Operation": what})

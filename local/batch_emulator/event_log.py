@@ -1,8 +1,8 @@
-"""The resource log of one account: a record for what happens to its pools and tasks, as diagnostic settings export it.
+"""The resource log of one account: records of events of pools and tasks, as diagnostic settings export them.
 
-Shapes follow the pages "Azure Batch analytics". Without somebody who writes them to storage no record is made, so that
-a log nobody asked for costs one look at a flag. Some records are delivered again within minutes, the same but for their
-time, as the service does with 2.7 to 4 % of them.
+Shapes follow the pages "Azure Batch analytics". Records are created only if they are written to storage, so an unused
+log costs one check of a flag. Some records are repeated within minutes with another time, as the service does with 2.7
+to 4 % of them.
 """
 
 import random
@@ -20,7 +20,7 @@ _TARGETS = ("Dedicated", "LowPriority")
 
 
 class EventLog:
-    """`told` counts records by kind, without repeats; `repeated` and `lost` those told again, and told to nobody."""
+    """The log. `told` counts records by kind without repeats, `repeated` repeats, `lost` records that nobody took."""
 
     def __init__(self, account: str, clock: Clock, seed: str) -> None:
         self.resource = (
@@ -36,7 +36,7 @@ class EventLog:
         self._again: deque[tuple[int, Json]] = deque()
 
     def take(self) -> list[Json]:
-        """The records since it was asked last, and those whose time has come to be told again."""
+        """Returns the records since the last call, and repeats that are due."""
         taken, now = list(self._records), self._clock.now
         self._records.clear()
         waiting = list(self._again)
@@ -46,7 +46,7 @@ class EventLog:
         return taken
 
     def give_back(self, records: list[Json]) -> None:
-        """Records that couldn't be written, to be taken once more; where there are too many the oldest are lost."""
+        """Returns unwritten records to the queue; if it overflows, the oldest are lost."""
         self._records.extendleft(reversed(records))
         while len(self._records) > _MOST:
             self._records.popleft()
@@ -80,7 +80,7 @@ class EventLog:
         )
 
     def resize(self, kind: str, pool: Pool, option: str, *, since: int | None = None) -> None:
-        """A resize that begins, or one that ended and began at `since`."""
+        """Logs a resize that begins, or one that ended and began at `since`."""
         if not self.is_on:
             return
         told: Json = {"id": pool.id, "nodeDeallocationOption": option or "Invalid"}
@@ -100,7 +100,7 @@ class EventLog:
             self._tell("TaskStartEvent", {**_task(run.job, run.task, run.node), "executionInfo": info})
 
     def task_ended(self, job: Job, task: Task) -> None:
-        """One record, and a second where it failed."""
+        """Logs one record, and a second one for a failure."""
         if not self.is_on:
             return
         told = {**_task(job, task, None), "executionInfo": _execution(task, task.failure)}
@@ -150,7 +150,7 @@ class EventLog:
 
 
 def hour_of(record: Json) -> str:
-    """The part of a blob's path that says when."""
+    """Returns the time part of a blob's path."""
     time = record["time"]
     return f"y={time[:4]}/m={time[5:7]}/d={time[8:10]}/h={time[11:13]}/m=00"
 

@@ -1,7 +1,7 @@
-"""What a task's end means for its job and for the tasks that wait for it: exitConditions and their defaults.
+"""The effects of a task's end on its job and its dependents: exitConditions and their defaults.
 
-Source: the reference of ExitConditions and ExitOptions. An exit code of its own goes before a range, a range before
-the default; without any, success satisfies and does nothing, failure blocks and terminates.
+Source: the reference of ExitConditions and ExitOptions. A single exit code ranks before a range, a range before the
+default. Without any of them, success satisfies dependents and failure blocks them and terminates the job.
 """
 
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ _PERFORM = "performexitoptionsjobaction"
 
 
 def satisfies(task: Task) -> bool:
-    """Whether tasks that wait for this completed one may go on."""
+    """Returns whether dependents of this completed task may start."""
     return bool(_option(task, "dependencyAction", "block" if task.failure else "satisfy") == "satisfy")
 
 
 def job_action(job: Job, task: Task) -> str:
-    """What a completed task does to its job: none, disable or terminate.
+    """Returns a completed task's action on its job: none, disable or terminate.
 
     A task that a user ended met no exit condition (observed: its job goes on, and it can be reactivated).
     """
@@ -34,7 +34,7 @@ def job_action(job: Job, task: Task) -> str:
 
 
 def check_exit_conditions(job: Job, sent: Mapping[str, Any]) -> None:
-    """Raises RefusedError. Job actions need a job that performs them (documented)."""
+    """Raises RefusedError for invalid exit conditions. Job actions need a job that performs them (documented)."""
     for row in (*(sent.get("exitCodes") or ()), *(sent.get("exitCodeRanges") or ())):
         for name in ("code",) if "code" in row else ("start", "end"):
             if not isinstance(row.get(name), int):
@@ -84,7 +84,7 @@ def _without_dependencies() -> RefusedError:
 
 
 def check_dependencies(job: Job, sent: Mapping[str, Any]) -> None:
-    """Raises RefusedError. The limit on ids is documented: 64,000 characters in all."""
+    """Raises RefusedError for invalid dependencies. Ids may have 64,000 characters in all (documented)."""
     if not sent:
         return
     if not job.spec.get("usesTaskDependencies"):

@@ -1,7 +1,7 @@
-"""Why tasks fail: categories and codes of the documentation (TaskFailureInformationCodes).
+"""Failures of tasks: documented categories and codes (TaskFailureInformationCodes).
 
-No code is documented for a task that ran into its time limit; TaskEnded is the only one listed that fits. Such a task
-may have "an operating system-defined exit code" (reference of TaskExecutionInformation): KILLED, as Linux has it.
+No code is documented for a task that exceeded its time limit; TaskEnded is the only listed one that fits. Such a task
+may have "an operating system-defined exit code" (reference of TaskExecutionInformation): KILLED, as on Linux.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ def exit_failure(exit_code: int) -> Failure:
 
 
 def download_failure(spec: Mapping[str, Any]) -> Failure | None:
-    """A resource file or container whose address contains `missing` isn't found, nor such an application package."""
+    """Returns the failure for a resource, container or package whose name contains `missing`; None without one."""
     if package := package_of(spec, "missing"):
         text = "An application package of the task could not be downloaded."
         return Failure(_USER, "ApplicationPackageError", text, (("ApplicationPackageReference", package),))
@@ -41,9 +41,9 @@ def download_failure(spec: Mapping[str, Any]) -> Failure | None:
 
 
 def package_of(spec: Mapping[str, Any], word: str) -> str | None:
-    """The first application package whose id contains a word, as `id:version`.
+    """Returns the first application package whose id contains a word, as `id:version`.
 
-    One with `missing` was deleted from storage: it can't be downloaded. One with `unknown` isn't in the account.
+    One with `missing` was deleted from storage and can't be downloaded. One with `unknown` isn't in the account.
     """
     for package in spec.get("applicationPackageReferences") or ():
         if word in str(package.get("applicationId")).lower():
@@ -52,7 +52,7 @@ def package_of(spec: Mapping[str, Any], word: str) -> str | None:
 
 
 def package_error(spec: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What a node tells where a package of its pool can't be downloaded (Microsoft's troubleshooting of pools)."""
+    """Returns a node's error if a package of its pool can't be downloaded (Microsoft's troubleshooting of pools)."""
     package = package_of(spec, "missing")
     if package is None:
         return None

@@ -1,7 +1,7 @@
-"""Files of nodes, as tasks leave them there: computed when they are asked for, so that a million tasks cost nothing.
+"""Files that tasks leave on nodes: computed on request, so that a million tasks cost nothing.
 
-Source: "Files and directories in Azure Batch". Whatever runs has a directory with stdout.txt, stderr.txt and wd; what
-is in the files follows from the command line.
+Source: "Files and directories in Azure Batch". Every task has a directory with stdout.txt, stderr.txt and wd; the
+content of files follows from the command line.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,9 +20,9 @@ _TASK_DEPTH = 4
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file, or a directory where it has no source; the name is its path, times are ticks.
+    """A file, or without a source a directory; the name is its path, times are ticks.
 
-    The source is a command line, and whether the file is its stdout or its stderr.
+    The source is a command line and an index: 0 for stdout, 1 for stderr.
     """
 
     name: str
@@ -43,13 +43,13 @@ class File:
         return output_of(self.source[0])[self.source[1]].encode() if self.source else None
 
     def below(self, root: str) -> "File":
-        """The same, with its name seen from a directory."""
+        """Returns the file with its name relative to a directory."""
         return replace(self, name=self.name.removeprefix(f"{root}/"))
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What has run in a directory of a node, or still does."""
+    """A task that has run in a node's directory, or is running."""
 
     root: str
     command_line: str
@@ -65,7 +65,7 @@ class Ran:
 
 
 def every_file(node: Node, path: str = "") -> Iterator[File]:
-    """All files and directories of a node, in no order; with a `path`, those above and below it are enough."""
+    """Yields all files and directories of a node, unordered; with a `path`, at least those above and below it."""
     yield from (File(name, node.allocated, node.allocated) for name in ROOT)
     known = {*ROOT, ""}
     for ran in _ran(node, path):
@@ -77,7 +77,7 @@ def every_file(node: Node, path: str = "") -> Iterator[File]:
 
 
 def _above(node: Node, ran: Ran, known: set[str]) -> Iterator[File]:
-    """The directories above a root that aren't known yet; now they are."""
+    """Yields the unknown directories above a root, and marks them as known."""
     parts = ran.root.split("/")[:-1]
     for name in ("/".join(parts[: depth + 1]) for depth in range(len(parts))):
         if name not in known and not _is_removed(node, name, ran.started):
@@ -86,29 +86,29 @@ def _above(node: Node, ran: Ran, known: set[str]) -> Iterator[File]:
 
 
 def top_files(node: Node) -> Iterator[File]:
-    """The directories at the root of a node; no task need be looked at."""
+    """Returns the directories at a node's root, without scanning tasks."""
     return (file for file in every_file(node, "/") if "/" not in file.name)
 
 
 def node_files(node: Node, path: str) -> Mapping[str, File]:
-    """What lies above and below a path, and some more, by path."""
+    """Returns at least the files above and below a path, by path."""
     return {file.name: file for file in every_file(node, path)}
 
 
 def task_files(job: Job, task: Task, node: Node) -> Mapping[str, File]:
-    """The files of a task that has run on a node, by path below its directory."""
+    """Returns the files of a task that has run on a node, by path below its directory."""
     root = root_directory(job.id, task.id)
     found = [file.below(root) for file in every_file(node, root) if file.name.startswith(f"{root}/")]
     return {file.name: file for file in found}
 
 
 def remove(node: Node, path: str, now: int) -> None:
-    """Deletes a file or a directory with all in it; what runs there later writes it anew. `now` is by its own clock."""
+    """Deletes a file or directory with its contents; later runs write it again. `now` is by the node's clock."""
     node.removed[path] = now
 
 
 def _is_removed(node: Node, name: str, started: int) -> bool:
-    """Whether it, or a directory that it is in, was deleted since."""
+    """Returns whether the file, or a directory above it, was deleted since."""
     while name:
         if started <= node.removed.get(name, -1):
             return True

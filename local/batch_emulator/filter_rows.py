@@ -1,6 +1,6 @@
-"""Which properties of which list may be filtered, by which operators.
+"""The properties of each list that can be filtered, with their operators.
 
-Source: the page "OData filters in Batch", whose tables these rows repeat; what they leave out is a documented 400.
+Source: the tables on the page "OData filters in Batch"; anything else is a documented 400.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from local.batch_emulator.odata import OPERATORS, STARTSWITH
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property's attribute path, its kind (String, Id, DateTime, Int, Boolean) and the operators it allows.
+    """A property's attribute path, its kind (String, Id, DateTime, Int, Boolean) and its operators.
 
     An Id compares without case, in the order of lists; `values` are all words that a String may be compared with.
     """
@@ -42,7 +42,7 @@ def _words(attribute: str, words: str, operators: tuple[str, ...] = _SAME) -> Pr
 
 
 def _run(name: str, attribute: str, *, state: tuple[str, ...]) -> Rows:
-    """The rows of a start, preparation or release task."""
+    """Returns the rows of a start, preparation or release task."""
     return {
         f"{name}/state": Property(f"{attribute}.state", "String", state, _RUN_STATES),
         f"{name}/result": Property(f"{attribute}.result", "String", _SAME, _RESULTS),

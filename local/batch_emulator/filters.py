@@ -1,6 +1,6 @@
-"""Compiles filters to predicates over entities. What `filter_rows` doesn't list is the documented 400.
+"""Compiles filters to predicates over entities. Anything not in `filter_rows` is the documented 400.
 
-Names of properties and operators have case, as in OData; ids and words such as states have none.
+Names of properties and operators are case-sensitive, as in OData; ids and words such as states are not.
 """
 
 import operator
@@ -31,9 +31,9 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {name: getattr(operator, na
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """`since`: what matches has changed at or after it (ticks), where the filter says so.
+    """A compiled filter. With `since`, all matches have changed at or after it (ticks).
 
-    `lowest` and `highest`: no id that matches comes before the one or after the other, as the filter compares ids.
+    No matching id comes before `lowest` or after `highest`, in the filter's comparison of ids.
     """
 
     matches: Predicate
@@ -46,7 +46,7 @@ EVERYTHING = Filter(lambda _: True)
 
 
 def compile_filter(text: str | None, properties: Rows, collate: Key) -> Filter:
-    """Raises RefusedError (400 InvalidQueryParameterValue). `collate` is how ids compare."""
+    """Compiles a filter; `collate` compares ids. Raises RefusedError (400 InvalidQueryParameterValue)."""
     if not text:
         return EVERYTHING
     try:
@@ -124,13 +124,13 @@ def _property(name: str, properties: Rows) -> Property:
 
 
 def _since(node: Node) -> int | None:
-    """The latest lower bound of stateTransitionTime that everything that matches keeps."""
+    """Returns the latest lower bound of stateTransitionTime over all matches."""
     bounds = _bounds(node, "stateTransitionTime", ("ge", "gt", "eq"))
     return max((bound for bound in bounds if isinstance(bound, int)), default=None)
 
 
 def _id_bound(node: Node, operators: tuple[str, ...], collate: Key) -> str | None:
-    """The narrowest bound of ids, from below or above as the operators say, that everything that matches keeps."""
+    """Returns the narrowest bound of ids over all matches, from below or above by the operators."""
     names = [bound for bound in _bounds(node, "id", operators) if isinstance(bound, str)]
     narrowest = max if "ge" in operators else min
     return narrowest(names, key=collate, default=None)

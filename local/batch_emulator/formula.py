@@ -1,7 +1,7 @@
-"""Evaluates autoscale formulas: what a pool's targets would be, and the values of all variables.
+"""Evaluates autoscale formulas: a pool's new targets, and the values of all variables.
 
-Source: "Create a formula to automatically scale compute nodes in a Batch pool". Measures of what nodes do (processor,
-memory, disks, network) aren't emulated: a formula that names one is refused.
+Source: "Create a formula to automatically scale compute nodes in a Batch pool". Measurements of nodes (processor,
+memory, disks, network) aren't emulated: a formula that uses one is refused.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ _MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a formula may ask for: samples, numbers of the pool, the time, chance; and the most nodes of a kind."""
+    """A formula's inputs: samples, numbers of the pool, time and random source; and the maximum of nodes of a kind."""
 
     metrics: Mapping[str, Metric]
     numbers: Mapping[str, float]
@@ -53,7 +53,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Targets and option after an evaluation, all variables as text, and what went wrong: a code and where."""
+    """The targets and option after an evaluation, all variables as text, and an error's code and position."""
 
     dedicated: int
     spot: int
@@ -68,22 +68,22 @@ class Outcome:
 
 
 class _StopError(Exception):
-    """The formula's own `stop()`."""
+    """The formula called `stop()`."""
 
 
 def measured_variable(text: str) -> str | None:
-    """The first variable of a formula whose values aren't emulated."""
+    """Returns the first variable of a formula that isn't emulated."""
     found = _MEASURED.search(text)
     return found[0] if found else None
 
 
 def evaluate(text: str, present: tuple[int, int], around: Surroundings) -> Outcome:
-    """What a formula makes of the present targets. Raises SyntaxProblemError; any other problem is in the outcome."""
+    """Evaluates a formula on the present targets. Raises SyntaxProblemError; other problems are in the outcome."""
     return _Evaluation(text, present, around).outcome()
 
 
 class _Evaluation:
-    """Targets by their full names: as assigned, as assigned by an alias, as they are (documented precedence)."""
+    """An evaluation; targets by precedence (documented): assigned, assigned by an alias, unchanged."""
 
     def __init__(self, text: str, present: tuple[int, int], around: Surroundings) -> None:
         self._text = text
@@ -122,7 +122,7 @@ class _Evaluation:
         return Outcome(dedicated, spot, option, ";".join(texts), code, problem)
 
     def _failed(self, code: str, problem: str) -> Outcome:
-        """No change is made (documented)."""
+        """Returns an outcome without changes (documented)."""
         return self._done(*self._present, OPTIONS[0], code, f"{place(self._text, self._at)}: {problem}")
 
     def _run(self, statement: Statement) -> None:

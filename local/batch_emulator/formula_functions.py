@@ -1,4 +1,4 @@
-"""Functions of autoscale formulas, those that need nothing but their arguments.
+"""Functions of autoscale formulas that need only their arguments.
 
 Source: the table of functions on the page "Create a formula to automatically scale compute nodes in a Batch pool".
 """
@@ -12,7 +12,7 @@ from local.batch_emulator.stamps import parse_http_date, parse_stamp
 
 
 def called(name: str, arguments: Sequence[Value]) -> Value:
-    """A function's result; those that need more than their arguments are elsewhere. Raises ProblemError."""
+    """Returns a function's result. Raises ProblemError."""
     if name in _OF_LISTS:
         return _OF_LISTS[name](_flat(name, arguments))
     if name in _OF_EACH:
@@ -72,7 +72,7 @@ _OF_EACH: Mapping[str, Callable[[float], float]] = {
 
 
 def _of_each(name: str, arguments: Sequence[Value]) -> Value:
-    """A double of a double, and component by component of a vector."""
+    """Applies a function to a double, or to each component of a vector."""
     match arguments:
         case [float() as value]:
             return _logged(name, value)
@@ -89,7 +89,7 @@ def _logged(name: str, value: float) -> float:
 
 
 def _percentile(values: Vector, percent: float) -> float:
-    """The nearest rank."""
+    """Returns the nearest rank."""
     if not values or not 0 <= percent <= 100:  # noqa: PLR2004 - percent
         raise ProblemError("percentile needs some values and a number from 0 to 100")
     return sorted(values)[max(0, math.ceil(percent / 100 * len(values)) - 1)]

@@ -1,4 +1,4 @@
-"""Autoscale formulas as trees: statements, expressions, and where in the text each of them stands.
+"""Autoscale formulas as trees: statements and expressions, with their positions in the text.
 
 Source: "Create a formula to automatically scale compute nodes in a Batch pool". Operators bind as in C.
 """
@@ -19,7 +19,7 @@ _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), (
 
 
 class SyntaxProblemError(Exception):
-    """What can't be read, with the line and the column where."""
+    """A syntax error, with line and column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of a value, or a member of it where there are no `arguments` at all."""
+    """A method call, or without `arguments` a member of a value."""
 
     at: int
     owner: "Expression"
@@ -79,7 +79,7 @@ type Expression = Constant | Name | Unary | Binary | Choice | Call | Method
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`target` is the variable that the value goes to, if any."""
+    """A statement; `target` is the assigned variable, if any."""
 
     at: int
     target: str | None
@@ -87,7 +87,7 @@ class Statement:
 
 
 def parse(text: str) -> tuple[Statement, ...]:
-    """Raises SyntaxProblemError."""
+    """Parses a formula. Raises SyntaxProblemError."""
     try:
         found = tuple(_Parser(text).statements())
     except RecursionError:
@@ -100,7 +100,7 @@ def parse(text: str) -> tuple[Statement, ...]:
 
 
 def place(text: str, at: int) -> str:
-    """An offset in the service's words."""
+    """Returns an offset as the service words it."""
     return f"Line {text.count('\n', 0, at) + 1}, Col {at - text.rfind('\n', 0, at)}"
 
 

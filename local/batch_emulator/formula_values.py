@@ -1,7 +1,7 @@
-"""Values of autoscale formulas: doubles, vectors, strings, time stamps and intervals, and what may be done with them.
+"""Values of autoscale formulas: doubles, vectors, strings, time stamps and intervals, and their operations.
 
-A double is a float, a doubleVec a tuple of them. Source: the tables of operations and functions on the page
-"Create a formula to automatically scale compute nodes in a Batch pool"; what they leave out is an error.
+A double is a float, a doubleVec a tuple of floats. Source: the tables of operations and functions on the page "Create a
+formula to automatically scale compute nodes in a Batch pool"; anything else is an error.
 """
 
 import math
@@ -19,7 +19,7 @@ _END = 253_402_300_800 * SECOND
 
 
 class ProblemError(Exception):
-    """Why a formula can't be evaluated, in words."""
+    """The reason why a formula can't be evaluated."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -76,7 +76,7 @@ def kind_of(value: Value) -> str:
 
 
 def calculated(name: str, left: Value, right: Value) -> Value:
-    """A binary operator's result. Raises ProblemError."""
+    """Returns a binary operator's result. Raises ProblemError."""
     if name in _COMPARISONS:
         if type(left) is not type(right) or isinstance(left, tuple):
             raise _undefined(name, left, right)
@@ -91,7 +91,7 @@ def calculated(name: str, left: Value, right: Value) -> Value:
 
 
 def negated(name: str, value: Value) -> Value:
-    """A unary operator's result. Raises ProblemError."""
+    """Returns a unary operator's result. Raises ProblemError."""
     if isinstance(value, float):
         return -value if name == "-" else float(not value)
     if isinstance(value, Interval) and name == "-":
@@ -100,7 +100,7 @@ def negated(name: str, value: Value) -> Value:
 
 
 def member(value: Value, name: str) -> float:
-    """A part of a time stamp. Raises ProblemError."""
+    """Returns a part of a time stamp. Raises ProblemError."""
     if not isinstance(value, Timestamp):
         raise ProblemError(f"{kind_of(value)} has no member '{name}'")
     moment = datetime.fromtimestamp(value.ticks // SECOND, UTC)
@@ -112,7 +112,7 @@ def member(value: Value, name: str) -> float:
 
 
 def shown(value: Value) -> str:
-    """A value as results have it."""
+    """Returns a value as results show it."""
     match value:
         case float():
             return f"{value:.15g}"

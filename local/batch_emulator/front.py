@@ -1,6 +1,6 @@
-"""From HTTP to an operation and back: authentication, faults, holding, headers, errors as the service writes them.
+"""From HTTP to an operation and back: authentication, faults, holding, headers, and errors in the service's format.
 
-Everything between the moment a request may run and its answer happens at once, so answers are consistent.
+An operation runs without interruption until its answer exists, so answers are consistent.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ class Front:
         return web.Response(status=response.status, headers=headers, body=body or None)
 
     def refuse_unread(self, reason: str) -> web.Response:
-        """Answers what is no request: too long for one, or not HTTP."""
+        """Answers a malformed request: too long, or not HTTP."""
         refusal = RefusedError(400, "InvalidInput", "One of the request inputs is not valid.", {"Reason": reason})
         request_id = str(uuid.uuid4())
         body, described = _body(self._refusal(refusal, "http://localhost", request_id), "")
@@ -65,7 +65,7 @@ class Front:
         return web.Response(status=refusal.status, headers=headers, body=body)
 
     async def _wait(self, incoming: web.BaseRequest, fault: Fault | None) -> bool:
-        """Lets time pass that was asked for; tells whether it is more than the request's time-out."""
+        """Waits for the requested delays; returns whether they exceed the request's time-out."""
         delay = self._emulator.knobs.latencySeconds + (fault.delaySeconds if fault else 0)
         most = timeout_of(incoming.rel_url.query) if delay else delay
         if delay:
@@ -130,12 +130,12 @@ def _header(incoming: web.BaseRequest, name: str) -> str:
 
 
 def _readable(value: str) -> str:
-    """A header's value, bytes that are not UTF-8 replaced: answers may show it."""
+    """Returns a header's value that answers can show, with bytes that are not UTF-8 replaced."""
     return value if value.isascii() else value.encode(errors="replace").decode()
 
 
 def _body(response: Response, accepted: str) -> tuple[bytes, dict[str, str]]:
-    """What goes over the wire, and the headers that say how. Files are sent as they are: their length counts."""
+    """Returns the body on the wire and its headers. Files aren't compressed, as their length counts."""
     if response.body is None:
         length = {} if response.content is None else {"Content-Length": str(len(response.content))}
         return response.content or b"", length
@@ -163,7 +163,7 @@ def _cut_off(incoming: web.BaseRequest) -> web.Response:
 async def _truncated(
     incoming: web.BaseRequest, status: int, headers: Mapping[str, str], body: bytes
 ) -> web.StreamResponse:
-    """Promises the whole body and sends half of it."""
+    """Sends half of the announced body."""
     response = web.StreamResponse(status=status, headers={**headers, "Content-Length": str(len(body))})
     await response.prepare(incoming)
     await response.write(body[: len(body) // 2])

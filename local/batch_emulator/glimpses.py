@@ -1,7 +1,7 @@
-"""What nodes do, looked at every few seconds for whoever measures them: the simulation's whole part in telemetry.
+"""Samples of nodes' activity every few seconds: the simulation's part in telemetry.
 
-A look costs some microseconds a node; measuring, packing and writing are somebody else's, on another thread. Nothing is
-looked at without somebody who takes it. At most MOST_NODES nodes are looked at at a time, those that came first.
+A sample costs some microseconds per node; metering, packing and writing happen on another thread. Nodes are sampled
+only while a writer takes the samples: the first MOST_NODES nodes at a time.
 """
 
 import re
@@ -18,7 +18,7 @@ from local.batch_emulator.telemetry_written import Written
 
 MOST_NODES = 64
 PERIOD_SECONDS = 5.0
-_MOST = 50_000  # glimpses that wait: more than an hour of MOST_NODES
+_MOST = 50_000  # waiting samples: more than an hour of MOST_NODES
 _UP = frozenset(("waitingforstarttask", "starttaskfailed", "idle", "running", "offline"))
 _LOST = frozenset(("preempted", "unusable"))
 _LENGTH = re.compile(r"\bsleep\s+(\d+(?:\.\d+)?)")
@@ -27,9 +27,9 @@ _OUT_OF_MEMORY = "exit 137"
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A task that runs: its share of the node, and for how many seconds, before the speed shortens them.
+    """A running task: its share of the node, and its seconds so far, before the speed shortens them.
 
-    `fills_up_in` are the seconds after which it will have no memory left; 0 for tasks that don't end that way.
+    It runs out of memory after `fills_up_in` seconds; 0 for tasks that don't end that way.
     """
 
     job: str
@@ -41,7 +41,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
-    """A node at a moment, in ticks by its own clock; `number` counts those of its life from 0."""
+    """A sample of a node at a moment, in ticks by the node's clock; `number` counts from 0 in each life."""
 
     origin: Origin
     number: int
@@ -52,7 +52,7 @@ class Glimpse:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A node's life is over; `is_abrupt` where nobody could tell it so before."""
+    """The end of a node's life; `is_abrupt` if the node got no notice."""
 
     origin: Origin
     is_abrupt: bool
@@ -65,7 +65,10 @@ class _Watched:
 
 
 class Watch:
-    """One account's nodes. `lost` counts glimpses that nobody took in time, `unseen` nodes beyond MOST_NODES now."""
+    """The sampler of one account's nodes.
+
+    `lost` counts samples not taken in time, `unseen` nodes beyond MOST_NODES now.
+    """
 
     def __init__(self, account: Account, stage: Stage) -> None:
         self._account = account
@@ -77,25 +80,25 @@ class Watch:
         self.lost = self.unseen = 0
 
     def begin(self, period: float) -> None:
-        """Looks every so many seconds from now on, whatever the speed, but not in pauses."""
+        """Starts sampling every `period` seconds at any speed, but not in pauses."""
         self._turn += 1
         self._period = period
         self._again(self._turn)
 
     def end(self) -> None:
-        """Nobody takes anything any more."""
+        """Stops sampling."""
         self._turn += 1
         self._watched.clear()
         self._found.clear()
 
     def take(self) -> list[Glimpse | Ending]:
-        """What was seen since it was asked last."""
+        """Returns the samples since the last call."""
         taken = list(self._found)
         self._found.clear()
         return taken
 
     def ends(self, node: Node, state: str) -> None:
-        """To be called when a node's life ends, with the state that follows."""
+        """Records the end of a node's life; called with the state that follows."""
         if watched := self._watched.pop(node.id, None):
             self._keep(Ending(watched.origin, state in _LOST))
 
@@ -132,7 +135,7 @@ class Watch:
 
     @property
     def told(self) -> Json:
-        """As JSON: what was seen and not taken, or not seen, and what its writer says it wrote."""
+        """Lost samples, unsampled nodes, and the writer's totals, as JSON."""
         return {"glimpsesLost": self.lost, "nodesBeyond": self.unseen, **self.written.told}
 
 

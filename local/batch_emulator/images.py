@@ -1,4 +1,4 @@
-"""Marketplace images that the emulated account supports: a few, so that clients have something to choose from."""
+"""Marketplace images of the emulated account: a few, so that clients have a choice."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from local.batch_emulator.paging import Renderers
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """`id` is the place in the list, in the order of publishers, offers and skus."""
+    """An image; `id` is its position in the list, ordered by publisher, offer and sku."""
 
     id: str
     publisher: str
@@ -42,7 +42,7 @@ IMAGES = {image.id: image for image in map(_image, _ROWS.strip().splitlines())}
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A node agent, by its name, with the verified images that it runs on."""
+    """A node agent, by name, with the verified images that it supports."""
 
     id: str
     os_type: str

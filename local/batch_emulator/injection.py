@@ -1,6 +1,6 @@
-"""Faults on demand: which requests fail, how and how often, and how late nodes report.
+"""Injected faults: failing requests, their number and kind, and the delay of nodes' reports.
 
-The names are those of the JSON that `POST /_emulator/faults` takes.
+The names are those in the JSON of `POST /_emulator/faults`.
 """
 
 from collections.abc import Mapping
@@ -36,11 +36,11 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 
 @dataclass(slots=True)
 class Fault:
-    """Hits requests of a method whose path, as a client would write it, fits the glob.
+    """A fault for requests of a method with a path, as a client would write it, that matches the glob.
 
-    `count` is how many it still hits, None for ever. After `delaySeconds` the connection is reset, or the answer is an
-    error of that status, or it is cut in half; with none of these the request goes on. `lateReportSeconds` hits no
-    request: from then on nodes report that much later.
+    `count` is the number of requests left, None for all. After `delaySeconds` the connection is reset, or the answer is
+    an error of that status, or it is cut in half; with none of these the request goes on. `lateReportSeconds` affects
+    no request: from then on nodes report that much later.
     """
 
     method: str = "*"
@@ -59,7 +59,7 @@ class Fault:
 
     @property
     def strikes(self) -> bool:
-        """Whether it does anything to a request."""
+        """Whether the fault affects requests."""
         return bool(self.status or self.delaySeconds or self.reset or self.truncate)
 
     def hits(self, method: str, path: str) -> bool:
@@ -68,7 +68,7 @@ class Fault:
 
 
 def read_fault(body: Mapping[str, Any]) -> Fault:
-    """Raises ValueError, naming what is wrong."""
+    """Returns a fault. Raises ValueError with the invalid name or value."""
     for name, value in body.items():
         _check(name, value)
     fault = Fault(**body)
@@ -100,7 +100,7 @@ class Faults:
         self.all.clear()
 
     def take(self, method: str, path: str) -> Fault | None:
-        """The first that hits, counted down."""
+        """Returns the first fault that matches, and counts it."""
         for fault in self.all:
             if fault.hits(method, path):
                 if fault.count is not None:
@@ -109,7 +109,7 @@ class Faults:
         return None
 
     def late_report_seconds(self) -> float:
-        """How late nodes report now: what was asked for last."""
+        """Returns the present delay of nodes' reports, which the latest fault sets."""
         return next((fault.lateReportSeconds for fault in reversed(self.all) if fault.lateReportSeconds), 0.0)
 
     def described(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The life of a job: active, disabled and enabled again, terminated by a user or by its last task, deleted."""
+"""The life of a job: active, disabled and enabled again, terminated by a user or after its last task, deleted."""
 
 from collections.abc import Callable
 from functools import partial
@@ -28,7 +28,7 @@ class JobLife:
         self._pools = pools
 
     def attach(self, tasks: TaskLife, ended: Callable[[Job], None]) -> None:
-        """`ended` is called with jobs that have completed or are gone."""
+        """Connects task lives; `ended` is called with jobs that have completed or were deleted."""
         self._tasks = tasks
         self._ended = ended
 
@@ -62,13 +62,13 @@ class JobLife:
         return job
 
     def changed(self, job: Job) -> None:
-        """A user changed a job: more of it may run, it may end, its time may be another."""
+        """Handles a user's change of a job: more tasks may run, it may end, its time limit may change."""
         self._limit(job)
         self._tasks.resume(job)
         self.look(job)
 
     def task_completed(self, job: Job, task: Task) -> None:
-        """What a task's end does to its job: that of its manager ends it, exit conditions may."""
+        """Handles a task's end: that of the job manager ends the job, exit conditions may."""
         manager = job.spec.get("jobManagerTask") or {}
         if job.state != "active":
             return
@@ -81,14 +81,14 @@ class JobLife:
             self._stage.agenda.after(0, partial(self._disable_after, job, job.turn))
 
     def look(self, job: Job) -> None:
-        """To be called when a job may have nothing left to do: after its creation, a change, a run's end."""
+        """Checks whether a job is done; called after its creation, a change, or a run's end."""
         if self._is_done(job):
             self._stage.agenda.after(_LOOKING, partial(self._end_if_done, job))
         elif job.state == "disabling" and not job.runs:
             self._stage.between(_PASSING, partial(self._disabled, job, job.turn))
 
     def terminate(self, job: Job, reason: str) -> None:
-        """Runs end; tasks that are active stay so, as documented."""
+        """Terminates a job and its runs; active tasks stay active, as documented."""
         self._turn(job, "terminating")
         job.reason = reason
         for run in list(job.runs):
@@ -159,7 +159,7 @@ class JobLife:
             self._set(job, "disabled")
 
     def _not_started(self, job: Job, turn: int) -> None:
-        """The service completes a job whose own pool can't be made (reference of PoolInformation)."""
+        """Completes a job whose own pool can't be created (reference of PoolInformation)."""
         if job.turn == turn:
             job.ended = self._stage.now
             self._set(job, "completed")
@@ -189,7 +189,7 @@ class JobLife:
 
 
 def manager_task(spec: Json, number: int, now: int) -> Task:
-    """A job manager task as the task that it is, under the id that it names."""
+    """Returns a job manager task as a task, with the id in its specification."""
     name, retries = str(spec["id"]), (spec.get("constraints") or {}).get("maxTaskRetryCount")
     return Task(
         id=name,

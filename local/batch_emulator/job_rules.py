@@ -1,4 +1,4 @@
-"""What a job or a schedule's job specification may say, and which jobs still take requests."""
+"""Rules for jobs and schedules' job specifications, and the job states that accept requests."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ _SIDES = {"jobPreparationTask": "jobpreparation", "jobReleaseTask": "jobrelease"
 
 
 def must_be_open(job: Job) -> None:
-    """Raises RefusedError for jobs that have ended or are about to."""
+    """Raises RefusedError for jobs that have ended or are ending."""
     if job.state in CLOSED:
         raise conflict(*CLOSED[job.state])
 
 
 def check_values(body: bodies.Body) -> None:
-    """Raises RefusedError for a value that a job can't have."""
+    """Raises RefusedError for an invalid value of a job."""
     bodies.choice(body, "onAllTasksComplete", "noaction", _ALL_COMPLETE)
     bodies.choice(body, "onTaskFailure", "noaction", _FAILURE)
     bodies.number(body, "priority", 0, least=-1000, most=1000)
@@ -57,7 +57,7 @@ def check_change(job: Job, body: bodies.Body) -> None:
 
 
 def side_id(job: Job, name: str) -> str:
-    """The id of a job's preparation or release task."""
+    """Returns the id of a job's preparation or release task."""
     return str((job.spec.get(name) or {}).get("id") or _SIDES[name])
 
 

@@ -1,8 +1,8 @@
-"""Keeps the accounts of an emulator in a store while it runs, and fetches them back at its start.
+"""Stores the accounts of a running emulator, and restores them at its start.
 
-Every so often, between two requests, what has changed is written down at one stroke, and a thread stores it while
-requests go on. What a killed emulator loses is what came after: less than a second. Faults, knobs, counters and the
-speed are the run's own and are not kept.
+Every 0.2 seconds, between two requests, all changes are captured in one step, and a thread stores them while requests
+go on. A killed emulator loses only later changes: less than a second. Faults, settings, counters and the speed belong
+to a run and aren't stored.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ class Keeper:
         self._told_of: object = None
 
     def load(self, told: Told) -> None:
-        """Fills the accounts that the emulator serves, which are empty yet; from then on they are kept.
+        """Fills the emulator's accounts, which must be empty; from then on they are stored.
 
-        Accounts that it doesn't serve stay in the store as they are. Raises StoreError.
+        Accounts in the store that it doesn't serve stay unchanged. Raises StoreError.
         """
         emulator = self._emulator
         numbers: dict[str, int] = {}
@@ -52,7 +52,7 @@ class Keeper:
             gc.enable()
 
     async def run(self) -> None:
-        """Until `finish`. Raises StoreError, for what can't be kept any more must not go on unnoticed."""
+        """Stores changes until `finish`. Raises StoreError, as unstored changes must not go unnoticed."""
         while not self._over.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._over.wait(), _SECONDS)
@@ -62,12 +62,12 @@ class Keeper:
         self._over.set()
 
     async def flush(self) -> None:
-        """Stores what has changed until now. Raises StoreError."""
+        """Stores all changes so far. Raises StoreError."""
         if batch := self.take():
             await asyncio.to_thread(self._store.write, batch)
 
     def take(self) -> Batch | None:
-        """What has changed since the last time, if anything has."""
+        """Returns the changes since the last call, if any."""
         emulator = self._emulator
         notes, state = emulator.ledger.take(), emulator.state
         if not notes and state[2:] == self._told_of and self._store.is_tidy:

@@ -1,9 +1,9 @@
-"""The kind of value of each property in a request: a name of the Batch REST API means one kind wherever it stands.
+"""The type of each request property: a name of the Batch REST API has the same type everywhere.
 
-A string that spells a number or a flag is read as one, since the service reads JSON with Microsoft's OData library
+A string that spells a number or a flag is converted, since the service reads JSON with Microsoft's OData library
 (version 3), whose reader converts strings to the type of the property. It converts nothing to a string, and no fraction
-to a whole number. Any other value of a wrong kind is refused. A property that is null counts as absent. Values below
-`settings` of extensions are free.
+to a whole number. Any other value of a wrong type is refused. A null property counts as absent. Values below `settings`
+of extensions are free.
 """
 
 import re
@@ -80,12 +80,12 @@ _KINDS: Mapping[str, tuple[type, type | None]] = dict(_rows())
 
 
 def kind_of(name: str) -> tuple[type, type | None] | None:
-    """The type of a property and that of its items; None where it isn't known or isn't one."""
+    """Returns the type of a property and of its items; None for unknown names and for properties without items."""
     return _KINDS.get(name)
 
 
 def readable(body: dict[str, Any], depth: int = 0) -> dict[str, Any]:
-    """A body without its nulls. Raises RefusedError for a value of a wrong kind, and for one that is too deep."""
+    """Returns a body without its nulls. Raises RefusedError for a value of a wrong type or too much nesting."""
     _check_depth((), depth)
     return {name: _value(name, value, depth) for name, value in body.items() if value is not None}
 
@@ -110,12 +110,12 @@ def _value(name: str, sent: Any, depth: int) -> Any:
 
 
 def _number(text: str) -> int | None:
-    """A number as .NET reads Int32: digits with a sign and blanks around them, None for anything else."""
+    """Returns a number as .NET reads Int32: digits with a sign and surrounding blanks; None for anything else."""
     return int(text) if _SPELLED_NUMBER.fullmatch(text) else None
 
 
 def _flag(text: str) -> bool | None:
-    """A flag as .NET reads Boolean: in any case, with blanks around it, None for anything else."""
+    """Returns a flag as .NET reads Boolean: in any case, with surrounding blanks; None for anything else."""
     return _SPELLED_FLAGS.get(text.strip().lower())
 
 

@@ -1,7 +1,7 @@
-"""Numbers all that accounts hold, and notes what of it has changed, so that keeping costs what changed.
+"""Numbers all entities of accounts and records changes, so that the cost of storing depends on the changes.
 
-An entity is noted with the one it belongs to (a task with its job, a job with its account, an account with ROOT) and by
-its identity: what it is like is read when the notes are taken. Nothing is noted unless somebody keeps it.
+An entity is noted by identity with its owner (a task with its job, a job with its account, an account with ROOT); its
+content is read when the notes are taken. Nothing is noted unless accounts are stored.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ type Happening = Callable[[], None]
 
 
 class Numbered(Protocol):
-    """An entity; no other has its number."""
+    """An entity with a unique number."""
 
     @property
     def number(self) -> int: ...
@@ -28,9 +28,9 @@ ROOT = _Root()
 
 @dataclass(slots=True)
 class Notes:
-    """Changes since the notes before: what is there with its owner, what is gone with its owner, plans by number.
+    """Changes since the previous notes: changed and deleted entities with their owners, and plans by number.
 
-    `wiped` says that nothing of before is there; `happened` are plans that were carried out, or dropped.
+    `wiped`: everything before was deleted. `happened` are plans that were executed or dropped.
     """
 
     wiped: bool = False
@@ -44,7 +44,7 @@ class Notes:
 
 
 class Ledger:
-    """`last` is the last number given."""
+    """The change log; `last` is the last number given."""
 
     def __init__(self) -> None:
         self.last = 0
@@ -52,17 +52,17 @@ class Ledger:
         self._notes = Notes()
 
     def number(self) -> int:
-        """Numbers rise in the order of creation."""
+        """Returns the next number; numbers rise in the order of creation."""
         self.last += 1
         return self.last
 
     def note(self, entity: Numbered, owner: Numbered) -> None:
-        """To be called whenever an entity is new or anything of it has changed, in the same step."""
+        """Notes a new or changed entity; called in the same step as the change."""
         if self.is_kept:
             self._notes.there[entity] = owner
 
     def drop(self, entity: Numbered, owner: Numbered) -> None:
-        """The entity is gone, and all that belongs to it."""
+        """Notes that an entity was deleted, with everything that it owns."""
         if self.is_kept:
             self._notes.there.pop(entity, None)
             self._notes.gone[entity] = owner
@@ -72,12 +72,12 @@ class Ledger:
             self._notes.planned[number] = (due, happening)
 
     def happen(self, number: int, happening: Happening) -> None:
-        """What was planned happens now, in this step."""
+        """Notes that a planned event is executed now, in this step."""
         if self.is_kept and self._notes.planned.pop(number, None) is None:
             self._notes.happened[number] = happening
 
     def wipe(self) -> None:
-        """Nothing is there any more."""
+        """Notes that everything was deleted."""
         self._notes = Notes(wiped=True)
 
     def take(self) -> Notes:

@@ -1,7 +1,7 @@
-"""Which tasks of a job wait for which others.
+"""Dependencies between the tasks of a job.
 
 Source: "Create task dependencies to run tasks that depend on other tasks". Ids and ranges may name tasks that don't
-exist yet. In a range every number counts, leading zeros don't, and the first task of a number decides.
+exist so far. In a range every number counts, leading zeros are ignored, and the first task with a number decides.
 """
 
 from collections import defaultdict
@@ -14,7 +14,7 @@ from local.batch_emulator.entities import Json, Task
 
 @dataclass(slots=True, eq=False)
 class _Range:
-    """`left` counts the numbers that nothing has satisfied yet."""
+    """A range; `left` counts the unsatisfied numbers."""
 
     start: int
     end: int
@@ -23,7 +23,7 @@ class _Range:
 
 
 class Links:
-    """Costs nothing for jobs without dependencies; a completion looks at each distinct open range of its job."""
+    """A job's dependencies; a completion checks each distinct open range of its job, jobs without any cost nothing."""
 
     def __init__(self) -> None:
         self._satisfied: set[str] = set()
@@ -32,7 +32,7 @@ class Links:
         self._ranges: dict[tuple[int, int], _Range] = {}
 
     def hold(self, task: Task) -> None:
-        """Sets what a new task waits for; `task.waits` is 0 where it may run."""
+        """Registers a new task's dependencies; with `task.waits` 0 it may run."""
         wanted: Json = task.spec.get("dependsOn") or {}
         open_ids = {fold(name) for name in wanted.get("taskIds") or ()} - self._satisfied
         for key in open_ids:
@@ -47,7 +47,7 @@ class Links:
         return key in self._satisfied
 
     def satisfy(self, key: str) -> list[Task]:
-        """Tells that a task is done in the sense of those that wait for it; gives those that may run now."""
+        """Records a task as satisfied for its dependents; returns those that may run now."""
         if key in self._satisfied:
             return []
         self._satisfied.add(key)

@@ -1,6 +1,6 @@
-"""Writes the resource logs of all accounts to storage as Azure Monitor does: an append blob an account and hour.
+"""Writes the resource logs of all accounts to storage as Azure Monitor does: one append blob per account and hour.
 
-What can't be written now is written later; the emulator doesn't wait for storage.
+Failed writes are retried later; the emulator doesn't wait for storage.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ from local.batch_emulator.event_log import EventLog, hour_of
 
 CONTAINER = "insights-logs-servicelog"
 _SECONDS = 1.0
-_BLOCK = 5_000  # records in one, some 4 MB of at most 100
+_BLOCK = 5_000  # records per block, some 4 MB of at most 100
 
 
 class LogWriter:
-    """`async with LogWriter(emulator, connection_string) as writer`: from then on there are logs."""
+    """The writer: `async with LogWriter(emulator, connection_string) as writer` starts logging."""
 
     def __init__(self, emulator: Emulator, connection_string: str, container: str = CONTAINER) -> None:
         self._emulator = emulator
@@ -43,17 +43,17 @@ class LogWriter:
 
     async def __aexit__(self, *_: object) -> None:
         self._over.set()
-        if self._running:  # and not cut off, which would lose what it has taken and not written
+        if self._running:  # not cancelled, which would lose taken records
             await self._running
         await self.flush()
         await self._service.close()
 
     def start(self) -> None:
-        """Writes what there is every second, until it is closed."""
+        """Starts writing every second, until closed."""
         self._running = asyncio.create_task(self._run())
 
     async def flush(self) -> None:
-        """Writes what has happened until now, or says once why it can't."""
+        """Writes all events so far, or prints a failure once."""
         for log in self._emulator.logs:
             records = log.take()
             try:
@@ -74,7 +74,7 @@ class LogWriter:
             await self.flush()
 
     async def _write(self, log: EventLog, records: list[Json]) -> int:
-        """Sees to the first records, as many as are of one hour and go into a block; gives how many are written."""
+        """Writes the first records, as many as belong to one hour and fit into a block; returns their number."""
         _, first = next(iter(groupby(records[:_BLOCK], hour_of)))
         block = list(first)
         name = f"resourceId={log.resource}/{hour_of(block[0])}/PT1H.json"
@@ -97,6 +97,6 @@ class LogWriter:
 
 
 def _begun(lines: list[bytes], there: bytes) -> int:
-    """How many of the first lines are there, where an append before this one had written them."""
+    """Returns how many of the first lines an earlier append has already written."""
     pairs = zip(lines, there.splitlines(keepends=True), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

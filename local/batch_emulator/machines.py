@@ -1,7 +1,7 @@
-"""What telemetry shows of a node itself: what it is made of, told from the name of its VM size and never looked up.
+"""The hardware of a node in telemetry, derived from the name of its VM size without any lookup.
 
-Memory is what most sizes of a family have for each core; where a name says nothing the node is a plain one. Old sizes
-(`standard_d3_v2`) are numbered by rank, not by cores, so their nodes come out smaller than real ones.
+Memory per core is that of most sizes in a family; unknown names give a plain node. Old sizes (`standard_d3_v2`) are
+numbered by rank, not by cores, so their nodes are smaller than real ones.
 """
 
 import re
@@ -19,7 +19,7 @@ _LARGE_GPUS = ("a100", "h100", "h200")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Memory in bytes."""
+    """A node's hardware; memory in bytes."""
 
     size: str
     cores: int
@@ -44,14 +44,14 @@ class Origin:
 
 
 def cores(vm_size: str) -> int:
-    """As the name tells: d8s has 8."""
+    """Returns the cores of a VM size by its name: d8s has 8."""
     found = _CORES.search(vm_size.lower())
     return int(found[1]) if found else 1
 
 
 @lru_cache(256)
 def machine_of(vm_size: str) -> Machine:
-    """A node of that size."""
+    """Returns the hardware of a VM size."""
     name = vm_size.lower()
     found = _FAMILY.match(name)
     family, count = found[1] if found else "", max(1, cores(name))

@@ -1,7 +1,7 @@
 """The life of a node: created, started, its start task, idle and running, lost and back, leaving.
 
-Spot nodes are preempted now and then, with seeded exponential lives; their tasks become active again without a requeue
-being counted, since no user asked for it (documented for requeueCount).
+Spot nodes are preempted after seeded, exponentially distributed lives. Their tasks become active again without a
+counted requeue, since no user requested it (documented for requeueCount).
 """
 
 from collections.abc import Callable
@@ -18,11 +18,11 @@ _STARTING = (8.0, 20.0)
 _AWAY = (40.0, 120.0)
 _LEAVING = (2.0, 5.0)
 _RESTARTING = (10.0, 30.0)
-_SHORTEST_TRY = 1.0  # of a start task, which may be tried without end
+_SHORTEST_TRY = 1.0  # of a start task, which may be retried endlessly
 
 
 class NodeLife:
-    """`ready` is called when a node can take tasks, `settled` when one has started or gone.
+    """Node lives; `ready` is called when a node can accept tasks, `settled` when one has started or gone.
 
     `ended` is called when a node's life ends, with the state that follows.
     """
@@ -63,14 +63,14 @@ class NodeLife:
         self._stage.between(_CREATING, partial(self._start, node, node.life))
 
     def remove(self, node: Node, option: str) -> None:
-        """Takes a node out as the deallocation option says: requeue, terminate or taskcompletion."""
+        """Removes a node by the deallocation option: requeue, terminate or taskcompletion."""
         node.leaving = True
         self._note(node)
         self._free(node, option, counted=True)
         self.leave_when_free(node)
 
     def send_away(self, node: Node, state: str, option: str) -> None:
-        """Makes a node rebooting, reimaging or deallocating as soon as the option lets it."""
+        """Moves a node to rebooting, reimaging or deallocating as soon as the option allows."""
         node.away = state
         node.image += state == "reimaging"
         self._note(node)
@@ -108,7 +108,7 @@ class NodeLife:
             self._stage.between(_RESTARTING, partial(self._restart, node, node.life))
 
     def go(self, node: Node) -> None:
-        """A node that was leaving is gone."""
+        """Deletes a leaving node."""
         pool = node.pool
         self._stage.recount(pool)
         if pool.nodes.pop(node.id, None):
@@ -119,7 +119,7 @@ class NodeLife:
             self._settled(pool)
 
     def _free(self, node: Node, option: str, *, counted: bool) -> None:
-        """Ends or requeues what runs on a node; `taskcompletion` and `retaineddata` let it run to its end."""
+        """Ends or requeues a node's runs; `taskcompletion` and `retaineddata` let them finish."""
         node.pool.backlog.place(node, usable=False)
         for run in list(node.runs) if option in ("requeue", "terminate") else ():
             if option == "terminate":
@@ -219,7 +219,7 @@ class NodeLife:
             self._stage.agenda.after(self._stage.chance.expovariate(1 / mean), partial(self._lose, node, life))
 
     def _lose(self, node: Node, life: int) -> None:
-        """A preemption, or a dedicated node that broke."""
+        """Preempts a spot node, or breaks a dedicated one."""
         if node.life != life:
             return
         node.away = ""
@@ -239,6 +239,6 @@ class NodeLife:
 
 
 def _may_retry(run: StartTask, spec: Json) -> bool:
-    """Once more; a maxTaskRetryCount of -1 means without end."""
+    """Returns whether a retry is left; a maxTaskRetryCount of -1 means no limit."""
     most = int(spec.get("maxTaskRetryCount") or 0)
     return most < 0 or run.retries < most

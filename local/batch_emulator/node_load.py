@@ -1,9 +1,8 @@
-"""How busy a node is with what it does: pure, and the same whenever the same is done under the same seed.
+"""The load of a node's activity: pure, and reproducible for a seed.
 
-Each job has a character (how much of its cores its tasks use, what memory, disk and network they want), each task its
-own measure of it. Tasks fetch their input first, fill their memory within half a minute, and write all along; one that
-is going to be killed for its memory fills its node's. A start task downloads and unpacks; an idle node does next to
-nothing.
+Each job has a character (how its tasks use cores, memory, disk and network), which each task varies. Tasks fetch their
+input first, fill their memory within half a minute, and write all the time; one that will be killed for its memory
+fills its node's. A start task downloads and unpacks; an idle node has almost no load.
 """
 
 import random
@@ -21,7 +20,7 @@ _BASE = 0.04  # of the memory
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Busy cores in cores, memory in use in bytes, rates in bytes a second, GPUs as the busy part of all of them."""
+    """Busy cores, memory in use in bytes, rates in bytes per second, and the busy fraction of all GPUs."""
 
     user: float
     system: float
@@ -38,7 +37,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class _Character:
-    """`cpu` and `gpu` are parts of the task's share, `memory` too; the others MiB a second."""
+    """A task's character: `cpu`, `memory` and `gpu` are fractions of its share; the others MiB per second."""
 
     cpu: float
     memory: float
@@ -50,7 +49,7 @@ class _Character:
 
 
 def load_of(glimpse: Glimpse, seed: str) -> Load:
-    """What a glimpse shows, with the unrest that measured values have."""
+    """Returns the load of a sample, with the noise of measured values."""
     machine, origin = glimpse.origin.machine, glimpse.origin
     chance = random.Random(f"{seed}/{origin.node}/{origin.life}/{glimpse.number}")
     parts = [_part(work, seed, machine.cores, machine.memory) for work in glimpse.work]
@@ -97,7 +96,7 @@ def _part(work: Work, seed: str, cores: int, memory: int) -> Load:
 
 
 def _together(parts: list[Load], chance: random.Random, cores: int, memory: int) -> Load:
-    """All of it at once, within what the node has."""
+    """Returns the total load, within the node's limits."""
 
     def total(name: str, unrest: float) -> float:
         values: list[float] = [getattr(part, name) for part in parts]

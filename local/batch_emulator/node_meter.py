@@ -1,8 +1,8 @@
-"""What an agent on a node would read off it: Telegraf's measurements, with counters that grow from the node's start.
+"""An agent's measurements of a node: Telegraf's records, with counters that grow from the node's start.
 
-The set is that of a TES node: cpu, mem, diskio and net each time, an agent's own sums of three times beside them, disk,
-swap, system and processes each minute, and nvidia_smi where the size has GPUs. Cores are told singly up to eight, so
-that a large node doesn't write more than a small one.
+The set is that of a TES node: cpu, mem, diskio and net in each sample; aggregates of three samples; disk, swap, system
+and processes each minute; and nvidia_smi for sizes with GPUs. Single cores are reported up to eight, so that a large
+node doesn't write more than a small one.
 """
 
 from collections.abc import Iterator
@@ -13,17 +13,17 @@ from local.batch_emulator.machines import GIB
 from local.batch_emulator.node_load import MIB, Load, load_of
 
 _MOST_CORES = 8
-_SUMMED, _SELDOM = 3, 12  # glimpses
-_DISKS = {"sda": 0.15, "sdb": 0.85}  # the system's, and the one that tasks work on
+_SUMMED, _SELDOM = 3, 12  # samples
+_DISKS = {"sda": 0.15, "sdb": 0.85}  # the system's disk, and the tasks' working disk
 _BLOCK, _PACKET = 65_536, 1_200
-_POWERFUL = 0.7  # of a GPU: beyond it power is limited, the more so the busier it is
+_POWERFUL = 0.7  # of a GPU: above it power is limited, increasingly
 _DISK_SIZE = {"/": 30 * GIB, "/mnt": 150 * GIB}
 _SUMMED_UP = {"cpu": ("usage_user", "usage_system", "usage_idle"), "mem": ("used", "used_percent")}
 type Reading = tuple[str, dict[str, str], dict[str, int | float]]
 
 
 class Meter:
-    """Of one life of a node. `period` is how many seconds lie between glimpses; a glimpse must not come twice."""
+    """The meter of one life of a node, with samples every `period` seconds; each sample may be read only once."""
 
     def __init__(self, seed: str, period: float) -> None:
         self._seed = seed
@@ -33,7 +33,7 @@ class Meter:
         self._recent: dict[str, list[float]] = {}
 
     def read(self, glimpse: Glimpse) -> list[Json]:
-        """Its records, stamped with its time in milliseconds."""
+        """Returns the records of a sample, stamped with its time in milliseconds."""
         load, time = load_of(glimpse, self._seed), glimpse.time // 10_000
         self._grow(load, glimpse.origin.machine.cores)
         readings = list(self._often(glimpse, load))
@@ -116,7 +116,7 @@ class Meter:
 
 
 def _usage(user: float, system: float, waiting: float, cores: int) -> dict[str, int | float]:
-    """Percentages that make a hundred together."""
+    """Returns percentages that sum to a hundred."""
     told = {
         name: _rounded(100 * busy / cores) for name, busy in (("user", user), ("system", system), ("iowait", waiting))
     }
@@ -125,7 +125,7 @@ def _usage(user: float, system: float, waiting: float, cores: int) -> dict[str, 
 
 
 def _spread(load: Load, cores: int) -> Iterator[tuple[float, float, float]]:
-    """The busy cores first, each as busy as it can be: tasks keep to theirs."""
+    """Yields the load per core, busy cores first: tasks stay on their cores."""
     left = busy = load.user + load.system + load.waiting
     for _ in range(cores):
         part = min(1.0, left) / busy
@@ -142,7 +142,7 @@ def _memory(load: Load, total: int) -> dict[str, int | float]:
 
 
 def _gpu(number: int, glimpse: Glimpse, busy: float, capped: float) -> Reading:
-    """`capped` is for how many seconds the limit of its power held it back."""
+    """Returns a GPU's record; its power limit was active for `capped` seconds."""
     machine = glimpse.origin.machine
     total = machine.gpu_memory // MIB
     used = int(total * (0.01 + 0.7 * busy))

@@ -1,6 +1,6 @@
-"""Reads `$filter` as Batch documents it: comparisons, startswith, `and`, `or`, parentheses; nothing else.
+"""Parses `$filter` as Batch documents it: comparisons, startswith, `and`, `or`, parentheses; nothing else.
 
-The result is a tree; what its names mean is up to `filters`.
+The result is a tree; `filters` interprets its names.
 """
 
 import re
@@ -20,12 +20,12 @@ _MOST_DIGITS = 10
 
 
 class FilterError(Exception):
-    """What is wrong with a filter, in words."""
+    """The reason why a filter is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`kind` is that of the literal: String, DateTime (ticks), Int or Boolean."""
+    """A comparison; `kind` is that of the literal: String, DateTime (ticks), Int or Boolean."""
 
     name: str
     operator: str
@@ -53,7 +53,7 @@ type Node = Comparison | StartsWith | Both | Either
 
 
 def parse(text: str) -> Node:
-    """Raises FilterError."""
+    """Parses a filter. Raises FilterError."""
     return _Parser(text).whole()
 
 

@@ -1,8 +1,8 @@
 """The names of older api-versions, in requests and answers.
 
-Sources: the models of azure-batch 4.1.3 to 14.2.0, one release for each api-version. Names are told from each other by
-themselves alone, since a name of the Batch REST API means one thing wherever it stands; the few that don't are left as
-they are (`osDisk`, and `networkConfiguration` of jobs).
+Sources: the models of azure-batch 4.1.3 to 14.2.0, one release per api-version. Names are translated regardless of
+their position, since a name of the Batch REST API means the same everywhere. The few exceptions stay unchanged
+(`osDisk`, and `networkConfiguration` of jobs).
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _FREE = frozenset({"protectedSettings", "resourceTags", "settings"})
 
 
 def from_version(body: Any, version: str) -> Any:
-    """A request's body under the names of today. Raises RefusedError for a name that its version doesn't have."""
+    """Returns a request's body with current names. Raises RefusedError for a name unknown to its version."""
     if version >= _LAST:
         return body
     today = {older: name for name, (older, until) in _RENAMED.items() if version < until}
@@ -47,7 +47,7 @@ def from_version(body: Any, version: str) -> Any:
 
 
 def in_version(body: Any, version: str) -> Any:
-    """An answer's body under the names of a version, without what came later."""
+    """Returns an answer's body with the names of a version, without later ones."""
     if version >= _LAST:
         return body
     then = {name: older for name, (older, until) in _RENAMED.items() if version < until}
@@ -55,7 +55,7 @@ def in_version(body: Any, version: str) -> Any:
 
 
 def select_in_version(names: str, version: str) -> str:
-    """The properties of `$select` under the names of today."""
+    """Returns the properties of `$select` with current names."""
     today = {older: name for name, (older, until) in _RENAMED.items() if version < until}
     return ",".join(today.get(name.strip(), name) for name in names.split(","))
 

@@ -1,7 +1,7 @@
-"""What an agent tells of its node once, when it begins: environment, metadata, processor, disks, its own configuration.
+"""An agent's startup records about its node: environment, metadata, processor, disks, and its own configuration.
 
-Real environments hold secrets, so these do: made up from the seed, in the shapes that real ones have, so that whoever
-reads the blobs can show that they keep none.
+Real environments contain secrets, so these do as well: generated from the seed in realistic formats. So readers of the
+blobs can prove that they store none.
 """
 
 import base64
@@ -21,7 +21,7 @@ _CONFIGURATION = (
 
 
 def once_batch(account: str, glimpse: Glimpse, seed: str, path: str) -> list[Json]:
-    """The records; `path` is the folder of the blob that they go to."""
+    """Returns the records; `path` is the folder of their blob."""
     time, origin = glimpse.time // 10_000, glimpse.origin
     found = [*_environment(account, origin, seed, path), *_metadata(account, origin), *_hardware(glimpse)]
     return [
@@ -30,7 +30,7 @@ def once_batch(account: str, glimpse: Glimpse, seed: str, path: str) -> list[Jso
 
 
 def secrets_of(node: str, seed: str) -> dict[str, str]:
-    """The variables of a node's environment that nobody must see."""
+    """Returns the secret variables of a node's environment."""
 
     def made(name: str) -> str:
         digest = hashlib.sha512(f"{seed}/{node}/{name}".encode()).digest()
@@ -104,5 +104,5 @@ def _hardware(glimpse: Glimpse) -> Iterator[tuple[str, Json, Json]]:
 
 
 def _nanoseconds(moment: int) -> str:
-    """Nine digits of a second, of which seven are told."""
+    """Returns a stamp with nine digits of a second, of which seven are real."""
     return f"{full_stamp(moment)[:-1]}00Z"

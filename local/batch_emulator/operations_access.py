@@ -1,4 +1,4 @@
-"""Users of nodes and how to log in: kept as names, since there is nothing behind them to log in to."""
+"""Users of nodes and login settings: only names are stored, since no real node exists."""
 
 from local.batch_emulator import bodies
 from local.batch_emulator.entities import Node

@@ -1,4 +1,4 @@
-"""Lists of an account as a whole: images, applications (there are none), usage of pools."""
+"""Account-wide lists: images, applications (always empty), pool usage."""
 
 from local.batch_emulator.collation import comparison_key
 from local.batch_emulator.errors import bad_query, missing
@@ -22,7 +22,7 @@ def list_supported_images(request: Request) -> Response:
 
 
 def list_node_agent_skus(request: Request) -> Response:
-    """Node agents with the images that they run on: of versions that don't list images."""
+    """Lists node agents with their images, in versions that don't list images."""
     if has_supported_images(request.version):
         raise missing("Resource")
     found = compile_filter(request.query.get("$filter"), AGENT_ROWS, comparison_key(request.knobs))
@@ -30,7 +30,7 @@ def list_node_agent_skus(request: Request) -> Response:
 
 
 def list_applications(request: Request) -> Response:
-    """Always empty: packages are uploaded through Azure Resource Manager, which is not emulated."""
+    """Returns an empty list: packages are uploaded through Azure Resource Manager, which is not emulated."""
     return page(request, "applications", iter(()), EVERYTHING.matches, {})
 
 
@@ -39,7 +39,7 @@ def get_application(_: Request) -> Response:
 
 
 def list_pool_usage_metrics(request: Request) -> Response:
-    """Without times, the last interval that is over (documented)."""
+    """Lists pool usage; without times, of the last complete interval (documented)."""
     found = compile_filter(request.query.get("$filter"), POOL_USAGE, comparison_key(request.knobs))
     last = request.now // INTERVAL * INTERVAL
     start, end = _time(request, "starttime", last - INTERVAL), _time(request, "endtime", last)

@@ -1,6 +1,6 @@
-"""What a node's agent does for users: virtual machine extensions, and uploads of its own logs.
+"""Operations of a node's agent: virtual machine extensions, and uploads of its logs.
 
-Nothing is uploaded anywhere: the answer is the service's, and the container that it names stays as it is.
+Nothing is uploaded: the answer is the service's, and its container stays unchanged.
 """
 
 import uuid
@@ -46,7 +46,7 @@ _RENDERERS: Renderers = {
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """`id` keeps the order of lists: the pool's as they were sent, then the service's own."""
+    """An extension; `id` keeps the order of lists: the pool's as sent, then the service's own."""
 
     id: str
     spec: Json
@@ -82,7 +82,7 @@ def upload_node_logs(request: Request) -> Response:
 
 
 def _files(node: Node, start: int, end: int) -> int:
-    """How many log files have messages of that time: some for every hour since the node has started."""
+    """Returns the number of log files for a time: some per hour since the node's start."""
     since = max(start, node.booted or 0)
     return _LOGS_AN_HOUR * (end // _HOUR - since // _HOUR + 1) if since <= end else 0
 
@@ -94,7 +94,7 @@ def _node(request: Request) -> Node:
 
 
 def _extensions(node: Node) -> Mapping[str, Extension]:
-    """What protects settings is never shown (documented)."""
+    """Returns a node's extensions, without protected settings (documented)."""
     sent = (node.pool.spec.get("virtualMachineConfiguration") or {}).get("extensions") or []
     shown = [{name: value for name, value in each.items() if name != "protectedSettings"} for each in sent]
     shown.append(_OWN_ON_WINDOWS if is_windows(node.pool) else _OWN)

@@ -71,7 +71,7 @@ def _node(request: Request) -> Node:
 
 
 def _of_task(request: Request) -> tuple[Node, Files]:
-    """A task's node and its files there. Raises RefusedError where they are out of reach, or gone."""
+    """Returns a task's node and its files there. Raises RefusedError if they are unreachable or deleted."""
     job, task = request.task()
     pool = request.account.pools.get(fold(task.pool_id or ""))
     node = pool.nodes.get(task.node_id or "") if pool else None
@@ -84,7 +84,7 @@ def _of_task(request: Request) -> tuple[Node, Files]:
 
 
 def _is_cleaned_up(request: Request, task: Task) -> bool:
-    """Whether the retention time is over, seven days where the task doesn't say."""
+    """Returns whether the retention time has passed, seven days by default."""
     kept = (task.spec.get("constraints") or {}).get("retentionTime")
     seconds = (seconds_of(kept) if kept else _WEEK) / request.simulation.stage.agenda.speed
     return task.ended is not None and request.now > task.ended + ticks(seconds)
@@ -146,7 +146,7 @@ def _headers(request: Request, pool: Pool, file: File) -> dict[str, str]:
 
 
 def _deleted(request: Request, node: Node, path: str, files: Files) -> Response:
-    """Directories with something in them take `recursive` (documented)."""
+    """Deletes a file; non-empty directories need `recursive` (documented)."""
     file = _found(request, files)
     if not _is_recursive(request) and any(name.startswith(f"{file.name}/") for name in files):
         raise _io_error("The directory is not empty.")

@@ -1,4 +1,4 @@
-"""Operations on jobs. A job may name a pool that doesn't exist: its tasks then stay active (documented)."""
+"""Operations on jobs. A job may name a missing pool: its tasks then stay active (documented)."""
 
 from local.batch_emulator import bodies
 from local.batch_emulator.collation import comparison_key, fold
@@ -49,7 +49,7 @@ def update_job(request: Request) -> Response:
 
 
 def replace_job(request: Request) -> Response:
-    """What is left out gets its default (documented), but what can't be changed stays."""
+    """Replaces a job; omitted properties get their defaults (documented), but immutable ones stay."""
     job, body = request.job(), request.body
     request.check(job.modified)
     must_be_open(job)

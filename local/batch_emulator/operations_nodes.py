@@ -1,7 +1,7 @@
-"""Operations on nodes: looking at them, restarting them, keeping tasks off them.
+"""Operations on nodes: reading, restarting, disabling scheduling.
 
-State rules follow the reference of each operation and the error codes of "Batch status and error codes". That node
-counts come ten pools at a time is from the service's REST specification (Account_ListPoolNodeCounts).
+State rules follow the reference of each operation and the error codes of "Batch status and error codes". The ten pools
+per page of node counts are from the service's REST specification (Account_ListPoolNodeCounts).
 """
 
 from local.batch_emulator import bodies
@@ -16,7 +16,7 @@ from local.batch_emulator.wire_pools import node_count_renderers, node_renderers
 
 _OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
 _SHORT_OPTIONS = _OPTIONS[:3]
-_MOST_COUNTS = 10  # pools on a page of node counts
+_MOST_COUNTS = 10  # pools per page of node counts
 _BUSY = {
     "creating": "NodeBeingCreated",
     "starting": "NodeBeingStarted",
@@ -28,7 +28,7 @@ _RESTARTABLE = (*LIVE, "offline", "starttaskfailed")
 
 
 def must_answer(node: Node) -> None:
-    """Raises RefusedError for a node that can't be reached now."""
+    """Raises RefusedError for a node that is unreachable now."""
     if node.state not in (*_RESTARTABLE, "waitingforstarttask"):
         raise _invalid(node)
 

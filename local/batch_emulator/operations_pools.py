@@ -85,7 +85,7 @@ def pool_exists(request: Request) -> Response:
 
 
 def update_pool(request: Request) -> Response:
-    """Properties that shape nodes can change while there are none only (documented)."""
+    """Changes a pool; properties that shape nodes can change only while it has none (documented)."""
     pool, body = open_pool(request), request.body
     bodies.pool_patch(request.version).check(body)
     check_pool_values(body)
@@ -96,7 +96,7 @@ def update_pool(request: Request) -> Response:
 
 
 def replace_pool_properties(request: Request) -> Response:
-    """What is left out is removed (documented)."""
+    """Replaces a pool's properties; omitted ones are removed (documented)."""
     pool, body = open_pool(request), request.body
     bodies.pool_properties(request.version).check(body)
     check_pool_values(body)
@@ -134,7 +134,7 @@ def remove_nodes(request: Request) -> Response:
 
 
 def open_pool(request: Request) -> Pool:
-    """The pool that a change is for. Raises RefusedError where there is none, or soon won't be."""
+    """Returns the pool to change. Raises RefusedError if it is missing or being deleted."""
     pool = request.pool()
     request.check(pool.modified)
     if pool.state == "deleting":

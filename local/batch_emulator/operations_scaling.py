@@ -17,7 +17,7 @@ _LEAST_APART = 30 * SECOND
 
 
 def enable_pool_auto_scale(request: Request) -> Response:
-    """What is left out stays as it is, where autoscaling is enabled already (documented)."""
+    """Enables autoscaling; if it is already enabled, omitted values stay (documented)."""
     pool = open_pool(request)
     sent = request.body
     _ENABLE.check(sent)
@@ -42,7 +42,7 @@ def disable_pool_auto_scale(request: Request) -> Response:
 
 
 def evaluate_pool_auto_scale(request: Request) -> Response:
-    """The outcome is not applied to the pool; autoscaling must be enabled on it (documented)."""
+    """Evaluates a formula without applying it; autoscaling must be enabled on the pool (documented)."""
     pool = open_pool(request)
     _EVALUATE.check(request.body)
     check_scaling(request.body)

@@ -61,7 +61,7 @@ def list_jobs_from_schedule(request: Request) -> Response:
 
 
 def update_job_schedule(request: Request) -> Response:
-    """Changes what jobs to come are like (documented: those that exist stay as they are)."""
+    """Changes the specification of future jobs (documented: existing ones stay unchanged)."""
     schedule, body = _open(request), request.body
     bodies.SCHEDULE_PATCH.check(body)
     _check_values(body)
@@ -109,7 +109,7 @@ def delete_job_schedule(request: Request) -> Response:
 
 
 def _schedule(request: Request) -> Schedule:
-    """The schedule that the request names, if its conditions hold. Raises RefusedError."""
+    """Returns the requested schedule if the conditional headers hold. Raises RefusedError."""
     schedule = found(request.account.schedules.get(fold(request.ids["jobScheduleId"])), "JobSchedule")
     request.check(schedule.modified)
     return schedule

@@ -57,7 +57,7 @@ def get_task(request: Request) -> Response:
 
 
 def replace_task(request: Request) -> Response:
-    """Constraints that are left out get their defaults (documented)."""
+    """Replaces a task's constraints; omitted ones get their defaults (documented)."""
     job, task = request.task()
     request.check(task.modified)
     bodies.TASK_PUT.check(request.body)
@@ -71,7 +71,7 @@ def replace_task(request: Request) -> Response:
 
 
 def list_subtasks(request: Request) -> Response:
-    """Always empty, since multi-instance tasks are refused when they are added."""
+    """Returns an empty list, since multi-instance tasks are refused when added."""
     request.task()
     return Response(200, {"odata.metadata": f"{request.url}/$metadata#subtasks", "value": []})
 

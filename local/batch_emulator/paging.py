@@ -1,6 +1,6 @@
-"""Lists: `maxresults`, `$select`, and next links that go on after an id, whatever changes meanwhile.
+"""Lists: `maxresults`, `$select`, and next links that continue after an id, despite changes in between.
 
-A page may be short or empty and still have a next link, as the service's pages may; knobs say how often.
+A page may be short or empty and still have a next link, as in the service; settings control how often.
 """
 
 import base64
@@ -29,7 +29,7 @@ _MOST_DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a list goes on: after an id (None: at its start), in the order it began in, after so many pages."""
+    """A position in a list: after an id (None: at its start), in the list's initial order, after a number of pages."""
 
     order: str
     after: str | None = None
@@ -44,7 +44,7 @@ class Place:
 
 
 def place_of(request: Request) -> Place:
-    """Raises RefusedError."""
+    """Returns the position that a request asks for. Raises RefusedError."""
     token = request.query.get("$skiptoken")
     if token is None:
         return Place(order_name(request.knobs))
@@ -66,7 +66,7 @@ def page(
     *,
     most: int = _MOST,
 ) -> Response:
-    """One page, `most` long, of what `entities`, in list order from the request's place on, holds and matches."""
+    """Returns one page, `most` long, of the matching `entities`, which are in list order from the position on."""
     place, size = place_of(request), min(page_size(request, most), request.knobs.pageSize)
     number, chosen = place.pages + 1, selected(request, renderers)
     every = request.knobs.emptyPageEvery
@@ -85,7 +85,7 @@ def page(
 
 
 def in_order(request: Request, entities: Mapping[str, Any]) -> Iterator[Any]:
-    """Small collections in list order, from the request's place on. Large ones keep their own order."""
+    """Returns small collections in list order, from the position on. Large ones keep their own order."""
     place = place_of(request)
     key, after = place.key, place.after
     ordered = sorted(entities.values(), key=lambda entity: key(entity.id))
@@ -93,7 +93,7 @@ def in_order(request: Request, entities: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def first_in_order(request: Request, entities: Iterable[Any], matches: Predicate) -> Iterator[Any]:
-    """As many as a page can need of a large collection that has no order and isn't kept."""
+    """Returns as many entities as a page needs from a large, unordered, computed collection."""
     place = place_of(request)
     key, after = place.key, place.after
     behind = (each for each in entities if matches(each) and (after is None or key(each.id) > key(after)))
@@ -101,7 +101,7 @@ def first_in_order(request: Request, entities: Iterable[Any], matches: Predicate
 
 
 def page_size(request: Request, most: int = _MOST) -> int:
-    """What a client asks for, `most` where it doesn't say. Raises RefusedError."""
+    """Returns the requested page size, `most` by default. Raises RefusedError."""
     text = request.query.get("maxresults", str(most))
     if not (text.isascii() and text.lstrip("-").isdecimal()):
         raise bad_query("maxresults", text, "it is not a number")
@@ -111,7 +111,7 @@ def page_size(request: Request, most: int = _MOST) -> int:
 
 
 def selected(request: Request, renderers: Renderers) -> Renderers:
-    """The properties that `$select` leaves. Raises RefusedError.
+    """Returns the properties that `$select` names. Raises RefusedError.
 
     `$expand=stats` adds nothing: statistics are rolled up now and then, and may be absent (documented).
     """

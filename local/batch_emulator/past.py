@@ -1,4 +1,4 @@
-"""What was so a while ago, for counts that lag behind what they count."""
+"""Past values, for counts that lag behind the entities they count."""
 
 from collections import deque
 from collections.abc import Callable
@@ -9,13 +9,13 @@ _GRAIN = SECOND // 20
 
 
 class Past[T]:
-    """Times and lags are in ticks. Without a lag nothing of the past is kept."""
+    """Past values; times and lags are in ticks. Without a lag nothing is stored."""
 
     def __init__(self) -> None:
         self._kept: deque[tuple[int, T]] = deque()
 
     def keep(self, present: Callable[[], T], *, now: int, lag: int) -> None:
-        """To be called before what is `present` changes; it is asked for where it is to be kept, and mustn't change."""
+        """Stores the value before a change; `present` is called only if needed, and its result must not change."""
         if not lag:
             self._kept.clear()
             return
@@ -25,7 +25,7 @@ class Past[T]:
             self._kept.append((now, present()))
 
     def seen(self, present: Callable[[], T], *, now: int, lag: int) -> T:
-        """What was so `lag` ago."""
+        """Returns the value from `lag` ago."""
         for until, kept in self._kept if lag else ():
             if until > now - lag:
                 return kept

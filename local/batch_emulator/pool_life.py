@@ -33,7 +33,7 @@ class PoolLife:
         self._begin_scaling = begin_scaling
 
     def create(self, name: str, spec: Json) -> Pool:
-        """Creates a pool; jobs that named it before can run now. One without nodes to get is steady at once."""
+        """Creates a pool; jobs that already name it can run now. Without target nodes it is steady immediately."""
         now = self._stage.now
         pool = Pool(
             id=name,
@@ -62,23 +62,23 @@ class PoolLife:
         return pool
 
     def quota_is_reached(self) -> bool:
-        """Whether the account may have no more pools."""
+        """Returns whether the account may have no more pools."""
         quota = self._stage.knobs.poolQuota
         return bool(quota) and len(self._account.pools) >= quota
 
     def resize(self, pool: Pool, option: str) -> None:
-        """Brings the pool to the targets in its specification, after a while."""
+        """Moves the pool to the targets in its specification, after a while."""
         self._set_allocation(pool, "resizing")
         self._plan(pool, option)
 
     def stop(self, pool: Pool) -> None:
-        """Ends a resize where it stands; what was not reached is told as resize errors."""
+        """Stops a resize; a missed target becomes a resize error."""
         pool.resizes += 1
         self._set_allocation(pool, "stopping")
         self._stage.between(_ALLOCATING, partial(self._stopped, pool, pool.resizes))
 
     def take_out(self, pool: Pool, nodes: Sequence[Node], option: str) -> None:
-        """Removes certain nodes, and lowers the targets by them."""
+        """Removes certain nodes, and lowers the targets by their number."""
         for node in nodes:
             name = TARGETS[node.dedicated]
             pool.spec[name] = max(0, int(pool.spec.get(name) or 0) - 1)
@@ -97,7 +97,7 @@ class PoolLife:
         self._stage.between(_GOING, partial(self._gone, pool))
 
     def settle(self, pool: Pool) -> None:
-        """Steady once all nodes have started or gone."""
+        """Makes a pool steady once all nodes have started or gone."""
         if pool.allocation == "resizing" and self._is_settled(pool):
             since = pool.allocation_changed
             self._set_allocation(pool, "steady")
@@ -127,7 +127,7 @@ class PoolLife:
         self.settle(pool)
 
     def _quota_left(self) -> int:
-        """How many more dedicated nodes the account may have; the service counts cores."""
+        """Returns how many more dedicated nodes the account may have; the service counts cores."""
         quota = self._stage.knobs.dedicatedNodeQuota
         if not quota:
             return MOST_NODES

@@ -1,4 +1,4 @@
-"""What a pool, or the specification of a job's own pool, may say."""
+"""Rules for the values of pools and of specifications of jobs' own pools."""
 
 from local.batch_emulator import bodies
 from local.batch_emulator.errors import RefusedError, absent_property, bad_property, undone
@@ -14,7 +14,7 @@ _LONGEST_FORMULA = 8192
 
 
 def check_pool_values(body: bodies.Body) -> None:
-    """Raises RefusedError for a value that a pool can't have."""
+    """Raises RefusedError for an invalid value of a pool."""
     if "vmSize" in body and not isinstance(body["vmSize"], str):
         raise bad_property("vmSize", body["vmSize"], "It is a string.")
     for name in TARGETS.values():
@@ -39,7 +39,7 @@ def check_pool_values(body: bodies.Body) -> None:
 
 
 def check_scaling(body: bodies.Body) -> None:
-    """Raises RefusedError for a formula that can't be read or isn't emulated, and for a wrong interval."""
+    """Raises RefusedError for a formula that is invalid or isn't emulated, and for a wrong interval."""
     bodies.duration(body, "autoScaleEvaluationInterval", least=_LEAST_INTERVAL, most=_MOST_INTERVAL)
     formula = body.get("autoScaleFormula")
     if formula is None:
@@ -59,7 +59,7 @@ def check_scaling(body: bodies.Body) -> None:
 
 
 def _check_auto_scale(body: bodies.Body) -> None:
-    """A formula and an interval go with autoscaling, targets without it (documented)."""
+    """Checks that formula and interval come with autoscaling, targets without it (documented)."""
     is_enabled = body.get("enableAutoScale")
     if not isinstance(is_enabled, bool | None):
         raise bad_property("enableAutoScale", is_enabled, "It is true or false.")
@@ -74,7 +74,7 @@ def _check_auto_scale(body: bodies.Body) -> None:
 
 
 def check_without_entra(body: bodies.Body) -> None:
-    """Raises RefusedError for what takes Microsoft Entra authentication: own networks and own images (documented)."""
+    """Raises RefusedError for own networks and images, which need Microsoft Entra authentication (documented)."""
     subnet = nested(body, "networkConfiguration").get("subnetId")
     image = nested(nested(body, "virtualMachineConfiguration"), "imageReference").get("virtualMachineImageId")
     for name, value in (("subnetId", subnet), ("virtualMachineImageId", image)):

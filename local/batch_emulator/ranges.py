@@ -1,6 +1,6 @@
-"""Parts of files: what the headers `ocp-range` and `Range` ask for.
+"""Parts of files, requested by the headers `ocp-range` and `Range`.
 
-`ocp-range` is answered with 200, since the official clients take any other status for an error; `Range` with 206.
+`ocp-range` is answered with 200, since the official clients treat any other status as an error; `Range` with 206.
 """
 
 import re
@@ -14,7 +14,7 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The bytes from `start` up to, without, `end`, and the status that says so."""
+    """The bytes from `start` (inclusive) to `end` (exclusive), and the status of the answer."""
 
     start: int
     end: int
@@ -25,7 +25,7 @@ class Part:
 
 
 def asked_part(headers: Mapping[str, str], size: int) -> Part | None:
-    """What part of so many bytes is asked for, None for all. Raises RefusedError: 400 or 416."""
+    """Returns the requested part of `size` bytes, None for all. Raises RefusedError: 400 or 416."""
     name = next((each for each in ("ocp-range", "range") if headers.get(each)), None)
     if name is None:
         return None

@@ -1,4 +1,4 @@
-"""A request as operations see it, and what they answer: no web framework in sight."""
+"""Requests and responses of operations, independent of the web framework."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _READS = ("GET", "HEAD")
 
 @dataclass(frozen=True)
 class Request:
-    """Names of `query` and `headers` are in lower case; `url` is the service's address as the client wrote it."""
+    """A request; names in `query` and `headers` are lower case, `url` is the service's address in the request."""
 
     method: str
     url: str
@@ -51,7 +51,7 @@ class Request:
 
     @cached_property
     def body(self) -> Json:
-        """The JSON object that was sent, under the names of today and without nulls. Raises RefusedError."""
+        """The JSON object of the body, with current names and without nulls. Raises RefusedError."""
         try:
             body = orjson.loads(self.raw or b"{}")
         except orjson.JSONDecodeError as error:
@@ -74,17 +74,17 @@ class Request:
         return found(self.pool().nodes.get(fold(self.ids["nodeId"])), "Node")
 
     def note(self, entity: Numbered, owner: Numbered) -> None:
-        """To be called when the operation itself has changed an entity."""
+        """Notes an entity that the operation itself has changed."""
         self.simulation.stage.note(entity, owner)
 
     def check(self, modified: int) -> None:
-        """Honours conditional headers. Raises RefusedError."""
+        """Checks the conditional headers. Raises RefusedError."""
         check_conditions(self.headers, modified, reads=self.method in _READS)
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """`items` is how many entities it carries, for the counters; `content` is a file's, in place of a body."""
+    """A response; `items` counts its entities, for the counters; `content` is a file's, instead of a body."""
 
     status: int
     body: Json | None = None
@@ -94,39 +94,39 @@ class Response:
 
 
 def one(request: Request, kind: str, body: Json, modified: int | None = None) -> Response:
-    """An answer with one entity; those that have an ETag show it in the headers too."""
+    """Returns an answer with one entity; an ETag is also in the headers."""
     payload = {"odata.metadata": f"{request.url}/$metadata#{kind}/@Element", **body}
     return Response(200, payload, marks(modified) if modified is not None else {}, items=1)
 
 
 def written(request: Request, status: int, path: str, modified: int) -> Response:
-    """An accepted write."""
+    """Returns the answer to an accepted write."""
     where = f"{request.url}/{path}"
     created = {"Location": where} if status == 201 else {}  # noqa: PLR2004 - Created
     return Response(status, None, {**marks(modified), "DataServiceId": where, **created})
 
 
 def checked_id(value: object) -> str:
-    """Raises RefusedError unless it is what clients may choose as an id."""
+    """Returns a valid id. Raises RefusedError for any other value."""
     if not isinstance(value, str) or not _ID.fullmatch(value):
         raise bad_property("id", value, "An id has 1 to 64 letters, digits, hyphens and underscores.")
     return value
 
 
 def marks(modified: int) -> dict[str, str]:
-    """The headers of what has an ETag."""
+    """Returns the headers of an entity with an ETag."""
     return {"ETag": etag(modified), "Last-Modified": http_date(modified)}
 
 
 def found[E](entity: E | None, kind: str) -> E:
-    """Raises RefusedError (404) where there is none."""
+    """Returns the entity. Raises RefusedError (404) for None."""
     if entity is None:
         raise missing(kind)
     return entity
 
 
 def nested(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """An object inside a body, empty where there is none. Raises RefusedError."""
+    """Returns an object inside a body, empty if absent. Raises RefusedError."""
     inner = body.get(name)
     if inner is None:
         return {}

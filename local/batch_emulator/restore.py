@@ -1,7 +1,6 @@
-"""Accounts as they were, from the rows that were kept.
+"""Restores accounts from stored rows.
 
-A plan whose entity is gone is dropped, as it would have found nothing to do. What is due already happens as soon as
-time goes on, in its order.
+A plan whose entity is gone is dropped, as it would do nothing. Events already due run in order when time resumes.
 """
 
 from collections import defaultdict, deque
@@ -45,9 +44,9 @@ type Told = Callable[[int], None]
 
 
 class Restorer:
-    """Fills the empty account of a simulation; `told` is called now and then with the tasks read so far.
+    """Fills the empty account of a simulation; `told` gets the number of tasks read so far, at intervals.
 
-    `dropped` are then the plans that can be removed, as pairs of owner and number.
+    Afterwards `dropped` are the removable plans, as pairs of owner and number.
     """
 
     def __init__(self, simulation: Simulation, store: Store, told: Told) -> None:
@@ -61,7 +60,7 @@ class Restorer:
         self.dropped: list[tuple[int, int]] = []
 
     def run(self) -> None:
-        """Raises StoreError."""
+        """Restores the account. Raises StoreError."""
         rows = self._rows(self._account.number)
         for _, row in rows[_POOL.name]:
             self._pool(_POOL.named(row))
@@ -165,7 +164,7 @@ class Restorer:
             self._simulation.stage.note(found, job)
 
     def _side_run(self, row: Any) -> Any:
-        """A start, preparation or release task, or none."""
+        """Returns a start, preparation or release task, or None."""
         if row is None:
             return None
         found = StartTask(*row)
@@ -197,5 +196,5 @@ class Restorer:
 
 
 def _one(text: str | None) -> str | None:
-    """The one copy of a word that many tasks share."""
+    """Returns the shared copy of a word that many tasks use."""
     return None if text is None else intern(text)

@@ -1,7 +1,7 @@
-"""What accounts hold as rows of JSON: an entity's own fields in their order, with numbers for other entities.
+"""Entities of accounts as rows of JSON: an entity's own fields in order, with numbers for other entities.
 
-What follows from other rows is left out: counts, queues, lists of nodes and runs. A run is part of its task's row. A
-change of any field, or of the name or parameters of anything that is planned, makes another format.
+Derived data is omitted: counts, queues, lists of nodes and runs. A run is part of its task's row. A change of any
+field, or of the name or parameters of any planned method, needs a new format.
 """
 
 from collections import deque
@@ -39,7 +39,7 @@ _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`names` are the fields that a row has."""
+    """A kind of row; `names` are its fields."""
 
     name: str
     names: tuple[str, ...]
@@ -51,7 +51,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Changes, to be kept together: `there` is JSON of [owner, number, kind, row], `gone` of [owner, number]."""
+    """Changes to store together: `there` is JSON of [owner, number, kind, row], `gone` of [owner, number]."""
 
     wiped: bool
     there: bytes
@@ -81,7 +81,7 @@ _RUN = attrgetter("number", "node.number", "started", "shown")
 
 
 def batch_of(notes: Notes, places: Places, state: object) -> Batch:
-    """What changed, and `state` as the row that ROOT has of itself; to be called while nothing else changes."""
+    """Returns the changes, with `state` as ROOT's own row; called while nothing else changes."""
     there: list[object] = [(0, 0, "emulator", state)]
     for entity, owner in notes.there.items():
         kind = KINDS[type(entity)]
@@ -97,7 +97,7 @@ def batch_of(notes: Notes, places: Places, state: object) -> Batch:
 
 
 def _place(happening: Happening, places: Places) -> tuple[Account, str] | None:
-    """The account in which something is planned, and what: `tasks._finish`. None for what is planned anew."""
+    """Returns the account and name of a plan, such as `tasks._finish`; None for plans that are re-created."""
     method = happening.func if isinstance(happening, partial) else None
     found = places.get(getattr(method, "__self__", None))
     return (found[0], f"{found[1]}.{method.__name__}") if found and method else None
@@ -108,7 +108,7 @@ def _arguments(happening: Happening) -> list[object]:
 
 
 def _argument(value: object) -> object:
-    """A parameter whose kind can be told from its JSON."""
+    """Returns a parameter as JSON that identifies its kind."""
     if isinstance(value, _ENTITIES):
         return {"number": value.number}
     if isinstance(value, Failure):
@@ -117,7 +117,7 @@ def _argument(value: object) -> object:
 
 
 def _shown(value: object) -> object:
-    """What orjson can't write by itself."""
+    """Converts values that orjson can't write."""
     if isinstance(value, Run):
         return _RUN(value)
     if isinstance(value, Failure):

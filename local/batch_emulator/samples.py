@@ -1,7 +1,7 @@
-"""Samples of a pool's counts, one every 30 seconds, as the variables of autoscale formulas see them.
+"""Samples of a pool's counts, one every 30 seconds, for the variables of autoscale formulas.
 
-A sample's age is counted like durations, so a speed of 20 makes 30 seconds of samples in 1.5 real ones, and a formula
-that asks for five minutes still finds ten. Samples are there at once; the service needs up to a minute.
+A sample's age counts like durations: a speed of 20 makes 30 seconds of samples in 1.5 real ones, and a formula that
+asks for five minutes still finds ten. Samples are available immediately; the service needs up to a minute.
 """
 
 from collections import Counter, deque
@@ -20,12 +20,12 @@ _UNUSABLE = ("unusable", "starttaskfailed", "unknown", "offline", "preempted", "
 
 
 class InsufficientError(ProblemError):
-    """There are fewer samples than a formula wants."""
+    """There are fewer samples than a formula needs."""
 
 
 @dataclass(slots=True)
 class History:
-    """A day of samples, newest last: when each was taken, in simulated ticks, and the counts by variable."""
+    """A day of samples, newest last: each with its time in simulated ticks and the counts by variable."""
 
     samples: deque[tuple[int, Mapping[str, float]]] = field(default_factory=lambda: deque(maxlen=_MOST))
 
@@ -35,7 +35,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One variable's samples; used like a number it is its present value."""
+    """One variable's samples; as a number it is its present value."""
 
     name: str
     present: float
@@ -43,7 +43,7 @@ class Metric:
     stage: Stage
 
     def called(self, method: str, arguments: tuple[Value, ...]) -> Value:
-        """The result of a method. Raises ProblemError."""
+        """Returns the result of a method. Raises ProblemError."""
         match method, *arguments:
             case "GetSample", float() as count:
                 return tuple(value for _, value in self._aged()[-max(0, int(count)) :]) if count >= 1 else ()
@@ -71,7 +71,7 @@ class Metric:
         return values
 
     def _window(self, frame: tuple[Value, ...]) -> tuple[Vector, float]:
-        """The values between two moments (the second: now), and how many percent of all possible ones they are."""
+        """Returns the values between two moments (the second defaults to now), and their percentage of a full set."""
         bounds = sorted(self._age(each) for each in (frame if len(frame) > 1 else (*frame, Interval(0))))
         if len(frame) not in (1, 2) or bounds[1] <= bounds[0]:
             raise ProblemError(f"{self.name}: a time frame has a start and perhaps an end, which differ")
@@ -79,7 +79,7 @@ class Metric:
         return values, min(100.0, 100 * len(values) * _PERIOD / (bounds[1] - bounds[0]))
 
     def _age(self, moment: Value) -> int:
-        """How long ago it is, in ticks as durations are counted."""
+        """Returns the age of a moment, in ticks as durations are counted."""
         if isinstance(moment, Interval):
             return moment.ticks
         if isinstance(moment, Timestamp):
@@ -97,7 +97,7 @@ class Metric:
 
 
 def counts(pool: Pool) -> Mapping[str, float]:
-    """What the variables would show of a pool now. Tasks that wait for others aren't active (documented)."""
+    """Returns a pool's present values by variable. Tasks that wait for others aren't active (documented)."""
     tasks: Counter[str] = Counter()
     for job in pool.account.jobs.values():
         if job.pool is pool:

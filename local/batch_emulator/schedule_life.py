@@ -1,7 +1,7 @@
-"""The life of a job schedule: it makes jobs `schedule:job-1`, `schedule:job-2`, … as its schedule says.
+"""The life of a job schedule: it creates jobs `schedule:job-1`, `schedule:job-2`, … by its rules.
 
-Source: the reference of Schedule. One job is active at a time; a job that is due while the one before still runs
-begins when that has ended, if still within the start window; else its turn is lost. The speed shortens intervals.
+Source: the reference of Schedule. One job is active at a time. A job that is due while the previous one runs begins
+after that, if still within the start window; else its run is lost. The speed shortens intervals.
 """
 
 from functools import partial
@@ -23,7 +23,7 @@ class ScheduleLife:
         self._jobs = jobs
 
     def plan(self, schedule: Schedule) -> None:
-        """To be called when a schedule is new or was changed: from then on its present rules count."""
+        """Applies the present rules of a new or changed schedule."""
         rules = schedule.spec.get("schedule") or {}
         schedule.not_before = _moment(rules.get("doNotRunUntil"))
         schedule.not_after = _moment(rules.get("doNotRunAfter"))
@@ -54,7 +54,7 @@ class ScheduleLife:
         self._stage.between(_PASSING, partial(self._complete_if_over, schedule))
 
     def delete(self, schedule: Schedule) -> None:
-        """Deletes its jobs too (documented)."""
+        """Deletes the schedule and its jobs (documented)."""
         schedule.turn += 1
         self._set(schedule, "deleting")
         for job in [job for job in self._account.jobs.values() if job.schedule is schedule]:

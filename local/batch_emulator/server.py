@@ -1,4 +1,4 @@
-"""Listens, lets things happen at their time, and stops promptly."""
+"""The server: listens, runs events at their time, and stops promptly."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ _LONGEST_LINE = 16 * 1024
 
 
 class _Connection(web.RequestHandler):
-    """Says in the service's words that what came is no request, where aiohttp has its own."""
+    """Answers malformed requests in the service's format instead of aiohttp's."""
 
     def __init__(self, listener: "_Listener", **options: Any) -> None:
         super().__init__(listener, **options)
@@ -57,7 +57,7 @@ class _Listener(web.Server):
 
 
 class Server:
-    """With a `keeper`, whatever happens is kept, and the server doesn't go on where that fails."""
+    """The server; with a `keeper`, changes are stored, and it stops if that fails."""
 
     def __init__(self, emulator: Emulator, keeper: Keeper | None = None) -> None:
         self._emulator = emulator
@@ -69,7 +69,7 @@ class Server:
         self._keeping: asyncio.Task[None] | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: SSLContext | None = None) -> int:
-        """Listens, with https where there is a context, and gives the port. Raises OSError where it can't be had."""
+        """Listens, with https if a context is given, and returns the port. Raises OSError if that fails."""
         runner = web.ServerRunner(
             _Listener(self._front, self._serve),
             shutdown_timeout=_PATIENCE,
@@ -85,7 +85,7 @@ class Server:
         return chosen
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Returns when told to stop. What goes wrong in what happens by itself is raised, not served around."""
+        """Returns on a stop signal. Raises errors of events and of the keeper."""
         tasks = (asyncio.create_task(stop.wait()), self._happening, self._keeping)
         done, _ = await asyncio.wait(filter(None, tasks), return_when=asyncio.FIRST_COMPLETED)
         for each in done:

@@ -1,4 +1,4 @@
-"""Knobs that may be turned while the emulator runs, by `POST /_emulator/settings`, under the names of its JSON."""
+"""Settings that can change at run time, by `POST /_emulator/settings`, with the names of its JSON."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -12,11 +12,11 @@ _LEAST_EMPTY = 2
 
 @dataclass(slots=True)
 class Knobs:
-    """Seconds are real ones (virtual ones in the stepped mode), but the mean lives of nodes are shortened by the speed.
+    """The settings. Seconds are real (virtual in stepped mode), except mean lives of nodes, which the speed shortens.
 
-    `emptyPageEvery` N makes every Nth page of a list empty, though with a link to the next; 0 none. `pageSize` caps
-    what clients ask for. A mean life of 0 means that such nodes are never lost. `dedicatedNodeQuota` is how many
-    dedicated nodes all pools of an account may have together, `poolQuota` how many pools, 0 for any number.
+    `emptyPageEvery` N empties every Nth page of a list, which still has a next link; 0 none. `pageSize` caps clients'
+    page sizes. With a mean life of 0 such nodes are never lost. `dedicatedNodeQuota` limits the dedicated nodes of all
+    pools of an account, `poolQuota` its pools; 0 means no limit.
     """
 
     idCollation: str = "ordinal"  # noqa: N815 - the JSON's name
@@ -33,14 +33,14 @@ class Knobs:
     poolQuota: int = 0  # noqa: N815 - the JSON's name
 
     def turned(self, wanted: Mapping[str, object]) -> "Knobs":
-        """A copy with other values. Raises ValueError, naming what is wrong."""
+        """Returns a copy with other values. Raises ValueError with the invalid name or value."""
         for name, value in wanted.items():
             _check(self, name, value)
         typed: dict[str, Any] = {name: _typed(getattr(self, name), value) for name, value in wanted.items()}
         return replace(self, **typed)
 
     def take(self, other: "Knobs") -> None:
-        """Becomes as `other` is; everything that holds this object follows."""
+        """Copies the values of `other` into this object, which others share."""
         for name, value in asdict(other).items():
             setattr(self, name, value)
 

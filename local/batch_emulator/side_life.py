@@ -1,7 +1,7 @@
 """Job preparation tasks, before a job's first task on a node, and job release tasks, when the job ends.
 
-Source: the reference of JobPreparationTask and JobReleaseTask. A node where preparation failed takes no more tasks of
-the job until it is reimaged; release runs where preparation succeeded, and the job completes after the last one.
+Source: the reference of JobPreparationTask and JobReleaseTask. A node with a failed preparation accepts no more tasks
+of the job until it is reimaged. Release runs where preparation succeeded, and the job completes after the last one.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ type Then = Callable[[Run], None]
 
 
 class SideLife:
-    """`prepared` is called with runs whose job is prepared on their node, `refused` where its preparation failed."""
+    """Preparation and release; `prepared` gets runs on prepared nodes, `refused` those after a failed preparation."""
 
     def __init__(self, stage: Stage, *, prepared: Then, refused: Then) -> None:
         self._stage = stage
@@ -24,7 +24,7 @@ class SideLife:
         self._refused = refused
 
     def before(self, run: Run) -> None:
-        """Calls `prepared` once the run's job is prepared on its node, which may be now."""
+        """Calls `prepared` once the run's job is prepared on its node, possibly immediately."""
         spec: Json | None = run.job.spec.get("jobPreparationTask")
         if not spec:
             self._then(run)
@@ -40,14 +40,14 @@ class SideLife:
             side.waiting.append(run)
 
     def leave(self, run: Run) -> None:
-        """A run has ended, which may be while it waited."""
+        """Removes a run that has ended, possibly while it waited."""
         side = run.job.sides.get(run.node.id)
         if side and run in side.waiting:
             side.waiting.remove(run)
             self._stage.note(side, run.job)
 
     def release(self, job: Job) -> float:
-        """Starts the release tasks of a job that ends; gives the seconds until the last is over."""
+        """Starts the release tasks of an ending job; returns the seconds until the last ends."""
         spec: Json | None = job.spec.get("jobReleaseTask")
         longest = 0.0
         for side in job.sides.values() if spec else ():
@@ -109,7 +109,7 @@ class SideLife:
 
 
 def _is_outdated(side: Side, node: Node, spec: Json) -> bool:
-    """Whether preparation runs again: after a reimage, after a restart unless told otherwise, or if cut short."""
+    """Returns whether preparation must run again: after a reimage, an interruption, or by default a restart."""
     if side.image != node.image:
         return True
     if side.life == node.life or side.preparation.result == "failure":

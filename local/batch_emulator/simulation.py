@@ -1,4 +1,4 @@
-"""One account's happenings, put together: tasks, nodes, pools and jobs, and who is told of what."""
+"""The simulation of one account: composes tasks, nodes, pools and jobs, and connects their callbacks."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ class Simulation:
 
     @property
     def lives(self) -> Mapping[str, object]:
-        """Whose methods are planned and kept, by name. What is planned for dispatch is planned anew."""
+        """The objects whose planned methods are stored, by name. Plans of dispatch are re-created instead."""
         return {
             "tasks": self.tasks,
             "sides": self.tasks.sides,
@@ -68,7 +68,7 @@ class Simulation:
         }
 
     def next_number(self) -> int:
-        """Numbers entities in the order of their creation."""
+        """Returns the next number, in the order of creation of entities."""
         return self.stage.ledger.number()
 
     def _completed(self, job: Job, task: Task) -> None:

@@ -1,7 +1,7 @@
-"""Where things happen: time, plans, chance, knobs, and how nodes tell the service what they did.
+"""The context of a simulation: time, plans, random source, settings, and nodes' reports to the service.
 
-What the service does bears its own time; what a node tells bears the node's clock, ahead or behind, and shows late
-where `late_seconds` says so, though with the stamp of when it happened.
+Actions of the service have its own time. Reports of nodes have the node's clock, ahead or behind. They show late if
+`late_seconds` says so, but with the stamp of the event.
 """
 
 import random
@@ -34,31 +34,31 @@ class Stage:
 
     @property
     def lag(self) -> int:
-        """How far Get Task Counts is behind, in ticks."""
+        """The delay of Get Task Counts, in ticks."""
         return ticks(self.knobs.countLagSeconds)
 
     @property
     def node_lag(self) -> int:
-        """How far node counts are behind, in ticks."""
+        """The delay of node counts, in ticks."""
         return ticks(self.knobs.nodeCountLagSeconds)
 
     def recount(self, pool: Pool) -> None:
-        """To be called before a node comes, goes or enters a state."""
+        """Stores the counts; called before a node is added, removed or changes its state."""
         pool.counted.keep(pool.counts, now=self.now, lag=self.node_lag)
 
     def note(self, entity: Numbered, owner: Numbered) -> None:
-        """To be called whenever an entity is new or was changed; `owner` is what it belongs to."""
+        """Notes a new or changed entity with its owner."""
         self.ledger.note(entity, owner)
 
     def node_now(self, node: Node) -> int:
         return as_node_tells(self.clock.now + ticks(node.bias * self.knobs.nodeClockSkewSeconds))
 
     def between(self, span: tuple[float, float], happening: Callable[[], None]) -> None:
-        """Plans something for a seeded moment of a span, in seconds before the speed shortens them."""
+        """Plans an event at a seeded moment of a span, in seconds before the speed shortens them."""
         self.agenda.after(self.chance.uniform(*span), happening)
 
     def tell(self, node: Node, show: Callable[[int], None]) -> None:
-        """A node reports what happens now; `show` makes it visible, with its stamp."""
+        """Reports a node's event; `show` makes it visible, with its stamp."""
         moment, late = self.node_now(node), self.late_seconds()
         if late:
             self.agenda.after_exactly(late, partial(show, moment))

@@ -20,7 +20,7 @@ def ticks(seconds: float) -> int:
 
 
 def stamp(moment: int) -> str:
-    """ISO 8601, UTC."""
+    """Returns ISO 8601 text in UTC."""
     seconds, fraction = divmod(moment, SECOND)
     if not fraction:
         return f"{_second(seconds)}Z"
@@ -28,13 +28,13 @@ def stamp(moment: int) -> str:
 
 
 def full_stamp(moment: int) -> str:
-    """The same with all seven digits, as errors have it."""
+    """Returns the stamp with all seven digits, as in errors."""
     seconds, fraction = divmod(moment, SECOND)
     return f"{_second(seconds)}.{fraction:07}Z"
 
 
 def parse_stamp(text: str) -> int:
-    """Raises ValueError. Without an offset the time is UTC, without a time of day midnight."""
+    """Parses a stamp. Raises ValueError. Defaults are UTC and midnight."""
     found = _STAMP.fullmatch(text)
     if found is None:
         raise ValueError(f"'{text}' is no time stamp")
@@ -44,12 +44,12 @@ def parse_stamp(text: str) -> int:
 
 
 def as_node_tells(moment: int) -> int:
-    """Node-driven stamps have six digits."""
+    """Returns the moment with six digits, the precision of nodes' stamps."""
     return moment - moment % _NODE_DIGIT
 
 
 def etag(modified: int) -> str:
-    """Unquoted: 0x and the hexadecimal .NET ticks of lastModified."""
+    """Returns the unquoted ETag: 0x and the hexadecimal .NET ticks of lastModified."""
     return f"0x{modified + _NET_1970:X}"
 
 
@@ -58,7 +58,7 @@ def http_date(moment: int) -> str:
 
 
 def parse_http_date(text: str) -> int:
-    """Raises ValueError."""
+    """Parses an HTTP date. Raises ValueError."""
     try:
         return int(parsedate_to_datetime(text).timestamp()) * SECOND
     except (TypeError, IndexError) as error:

@@ -1,8 +1,8 @@
-"""Rows of JSON in one SQLite file of a directory: one emulator at a time, each batch wholly or not at all.
+"""Rows of JSON in one SQLite file of a directory: one emulator at a time, each batch completely or not at all.
 
-With a write-ahead log a killed process loses nothing that was committed, and a torn end of that log is told by its
-checksums and dropped; a power cut may take the last batches with it. A batch is written by a handful of statements,
-whatever its size, since each row handed over by Python would have to wait for its turn among requests.
+With a write-ahead log a killed process loses no committed data, and checksums detect and drop a torn end of that log; a
+power cut may lose the last batches. A batch takes a handful of statements regardless of its size, since Python would
+pass each row only between requests.
 """
 
 import sqlite3
@@ -29,14 +29,14 @@ AND owner NOT IN (SELECT number FROM rows WHERE kind IN ('account', 'job', 'pool
 
 
 class StoreError(Exception):
-    """Why nothing can be kept in a directory, in one sentence."""
+    """The reason, in one sentence, why nothing can be stored in a directory."""
 
 
 class Store:
-    """Rows are found by owner and number. Raises StoreError from everything."""
+    """The store; rows are found by owner and number. All methods raise StoreError."""
 
     def __init__(self, directory: Path) -> None:
-        """Opens what is there or begins; raises StoreError for a directory in use, foreign or unwritable."""
+        """Opens or creates the file; raises StoreError for a directory in use, foreign or unwritable."""
         self._directory = directory
         self._swept: deque[int] = deque()
         with self._told():
@@ -51,14 +51,14 @@ class Store:
                 raise
 
     def rows(self, owner: int) -> Iterator[tuple[int, str, str]]:
-        """Number, kind and JSON of all that belongs to an owner, by number."""
+        """Yields number, kind and JSON of an owner's rows, by number."""
         with self._told():
             yield from self._database.execute(
                 "SELECT number, kind, row FROM rows WHERE owner = ? ORDER BY number", (owner,)
             )
 
     def write(self, batch: Batch) -> None:
-        """Keeps a batch. What belonged to an owner that is gone is cleared away over several writes."""
+        """Stores a batch. Rows of deleted owners are removed over several writes."""
         with self._told(), self._at_once():
             if batch.wiped:
                 self._database.execute("DROP TABLE rows")
@@ -74,7 +74,7 @@ class Store:
 
     @property
     def is_tidy(self) -> bool:
-        """Whether nothing is left to clear away."""
+        """Whether all rows of deleted owners are removed."""
         return not self._swept
 
     def close(self) -> None:
@@ -106,7 +106,7 @@ class Store:
 
     @contextmanager
     def _at_once(self) -> Iterator[None]:
-        """A transaction: all of it is kept, or nothing."""
+        """Runs a transaction inside the block."""
         self._database.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -118,7 +118,7 @@ class Store:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Turns what goes wrong into a sentence."""
+        """Converts errors to StoreError with a sentence."""
         try:
             yield
         except sqlite3.OperationalError as error:

@@ -1,4 +1,4 @@
-"""Finds the operation that a request names, and refuses what it doesn't take."""
+"""Finds the operation of a request, and refuses unsupported parameters."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ _ACTIONS: Mapping[str, Action] = {action.__name__: action for module in _MODULES
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`query` and `conditions` are the names it takes, in lower case; `action` raises RefusedError."""
+    """An operation; `query` and `conditions` are its supported names, in lower case; `action` raises RefusedError."""
 
     method: str
     template: str
@@ -49,12 +49,12 @@ class Operation:
         return f"{self.method} {self.template}"
 
     def run(self, request: Request) -> Response:
-        """The answer in the shape of the request's api-version. Raises RefusedError."""
+        """Returns the answer in the shape of the request's api-version. Raises RefusedError."""
         answer = self.action(request)
         return replace(answer, body=in_version(answer.body, request.version))
 
     def checked(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, str]:
-        """The query by lower-case name. Raises RefusedError."""
+        """Returns the query by lower-case name. Raises RefusedError."""
         query = {name.lower(): value for name, value in pairs}
         for name, value in pairs:
             if name.lower() not in self.query:
@@ -82,7 +82,7 @@ OPERATIONS = tuple(_operation(row) for row in ROWS.strip().splitlines())
 
 
 def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]]:
-    """The operation of a path as on the wire, and the ids in it. Raises RefusedError."""
+    """Returns the operation of a path as on the wire, and the ids in it. Raises RefusedError."""
     found = [(each, match) for each in OPERATIONS if (match := each.pattern.fullmatch(path))]
     for operation, match in found:
         if operation.method == method:
@@ -93,7 +93,7 @@ def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]
 
 
 def timeout_of(query: Mapping[str, str]) -> int:
-    """How long the service may work on a request, in seconds: what it says, and 30 at most (documented)."""
+    """Returns a request's time limit in seconds: its `timeout`, at most 30 (documented)."""
     said = next((value for name, value in query.items() if name.lower() == "timeout"), "")
     return min(int(said[:_MOST_DIGITS]), _TIMEOUT) if said.isdecimal() else _TIMEOUT
 

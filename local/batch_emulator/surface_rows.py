@@ -1,8 +1,8 @@
-"""Every operation of the Batch REST service that is answered: method, path, name, then what it takes.
+"""The supported operations of the Batch REST service: method, path, name, then parameters.
 
 They are those of api-version 2025-06-01, and the list of node agents, which supported images replaced in 2019-06-01.
-`if` says that it takes conditional headers, `dated` the two with dates only, `paged` that it takes maxresults and a
-skip token; the rest are query parameters beside api-version and timeout.
+`if` stands for conditional headers, `dated` for the two with dates, `paged` for maxresults and a skip token. The rest
+are query parameters besides api-version and timeout.
 """
 
 ROWS = """

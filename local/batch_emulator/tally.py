@@ -1,4 +1,4 @@
-"""Counts of a job's tasks, kept as states change, and what the lagging Get Task Counts sees of them."""
+"""Counts of a job's tasks, updated with each state change, and their past values for a lagging Get Task Counts."""
 
 from dataclasses import dataclass, field
 
@@ -23,7 +23,7 @@ class Counts:
 
 
 class Tally:
-    """`lag` is in ticks. Without one nothing of the past is kept."""
+    """A job's counts; `lag` is in ticks. Without a lag no past is stored."""
 
     def __init__(self) -> None:
         self.counts = Counts()
@@ -37,5 +37,5 @@ class Tally:
                 self.counts.slots[kind] += sign * slots
 
     def seen(self, now: int, lag: int) -> Counts:
-        """The counts as they were `lag` ago."""
+        """Returns the counts from `lag` ago."""
         return self._past.seen(lambda: self.counts, now=now, lag=lag)

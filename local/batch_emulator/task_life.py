@@ -1,7 +1,7 @@
 """The life of a task: active, preparing, running, completed, and the ways back to active.
 
-State changes move stateTransitionTime and never lastModified. A run that has ended otherwise (a lost node, a deleted
-task) makes what was planned for it do nothing: every step first asks whether the run is still the task's own.
+State changes move stateTransitionTime and never lastModified. Every step first checks whether the run is still the
+task's own, so plans of a run that ended early (a lost node, a deleted task) do nothing.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,9 +21,9 @@ _DOWNLOADING = (0.3, 2.0)
 
 
 class TaskLife:
-    """`left` is called with the node and the job whenever a run has ended, `waiting` when a job has tasks to run.
+    """Task lives; `left` is called with node and job after each run, `waiting` when a job has tasks to run.
 
-    `done` is called with every task that has completed and its job.
+    `done` is called with every completed task and its job.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class TaskLife:
         self._stage.between(_ASSIGNED, partial(self._prepare, run))
 
     def requeue(self, run: Run, *, counted: bool) -> None:
-        """Back to the queue's head; `counted` where a user's resize, deletion or disable is the reason."""
+        """Returns a run to the queue's head; `counted` if a user's resize, deletion or disable is the reason."""
         job, task = run.job, run.task
         self._stage.log.task_requeued(run)
         if counted:
@@ -95,16 +95,16 @@ class TaskLife:
             self._left(run.node, job)
 
     def resume(self, job: Job) -> None:
-        """An enabled job's tasks may run again."""
+        """Lets an enabled job's tasks run again."""
         self._waiting(job)
 
     def drop(self, run: Run) -> None:
-        """Takes a deleted job's task off its node."""
+        """Removes a deleted job's task from its node."""
         self._leave(run)
         self._left(run.node, run.job)
 
     def release(self, job: Job) -> float:
-        """Runs the release tasks of a job that ends; gives the seconds until the last is over."""
+        """Starts the release tasks of an ending job; returns the seconds until the last ends."""
         return self.sides.release(job)
 
     def _prepare(self, run: Run) -> None:
@@ -116,7 +116,7 @@ class TaskLife:
         self._stage.between(_PREPARING, partial(self._begin, run))
 
     def _refused(self, run: Run) -> None:
-        """Job preparation failed on the node: the task goes elsewhere."""
+        """Returns a run to the queue after a failed job preparation on its node."""
         self._stage.log.not_scheduled(run)
         self._back(run)
         self._left(run.node, run.job)
@@ -153,7 +153,7 @@ class TaskLife:
             self._stage.log.task_started(run)
 
     def _appears(self, run: Run, phase: int, moment: int) -> bool:
-        """Whether a report is news: late ones may be overtaken. The node then shows the run."""
+        """Records that a run is visible on its node; returns False for a report that a later one has overtaken."""
         if run.task.run is not run or run.shown >= phase:
             return False
         run.shown = phase
@@ -205,7 +205,7 @@ class TaskLife:
         self._done(job, task)
 
     def _free(self, job: Job, done: Task) -> None:
-        """Queues the tasks that waited for the last time, unless they were deleted or ended meanwhile."""
+        """Queues tasks whose last dependency is satisfied, unless they were deleted or have ended."""
         if not job.links.is_satisfied(done.key):
             self._stage.note(Satisfied(self._stage.ledger.number(), done.key), job)
         freed = [task for task in job.links.satisfy(done.key) if job.tasks.get(task.key) is task]

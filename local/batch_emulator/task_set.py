@@ -1,8 +1,8 @@
-"""A job's tasks: by id, in list order, and by when they last changed.
+"""A job's tasks: by id, in list order, and by their last change.
 
-The log of changes makes a delta cost what changed: entries are in the order in which changes became visible, each with
-the highest stamp so far, so walking back may stop at the first whose high water lies under the bound. Stamps alone
-could not tell, since node clocks differ.
+With the log of changes, a delta costs as much as it contains. Entries are in the order in which changes became visible,
+each with the highest stamp so far. So a backward walk may stop at the first whose high water lies under the bound.
+Stamps alone don't allow this, since node clocks differ.
 """
 
 from bisect import bisect_left, bisect_right
@@ -42,7 +42,7 @@ class TaskSet:
         self.note_change(task)
 
     def fill(self, tasks: Sequence[Task]) -> None:
-        """Takes up the tasks of an emptied set, in the order of their creation."""
+        """Fills an empty set with tasks in the order of their creation."""
         self._tasks = {task.key: task for task in tasks}
         for task in sorted(tasks, key=lambda task: task.changed):
             self.note_change(task)
@@ -53,7 +53,7 @@ class TaskSet:
         self._order = None
 
     def note_change(self, task: Task) -> None:
-        """To be called whenever a task's visible state has changed."""
+        """Logs a change of a task's visible state."""
         self._high_water = max(self._high_water, task.changed)
         self._log.pop(task.key, None)
         self._log[task.key] = (self._high_water, task)
@@ -61,9 +61,9 @@ class TaskSet:
     def listed(
         self, order: Key, after: str | None, since: int | None, *, lowest: str | None = None, highest: str | None = None
     ) -> Iterator[Task]:
-        """Tasks in list order behind an id; with `since`, tasks that changed earlier may be left out.
+        """Returns tasks in list order after an id; with `since`, tasks that changed earlier may be missing.
 
-        So may those before the id `lowest` and behind `highest`, which are bounds in that order.
+        Those before the id `lowest` and after `highest`, which are bounds in that order, may also be missing.
         """
         changed = None if since is None else self._changed(since)
         if changed is not None:

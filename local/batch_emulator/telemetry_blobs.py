@@ -1,6 +1,6 @@
-"""The append blobs that nodes write telemetry to: `vm_perf_metrics.<N>.zst` in a folder of each node.
+"""The append blobs of nodes' telemetry: `vm_perf_metrics.<N>.zst` in a folder of each node.
 
-Writing goes on in the blob with the highest N that is there; the next one follows where it is full, sealed or gone.
+Writing continues in the blob with the highest N; the next one follows if it is full, sealed or deleted.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ class _Place:
 
 
 class TelemetryBlobs:
-    """Folders are written to by one caller at a time each."""
+    """The blobs; each folder may have only one writer at a time."""
 
     def __init__(self, container: ContainerClient) -> None:
         self._container = container
         self._places: dict[str, _Place] = {}
 
     async def append(self, folder: str, frame: bytes) -> str:
-        """Appends a frame once, and gives the name of the blob that has it. Raises AzureError."""
+        """Appends a frame once, and returns the name of its blob. Raises AzureError."""
         place = self._places.get(folder) or await self._open(folder, await self._highest(folder))
         while True:
             try:

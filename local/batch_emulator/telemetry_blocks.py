@@ -1,7 +1,7 @@
-"""Glimpses become blocks as a TES node appends them: one flush, one zstd frame, at most a thousand records.
+"""Packs samples into blocks as a TES node appends them: one flush, one zstd frame, at most a thousand records.
 
-A life begins with its once batch, flushed at once, and its first samples; then every four glimpses make a block. A node
-that is taken away loses what it hadn't flushed, any other flushes at its end. Pure, and made for a thread of its own.
+A life begins with its startup records and first samples, flushed immediately; then every four samples make a block. A
+node that is taken away loses unflushed samples, any other flushes at its end. Pure, for use on a separate thread.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ _ESCAPED = ((b"&", rb"\u0026"), (b"<", rb"\u003c"), (b">", rb"\u003e"))
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A flush of one life of a node, and the records in it."""
+    """A flush of one life of a node, with its records."""
 
     origin: Origin
     folder: str
@@ -42,7 +42,7 @@ class _Agent:
 
 
 class Packer:
-    """One account's agents."""
+    """The agents of one account."""
 
     def __init__(self, account: str, seed: str, period: float) -> None:
         self._account = account
@@ -52,11 +52,11 @@ class Packer:
         self._compressor = zstandard.ZstdCompressor(write_checksum=True, write_content_size=False)
 
     def pack(self, found: Iterable[Glimpse | Ending]) -> list[Block]:
-        """The blocks that are due, in the order of each node's time."""
+        """Returns the blocks that are due, in the order of each node's time."""
         return [block for one in found for block in self._blocks(one)]
 
     def close(self) -> list[Block]:
-        """What all agents flush when they are stopped."""
+        """Stops all agents and returns their last blocks."""
         blocks = [block for agent in self._agents.values() for block in self._flush(agent)]
         self._agents.clear()
         return blocks
@@ -90,7 +90,7 @@ class Packer:
 
 
 def text_of(records: Iterable[Json]) -> bytes:
-    """A batch as Telegraf's agent of TES writes it: sorted names, whole numbers without a point, a line's end."""
+    """Returns a batch as TES's Telegraf writes it: sorted names, whole numbers without a point, a line end."""
     plain = [{**record, "fields": _whole(record["fields"])} for record in records]
     text = orjson.dumps({"metrics": plain}, option=orjson.OPT_SORT_KEYS)
     for sign, escaped in _ESCAPED:
@@ -103,5 +103,5 @@ def _whole(fields: Mapping[str, object]) -> Json:
 
 
 def _is_whole(value: object) -> TypeGuard[float]:
-    """Whether it is written without a point; what is larger has an exponent."""
+    """Returns whether a number is written without a point; larger ones have an exponent."""
     return isinstance(value, float) and value.is_integer() and abs(value) < _LARGE

@@ -1,7 +1,7 @@
 """Writes the telemetry of all accounts' nodes to storage, as agents on them would.
 
-The simulation never waits for it: it leaves glimpses, a thread makes blocks of them, and what can't be written now is
-written later, in its order. Where an outage outlasts what may wait, the oldest blocks are lost and a sentence says so.
+The simulation never waits for it: it leaves samples, a thread packs them into blocks, and failed writes are retried in
+order. If an outage outlasts the queue, the oldest blocks are lost and a message says so.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _AT_ONCE = 8
 
 @dataclass(slots=True)
 class _Desk:
-    """What an account's nodes have still to write, by folder."""
+    """An account's unwritten blocks, by folder."""
 
     watch: Watch
     packer: Packer
@@ -43,9 +43,9 @@ class _Desk:
 
 
 class TelemetryWriter:
-    """`async with TelemetryWriter(emulator, connection_string) as writer`: from then on there is telemetry.
+    """The writer: `async with TelemetryWriter(emulator, connection_string) as writer` starts telemetry.
 
-    `period` is how many seconds lie between the samples of a node. At the end all agents flush what they have.
+    Samples of a node are `period` seconds apart. At the end all agents flush their data.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class TelemetryWriter:
 
     async def __aexit__(self, *_: object) -> None:
         self._over.set()
-        if self._running:  # and not cut off, which would lose what it has taken and not written
+        if self._running:  # not cancelled, which would lose taken samples
             await self._running
         await self.flush()
         self._emulator.watch_nodes(0)
@@ -85,11 +85,11 @@ class TelemetryWriter:
         await self._service.close()
 
     def start(self) -> None:
-        """Writes what there is every second, until it is closed."""
+        """Starts writing every second, until closed."""
         self._running = asyncio.create_task(self._run())
 
     async def flush(self) -> None:
-        """Writes what is due until now, or says once why it can't."""
+        """Writes everything due, or prints a failure once."""
         for name, watch in self._emulator.watches.items():
             desk = self._desks.get(name)
             if desk is None or desk.watch is not watch:
@@ -99,7 +99,7 @@ class TelemetryWriter:
             self._tell(watch)
 
     async def _run(self) -> None:
-        """Until the writer is closed. A defect ends telemetry, not the emulator, and is told at once."""
+        """Writes until the writer is closed. A defect ends telemetry, not the emulator, and is printed immediately."""
         try:
             while not self._over.is_set():
                 with contextlib.suppress(TimeoutError):
@@ -137,7 +137,7 @@ class TelemetryWriter:
             self._say("lost", "Some telemetry of nodes is lost: storage didn't take it in time. It shows as a gap.")
 
     def _say(self, subject: str, sentence: str) -> None:
-        """Says a sentence, unless one on the same subject was said already."""
+        """Prints a sentence, unless one on the same subject was already printed."""
         if subject not in self._said:
             print(sentence, file=sys.stderr, flush=True)
         self._said.add(subject)

@@ -1,7 +1,7 @@
-"""What the emulator says it wrote of its nodes' telemetry, for whoever checks what others make of it.
+"""Totals of written node telemetry, for checks of its readers.
 
-Reckoned from the records of blocks that storage has taken, by node: of gauges how many values there were and their sum,
-of counters how far they rose within the lives of the node.
+They are computed from the blocks that storage has accepted, by node: number and sum of gauge values, and growth of
+counters within the lives of the node.
 """
 
 from collections import Counter
@@ -29,14 +29,17 @@ class _Node:
 
 
 class Written:
-    """One account's; of the latest _MOST_NODES nodes. `lost` are blocks that storage didn't take in time."""
+    """The totals of one account, for the latest _MOST_NODES nodes.
+
+    `lost` counts blocks that storage didn't accept in time.
+    """
 
     def __init__(self) -> None:
         self.lost = 0
         self._nodes: dict[str, _Node] = {}
 
     def add(self, origin: Origin, records: Sequence[Json], size: int, blob: str) -> None:
-        """A block of so many bytes that storage has taken."""
+        """Adds a block of `size` bytes that storage has accepted."""
         node = self._nodes.setdefault(origin.node, _Node(origin.pool))
         if len(self._nodes) > _MOST_NODES:
             del self._nodes[next(iter(self._nodes))]
@@ -48,7 +51,7 @@ class Written:
 
     @property
     def told(self) -> Json:
-        """As JSON."""
+        """The totals as JSON."""
         return {"blocksLost": self.lost, "nodes": {name: _told(node) for name, node in self._nodes.items()}}
 
 

@@ -1,7 +1,7 @@
 """Bearer tokens as Microsoft Entra issues them: JWTs, verified by the key that the emulator was started with.
 
 Source: "Authenticate Batch service solutions with Microsoft Entra ID", and details of errors seen in public reports.
-Times are judged by the machine's clock with five minutes of grace, as Microsoft's own validators do.
+Times are checked against the machine's clock with five minutes of grace, as in Microsoft's own validators.
 """
 
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ _LEAST_SECRET = 32
 
 
 class TokenError(Exception):
-    """Why a token isn't accepted, in words."""
+    """The reason why a token isn't accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenKey:
-    """A public key or a secret, the algorithms that go with it, and the one issuer that is trusted."""
+    """A public key or a secret, its algorithms, and the only trusted issuer."""
 
     key: RSAPublicKey | EllipticCurvePublicKey | bytes
     algorithms: tuple[str, ...]
     issuer: str = ISSUER
 
     def check(self, token: str) -> None:
-        """Raises TokenError unless it is signed by the key, for Batch, by the issuer, and valid now."""
+        """Raises TokenError unless the token is signed by the key, for Batch, by the issuer, and valid now."""
         try:
             jwt.decode(
                 token,
@@ -57,9 +57,9 @@ class TokenKey:
 
 
 def read_token_key(path: Path) -> TokenKey:
-    """A PEM file holds a public key (RSA or elliptic curve P-256), any other the secret of HS256.
+    """Reads a key: a PEM file holds a public key (RSA or elliptic curve P-256), any other the secret of HS256.
 
-    Raises ValueError, naming what is wrong, or OSError.
+    Raises ValueError with the reason, or OSError.
     """
     text = path.read_bytes().strip()
     if not text.startswith(b"-----BEGIN"):

@@ -1,4 +1,4 @@
-"""Core hours of pools in intervals of half an hour, as List Pool Usage Metrics has them.
+"""Core hours of pools in intervals of half an hour, for List Pool Usage Metrics.
 
 A node counts from its allocation until it has left. Cores are read from the size's name: d8s has 8.
 """
@@ -19,7 +19,7 @@ _HOUR = 3600 * SECOND
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """`id` orders the list by interval, then by pool."""
+    """The usage of a pool in an interval; `id` orders the list by interval, then by pool."""
 
     id: str
     pool_id: str
@@ -29,7 +29,7 @@ class Usage:
 
 
 def usage(account: Account, start: int, end: int, now: int) -> Mapping[str, Usage]:
-    """Usage by id in the intervals that begin in [start, end) and are over; all in ticks."""
+    """Returns usage by id in the complete intervals that begin in [start, end); all in ticks."""
     last = min(end, now // INTERVAL * INTERVAL)
     found: dict[tuple[int, str, str], int] = defaultdict(int)
     for lease in _leases(account, now):

@@ -1,8 +1,8 @@
-"""The api-versions that are answered, and what differs between them beside names, which `older_names` has.
+"""The supported api-versions, and their differences other than names, which are in `older_names`.
 
 Sources: the change logs and models of the clients that send them, and recorded answers of 2022-01-01.15.0.
-Certificates, which older versions still name, were retired in February 2024: an empty list of them is taken, any other
-is not. Nor are pools of Cloud Services, which were retired then as well.
+Certificates, which older versions still name, were retired in February 2024: only an empty list of them is accepted.
+Pools of Cloud Services, retired then as well, are refused.
 """
 
 VERSIONS = (
@@ -34,27 +34,27 @@ _DEALLOCATED_SINCE = "2024-07-01.20.0"
 
 
 def has_validation_status(version: str) -> bool:
-    """Whether task counts say that they were compared with the tasks."""
+    """Whether task counts state that they were compared with the tasks."""
     return version < _VALIDATED_UNTIL
 
 
 def has_pool_traffic(version: str) -> bool:
-    """Whether the usage of pools tells what went in and out of the data centre."""
+    """Whether pool usage includes the traffic into and out of the data centre."""
     return version < _TRAFFIC_UNTIL
 
 
 def has_supported_images(version: str) -> bool:
-    """Whether images are listed, and not node agents with their images."""
+    """Whether images are listed, rather than node agents with their images."""
     return version >= _IMAGES_SINCE
 
 
 def has_slot_counts(version: str) -> bool:
-    """Whether task counts stand beside counts of slots, and not alone."""
+    """Whether task counts come with slot counts."""
     return version >= _SLOT_COUNTS_SINCE
 
 
 def has_communication_mode(version: str) -> bool:
-    """Whether pools tell how their nodes communicate with the service."""
+    """Whether pools show their nodes' communication mode with the service."""
     return _COMMUNICATION_SINCE <= version < _LATEST
 
 
@@ -63,16 +63,16 @@ def has_certificates(version: str) -> bool:
 
 
 def has_resource_tags(version: str) -> bool:
-    """Whether pools may be sent tags for what Azure makes for them."""
+    """Whether pools accept tags for the Azure resources created for them."""
     return _TAGS_SINCE <= version < _LATEST
 
 
 def has_token_settings(version: str) -> bool:
-    """Whether tasks may be sent what a token of theirs opens."""
+    """Whether tasks accept settings of their authentication token."""
     return version < _LATEST
 
 
 def hidden_node_states(version: str) -> frozenset[str]:
-    """Node states that a version's node counts don't have."""
+    """Returns the node states that a version's node counts lack."""
     hidden = {"upgradingOS"} if version < _UPGRADING_SINCE else set()
     return frozenset(hidden | ({"deallocated", "deallocating"} if version < _DEALLOCATED_SINCE else set()))

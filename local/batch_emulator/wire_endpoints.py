@@ -1,4 +1,4 @@
-"""How nodes could be reached from outside: by addresses that are reserved for examples, so nobody is."""
+"""External endpoints of nodes: they use addresses reserved for examples, so none is reachable."""
 
 from local.batch_emulator.entities import Json, Node, Pool
 
@@ -8,7 +8,7 @@ _FIRST_HOST = 4
 
 
 def login_endpoint(node: Node) -> Json:
-    """The endpoint that the service adds for SSH or remote desktop."""
+    """Returns the endpoint that the service adds for SSH or remote desktop."""
     return _endpoint(node, "SSHRule", "tcp", _LOGIN_PORTS, 3389 if is_windows(node.pool) else 22)
 
 
@@ -18,7 +18,7 @@ def is_windows(pool: Pool) -> bool:
 
 
 def endpoints(node: Node) -> Json:
-    """The endpoints of the pool's inbound NAT pools, and the one for logging in."""
+    """Returns the endpoints of the pool's inbound NAT pools, and the login endpoint."""
     configuration = _network(node.pool).get("endpointConfiguration") or {}
     own = [
         _endpoint(
@@ -34,7 +34,7 @@ def endpoints(node: Node) -> Json:
 
 
 def ipv6_address(node: Node) -> str | None:
-    """Only where the pool asks for the family."""
+    """Returns a node's IPv6 address; None unless the pool requests the family."""
     families = (_network(node.pool).get("publicIPAddressConfiguration") or {}).get("ipFamilies") or ()
     has_it = any(str(family).lower() == "ipv6" for family in families)
     return f"2001:db8::{_place(node) + 1:x}" if has_it else None

@@ -6,11 +6,11 @@ from local.batch_emulator.paging import Renderers
 from local.batch_emulator.stamps import stamp
 
 MODE = {True: "0o040755", False: "0o100644"}
-"""Of directories and of files, on Linux nodes."""
+"""Modes by whether it is a directory, on Linux nodes."""
 
 
 def file_renderers(url: str, *, with_mode: bool) -> Renderers:
-    """`url` is the list's; modes belong to Linux nodes, creation times to Windows ones (documented)."""
+    """Returns the renderers of a list at `url`; Linux nodes have modes, Windows ones creation times (documented)."""
     return {
         "name": lambda file: file.name,
         "url": lambda file: f"{url}/{file.name}",

@@ -48,7 +48,7 @@ def job_renderers(url: str) -> Renderers:
 
 
 def task_counts(counts: Counts, version: str) -> Json:
-    """As Get Task Counts has it, which counts preparing tasks as running."""
+    """Returns counts as in Get Task Counts, which counts preparing tasks as running."""
     if not has_slot_counts(version):
         status = {"validationStatus": "validated"} if has_validation_status(version) else {}
         return {**_as_documented(counts.tasks), **status}
@@ -56,7 +56,7 @@ def task_counts(counts: Counts, version: str) -> Json:
 
 
 def true_counts(job: Job) -> Json:
-    """What the job's task list shows now."""
+    """Returns the counts of the job's task list now."""
     found = job.tally.counts.tasks
     return {**found, "completed": found["succeeded"] + found["failed"], "total": sum(found.values())}
 
@@ -76,7 +76,7 @@ def _sent(name: str, default: Any) -> Any:
 
 
 def constraints(spec: Mapping[str, Any]) -> Json:
-    """A job's constraints with the defaults of what was not sent."""
+    """Returns a job's constraints with defaults for those not sent."""
     return _CONSTRAINTS | (spec.get("constraints") or {})
 
 

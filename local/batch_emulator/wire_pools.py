@@ -110,7 +110,7 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
 
 
 def node_count_renderers(version: str, *, now: int, lag: int) -> Renderers:
-    """Of counts that are `lag` ticks old."""
+    """Returns renderers of counts that are `lag` ticks old."""
     hidden = hidden_node_states(version)
     shown = [name for name in _COUNTED if name not in hidden]
 
@@ -127,12 +127,12 @@ def node_count_renderers(version: str, *, now: int, lag: int) -> Renderers:
 
 
 def slots_used(node: Node) -> int:
-    """Slots of the tasks that are seen running on a node."""
+    """Returns the slots of the tasks that a node shows as running."""
     return sum(run.task.slots for run in node.running)
 
 
 def true_nodes(pool: Pool) -> Json:
-    """What the pool's node list shows now."""
+    """Returns the counts of the pool's node list now."""
     nodes = list(pool.nodes.values())
     return {
         "nodes": dict(Counter(node.state for node in nodes)),
@@ -161,7 +161,7 @@ def _recent_tasks(node: Node, url: str) -> list[Json] | None:
 
 
 def _start_task_info(run: StartTask) -> Json:
-    """The exit code and why it failed are told once it has completed, not between two tries."""
+    """Returns startTaskInfo, whose exit code and failure appear only after completion, not between retries."""
     info: Json = {"state": run.state, "startTime": stamp(run.started), "retryCount": run.retries}
     if run.last_retry is not None:
         info["lastRetryTime"] = stamp(run.last_retry)

@@ -1,4 +1,4 @@
-"""Tasks as JSON: one function a property, so that `$select` costs only what it asks for. Shapes follow recordings."""
+"""Tasks as JSON: one function per property, so that `$select` costs only its properties. Shapes follow recordings."""
 
 from typing import Any
 
@@ -28,12 +28,12 @@ def moment(ticks: int | None) -> str | None:
 
 
 def root_directory(job_id: str, task_id: str) -> str:
-    """Where a task runs, below the root of its node's files."""
+    """Returns a task's directory, below the root of its node's files."""
     return f"workitems/{job_id}/job-1/{task_id}"
 
 
 def task_renderers(url: str, job: Job) -> Renderers:
-    """Renderers of a job's tasks by property, in the service's order."""
+    """Returns the renderers of a job's tasks by property, in the service's order."""
     base = f"{url}/jobs/{job.id}/tasks/"
     return {
         "id": lambda task: task.id,

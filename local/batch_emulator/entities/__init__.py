@@ -1,6 +1,6 @@
-"""What a Batch account holds, as lists show it now. Times are ticks, specifications are the JSON that clients sent.
+"""The contents of a Batch account, as lists show them now. Times are ticks, specifications are the clients' JSON.
 
-Nothing here decides anything: the lives of tasks, nodes, pools and jobs change these, requests read them.
+These classes decide nothing: the lives of tasks, nodes, pools and jobs change them, and requests read them.
 """
 
 from local.batch_emulator.entities.account import Account

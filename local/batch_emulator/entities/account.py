@@ -1,4 +1,4 @@
-"""An account: all that is in it."""
+"""An account with all its contents."""
 
 from dataclasses import dataclass, field
 

@@ -18,10 +18,10 @@ type Json = dict[str, Any]
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """`turn` counts requested transitions, so that an overtaken one does nothing.
+    """A job. `turn` counts requested transitions, so that an overtaken one does nothing.
 
-    `failure` is why the service couldn't start it. `sides` are its preparation and release tasks by node, `unfit` the
-    nodes where preparation failed, with the image that they had then.
+    `failure` is the reason why the service couldn't start it. `sides` are its preparation and release tasks by node.
+    `unfit` are the nodes with a failed preparation, with their image at that time.
     """
 
     id: str
@@ -65,9 +65,9 @@ class Job:
 
 @dataclass(slots=True, eq=False)
 class Side:
-    """A job's preparation and release on one node, of that id; `life` and `image` are the node's when it began.
+    """A job's preparation and release on the node `id`; `life` and `image` are the node's at its start.
 
-    Without `node` the node had left before the emulator was started again.
+    `node` is None if the node had left before the emulator was restarted.
     """
 
     id: str
@@ -84,7 +84,7 @@ class Side:
 
 @dataclass(slots=True, eq=False)
 class Schedule:
-    """A job schedule. `next_run` is when the next job is due, `due` since when one is that could not begin yet."""
+    """A job schedule. The next job is due at `next_run`; one that couldn't begin has been due since `due`."""
 
     id: str
     key: str

@@ -1,4 +1,4 @@
-"""Pools, their nodes, and what of those is over."""
+"""Pools, their nodes, and past stays of nodes."""
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
@@ -18,11 +18,11 @@ LIVE = ("idle", "running")
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """`life` changes at every boot and loss, so that what was planned for an earlier life does nothing.
+    """A node. `life` changes at every boot and loss, so that plans of an earlier life do nothing.
 
-    `image` counts reimages, `fresh` is since when nothing has run on its disk; `removed` are files that users deleted,
-    by path, with the moment, all by its own clock. `away` is the state that it enters as soon as it is free
-    (rebooting, reimaging, deallocating). `errors` are those that it encounters in this life, as JSON.
+    `image` counts reimages, and its disk is empty since `fresh`. `removed` are files that users deleted, by path, with
+    the moment. All these times are by the node's clock. `away` is the state that it enters when free (rebooting,
+    reimaging, deallocating). `errors` are those of this life, as JSON.
     """
 
     id: str
@@ -54,12 +54,12 @@ class Node:
 
     @property
     def resting(self) -> str:
-        """The state of a node that could run tasks and has none."""
+        """The state of a usable node without tasks."""
         return "idle" if self.scheduling == "enabled" else "offline"
 
     @property
     def is_usable(self) -> bool:
-        """Whether it may take tasks."""
+        """Whether the node can accept tasks."""
         return self.state in LIVE and self.scheduling == "enabled" and not (self.leaving or self.away)
 
     @property
@@ -109,7 +109,7 @@ class Pool:
         return self.account.pools.get(self.key) is not self
 
     def counts(self) -> Counter[tuple[str, bool]]:
-        """Nodes by state and whether they are dedicated."""
+        """Returns the number of nodes by state and kind (dedicated or not)."""
         return Counter((node.state, node.dedicated) for node in self.nodes.values())
 
     def current(self, *, dedicated: bool) -> int:
@@ -118,7 +118,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lease:
-    """A node's stay in a pool, over; times are ticks."""
+    """A node's past stay in a pool; times are ticks."""
 
     number: int
     pool_id: str

@@ -1,4 +1,4 @@
-"""Tasks, their runs on nodes, and how whatever runs can fail."""
+"""Tasks, their runs on nodes, and failures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """failureInfo of a task or start task."""
+    """The failureInfo of a task or start task."""
 
     category: str
     code: str
@@ -21,9 +21,10 @@ class Failure:
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """`run` is set from its assignment to a node until that run ends; `ticket` outdates its places in queues.
+    """A task. `run` is set from its assignment to a node until that run ends; `ticket` invalidates its queue entries.
 
-    `waits` counts the tasks and ranges that it still depends on; `updated` is when a user last changed it, 0 never.
+    `waits` counts the tasks and ranges that it still depends on. `updated` is the time of a user's last change, 0 for
+    none.
     """
 
     id: str
@@ -67,7 +68,7 @@ class Task:
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """One task's stay on a node; `shown` is the last phase of it that became visible."""
+    """One task's stay on a node; `shown` is its last visible phase."""
 
     number: int
     job: "Job"
@@ -79,7 +80,7 @@ class Run:
 
 @dataclass(slots=True, eq=False)
 class StartTask:
-    """How the start task went in a node's present life; while it is tried again `result` is that of the run before."""
+    """A start task in a node's present life; between retries `result` is that of the previous run."""
 
     started: int
     state: str = "running"
@@ -93,7 +94,7 @@ class StartTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Satisfied:
-    """That a task of this key was once done in the sense of those that wait for it, though it may be gone."""
+    """A record that the task with this key once satisfied its dependents, even if it was deleted."""
 
     number: int
     key: str
