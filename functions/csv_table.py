@@ -21,7 +21,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 class CsvTable:
     """A CSV table of entries of one type, with a header, that grows as entries are added.
 
-    Poll times and ages are excluded from the content that the weak ETag is computed from.
+    Times and costs of polls and ages are excluded from the content that the weak ETag is computed from.
     """
 
     def __init__(self, kind: type[Answer]) -> None:

@@ -1,7 +1,7 @@
 """Blob triggers: Event Grid announces new blobs, which are then read in the same way as blobs found by a sweep.
 
-A trigger fires once per blob, when it is created and mostly empty. The sweep in `tick` reads what is appended later, so
-nothing is lost without an event subscription or after an undelivered event.
+A trigger fires once per blob, when it is created and mostly empty. The sweep in `tick` reads later appends, so nothing
+is lost without an event subscription or after an undelivered event.
 """
 
 import azure.functions as func

@@ -2,7 +2,7 @@
 
 A cached answer is reused only while this process has written none of the tables that it depends on. So a request after
 a poll of this process never gets older data. Concurrent equal requests share one computation. The cache key is the
-address and the accounts that the caller may read: nobody gets an answer computed for another caller's rights.
+address and the accounts that the caller may read, so no caller gets an answer computed for other rights.
 """
 
 import asyncio

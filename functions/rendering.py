@@ -23,13 +23,13 @@ AS_OF = "Batchscope-As-Of"
 _TIMES = ("checkedAt", "startedAt", "finishedAt", "lastSeen")
 _NUMBERS = ("batchCalls", "jobsPolled", "secondsInState")
 LOOKED = frozenset({"asOf", *_TIMES, *_NUMBERS})
-"""Properties that hold poll times, counts of polls, and ages."""
+"""Properties that hold times and costs of polls, or ages."""
 LOOKS = re.compile(
     rb'"(?:asOf":"(?P<at>[^"]*)"|(?:%b)":"[^"]*"'
     rb'|reason":"(?:Get Task Counts agreed as|As) of [-\d]{10} [:\d]{8} UTC'
     rb'|(?:%b)":[\d.]+)' % ("|".join(_TIMES).encode(), "|".join(_NUMBERS).encode())
 )
-"""Matches poll times, counts of polls and ages in JSON, and the time at the start of a verdict's sentence.
+"""Matches times and costs of polls and ages in JSON, and the time at the start of a verdict's sentence.
 
 Untrusted text can't match, as its quotes are escaped.
 """

@@ -13,9 +13,10 @@ class Route:
     """The declaration of an API route.
 
     `statuses` are those of success, the usual one first. `refusals` are error statuses specific to this route. `role`
-    is required of callers, None where anybody may call. `media` is the content type of answers other than JSON. `queue`
-    is the target of `send`. With `repeats`, an answer may be reused for a second, until one of the tables in `made_of`
-    (None: any) is written. Matches of `looks` in an answer are poll times and ages, which its ETag excludes.
+    is required of callers, None for a public route. `media` is the content type of answers other than JSON. `queue` is
+    the target of `send`. With `repeats`, an answer may be reused for a second, until one of the tables in `made_of`
+    (None: any) is written. Matches of `looks` in an answer are times and costs of polls and ages, which its ETag
+    excludes.
     """
 
     name: str

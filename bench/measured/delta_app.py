@@ -229,7 +229,7 @@ class Scenarios:
     def _check_changed(self, found: int, changed: int) -> None:
         """Raises RuntimeError for an unexpected number of rows.
 
-        With a half-minute overlap, rows include changes of the half minute before, few of which changed again.
+        With a half-minute overlap, rows include changes of the half minute before; few of those changed again.
         """
         if not self.app.overlap:
             self._check(found, changed)

@@ -30,7 +30,7 @@ class Case:
 
     @property
     def amounts(self) -> tuple[int, ...]:
-        """The quantities that counts are proportional to; the first is the tick itself."""
+        """The quantities that counts are proportional to; the first is the 1 of the tick."""
         return 1, *astuple(self)
 
 

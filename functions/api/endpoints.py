@@ -1,4 +1,4 @@
-"""The routes of the API with what the platform needs at start: function name, method and path.
+"""The routes of the API, as the platform indexes them at start: function name, method and path.
 
 The module of a route loads with the first request for it. Its `routes.route` declares the same method and path, and the
 parameters, answer and role from which OpenAPI is generated. A new route needs a line here.

@@ -86,7 +86,7 @@ class EventAnswer(EventLine):
     """An event as Batch logged it, with a sentence; secrets are removed from `properties`.
 
     `claimedTime` is the logged time if that was more than an hour ahead when it was read; `time` is then the time of
-    reading. `internalRetry` marks a start that Batch chose without a request and that no retry count includes.
+    reading. `internalRetry` marks a restart by the service itself, which no retry count includes.
     """
 
     internal_retry: bool

@@ -52,7 +52,7 @@ class PointAnswer(Answer):
 
 
 class RangeAnswer(Answer):
-    """Common fields of histories: the points of a range, each of which describes the end of a step."""
+    """Common fields of histories: the points of a range; each point describes the end of a step."""
 
     since: datetime = field(name="from")
     until: datetime = field(name="to")

@@ -53,7 +53,7 @@ class TelemetryIntakeAnswer(Answer):
 
 
 class IngestionAnswer(Answer):
-    """The state of event ingestion of an account.
+    """The state of an account's log and telemetry ingestion.
 
     `sweptAt` is the time of the last sweep over the logs, `blobs` their number. At most `behindBytes` in `behindBlobs`
     were unread then, since `behindSince` at the earliest. Of the `records` (`bytes` in all) read so far, `events` were

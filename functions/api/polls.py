@@ -57,7 +57,7 @@ def add_polls(routes: Routes) -> None:
         operation = await services.polling.request(call.path["account"], _wanted(call.body))
         if call.query.wait:
             try:
-                with waiting_for_storage(None):  # a poll reads and writes as much as a timer's, so waits are unbounded
+                with waiting_for_storage(None):  # a poll may wait for storage as long as a timer's
                     run = services.polling.run(call.path["account"], operation.id)
                     return Reply(poll_answer(await asyncio.wait_for(run, _LONGEST_WAIT)), status=200)
             except TimeoutError:  # results so far are stored; the queue completes the poll

@@ -31,7 +31,7 @@ class CoresAnswer(Answer):
 class SlotsAnswer(Answer):
     """Task slots of all nodes: `used` by running tasks, and `free` on nodes that can accept tasks.
 
-    The rest is out of service: on nodes that accept no tasks or are temporarily gone.
+    The rest is out of service: on nodes that accept no tasks or are temporarily lost.
     """
 
     total: int

@@ -31,7 +31,7 @@ class RecentJobAnswer(Answer):
 
 
 class RunsAnswer(Answer):
-    """Jobs of a schedule: `total` as Batch counts them (null if it reports none), the others as known here.
+    """Jobs of a schedule: `total` from the number of its latest job (null if it has none), the others as known here.
 
     `deleted` are known deletions; jobs deleted before any poll saw them are only in `total`.
     """
@@ -59,7 +59,7 @@ class TotalsAnswer(Answer):
 
     `asOf` is the oldest date among jobs whose tasks may still change, null if there are none. `exact`: every job of the
     schedule is known and has exact counts. `unreadJobs` have no counts so far. `unknownJobs` are not known here,
-    deleted or not, and excluded from these counts (null: the schedule reports no total).
+    deleted or not, and excluded from these counts (null: `runs.total` is unknown).
     """
 
     active_jobs: int

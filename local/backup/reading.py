@@ -187,7 +187,7 @@ def _between(partition: str, first: str, last: str) -> Query:
 
 
 async def _ended(lines: AsyncIterator[tuple[str, bytes]], partition: str) -> AsyncIterator[Item]:
-    """Yields the lines of a partition as items, of which the last is `whole`."""
+    """Yields the lines of a partition as items; the last one is `whole`."""
     before: tuple[str, bytes] | None = None
     async for line in lines:
         if before:

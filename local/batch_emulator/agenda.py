@@ -28,7 +28,7 @@ class Agenda:
         self.after_exactly(seconds / self.speed, happening)
 
     def after_exactly(self, seconds: float, happening: Happening) -> None:
-        """Plans an event at any speed after the same time."""
+        """Plans an event; `seconds` are not divided by the speed."""
         due, number = self._clock.simulated + ticks(seconds), self._ledger.number()
         self._ledger.plan(number, due, happening)
         self.take_up(number, due, happening)

@@ -62,7 +62,7 @@ class Clock:
             self._going.set()
 
     async def running(self) -> None:
-        """Returns when the clock isn't paused."""
+        """Waits until the clock isn't paused."""
         while self.paused:
             await self._going.wait()
 

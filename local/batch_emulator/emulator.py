@@ -64,7 +64,7 @@ class Emulator:
         self._begin()
 
     def pause(self) -> None:
-        """Stops events while dates go on. Events already due run now, before the pause."""
+        """Stops events while dates continue. Events already due run now, before the pause."""
         self.clock.pause()
         while self.agenda.run_due():
             continue

@@ -20,7 +20,7 @@ _TARGETS = ("Dedicated", "LowPriority")
 
 
 class EventLog:
-    """The log. `told` counts records by kind without repeats, `repeated` repeats, `lost` records that nobody took."""
+    """The log. `told` counts records by kind without repeats, `repeated` repeats, `lost` records dropped unread."""
 
     def __init__(self, account: str, clock: Clock, seed: str) -> None:
         self.resource = (

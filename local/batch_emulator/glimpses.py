@@ -67,7 +67,7 @@ class _Watched:
 class Watch:
     """The sampler of one account's nodes.
 
-    `lost` counts samples not taken in time, `unseen` nodes beyond MOST_NODES now.
+    `lost` counts samples dropped unread, `unseen` nodes beyond MOST_NODES now.
     """
 
     def __init__(self, account: Account, stage: Stage) -> None:

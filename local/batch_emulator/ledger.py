@@ -1,6 +1,6 @@
 """Numbers all entities of accounts and records changes, so that the cost of storing depends on the changes.
 
-An entity is noted by identity with its owner (a task with its job, a job with its account, an account with ROOT); its
+An entity is noted by identity with its owner (a task with its job, a job with its account, an account with ROOT). Its
 content is read when the notes are taken. Nothing is noted unless accounts are stored.
 """
 

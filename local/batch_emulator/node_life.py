@@ -22,7 +22,7 @@ _SHORTEST_TRY = 1.0  # of a start task, which may be retried endlessly
 
 
 class NodeLife:
-    """Node lives; `ready` is called when a node can accept tasks, `settled` when one has started or gone.
+    """Node lives; `ready` is called when a node can accept tasks, `settled` when one has started or left.
 
     `ended` is called when a node's life ends, with the state that follows.
     """

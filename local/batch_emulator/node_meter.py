@@ -1,8 +1,8 @@
 """An agent's measurements of a node: Telegraf's records, with counters that grow from the node's start.
 
-The set is that of a TES node: cpu, mem, diskio and net in each sample; aggregates of three samples; disk, swap, system
-and processes each minute; and nvidia_smi for sizes with GPUs. Single cores are reported up to eight, so that a large
-node doesn't write more than a small one.
+The set is that of a TES node. Each sample has cpu, mem, diskio and net, and nvidia_smi for sizes with GPUs. Every third
+adds aggregates of three samples, each minute adds disk, swap, system and processes. Single cores are reported up to
+eight, so that a large node doesn't write more than a small one.
 """
 
 from collections.abc import Iterator

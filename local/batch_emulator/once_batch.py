@@ -104,5 +104,5 @@ def _hardware(glimpse: Glimpse) -> Iterator[tuple[str, Json, Json]]:
 
 
 def _nanoseconds(moment: int) -> str:
-    """Returns a stamp with nine digits of a second, of which seven are real."""
+    """Returns a stamp with nine digits of a second; the last two are always 0."""
     return f"{full_stamp(moment)[:-1]}00Z"

@@ -97,7 +97,7 @@ class PoolLife:
         self._stage.between(_GOING, partial(self._gone, pool))
 
     def settle(self, pool: Pool) -> None:
-        """Makes a pool steady once all nodes have started or gone."""
+        """Makes a pool steady once all nodes have started or left."""
         if pool.allocation == "resizing" and self._is_settled(pool):
             since = pool.allocation_changed
             self._set_allocation(pool, "steady")

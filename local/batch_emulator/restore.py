@@ -1,6 +1,6 @@
 """Restores accounts from stored rows.
 
-A plan whose entity is gone is dropped, as it would do nothing. Events already due run in order when time resumes.
+A plan for a deleted entity is dropped, as it would do nothing. Events already due run in order when time resumes.
 """
 
 from collections import defaultdict, deque

@@ -1,8 +1,8 @@
 """Rows of JSON in one SQLite file of a directory: one emulator at a time, each batch completely or not at all.
 
 With a write-ahead log a killed process loses no committed data, and checksums detect and drop a torn end of that log; a
-power cut may lose the last batches. A batch takes a handful of statements regardless of its size, since Python would
-pass each row only between requests.
+power cut may lose the last batches. A batch takes a handful of statements regardless of its size, since each row passed
+by Python would wait for its turn among requests.
 """
 
 import sqlite3

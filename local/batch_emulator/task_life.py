@@ -153,7 +153,7 @@ class TaskLife:
             self._stage.log.task_started(run)
 
     def _appears(self, run: Run, phase: int, moment: int) -> bool:
-        """Records that a run is visible on its node; returns False for a report that a later one has overtaken."""
+        """Records that a run is visible on its node; returns False for an outdated report."""
         if run.task.run is not run or run.shown >= phase:
             return False
         run.shown = phase

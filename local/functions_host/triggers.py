@@ -1,4 +1,4 @@
-"""Builds what serves each function: routes, timer listeners and queue listeners."""
+"""Builds the routes, timer listeners and queue listeners of functions."""
 
 import asyncio
 import json

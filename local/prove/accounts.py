@@ -1,4 +1,4 @@
-"""Proves that failing accounts don't affect others: 50 accounts, 8 of which fail, each in a different way.
+"""Proves that failing accounts don't affect others: 50 accounts, including 8 that fail, each in a different way.
 
 Starts its own storage, Batch emulator and functions host on free ports. The failing accounts are reached through fronts
 that first pass requests on. Then the fronts begin to fail, and the API is polled for every job of every healthy

@@ -1,7 +1,7 @@
-"""Proves that a fleet stays fresh: 200 accounts of 50 jobs, 5 % of which change a minute, at 50 ms a Batch request.
+"""Proves that a fleet stays fresh: 200 accounts of 50 jobs, with changes in 5 % a minute, at 50 ms a Batch request.
 
 Starts its own storage, Batch emulator and functions hosts. First all jobs are read. Then, without changes, the cost of
-a job per round is counted by the emulator and in the storage's access log. Then tasks are added, and for each number of
+a job per round is counted by the emulator and in the storage's access log. Then tasks are added. For each number of
 hosts the API is polled for all jobs: the time of the last request to Batch, and the delay until each change shows.
 Added tasks stay active, as pools have no nodes, so nothing else changes. The app runs with its defaults, a tick a
 minute; a shorter --budget leaves more to the queue, which all hosts share.

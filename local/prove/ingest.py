@@ -1,13 +1,13 @@
 """Proves that all data in blobs is ingested exactly once, with several hosts that are killed at any moment.
 
-Starts its own storage, Batch emulator and two hosts, each of which sweeps all blobs every second. Agents append
-telemetry in every format, cut anywhere. Some blobs are re-created, some sealed and followed by the next, some go quiet,
-some hold several nodes or runs on one, and some units are unreadable; record layouts change all the time. Batch's log
-grows as well, with repeats. Hosts are killed by `kill -9` and frozen at random moments. At the end every minute of
-every series, every event, every reject and every count of dropped data is compared with the writers' notes, twice: once
-all is read, and after all hosts were restarted. Telemetry totals lack counts that a killed host hadn't stored: they may
-never exceed the written amounts, nor be lower without a kill. The exit code is 1 if anything differs, or the kills
-didn't fit into the time.
+Starts its own storage, Batch emulator and two hosts that sweep all blobs every second. Agents append telemetry in every
+format, cut anywhere. Some blobs are re-created, some sealed and followed by the next, some go quiet, some hold several
+nodes or runs on one. Some units are unreadable, and record layouts change all the time. Batch's log grows as well, with
+repeats. Hosts are killed by `kill -9` and frozen at random moments. At the end every minute of every series, every
+event, every reject and every count of dropped data is compared with the writers' notes. This happens twice: once all is
+read, and after a restart of all hosts. Telemetry totals lack counts that a killed host hadn't stored: they may never
+exceed the written amounts, nor be lower without a kill. The exit code is 1 if anything differs, or the kills didn't fit
+into the time.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
 First the tables that 0.1.0 wrote, kept in tests/data/tables-0.1.0, are restored into empty storage: all answers of this
 version must equal those of 0.1.0. Then 0.1.0, whose source is also kept there, and this version run in turn on the same
-tables, while jobs, tasks, pools, nodes and schedules change on the emulator: 0.1.0, this version (the upgrade), 0.1.0
-again (the rollback), this version again. At each turn the emulator is paused and all counts are compared with its
-truth. Before the first poll of a version its answers are compared with those of the previous version.
+tables, while jobs, tasks, pools, nodes and schedules change on the emulator. The turns are 0.1.0, this version (the
+upgrade), 0.1.0 again (the rollback), and this version again. At each turn the emulator is paused and all counts are
+compared with its truth. Before the first poll of a version its answers are compared with those of the previous version.
 """
 
 import argparse

@@ -16,7 +16,7 @@ from local.workload.submitter import Submitter
 
 LOG = logging.getLogger("workload")
 _LOOK_SECONDS = 2.0
-_SHORTEST_REST = 6.0  # real seconds, so that a watcher sees what ended
+_SHORTEST_REST = 6.0  # real seconds, so that ended jobs stay visible for a while
 _SHORTEST_ABSENCE = 3.0
 _AFTER_FAILURE = 3.0
 _PROGRESS = 5_000

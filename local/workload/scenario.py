@@ -10,7 +10,7 @@ from enum import Enum
 
 
 class Ending(Enum):
-    """The end of a job: it completes with its last task, somebody stops it, or it stays."""
+    """The end of a job: it completes with its last task, is stopped by a user, or stays."""
 
     COMPLETES = "completes"
     STOPPED = "stopped"

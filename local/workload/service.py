@@ -69,7 +69,7 @@ class Service:
     async def add_tasks(
         self, job: str, tasks: Iterable[TaskPlan], told: Callable[[int], None], *, per_second: float
     ) -> None:
-        """Adds all tasks, a hundred per call, in a few parallel calls; `told` gets the number added by each call.
+        """Adds all tasks, a hundred per call, in a few parallel calls; the callback gets the number added by each call.
 
         No call begins before the tasks of earlier calls were due at `per_second`.
         """

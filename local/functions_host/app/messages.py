@@ -1,7 +1,7 @@
 """The messages that azure_functions_runtime reads and builds, as plain dataclasses.
 
 The runtime imports no protobuf: its host passes a module called `protos`, which is this one. Class and attribute names
-are therefore those of the FunctionRpc protocol, and only what the runtime uses is here.
+are therefore those of the FunctionRpc protocol, restricted to those that the runtime uses.
 """
 
 from collections.abc import Mapping

@@ -108,7 +108,7 @@ class BlobListener:
                 continue
 
     async def _is_told(self, name: str) -> bool:
-        """Returns whether the event was accepted; False if storage refuses, for a later try."""
+        """Returns whether the event was accepted; False if storage refuses, so that it is retried."""
         try:
             await self.accept(_created(self._container, name))
         except HttpResponseError as error:

@@ -124,7 +124,7 @@ class BlobScan:
         return await self._receipts.once(function, where, seen.etag, lambda: self._send(function, seen))
 
     async def _is_told(self, function: Function, path: BlobPath, listed: BlobProperties) -> bool:
-        """Announces a blob; returns False also if storage refuses, so that other blobs go on."""
+        """Announces a blob; returns False also if storage refuses, so that other blobs are still announced."""
         try:
             return await self._told(function, path, listed)
         except HttpResponseError as error:

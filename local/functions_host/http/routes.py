@@ -2,7 +2,7 @@
 
 The templates are ASP.NET's, as far as Azure documents them for functions: literals, {x}, {x?}, {x=default}, {*x} and
 {x:constraint}. A literal ranks before a constrained parameter, then a plain one, then a catch-all. A function that
-doesn't support the method is no candidate, so that the next one, or nobody (404), answers.
+doesn't support the method is no candidate: the next one answers, or the result is 404.
 """
 
 import re

@@ -223,7 +223,7 @@ class Driver:
         self.done[what] += sum(await asyncio.gather(*map(self._try, calls)))
 
     async def _try(self, call: Awaitable[object]) -> bool:
-        """Returns False if the resource is gone or in a state that doesn't allow the call."""
+        """Returns False if the resource is deleted or in a state that doesn't allow the call."""
         try:
             await call
         except HttpResponseError as error:

@@ -1,4 +1,4 @@
-"""Fronts before the Batch emulator, one per account, each of which can fail in its own way.
+"""Fronts before the Batch emulator, one per account; each can fail in its own way.
 
 Until `fail` is called a front passes everything on, so that the app knows the account's jobs by then.
 """

@@ -1,4 +1,4 @@
-"""One job with very many tasks, some of which run while more are added."""
+"""One job with very many tasks; some run while more are added."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Jobs with very many tasks in all, some of which run at a time."""
+"""Jobs with very many tasks in all; some run at a time."""
 
 import asyncio
 from collections.abc import Sequence

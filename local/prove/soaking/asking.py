@@ -13,7 +13,7 @@ import aiohttp
 
 from local.prove.soaking.feeding import POOL
 
-_AT_ONCE = 40  # requests; above this the hosts are behind, which the reached rate shows
+_AT_ONCE = 40  # requests; above this the hosts are too slow, which the reached rate shows
 _MAX_EXAMPLES = 20
 _SERVER_ERRORS = HTTPStatus.INTERNAL_SERVER_ERROR
 _TIMEOUT = aiohttp.ClientTimeout(total=60)
