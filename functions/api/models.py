@@ -63,7 +63,10 @@ class JudgedPage[T](Page[T], kw_only=True):
     verdict: VerdictAnswer
 
     def table_headers(self) -> dict[str, str]:
-        """Returns the fields without a table column as headers; the verdict is ASCII JSON with a truncated reason."""
+        """Returns the fields without a column as headers.
+
+        The verdict is ASCII JSON, its reason cut to 500 characters.
+        """
         verdict = msgspec.to_builtins(self.verdict)
         verdict["reason"] = verdict["reason"][:_MAX_REASON]
         as_of = {AS_OF: verdict["asOf"]} if verdict["asOf"] else {}
