@@ -1,4 +1,4 @@
-"""What every subject speaks of: keys of tables, time stamps, amounts in sentences, limits of calls.
+"""Basics that every subject uses: table keys, time stamps, amounts in sentences and limits on calls.
 
-Imports nothing of ours, and everything may import it.
+It imports no other package of this repository, and every package may import it.
 """

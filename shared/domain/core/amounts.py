@@ -2,10 +2,10 @@
 
 
 def amount(number: int, noun: str) -> str:
-    """Like `1 task`, `2,000 tasks`."""
+    """Returns, say, `1 task` or `2,000 tasks`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def are(number: int, noun: str) -> str:
-    """Like `1 task is`, `2,000 tasks are`."""
+    """Returns, say, `1 task is` or `2,000 tasks are`."""
     return f"{amount(number, noun)} {'is' if number == 1 else 'are'}"

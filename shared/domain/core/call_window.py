@@ -1,4 +1,4 @@
-"""How many calls may go out a minute: within any sixty seconds, whenever they begin."""
+"""A rate limit on calls: a sliding window of sixty seconds."""
 
 from collections import deque
 
@@ -6,18 +6,18 @@ _MINUTE = 60.0
 
 
 class CallWindow:
-    """At most `limit` calls within any minute; `now` is in seconds of a clock that never goes back."""
+    """At most `limit` calls within any minute; `now` is in seconds of a monotonic clock."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._sent: deque[float] = deque()
 
     def wait(self, now: float) -> float:
-        """Seconds until there is room for one more call, 0 where there is."""
+        """Returns the seconds until one more call is allowed, 0 where it is allowed now."""
         while self._sent and self._sent[0] + _MINUTE <= now:
             self._sent.popleft()
         return self._sent[0] + _MINUTE - now if len(self._sent) >= self.limit else 0.0
 
     def note(self, now: float) -> None:
-        """After a call was sent."""
+        """Records that a call was sent."""
         self._sent.append(now)

@@ -1,8 +1,8 @@
 r"""Table keys for the ids of Azure Batch.
 
-Batch ids are case-insensitive and case-preserving, a schedule's jobs are named `schedule:job-1`, and table keys may
-not hold `/ \ # ?`. A key is the id in lower case with everything but `a-z 0-9 _ -` escaped, so equal ids have equal
-keys and the order of keys is the order of ids. The id itself is stored beside the key for display.
+Batch ids are case-insensitive and case-preserving, a schedule's jobs are named `schedule:job-1`, and table keys may not
+hold `/ \ # ?`. A key is the id in lower case with everything but `a-z 0-9 _ -` escaped. So equal ids have equal keys,
+and keys sort as ids do. The id itself is stored beside the key for display.
 """
 
 import re
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 _UNSAFE = re.compile(r"[^a-z0-9_\-]")
 _PLAIN_LINES = b"abcdefghijklmnopqrstuvwxyz0123456789_-\n"
 SEPARATOR = "~"
-_BEFORE_ALL, _AFTER_ALL = "\0", "~"  # characters before and after all that stand in keys
+_BEFORE_ALL, _AFTER_ALL = "\0", "~"  # sort before and after every character of a key
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """Keys from `low` to before `high`; None: to the end."""
+    """Keys from `low` (inclusive) to `high` (exclusive); None: no upper bound."""
 
     low: str = ""
     high: str | None = None
@@ -28,12 +28,12 @@ class KeyRange:
         return self.high is not None and self.high <= self.low
 
     def common(self, other: "KeyRange") -> "KeyRange":
-        """The keys that are in both."""
+        """Returns the intersection of both ranges."""
         highs = [high for high in (self.high, other.high) if high is not None]
         return KeyRange(max(self.low, other.low), min(highs, default=None))
 
     def places(self, keys: Sequence[str]) -> range:
-        """Where its keys stand among keys that are sorted."""
+        """Returns the indexes of the range's keys within a sorted sequence of keys."""
         first = bisect_left(keys, self.low)
         return range(first, len(keys) if self.high is None else bisect_left(keys, self.high, first))
 
@@ -47,18 +47,18 @@ def keys_before(key: str) -> KeyRange:
 
 
 def keys_of_prefix(prefix: str) -> KeyRange:
-    """The keys of all ids that begin with a text, whatever its case."""
+    """Returns the range of keys of all ids that begin with `prefix`, in any case."""
     start = key_of(prefix)
     return KeyRange(start, start + _AFTER_ALL) if start else KeyRange()
 
 
 def key_of(name: str) -> str:
-    """The table key of a job, task, pool or node id."""
+    """Returns the table key of a job, task, pool or node id."""
     return _UNSAFE.sub(_escape, name.lower())
 
 
 def keys_of(names: list[str]) -> list[str]:
-    """`key_of` for many ids at once: a few passes over one string where all of them are plain."""
+    """Returns `key_of` for many ids, in a few passes over one string where none of them needs escaping."""
     lines = "\n".join(names)
     keys = lines.lower()
     is_plain = keys.isascii() and not keys.encode().translate(None, _PLAIN_LINES)
@@ -68,12 +68,12 @@ def keys_of(names: list[str]) -> list[str]:
 
 
 def are_keys(lines: bytes) -> bool:
-    """Whether ids, each in a line of its own, are their own keys; False too where that would take a longer look."""
+    """Returns True where ids, one a line, certainly are their own keys; it may return False for some that are."""
     return not lines.translate(None, _PLAIN_LINES)
 
 
 def partition_of(*parts: str) -> str:
-    """A partition key of several keys; the separator stands in none of them."""
+    """Joins keys to a partition key; no key contains the separator."""
     return SEPARATOR.join(parts)
 
 

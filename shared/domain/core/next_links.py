@@ -1,12 +1,12 @@
-"""The next links of one list, none of which may come twice: a list whose links go in a circle never ends.
+"""Detects a paged list whose next links form a cycle, and which would therefore never end.
 
-Brent's cycle detection. One link is remembered, and another in its place each time the distance doubles, so a circle of
-any length is found after at most a few times its length, however long the list is.
+The method is Brent's: it remembers one link and replaces it each time the distance doubles. It finds a cycle after a
+few times its length at most, however long the list is.
 """
 
 
 class NextLinks:
-    """A link is whatever the service identifies the next page by; None ends a list."""
+    """The next links of one list. A link is any value that identifies the next page; None ends the list."""
 
     def __init__(self) -> None:
         self._remembered: object = None
@@ -14,7 +14,7 @@ class NextLinks:
         self._limit = 1
 
     def is_repeat(self, link: object) -> bool:
-        """Takes the link to the next page; True where the list was there before."""
+        """Adds the link to the next page, and returns True where it is known to be a repeat."""
         if link is None:
             return False
         if link == self._remembered:

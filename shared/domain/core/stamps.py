@@ -1,6 +1,6 @@
 """Time stamps of the Batch service: ISO 8601 in UTC with up to seven digits, and HTTP dates.
 
-The cache keeps milliseconds since 1970 (int): stamps order nothing across reads, so finer ones would tell nothing.
+The cache stores integer milliseconds since 1970. Stamps order nothing across reads, so finer ones would add nothing.
 """
 
 import re
@@ -17,9 +17,9 @@ _MINUTE, _MILLISECONDS = len("2026-01-02T03:04:"), len("2026-01-02T03:04:05.123"
 
 
 def parse_milliseconds(text: str) -> int:
-    """Milliseconds since 1970 of `2026-01-02T03:04:05.1234567Z`, rounded down. Raises ValueError.
+    """Returns the milliseconds since 1970 of `2026-01-02T03:04:05.1234567Z`, rounded down. Raises ValueError.
 
-    What comes before the seconds, and seconds to three digits, repeat a lot: both are looked up.
+    Minutes and seconds to three digits repeat often, so both are cached.
     """
     if text[-1:] != "Z":
         return to_milliseconds(datetime.fromisoformat(text))
@@ -35,7 +35,7 @@ def _minute(text: str) -> int:
 
 @cache
 def _seconds(text: str) -> int:
-    """Milliseconds of `05`, `05.1` and so on, with or without a `Z`: some 70,000 texts at most."""
+    """Returns the milliseconds of `05`, `05.1` and so on, with or without a `Z`: at most some 70,000 texts."""
     found = _SECONDS.fullmatch(text)
     if found is None:
         raise ValueError(f"invalid seconds of a time stamp: '{text}'")
@@ -43,24 +43,24 @@ def _seconds(text: str) -> int:
 
 
 def to_milliseconds(moment: datetime) -> int:
-    """Milliseconds since 1970, rounded down; a naive time is taken as UTC, as the SDK hands some over."""
+    """Returns milliseconds since 1970, rounded down. A naive time counts as UTC, because the SDK returns some."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (aware - EPOCH) // _MILLISECOND
 
 
 def from_milliseconds(value: int) -> datetime:
-    """The aware UTC time of milliseconds since 1970."""
+    """Returns the aware UTC time of milliseconds since 1970."""
     return EPOCH + timedelta(milliseconds=value)
 
 
 def parse_http_date(text: str) -> datetime:
-    """The aware UTC time of a `Date` header (whole seconds, rounded down by the sender). Raises ValueError."""
+    """Returns the aware UTC time of a `Date` header (whole seconds, rounded down by the sender). Raises ValueError."""
     moment = parsedate_to_datetime(text)  # naive where the zone is written -0000
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def http_date(text: str | None) -> datetime | None:
-    """The same; None where there is none, or it makes no sense."""
+    """Like `parse_http_date`, but returns None for a missing or invalid header."""
     try:
         return parse_http_date(text) if text else None
     except (ValueError, TypeError):
@@ -68,12 +68,12 @@ def http_date(text: str | None) -> datetime | None:
 
 
 def format_stamp(moment: datetime) -> str:
-    """ISO 8601 in UTC with `Z` and milliseconds, as filters and our API write it."""
+    """Returns ISO 8601 in UTC with `Z` and milliseconds, as filters and this app's API write it."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def format_duration(duration: timedelta) -> str:
-    """ISO 8601 for a duration of whole minutes, at least one: `P1D`, `PT1H30M`."""
+    """Returns the ISO 8601 text of a duration of whole minutes, at least one: `P1D`, `PT1H30M`."""
     hours, seconds = divmod(duration.seconds, 3600)
     minutes = seconds // 60
     time = (f"{hours}H" if hours else "") + (f"{minutes}M" if minutes else "")

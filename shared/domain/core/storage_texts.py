@@ -1,4 +1,4 @@
-"""What looks like a connection string, a key or an address of Azure Storage, before anything is asked there."""
+"""Syntax checks of Azure Storage connection strings, keys and addresses, which need no request."""
 
 import base64
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ def is_connection_string(text: str) -> bool:
 
 
 def account_of_string(text: str) -> str:
-    """The lower-case name of the account that a connection string leads to; empty where it names none."""
+    """Returns the account name of a connection string in lower case, an empty string where it has none."""
     parts = _parts(text)
     if _is_development(parts):
         return _DEVELOPMENT
@@ -24,7 +24,7 @@ def account_of_string(text: str) -> str:
 
 
 def account_of_address(url: str) -> str:
-    """The lower-case name of the account whose service is at an address, its host's first label."""
+    """Returns the account name of a service's address, which is the first label of its host, in lower case."""
     try:
         return (urlsplit(url).hostname or "").partition(".")[0]
     except ValueError:

@@ -1,24 +1,24 @@
-"""Times that hosts leave each other in storage, and what one that lies in the future is worth.
+"""Checks of times that hosts store for each other, which may lie in the future.
 
-Hosts go by one clock (`shared/clock.py`). Should one have written without it, its word counts as not being there, so
-that others work once too often rather than not at all.
+All hosts use one clock (`shared/clock.py`). A future time, written without it, counts as missing, so that work happens
+once too often rather than not at all.
 """
 
 from datetime import datetime, timedelta
 
-_APART = timedelta(minutes=1)  # clocks that go by the same dates, and answers that took their time
+_APART = timedelta(minutes=1)  # tolerance: clocks set by the same dates, less the time that responses took
 
 
 def is_over(began: datetime, lasts: timedelta, now: datetime) -> bool:
-    """True when `lasts` has passed since something `began`, or that can't have been."""
+    """True when `lasts` has passed since `began`, or `began` lies in the future."""
     return now >= began + lasts or _is_ahead(began, now)
 
 
 def is_until(until: datetime, most: timedelta, now: datetime) -> bool:
-    """True before `until`, which is `most` away from when it was written at most; never where it is further away."""
+    """True before `until`, unless it lies further ahead than `most`, the longest span that a host writes."""
     return now < until and not _is_ahead(until - most, now)
 
 
 def _is_ahead(moment: datetime, now: datetime) -> bool:
-    """True where nobody whose clock is right can have written that it is that late."""
+    """True where `moment` is later than any host with a correct clock can have written."""
     return moment > now + _APART
