@@ -1,4 +1,4 @@
-"""One task and what many of them add up to: states, failures by cause, durations; and a task as it may be shown.
+"""Tasks: states, failures by cause, durations, statistics of many tasks, and one task without its secrets.
 
 Imports `core`, `packing` and `redaction`.
 """

@@ -1,8 +1,8 @@
-"""What to do about tasks that failed for a well-known cause, in words. Nothing is said where nothing is sure.
+"""Advice on tasks that failed for a well-known cause. It gives none where the cause is uncertain.
 
-Sources: TaskFailureInformationCodes and "Batch status and error codes" of the Batch documentation for codes; for exit
-codes of 126 and more what shells make of signals (128 and the signal's number), and Windows' NTSTATUS values. A program
-may give any code a meaning of its own, which is why words on exit codes say what they usually mean.
+Sources: TaskFailureInformationCodes and "Batch status and error codes" of the Batch documentation for codes. For exit
+codes of 126 and more: the shells' convention for signals (128 and the signal's number), and Windows' NTSTATUS values. A
+program may give any code its own meaning, so advice on exit codes states only the usual one.
 """
 
 _EXITED = "FailureExitCode"
@@ -66,7 +66,7 @@ _BY_EXIT_CODE = {
 
 
 def advice_on(failure: tuple[str, str], exit_code: int | None) -> str | None:
-    """Words on tasks that failed with this (category, code) and exit code; None where the cause is not well known."""
+    """Returns advice on tasks with this (category, code) and exit code, None where the cause is not well known."""
     code = failure[1]
     if code and code != _EXITED:
         return _BY_CODE.get(code)

@@ -1,7 +1,7 @@
-"""Failed tasks by cause: category and code of what Batch says, and the exit code. Texts of the failures are no cause.
+"""Failed tasks by cause: Batch's category and code, and the exit code. Messages are no part of the cause.
 
-Groups, nodes and examples are capped, since ids and codes come from outside; what goes beyond a cap is still counted,
-so that the numbers always add up to that of the failed tasks.
+Groups, nodes and examples are capped, because ids and codes are external input. Tasks beyond a cap are still counted,
+so the numbers always add up to that of the failed tasks.
 """
 
 from collections import Counter
@@ -24,9 +24,9 @@ type _PlainGroup = tuple[str, str, int | None, int, int, int, list[tuple[str, st
 class FailureGroup:
     """Tasks that failed for one cause: (category, code) and exit code.
 
-    `first` and `last` are the ends of the first and the last of them (milliseconds, 0 where unknown); `nodes` those
-    that most of them ran on, as (pool id, node id), with numbers; `elsewhere` is how many ran on others, or on none;
-    `examples` are the ids that come first.
+    `first` and `last` are the earliest and latest end of such a task (milliseconds, 0 where unknown). `nodes` are the
+    (pool id, node id) on which most of them ran, with numbers; `elsewhere` counts those that ran on others, or on none.
+    `examples` are the ids that sort first.
     """
 
     failure: tuple[str, str]
@@ -44,7 +44,7 @@ class FailureGroup:
 
     @property
     def rank(self) -> tuple[Any, ...]:
-        """Orders groups: the largest first."""
+        """The sort key of groups, the largest first."""
         return -self.count, self.failure, self.exit_code is not None, self.exit_code or 0
 
     def capped(self, nodes: int) -> "FailureGroup":
@@ -55,7 +55,7 @@ class FailureGroup:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """Groups, the largest first, and how many failed tasks are in none of them."""
+    """Groups, the largest first, and the number of failed tasks in no group."""
 
     groups: tuple[FailureGroup, ...] = ()
     ungrouped: int = 0
@@ -66,7 +66,7 @@ class Failures:
 
     @classmethod
     def summed(cls, many: "Sequence[Failures]") -> "Failures":
-        """Uncapped. Where nothing was capped before, nothing is lost, whatever the order of sums."""
+        """Returns the uncapped sum. It is exact, in any order of summing, where no part was capped before."""
         sums: dict[Cause, _Sum] = {}
         for failures in many:
             for group in failures.groups:
@@ -75,19 +75,19 @@ class Failures:
         return cls(_ranked(groups), sum(failures.ungrouped for failures in many))
 
     def capped(self, *, groups: int = GROUPS, nodes: int = NODES) -> "Failures":
-        """The largest groups, each with the nodes most of it ran on."""
+        """Returns the largest groups, each with the nodes on which most of its tasks ran."""
         rest = sum(group.count for group in self.groups[groups:])
         return Failures(tuple(group.capped(nodes) for group in self.groups[:groups]), self.ungrouped + rest)
 
     def fitting(self, fits: "Callable[[Failures], bool]") -> "Failures":
-        """With half as many groups, or half of those, until they fit where they are to be stored."""
+        """Returns these failures, their groups halved until `fits` accepts them for storage."""
         failures = self
         while failures.groups and not fits(failures):
             failures = failures.capped(groups=len(failures.groups) // 2, nodes=NODES)
         return failures
 
     def plain(self) -> list[Any]:
-        """Lists of texts and numbers, for storage."""
+        """Returns lists of texts and numbers, for storage."""
         groups = [
             [*group.failure, group.exit_code, group.count, group.first, group.last,
              [[*node, number] for node, number in group.nodes], group.elsewhere, group.examples]
@@ -97,13 +97,13 @@ class Failures:
 
     @classmethod
     def of_plain(cls, stored: list[Any]) -> "Failures":
-        """The inverse of `plain`. Raises ValueError."""
+        """Returns the inverse of `plain`. Raises ValueError."""
         ungrouped, groups = msgspec.convert((stored[:1], stored[1:]), tuple[tuple[int], list[_PlainGroup]])
         return cls(tuple(_group(*group) for group in groups), *ungrouped)
 
 
 def failure_group_id(failure: tuple[str, str], exit_code: int | None) -> str:
-    """A short opaque key of the cause that a task with this (category, code) and exit code failed for."""
+    """Returns a short opaque key of a cause: (category, code) and exit code."""
     return blake2b(repr((*failure, exit_code)).encode("utf-8", "backslashreplace"), digest_size=6).hexdigest()
 
 

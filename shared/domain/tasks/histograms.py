@@ -1,6 +1,6 @@
-"""Durations of many tasks in a few numbers, exact in number and sum, close in between.
+"""Histograms of task durations: count and sum are exact, quantiles approximate.
 
-Eight buckets an octave: what a bucket stands for is at most RELATIVE_ERROR of a value off any value in it.
+Each octave has eight buckets. A bucket's middle differs from any value in it by at most RELATIVE_ERROR of that value.
 """
 
 from bisect import bisect_left
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 RELATIVE_ERROR = 1 / 16
-_BITS = 3  # of a value, behind its first, that tell its bucket
+_BITS = 3  # bits after a value's leading one that select its bucket
 _STEPS = 1 << _BITS
 _PERCENT = 100
 
@@ -24,7 +24,7 @@ class Histogram:
 
     @classmethod
     def of(cls, milliseconds: Iterable[int]) -> "Histogram":
-        """What is below 0, where one clock runs behind another, counts as 0."""
+        """Returns the histogram of durations. Negative ones, which differing clocks produce, count as 0."""
         values = sorted(milliseconds)
         at = bisect_left(values, 0)
         values[:at] = [0] * at
@@ -46,7 +46,7 @@ class Histogram:
         return cls(total, tuple(sorted(numbers.items())))
 
     def without(self, other: "Histogram") -> "Histogram | None":
-        """What is left of it without other values; None where these can't all be among its own."""
+        """Returns the histogram less another's values, None where they can't all be among its own."""
         numbers = dict(self.buckets)
         for bucket, number in other.buckets:
             numbers[bucket] = numbers.get(bucket, 0) - number
@@ -60,13 +60,13 @@ class Histogram:
 
     @property
     def mean(self) -> float:
-        """Milliseconds; there must be values."""
+        """The mean in milliseconds; the histogram must not be empty."""
         return self.sum / self.count
 
     def quantile(self, percent: int) -> float:
-        """Milliseconds that at least so many percent of the values don't exceed, give or take RELATIVE_ERROR.
+        """Returns the milliseconds that at least `percent` of the values don't exceed, within RELATIVE_ERROR.
 
-        By the nearest rank: of 10 values the median is the fifth. There must be values.
+        It is the nearest rank: of 10 values the median is the fifth. Raises ValueError for an empty histogram.
         """
         left = -(-self.count * percent // _PERCENT)
         for bucket, number in self.buckets:
@@ -76,19 +76,19 @@ class Histogram:
         raise ValueError(f"{percent} percent of no values")
 
     def below(self, edges: Sequence[int]) -> list[int]:
-        """How many values are below each of these milliseconds. Raises ValueError for an edge inside of a bucket."""
+        """Returns how many values are below each edge in milliseconds. Raises ValueError for one inside a bucket."""
         numbers = list(accumulate((number for _, number in self.buckets), initial=0))
         return [numbers[bisect_left(self.buckets, (_begun_at(edge),))] for edge in edges]
 
 
 def bucket_of(milliseconds: int) -> int:
-    """The number of the bucket of a duration; those under 16 ms have a bucket each."""
+    """Returns the bucket number of a duration; each duration under 16 ms has a bucket of its own."""
     octave = max(0, milliseconds.bit_length() - _BITS - 1)
     return octave * _STEPS + (milliseconds >> octave)
 
 
 def _begun_at(milliseconds: int) -> int:
-    """The bucket that begins there."""
+    """Returns the bucket that begins at `milliseconds`. Raises ValueError where none does."""
     bucket = bucket_of(milliseconds)
     if _lowest(bucket) != milliseconds:
         raise ValueError(f"{milliseconds} ms is inside of a bucket, whose values can't be told apart")

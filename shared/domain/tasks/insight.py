@@ -1,7 +1,7 @@
-"""What a job's tasks tell beyond their counts: how long they waited and ran, when they completed, what was repeated.
+"""Statistics of a job's tasks: waits, run times, completions by minute, retries and requeues.
 
-It is small and sums up: that of a job is the sum of those of its leaves, each a function of its leaf's tasks, so that a
-task that is read again never counts twice. What it means for the future is in `outlook`.
+A job's statistics are the sum of its leaves', each a function of the leaf's tasks. So a task that is read again never
+counts twice. Forecasts made of them are in `outlook`.
 """
 
 import json
@@ -15,19 +15,19 @@ from typing import Any
 from shared.domain.packing.columns import DAMAGE, deflated, inflated
 from shared.domain.tasks.histograms import Histogram
 
-FORM = 2  # that of summaries, whose sum it is: see leaf_summaries
-MINUTES = 75  # an hour, the minute under way, and some that clocks running ahead may add
+FORM = 2  # the format version of leaf summaries, whose sum it is: see leaf_summaries
+MINUTES = 75  # an hour, the current minute, and some that fast clocks may add
 MINUTE = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """`waits` (start less creation) and `runs` (end less start) are those of the latest run of tasks that completed.
+    """Statistics of tasks; `waits` (start less creation) and `runs` (end less start) are of completed tasks' last runs.
 
-    A task that completed without a start is in neither, one with a retry or requeue in `runs` only. `completions`
-    are (minute since 1970, tasks that ended in it) of the newest MINUTES minutes in which any did, in their order.
-    `retried_tasks` are tasks with a retry, `requeued_tasks` with a requeue. Slots are those that running, preparing and
-    active tasks require.
+    A task that completed without a start is in neither, one with a retry or requeue in `runs` only. `completions` are
+    (minute since 1970, tasks that ended in it), in order, of the newest MINUTES minutes with any. `retried_tasks` are
+    tasks with a retry, `requeued_tasks` with a requeue. Slots are those that running, preparing and active tasks
+    require.
     """
 
     waits: Histogram = field(default_factory=Histogram)
@@ -43,7 +43,7 @@ class Insight:
 
     @classmethod
     def summed(cls, many: "Sequence[Insight]") -> "Insight":
-        """The newest minutes of all are among the newest of each, so the order of sums doesn't matter."""
+        """Returns the sum, which is the same in any order: the newest minutes of all are among the newest of each."""
         return cls(
             Histogram.summed(insight.waits for insight in many),
             Histogram.summed(insight.runs for insight in many),
@@ -52,10 +52,10 @@ class Insight:
         )
 
     def without(self, other: "Insight") -> "Insight | None":
-        """Durations and completions without those of some of its tasks; None where that can't be told of it.
+        """Returns the durations and completions without those of other tasks; None where that can't be computed.
 
-        It can't where other tasks were alone in one of the newest minutes, whose place an older one would take, or
-        aren't all among its own.
+        It can't where the other tasks were the only ones in one of the newest minutes, because an older minute would
+        replace it. Nor can it where they aren't all included.
         """
         waits, runs = self.waits.without(other.waits), self.runs.without(other.runs)
         numbers = dict(self.completions)
@@ -69,19 +69,19 @@ class Insight:
         return replace(self, waits=waits, runs=runs, completions=newest(one for one in numbers.items() if one[1]))
 
     def completed_in(self, first: int, end: int) -> int | None:
-        """Tasks that ended from the minute `first` up to `end`; None where minutes of it weren't kept."""
+        """Returns how many tasks ended from minute `first` up to `end`, None where some of these weren't kept."""
         if len(self.completions) == MINUTES and first < self.completions[0][0]:
             return None
         return sum(number for minute, number in self.completions if first <= minute < end)
 
     def plain(self) -> list[Any]:
-        """Lists of numbers, for storage."""
+        """Returns lists of numbers, for storage."""
         histograms = [[histogram.sum, *chain.from_iterable(histogram.buckets)] for histogram in (self.waits, self.runs)]
         return [*histograms, [*chain.from_iterable(self.completions)], *self._numbers()]
 
     @classmethod
     def of_plain(cls, stored: list[Any]) -> "Insight":
-        """The inverse of `plain`. Raises ValueError, TypeError, LookupError."""
+        """Returns the inverse of `plain`. Raises ValueError, TypeError, LookupError."""
         waits, runs, completions, *numbers = stored
         if not isinstance(sum(chain(waits, runs, completions, numbers)), int):
             raise TypeError("durations, minutes and numbers are whole numbers")
@@ -98,9 +98,9 @@ class Insight:
 
 @dataclass(frozen=True, slots=True)
 class StoredInsight:
-    """An insight as it is stored, packed: it is loaded far more often than looked at.
+    """An insight as stored, compressed, because it is loaded far more often than unpacked.
 
-    `origin` tells the summaries that it is the sum of from any others.
+    `origin` identifies the leaf summaries that it is the sum of.
     """
 
     origin: bytes
@@ -111,7 +111,7 @@ class StoredInsight:
         return cls(origin, deflated(json.dumps([FORM, *insight.plain()], separators=(",", ":")).encode()))
 
     def unpack(self) -> Insight | None:
-        """None for a form that this version doesn't know, and where it is damaged."""
+        """Returns the insight, None where its format is unknown to this version or it is damaged."""
         with suppress(*DAMAGE):
             form, *told = json.loads(inflated(self.packed))
             return Insight.of_plain(told) if form == FORM else None
@@ -119,7 +119,7 @@ class StoredInsight:
 
 
 def newest(completions: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """The numbers of the newest MINUTES minutes, each once, in order."""
+    """Returns the numbers of the newest MINUTES minutes, each minute once, in order."""
     numbers = defaultdict[int, int](int)
     for minute, number in completions:
         numbers[minute] += number

@@ -1,15 +1,14 @@
-"""A task as the Batch REST API describes it, as far as it may be shown: these kinds list what is let through.
+"""A task as the Batch REST API describes it: these classes are the allowlist of properties that may be shown.
 
-What the service sends beyond them is left out, but for its names: see `task_secrets.py`, which also takes secrets out
-of what is let through.
-Fields are named as in the REST API (2025-06-01), whose times and durations stay as the service writes them.
+Other properties are dropped, and only their names are shown. `task_secrets.py` does that, and removes secrets from the
+allowed ones. Fields are named as in the REST API (2025-06-01); times and durations stay as the service writes them.
 """
 
 from msgspec import Struct, field
 
 
 class Shown(Struct, rename="camel", kw_only=True, omit_defaults=True):
-    """The root of these kinds; a property that the service didn't send isn't shown, either."""
+    """The base class; a property that the service didn't send is omitted."""
 
 
 class NameValue(Shown):
@@ -37,7 +36,7 @@ class Identity(Shown):
 
 
 class ResourceFile(Shown):
-    """Addresses are shown without their queries, which are what gives access."""
+    """A resource file; addresses are shown without their queries, which grant access."""
 
     auto_storage_container_name: str | None = None
     storage_container_url: str | None = None
@@ -131,7 +130,7 @@ class AutoUser(Shown):
 
 
 class UserIdentity(Shown):
-    """Whom a task runs as; a password is never shown."""
+    """The user that a task runs as; a password is never shown."""
 
     username: str | None = None
     password: str | None = None
@@ -145,7 +144,7 @@ class Constraints(Shown):
 
 
 class Failure(Shown):
-    """Why a task failed, as the service tells it."""
+    """The cause of a task's failure, as the service states it."""
 
     category: str | None = None
     code: str | None = None
@@ -203,7 +202,7 @@ class TokenSettings(Shown):
 
 
 class Statistics(Shown):
-    """What the service measured of a task."""
+    """The service's measurements of a task."""
 
     url: str | None = None
     start_time: str | None = None

@@ -1,8 +1,8 @@
-"""What the service tells of a task, or of a schedule's jobs, becomes what may be shown: known kinds, without secrets.
+"""Filters the service's description of a task, or of a schedule's jobs: only known properties pass, without secrets.
 
-A value that may be a secret whatever it looks like (an environment variable's, a password, the query of an address) is
-never shown. Every other text goes through `redacted`, which knows secrets by their looks and names; what looks like
-any other text, within a command line say, can't be told from it.
+A value that may be a secret in any form (of an environment variable, a password, an address's query) is never shown.
+All other text goes through `redacted`, which recognizes secrets by form and name. It misses a secret that looks like
+ordinary text, such as one within a command line.
 """
 
 import re
@@ -30,26 +30,26 @@ from shared.domain.tasks.task_details import (
 )
 
 _USER = re.compile(r"//[^/?#@]*@")
-_VARIABLE_FOLLOWS = re.compile(r"-[A-Za-z]*[el]|--(?:env|build-arg|label|annotation)")  # of docker run and its like
+_VARIABLE_FOLLOWS = re.compile(r"-[A-Za-z]*[el]|--(?:env|build-arg|label|annotation)")  # of docker run and the like
 _VARIABLE_WITHIN = re.compile(r"(-[A-Za-z]*?[el]=?|--(?:env|build-arg|label|annotation)=)(.+)", re.DOTALL)
 _UNQUOTED = re.compile(r"[\w@%+=:,./\[\]\-]+", re.ASCII)
 _MOST_OMITTED = 100
-_ANNOTATION = "odata."  # the protocol's own, in every answer
+_ANNOTATION = "odata."  # the protocol's own properties, in every response
 
 
 def hidden(_: str) -> str:
-    """Nothing of a text."""
+    """Returns the mask in place of any text."""
     return MARK
 
 
 def address(text: str) -> str:
-    """An address without its query and fragment, and without users and passwords."""
+    """Returns an address without its query, fragment, user and password."""
     place, mark, _ = text.replace("#", "?").partition("?")
     return redacted(_USER.sub(f"//{MARK}@", place)) + (f"?{MARK}" if mark else "")
 
 
 def run_options(text: str) -> str:
-    """Options of a container's start, without the values of variables; nothing where a shell couldn't read them."""
+    """Returns a container's run options without the values of variables; the mask where a shell couldn't parse them."""
     try:
         words = shlex.split(text)
     except ValueError:
@@ -65,7 +65,7 @@ def _quoted(text: str) -> str:
 
 
 def _without_values(words: Sequence[str]) -> list[str]:
-    """The words of a command line, what follows the first `=` of a variable or label left out."""
+    """Returns the words of a command line without the text after the first `=` of a variable or label."""
     named: list[str] = []
     before = ""
     for word in words:
@@ -102,17 +102,17 @@ _RULES: Mapping[type[Shown], Mapping[str, Callable[[str], str]]] = {
 
 
 def details_of(body: bytes) -> tuple[TaskDetails, tuple[str, ...]]:
-    """What may be shown of a task as the service sent it, and the names of the properties that were left out.
+    """Returns the parts of a task's JSON that may be shown, and the names of the omitted properties.
 
-    Raises msgspec.MsgspecError or ValueError where it makes no sense.
+    Raises msgspec.MsgspecError or ValueError for an invalid body.
     """
     return let_through(msgspec.json.decode(body), TaskDetails)
 
 
 def let_through[T: Shown](sent: Any, kind: type[T]) -> tuple[T, tuple[str, ...]]:
-    """What may be shown of parsed JSON as a kind lists it, and the names of the properties that were left out.
+    """Returns the properties of parsed JSON that `kind` lists, without secrets, and the names of the omitted ones.
 
-    Raises msgspec.ValidationError where it makes no sense.
+    Raises msgspec.ValidationError for invalid input.
     """
     shown: T = _shown(msgspec.convert(sent, kind, strict=False))
     omitted = dict.fromkeys(redacted(name) for name in _unknown(sent, kind, ""))
@@ -120,7 +120,7 @@ def let_through[T: Shown](sent: Any, kind: type[T]) -> tuple[T, tuple[str, ...]]
 
 
 def _shown(value: Any) -> Any:
-    """A value without secrets."""
+    """Returns a value without secrets."""
     if isinstance(value, NameValue) and value.name and MARK in redacted(f"{value.name}=x"):
         return NameValue(name=redacted(value.name), value=value.value and MARK)
     if isinstance(value, Shown):
@@ -135,7 +135,7 @@ def _shown(value: Any) -> Any:
 
 
 def _unknown(sent: Any, kind: Any, path: str) -> Iterator[str]:
-    """Names of what was sent and isn't let through, like `userIdentity.colour`; those of a list's entries once."""
+    """Yields names of properties that aren't listed, like `userIdentity.colour`, without indexes of list entries."""
     shown = _kind_of(kind)
     if shown is None:
         return
@@ -152,7 +152,7 @@ def _unknown(sent: Any, kind: Any, path: str) -> Iterator[str]:
 
 
 def _kind_of(kind: Any) -> type[Shown] | None:
-    """The kind of Shown that a field may be, or a list of; None where it is none."""
+    """Returns the class of Shown that a field holds, also within a list or union; None for other fields."""
     if isinstance(kind, type) and issubclass(kind, Shown):
         return kind
     found = (_kind_of(part) for part in get_args(kind) if part is not type(None))

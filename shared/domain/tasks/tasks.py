@@ -1,4 +1,4 @@
-"""What the cache knows of one task, and counts of many. Field names are the Batch REST API's."""
+"""The cached properties of one task, and counts of many. Field names are the Batch REST API's."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -13,8 +13,8 @@ VALIDATED_TASKS = 200_000  # the service doesn't validate Get Task Counts of lar
 class Task(NamedTuple):
     """The last known state of one task.
 
-    Times are milliseconds since 1970, 0 where unknown; `state` and `result` index STATES and RESULTS; `failure` is
-    (category, code) and `node` (pool id, node id), both empty strings where there is none; `start` and `end` are those
+    Times are milliseconds since 1970, 0 where unknown. `state` and `result` index STATES and RESULTS. `failure` is
+    (category, code) and `node` (pool id, node id), both empty strings where there is none. `start` and `end` are those
     of the latest run.
     """
 
@@ -34,10 +34,10 @@ class Task(NamedTuple):
 
     @property
     def ran_before(self) -> bool:
-        """True where Batch counts an earlier run: since when it waited for its latest isn't known.
+        """True where Batch counts an earlier run, so that the start of the wait for the latest one is unknown.
 
-        It counts requeues that a user asked for. Of a task whose node was preempted or lost it counts none, so its
-        wait includes the earlier run.
+        It counts requeues that a user requested. It counts none for a task whose node was preempted or lost, so that
+        task's wait includes the earlier run.
         """
         return bool(self.retries or self.requeues)
 
@@ -68,7 +68,7 @@ class TaskCounts:
         )
 
     def as_service_counts(self) -> "TaskCounts":
-        """The same counts the way Get Task Counts tells them: preparing tasks count as running there."""
+        """Returns the counts in the form of Get Task Counts, which counts preparing tasks as running."""
         return TaskCounts(self.active, 0, self.preparing + self.running, self.completed, self.succeeded, self.failed)
 
 
@@ -76,13 +76,16 @@ COUNT_FIELDS = ("active", "preparing", "running", "completed", "succeeded", "fai
 
 
 def counts_of(states: bytes | bytearray, results: bytes | bytearray) -> TaskCounts:
-    """Counts of two parallel columns of state and result numbers."""
+    """Returns the counts of two parallel columns of state and result numbers."""
     active, preparing, running, completed = (states.count(number) for number in range(4))
     return TaskCounts(active, preparing, running, completed, results.count(SUCCESS), results.count(FAILURE))
 
 
 def lies_between(service: TaskCounts, before: TaskCounts, after: TaskCounts) -> bool:
-    """True where every count that only moves one way while tasks run lies between those of two reads around it."""
+    """True where every one-way count of `service` lies between those of two reads around it.
+
+    A one-way count only rises or only falls while tasks run.
+    """
     triples = zip(_steady(before), _steady(service), _steady(after), strict=True)
     return all(min(first, last) <= middle <= max(first, last) for first, middle, last in triples)
 
