@@ -1,4 +1,4 @@
-"""A job as Batch describes it, its counts as of a time, how sure they are, and when it will be done.
+"""Jobs: Batch's facts, task counts as of a time, how sure these are, and when the job will complete.
 
 Imports `tasks`, `reads` and `history`.
 """

@@ -1,6 +1,6 @@
-"""What a job says of how its tasks may run.
+"""A job's settings that limit how its tasks may run.
 
-It can change without the job changing its state: lists of jobs whose state changed don't tell, full ones do.
+They can change without a change of state, so only full lists of jobs show them, not lists of changed states.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from datetime import timedelta
 
 @dataclass(frozen=True, slots=True)
 class JobRules:
-    """`max_parallel_tasks` and `max_wall_clock_time` are None where there is no bound, the latter also for months."""
+    """`max_parallel_tasks` and `max_wall_clock_time` are None where unlimited, the latter also where set in months."""
 
     max_parallel_tasks: int | None = None
     max_wall_clock_time: timedelta | None = None

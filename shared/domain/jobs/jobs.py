@@ -1,4 +1,4 @@
-"""A job as the Batch service describes it, and what became of it: its pictures, generations and samples."""
+"""A job as the Batch service describes it, and its stored state: its picture, generations and samples."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ COMPLETED = "completed"
 class JobFacts:
     """A job's own properties, named as in the Batch REST API; times are aware UTC.
 
-    `rules` is None where they were stored before any were.
+    `rules` is None in a row stored before rules were.
     """
 
     id: str
@@ -38,19 +38,19 @@ class JobFacts:
 
     @property
     def schedule_id(self) -> str | None:
-        """The job schedule that made this job: such jobs are named `schedule:job-1`."""
+        """The job schedule that created this job, from a name like `schedule:job-1`; None for other jobs."""
         schedule, separator, _ = self.id.rpartition(":")
         return schedule if separator else None
 
     def is_later_than(self, other: "JobFacts") -> bool:
-        """True where these facts follow `other` of the same job, or of one before it; the service sets both times."""
+        """True where these facts are newer than `other` of the same id; the service sets both times compared."""
         ours, theirs = ((facts.creation_time, facts.state_transition_time) for facts in (self, other))
         return ours > theirs
 
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """A generation that nothing points to `since` then; whoever still uses it will have ended some time later."""
+    """A generation that nothing references `since` then; readers that still use it end some time later."""
 
     generation: str
     since: datetime
@@ -58,12 +58,12 @@ class Retired:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is stored of one job.
+    """The stored state of one job.
 
-    `building` is the generation that a full read is filling since `building_since`; `retired` are generations to be
-    collected; `sealed` means completed and read for good; `dirty` that leaves of the generation that is served may have
-    changed since the picture was made. `ended` are the samples before the picture's that aren't in
-    the job's history yet: one as stored, any number before it is.
+    `building` is the generation that a full read has been filling since `building_since`. `retired` generations are
+    awaiting deletion. `sealed` means completed and read for good. `dirty` means that leaves of the served generation
+    may have changed since the picture was taken. `ended` are the samples before the picture's that aren't in the job's
+    history: one in a stored row, any number before it is written.
     """
 
     facts: JobFacts
@@ -91,9 +91,10 @@ class Job:
         return not self.deleted and not self.sealed
 
     def seen(self, facts: JobFacts) -> "Job":
-        """After a list or a GET showed the job.
+        """Returns the job after a list or a GET showed it.
 
-        Another creation time is another job under the same id: its tasks are read anew, the old generation retires.
+        Another creation time means another job under the same id: its tasks are read from scratch and the old
+        generation retires.
         """
         if facts.creation_time == self.facts.creation_time:
             moved = replace(facts, rules=None) != replace(self.facts, rules=None)
@@ -102,46 +103,46 @@ class Job:
 
     @property
     def samples(self) -> tuple[Sample, ...]:
-        """What isn't in the job's history yet, in order: what ended, and what the picture shows."""
+        """The samples that aren't in the job's history, in order: the ended ones and the picture's."""
         return (*self.ended, self.picture.sample) if self.picture else self.ended
 
     def confirmed(self, confirmation: Confirmation | None) -> "Job":
-        """The job with a later poll's confirmation, which unseals a job that was sealed as of an earlier time."""
+        """Returns the job with a later poll's confirmation, which unseals a job sealed as of an earlier time."""
         if self.picture is None or confirmation is None:
             return self
         sealed = self.sealed and confirmation.as_of <= self.picture.as_of
         return replace(self, picture=self.picture.confirmed(confirmation), sealed=sealed)
 
     def pictured(self, picture: Picture) -> "Job":
-        """After a read: unless it only confirms what was there, that has ended."""
+        """Returns the job after a read. The previous sample ends, unless the new picture only confirms it."""
         old = self.picture
         is_same = old is None or (old.moved_at, old.counts) == (picture.moved_at, picture.counts)
         return replace(self, picture=picture, dirty=False, ended=self.ended if is_same else self.samples)
 
     def begun(self, generation: str, at: datetime) -> "Job":
-        """Before the first row of a new generation is written; one that was begun before and never served retires."""
+        """Returns the job for use before the first row of a new generation; an unfinished generation retires."""
         retired = (*self.retired, Retired(self.building, at)) if self.building else self.retired
         return replace(self, building=generation, building_since=at, retired=retired)
 
     def switched(self, picture: Picture) -> "Job":
-        """After the generation that was being built is complete: it is served, and the one before retires."""
+        """Returns the job after its new generation is complete and served; the previous one retires."""
         old = self.picture
         retired = (*self.retired, Retired(old.generation, picture.looked_at)) if old else self.retired
         return replace(self.pictured(picture), building=None, building_since=None, retired=retired)
 
     def abandoned(self, at: datetime, *, before: datetime) -> "Job":
-        """Without a generation whose building began `before` then and never ended; somebody may still go on with it."""
+        """Returns the job without an unfinished generation begun `before` then, which a worker may still be filling."""
         if not self.building or not self.building_since or self.building_since >= before:
             return self
         retired = (*self.retired, Retired(self.building, at))
         return replace(self, building=None, building_since=None, retired=retired)
 
     def unsealed(self) -> "Job":
-        """After Get Task Counts of a sealed job differed: it is polled again."""
+        """Returns the job after Get Task Counts of a sealed job differed, so that it is polled again."""
         return replace(self, sealed=False)
 
     def gone(self, at: datetime) -> "Job":
-        """After a GET answered 404 JobNotFound: what was known of it stays, marked as deleted."""
+        """Returns the job marked as deleted, after a GET answered 404 JobNotFound. Its known data stays."""
         return replace(self, deleted_at=at)
 
     def _retired_all(self, since: datetime) -> tuple[Retired, ...]:
@@ -149,11 +150,11 @@ class Job:
         return (*self.retired, *(Retired(generation, since) for generation in generations if generation))
 
     def is_final(self, as_of: datetime, overlap: timedelta) -> bool:
-        """True once a completed job's last changes, late ones too, must be visible to a read begun at `as_of`."""
+        """True once a completed job's last changes, including late ones, must be visible to a read begun at `as_of`."""
         return self.facts.state == COMPLETED and as_of >= self.facts.state_transition_time + overlap
 
     def may_be_sealed(self, overlap: timedelta) -> bool:
-        """True once a completed job was read for good and, where Get Task Counts means anything, it agreed since."""
+        """True once a completed job was read for good and Get Task Counts agreed since, where it is validated."""
         picture = self.picture
         if picture is None or not self.is_final(picture.as_of, overlap):
             return False

@@ -1,4 +1,4 @@
-"""What was seen of a job's tasks beside their counts: slots they require, retries without end, its preparation."""
+"""Observations of a job's tasks beside their counts: required slots, unlimited retries, the preparation task."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Slots that waiting tasks require, of the first so many: `looked` of them, the least and the most."""
+    """The least and most slots that a waiting task requires, among the first `looked` of them."""
 
     looked: int
     least_slots: int
@@ -15,9 +15,9 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """A task that failed and is run again without end (maxTaskRetryCount -1), and how often so far.
+    """A failed task that is retried without limit (maxTaskRetryCount -1), and its retries so far.
 
-    `others` are more tasks of the job that were run again and go on; whether without end isn't known of them.
+    `others` counts further unfinished tasks of the job with several retries, which may be limited.
     """
 
     id: str
@@ -27,7 +27,11 @@ class Retried:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """How a job's preparation went on the nodes where it was begun; the failures of nodes in the pool now, by word."""
+    """Results of a job's preparation task on the nodes where it began.
+
+    `failed_nodes` are node keys. `failures` are sentences with their numbers, the most frequent first. `since` is the
+    end of the first failure.
+    """
 
     nodes: int
     succeeded: int

@@ -1,6 +1,6 @@
-"""What a job's insight means as of a moment: how fast tasks complete, and when the rest will have, if that can be said.
+"""Forecasts from a job's statistics as of a moment: throughput, and the time of completion where it can be estimated.
 
-An estimate goes on as the last minutes went. Where they tell nothing it says so and why, instead of a date.
+An estimate extrapolates the last minutes. Where they allow none, it gives a reason instead of a date.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from shared.domain.tasks.insight import MINUTE, Insight
 from shared.domain.tasks.tasks import TaskCounts
 
 WINDOWS = {5: "the last 5 minutes", 15: "the last 15 minutes", 60: "the last hour"}
-_ENOUGH = 20  # completions that make a short window tell more than a longer one
+_ENOUGH = 20  # completions that make a short window better than a longer one
 _FAR = timedelta(days=3650)
 _NONE = "None of its tasks completed in the last hour."
 _YOUNG = "Its tasks completed within the last minute only."
@@ -31,7 +31,7 @@ _STANDING = {
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """When a job's `remaining` tasks will have completed, and what that is based on; or the reason why nobody knows."""
+    """When a job's `remaining` tasks will have completed and the basis of that, or the reason why it is unknown."""
 
     remaining: int
     completion: datetime | None = None
@@ -41,10 +41,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """`completed` are the numbers of tasks that ended in each of WINDOWS, in whole minutes before `as_of`.
+    """A job's throughput and estimate. `completed` are the tasks that ended in each of WINDOWS before `as_of`.
 
-    The minute under way is in none of them. A number is None where not all of its minutes are known. `lived` is how
-    many of them are since the job's creation, the one of that included; at least 1.
+    Windows are in whole minutes and exclude the current one. A number is None where some of its minutes are unknown.
+    `lived` is the number of these minutes since the job's creation, including the minute of creation; at least 1.
     """
 
     as_of: datetime
@@ -54,16 +54,15 @@ class Outlook:
     estimate: Estimate
 
     def per_minute(self, window: int) -> float | None:
-        """Tasks a minute in a window; minutes before the job was created are no part of it."""
+        """Returns tasks a minute in a window; minutes before the job's creation don't count."""
         completed = self.completed[window]
         return None if completed is None else completed / min(window, self.lived)
 
 
 def outlook_of(job: Job, verdict: Verdict, *, tasks_ahead: int | None = None) -> Outlook | None:
-    """The outlook on a job, as of its verdict; None where there is no insight into its tasks.
+    """Returns the outlook on a job as of its verdict, None where it has no statistics.
 
-    `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool. Where it is None (not counted), an
-    end is estimated as if there were none.
+    `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool. None (not counted) counts as 0.
     """
     picture, as_of = job.picture, verdict.as_of
     insight = picture.insight.unpack() if picture and picture.insight else None
@@ -88,7 +87,7 @@ def _estimate(
     lived: int,
     lately: tuple[bool, bool],
 ) -> Estimate:
-    """`lately`: tasks completed in the minute that isn't over by `as_of`, which is in no window, and the last one."""
+    """`lately`: whether tasks completed in the current minute, which is in no window, and in the one before it."""
     counts = job.picture.counts if job.picture else None
     remaining = counts.total - counts.completed if counts else 0
     reason = _standstill(job, verdict, remaining, went_on=any(lately))
@@ -105,9 +104,9 @@ def _estimate(
 
 
 def _standstill(job: Job, verdict: Verdict, remaining: int, *, went_on: bool) -> str | None:
-    """Why the last minutes tell nothing of the next, as a sentence; None where they do.
+    """Returns the reason why the last minutes predict nothing, as a sentence; None where they do.
 
-    `went_on`: tasks completed within two minutes, so that none is running may be so for an instant only.
+    `went_on`: tasks completed within two minutes, so a moment without running tasks may be a short gap.
     """
     counts = job.picture.counts if job.picture else None
     if job.deleted:
@@ -122,7 +121,7 @@ def _standstill(job: Job, verdict: Verdict, remaining: int, *, went_on: bool) ->
 
 
 def _held(job: Job, counts: TaskCounts, *, went_on: bool) -> str | None:
-    """Why its tasks may not go on as they did, as far as the job itself tells."""
+    """Returns the reason, as far as the job itself shows it, why its tasks may not continue as before, or None."""
     depends = job.facts.rules is not None and job.facts.rules.uses_task_dependencies
     if not counts.running + counts.preparing and (depends or not went_on):
         return "None of its tasks is running; the explanation of the job tells what they wait for."
@@ -132,7 +131,10 @@ def _held(job: Job, counts: TaskCounts, *, went_on: bool) -> str | None:
 
 
 def _overtaken(counts: TaskCounts, ahead: int) -> str | None:
-    """Why a date would be wrong: its waiting tasks start after others that are at least as many as all it has left."""
+    """Returns the reason why a date would be wrong, or None.
+
+    It would be where at least as many tasks as the job has left are ahead of its waiting ones.
+    """
     if not counts.active or ahead < counts.total - counts.completed:
         return None
     return (
@@ -141,7 +143,7 @@ def _overtaken(counts: TaskCounts, ahead: int) -> str | None:
 
 
 def _basis(completed: dict[int, int | None]) -> tuple[int, int | None]:
-    """The shortest window that has enough completions, else the longest."""
+    """Returns the shortest window that has enough completions, else the longest."""
     return next(
         ((window, number) for window, number in completed.items() if (number or 0) >= _ENOUGH), (60, completed[60])
     )

@@ -1,6 +1,6 @@
-"""Counts of a job's tasks as of one time: where they come from, how long they held, and what confirmed them.
+"""Pictures: snapshots of a job's task counts as of one time, with their source and confirmations.
 
-A picture never says by itself whether it is exact: verdicts are reached when it is served (`verdicts.py`).
+A picture doesn't state whether it is exact: `verdicts.py` decides that when it is served.
 """
 
 from dataclasses import dataclass, replace
@@ -19,11 +19,11 @@ AGREEMENT_LASTS = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How Get Task Counts compared with the cache.
+    """The result of comparing Get Task Counts with the cache.
 
-    `at` is the last agreement, `as_of` the T0 of the read whose counts it confirmed; `disagreements` how many
-    comparisons in a row differed since, though nothing moved that would explain it; `service_counts` what the service
-    said when it last differed.
+    `at` is the last agreement, `as_of` the T0 of the read whose counts it confirmed. `disagreements` is how many
+    comparisons in a row differed since without an explanation by movement. `service_counts` are the service's counts of
+    the last difference.
     """
 
     at: datetime | None = None
@@ -32,7 +32,7 @@ class Agreement:
     as_of: datetime | None = None
 
     def differed(self, service: TaskCounts) -> "Agreement":
-        """After one more comparison that nothing explains."""
+        """Returns the agreement after one more unexplained difference."""
         return replace(self, disagreements=self.disagreements + 1, service_counts=service)
 
     def beside(self, earlier: "Agreement", as_of: datetime, *, same: bool) -> "Agreement":
@@ -52,9 +52,9 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class TaskRead:
-    """What a job's last read of its task list took: seconds of waiting for pages, requests to Batch, pages of tasks.
+    """The cost of a job's last read of its task list: seconds of waiting for pages, requests to Batch, pages of tasks.
 
-    The requests include those for task counts that the read sent.
+    The requests include those for task counts.
     """
 
     seconds: float
@@ -64,7 +64,7 @@ class TaskRead:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """A later poll that found nothing changed: the picture of that `version` holds as of then, too."""
+    """A later poll that found nothing changed: the picture of that `version` also holds as of then."""
 
     version: str
     as_of: datetime
@@ -73,11 +73,11 @@ class Confirmation:
 
     @property
     def looked_at(self) -> tuple[datetime, datetime]:
-        """Orders confirmations: by what was read, then by what was counted."""
+        """The sort key of confirmations: time of the read, then of the comparison."""
         return self.as_of, self.agreement.at or self.as_of
 
     def merged(self, other: "Confirmation") -> "Confirmation":
-        """The later of two confirmations, with the more recent comparison of counts."""
+        """Returns the later of two confirmations, with the more recent comparison of counts."""
         later, earlier = (self, other) if other.looked_at <= self.looked_at else (other, self)
         same = later.version == earlier.version
         return replace(later, agreement=later.agreement.beside(earlier.agreement, earlier.as_of, same=same))
@@ -85,12 +85,12 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Counts of a job's tasks as of T0, and where they come from.
+    """Counts of a job's tasks as of T0, and their source.
 
-    `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of
-    the read that built the generation; `moved_at` that of the last read that changed a task; `live_read_at` that of the
-    last read that listed every task that hadn't completed. `insight` is None where leaves of a version before it are
-    among the generation's; `read` is None where it was stored before reads were measured.
+    `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of the
+    read that built the generation, `moved_at` that of the last read that changed a task, `live_read_at` that of the
+    last read that listed every uncompleted task. `insight` is None where the generation has leaves of an older version,
+    `read` where the row was stored before reads were measured.
     """
 
     generation: str
@@ -106,34 +106,34 @@ class Picture:
 
     @property
     def version(self) -> str:
-        """What a confirmation names: any poll that changes what is stored, even one that was overtaken, changes it."""
+        """The version that a confirmation names. Every poll that changes stored tasks changes it, even an overtaken one."""
         told = (self.generation, self.moved_at.timestamp(), self.live_read_at.timestamp(), self.counts)
         return blake2b(repr(told).encode(), digest_size=8).hexdigest()
 
     @property
     def looked_at(self) -> datetime:
-        """When Batch was last asked about the job's tasks, be it for their counts alone."""
+        """The last time that Batch was asked about the job's tasks, even for their counts alone."""
         return max(self.as_of, self.agreement.at or self.as_of)
 
     @property
     def agreed_since_it_moved(self) -> bool:
-        """True where the counts that agreed are these: whatever was read since was nothing new."""
+        """True where Get Task Counts agreed with these counts: no read since changed a task."""
         return self.agreement.as_of is not None and self.moved_at <= self.agreement.as_of
 
     @property
     def confirmed_as_of(self) -> datetime:
-        """As of when the counts are known to be right: a read that found nothing new waits for its confirmation.
+        """The time as of which the counts are known to be right: a read without changes waits for its confirmation.
 
-        Where that differed, nothing is known to be right, and this is as of when they were read.
+        After an unexplained difference, it is the time as of which they were read.
         """
         if self.agreement.disagreements:
             return self.as_of
         return self.agreement.as_of if self.agreement.as_of and self.agreed_since_it_moved else self.as_of
 
     def is_settled(self, overlap: timedelta) -> bool:
-        """True where nothing moved for so long that the service's own counts can't lag behind it, and they agreed.
+        """True where the counts agreed after no task had moved for longer than the service's own counts can lag.
 
-        Preparing tasks are told from running ones by a list only.
+        It is False with preparing tasks, because only a list distinguishes these from running ones.
         """
         agreement = self.agreement
         if agreement.disagreements or agreement.at is None or self.counts.preparing:
@@ -142,12 +142,12 @@ class Picture:
 
     @property
     def confirmation(self) -> Confirmation:
-        """What says of the same picture as it is stored that it holds as this one does."""
+        """The confirmation that makes the stored picture of this version hold as long as this one."""
         return Confirmation(self.version, self.as_of, self.agreement, self.read)
 
     @property
     def sample(self) -> Sample:
-        """What goes into the job's history; exact is only what Get Task Counts agreed with itself."""
+        """The sample for the job's history; it is exact only as of agreements with Get Task Counts."""
         agreed = self.agreement.as_of if self.agreed_since_it_moved else None
         return Sample(
             at=to_milliseconds(self.moved_at),
@@ -158,27 +158,28 @@ class Picture:
         )
 
     def watermark(self, overlap: timedelta) -> datetime:
-        """The instant from which the next delta asks for changes, inclusive."""
+        """Returns the instant from which the next delta asks for changes, inclusive."""
         return self.as_of - overlap
 
     def is_news(self, before: "Picture | None") -> bool:
-        """False where this is the picture of `before` that holds longer, which a confirmation says as well."""
+        """False where this is the picture `before` and only holds longer, so that a confirmation suffices."""
         if before is None:
             return True
         same = replace(self, as_of=before.as_of, source=before.source, agreement=before.agreement, read=before.read)
         return same != before
 
     def confirmed(self, confirmation: Confirmation | None) -> "Picture":
-        """As it holds after a later poll found nothing new.
+        """Returns the picture after a later poll that found nothing new.
 
-        Where that poll found another version, slower polls wrote this one over it: what is new here came after its T0,
-        so `as_of` doesn't go back. Nobody vouches for it yet: tasks may have been deleted since the counts agreed.
+        If that poll found another version, slower polls have since overwritten it with this one. Their changes came
+        after its T0, so `as_of` never decreases. The counts are unverified then, because tasks may have been deleted
+        since they agreed.
         """
         if confirmation is None:
             return self
         same = confirmation.version == self.version
         if confirmation.as_of < self.as_of or (confirmation.as_of == self.as_of and not same):
-            if not same and not self.agreed_since_it_moved:  # what agreed before says nothing of it anyway
+            if not same and not self.agreed_since_it_moved:  # no earlier agreement covers it anyway
                 return self
             agreement = self.agreement.beside(confirmation.agreement, confirmation.as_of, same=same)
             return self if agreement == self.agreement else replace(self, agreement=agreement)

@@ -1,7 +1,7 @@
-"""When counts want more than a delta: which read makes good what deltas can't see.
+"""Decides when a job needs a read that finds the changes which deltas miss.
 
-Deltas show neither deleted tasks nor reports later than the overlap. A repair lists the tasks that haven't completed;
-a full read lists all of them into a new generation. Both cost pages, so neither is begun for a passing difference.
+Deltas show neither deleted tasks nor reports later than the overlap. A repair lists the uncompleted tasks; a full read
+lists all tasks into a new generation. Both cost pages, so neither starts for a passing difference.
 """
 
 import zlib
@@ -16,15 +16,15 @@ type Reading = Literal["repair", "fullRead"]
 
 LASTING = 2  # comparisons in a row; Get Task Counts lags, so a single difference may pass
 _PAGE = 1000
-_GAP = timedelta(seconds=1)  # for each page of a full read, after one that didn't help
-_LISTED_GAP = timedelta(seconds=10)  # for each page of all tasks, after a list of the live ones that didn't help
-_TURN = timedelta(minutes=15)  # the least between two full reads of a job whose leaves can't be read
+_GAP = timedelta(seconds=1)  # per page of a full read, after one that didn't help
+_LISTED_GAP = timedelta(seconds=10)  # per page of all tasks, after a list of the live ones that didn't help
+_TURN = timedelta(minutes=15)  # least time between full reads of a job with unreadable leaves
 
 
 def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
-    """The read that a job needs beside its deltas: for a lasting difference, or once its last full read is of an `age`.
+    """Returns the read that a job needs beside its deltas: for a lasting difference, or at an `age` of its full read.
 
-    A repair is worth it where it lists less than half of what a full read does.
+    A repair is chosen where it lists at most half as many pages as a full read.
     """
     picture = job.picture
     if picture is None or job.deleted or job.sealed:
@@ -41,37 +41,37 @@ def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
 
 
 def may_be_replaced(picture: Picture, now: datetime) -> bool:
-    """True where a generation with leaves that can't be read may give way to another by now.
+    """True where a generation with unreadable leaves is old enough to be replaced.
 
-    Not at once where it is young: a newer version may be writing it, and each would read all tasks in turns.
+    A young one may belong to a newer version, and both versions would then read all tasks in turns.
     """
     return now - picture.full_read_at >= _TURN
 
 
 def may_be_begun_anew(job: Job, now: datetime | None) -> bool:
-    """The same of a generation that is being built, where the plan of its read can't be read."""
+    """The same for a generation that is being built and whose read plan is unreadable."""
     return now is not None and job.building_since is not None and now - job.building_since >= _TURN
 
 
 def live_of(counts: TaskCounts) -> int:
-    """Tasks that haven't completed."""
+    """Returns the number of uncompleted tasks."""
     return counts.total - counts.completed
 
 
 def pages_of(tasks: int) -> int:
-    """Pages of a list of so many tasks; an empty list has one, too."""
+    """Returns the number of pages of a list of `tasks`; an empty list has one, too."""
     return max(1, -(-tasks // _PAGE))
 
 
 def _helped(picture: Picture) -> bool:
-    """True where counts agreed since the last full read: a difference now is another one."""
+    """True where counts agreed since the last full read, so that a difference now is a new one."""
     return picture.agreement.at is not None and picture.agreement.at >= picture.full_read_at
 
 
 def _is_unconfirmed(picture: Picture) -> bool:
-    """True where tasks move so fast that Get Task Counts wasn't seen to agree for long, nor were they listed since.
+    """True where tasks move too fast for Get Task Counts to agree, and were not listed for a while.
 
-    Where it didn't agree since they were listed last either, that takes longer the more tasks there are.
+    If the last list of tasks brought no agreement either, the wait grows with the number of tasks.
     """
     settled = picture.agreed_since_it_moved and not picture.agreement.disagreements
     if picture.counts.total > VALIDATED_TASKS or settled:
@@ -83,5 +83,5 @@ def _is_unconfirmed(picture: Picture) -> bool:
 
 
 def _spread(key: str) -> float:
-    """From 0.9 to 1.1, by the job: so that jobs that were first read together aren't read again together."""
+    """Returns 0.9 to 1.1, by job, so that jobs whose first reads coincided have their next ones apart."""
     return 0.9 + 0.2 * zlib.crc32(key.encode()) / 2**32

@@ -1,7 +1,7 @@
 """How sure a count is, in one word and one sentence.
 
 `exact`: no read is pending, at most 200,000 tasks, and Get Task Counts agrees. `unverified`: complete, but not so
-confirmed. `catchingUp`: being read for the first time, or more changed than a round may read. `stale`: the last polls
+confirmed. `catchingUp`: the first read is running, or more changed than a round may read. `stale`: the last polls
 failed or didn't happen.
 """
 
@@ -22,9 +22,9 @@ _GRACE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`source` is what the counts were read by, `none` where they weren't.
+    """A verdict; `source` is the kind of read that gave the counts, `none` without one.
 
-    `checked_at` is when Batch was last asked, be it in vain for anything new: never before `as_of`.
+    `checked_at` is the last request to Batch, even one that found nothing new: never before `as_of`.
     """
 
     as_of: datetime | None
@@ -44,10 +44,11 @@ def verdict_of(
     progress: Progress | None = None,
     is_behind: bool = False,
 ) -> Verdict:
-    """The verdict on a job's counts; `failure` is why its last poll failed, `interval` the account's poll interval.
+    """Returns the verdict on a job's counts.
 
-    `off_reason` is a sentence that says since when the account isn't watched, None while it is; `progress` is that of a
-    first read which takes long; `is_behind` where more changed than a round may read, which the queue does.
+    `failure` is the reason why its last poll failed, `interval` the account's poll interval. `off_reason` is a sentence
+    on since when the account isn't watched, None while it is. `progress` is that of a long first read. `is_behind`:
+    more changed than a round may read, so the queue reads it.
     """
     picture = job.picture
     if picture is None and job.deleted:
@@ -82,9 +83,9 @@ def _judge(job: Job, picture: Picture, *, failure: str | None, now: datetime, in
 
 
 def _judge_agreement(picture: Picture) -> tuple[Level, str]:
-    """A difference that nothing explains takes the word `exact` away at once: what follows it is a repair.
+    """Returns level and reason by the last comparison. One unexplained difference makes `unverified`: a repair follows.
 
-    Each sentence says as of when it is true: what happened later shows with a later poll.
+    Each sentence names the time as of which it is true; later events show with a later poll.
     """
     agreement, then = picture.agreement, at_second(picture.as_of)
     if agreement.disagreements:
@@ -129,12 +130,12 @@ def _difference(counts: TaskCounts, agreement: Agreement) -> str:
 
 
 def at_second(moment: datetime) -> str:
-    """Like `2026-01-31 12:00:00 UTC`."""
+    """Returns a text like `2026-01-31 12:00:00 UTC`."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def in_words(age: timedelta) -> str:
-    """An age in its largest whole unit, like `3 min`."""
+    """Returns an age in its largest whole unit, like `3 min`."""
     seconds = int(age.total_seconds())
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:

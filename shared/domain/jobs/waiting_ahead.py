@@ -1,8 +1,7 @@
-"""Tasks of other jobs that stand before a job's own: those of a higher priority on its pool take free slots first.
+"""Waiting tasks of other jobs that are ahead of a job's own: higher-priority ones on its pool take free slots first.
 
-Counted from what is stored of jobs: what such a task depends on isn't looked at, as an explanation does. A job of which
-nothing runs and a task failed counts as held where its tasks may depend on each other.
-Source: "Jobs and tasks in Azure Batch", job priority.
+They are counted from stored jobs, without the dependencies that an explanation checks. A job that uses dependencies
+counts as held where a task failed and none runs. Source: "Jobs and tasks in Azure Batch", job priority.
 """
 
 from collections import Counter
@@ -16,7 +15,7 @@ type WaitingTasks = Mapping[str, Counter[int]]
 
 
 def waiting_tasks(jobs: Iterable[Job]) -> WaitingTasks:
-    """The waiting tasks that may start, by the key of their pool and the priority of their jobs."""
+    """Returns the number of waiting tasks that may start, by pool key and job priority."""
     found: dict[str, Counter[int]] = {}
     for job in jobs:
         if job.facts.pool_id and (tasks := _may_start(job)):
@@ -25,14 +24,14 @@ def waiting_tasks(jobs: Iterable[Job]) -> WaitingTasks:
 
 
 def tasks_ahead(job: Job, waiting: WaitingTasks) -> int:
-    """How many of these come before the waiting tasks of a job."""
+    """Returns how many of these are ahead of a job's waiting tasks."""
     on_pool = waiting.get(key_of(job.facts.pool_id)) if job.facts.pool_id else None
     own = job.facts.priority or 0
     return sum(tasks for priority, tasks in on_pool.items() if priority > own) if on_pool else 0
 
 
 def _may_start(job: Job) -> int:
-    """The waiting tasks of an active job that isn't held, as many as its bound on parallel tasks leaves."""
+    """Returns how many waiting tasks of an active job may start within its limit on parallel tasks, 0 if held."""
     if job.deleted or job.facts.state != "active" or job.picture is None:
         return 0
     counts, rules = job.picture.counts, job.facts.rules or JobRules()
