@@ -106,7 +106,7 @@ class Picture:
 
     @property
     def version(self) -> str:
-        """The version that a confirmation names. Every poll that changes stored tasks changes it, even an overtaken one."""
+        """The version that a confirmation names; a poll that changes stored tasks changes it, even an overtaken one."""
         told = (self.generation, self.moved_at.timestamp(), self.live_read_at.timestamp(), self.counts)
         return blake2b(repr(told).encode(), digest_size=8).hexdigest()
 

@@ -1,4 +1,4 @@
-"""The packed cache of a job's tasks: leaves, what they sum up to, and lists of tasks out of them.
+"""The packed cache of a job's tasks: leaves, their summaries, and lists of tasks read from them.
 
-Imports `tasks` and what that imports.
+Imports `tasks` and its imports.
 """

@@ -1,8 +1,8 @@
-"""Reads leaves of format 1, which nothing writes any more: one zlib stream of columns.
+"""Reads leaves of format 1, which is no longer written: one zlib stream of columns.
 
-Columns, each behind its length: ids as lines, states, results, creations and transitions as steps from row to row,
-ends and starts as differences to the transitions, exits, retries, requeues, slots, failures and nodes as numbers of
-pairs. Numbers are a type code and byte planes.
+The columns, each after its length, are ids as lines, states, results, creations and transitions as differences from row
+to row, ends and starts as differences to the transitions, exits, retries, requeues, slots, failures and nodes as
+dictionary indexes. Numbers are a type code and a byte-stream split.
 """
 
 import json
@@ -24,7 +24,7 @@ _CODES = {ord(code): code for code in "bhiq"}
 
 
 def read_first_format(stored: bytes) -> list[Task]:
-    """The tasks of a leaf, in the order of keys. Raises ValueError, TypeError, LookupError, struct or zlib.error."""
+    """Returns a leaf's tasks in the order of keys. Raises ValueError, TypeError, LookupError, struct or zlib.error."""
     _, count = _HEADER.unpack_from(stored)
     lines, states, results, *packed = _parts(_inflated(stored[_HEADER.size :]))
     ids = lines.decode().split("\n") if count else []
@@ -44,7 +44,7 @@ def read_first_format(stored: bytes) -> list[Task]:
 
 
 def _refuse_damage(tasks: list[Task], count: int) -> None:
-    """Columns that don't belong together would pass for other tasks."""
+    """Raises an error for columns that don't belong together, which would otherwise pass for other tasks."""
     if len(tasks) != count:
         raise ValueError(f"{len(tasks)} tasks instead of {count}")
     if any(task.state >= len(STATES) or task.result >= len(RESULTS) for task in tasks):
@@ -52,7 +52,7 @@ def _refuse_damage(tasks: list[Task], count: int) -> None:
     keys = keys_of([task.id for task in tasks])
     if not all(map(lt, keys, keys[1:])):
         raise ValueError("tasks are out of order")
-    array("q", [moment for task in tasks for moment in task[3:7]])  # refuses what leaves 64 bits
+    array("q", [moment for task in tasks for moment in task[3:7]])  # raises OverflowError beyond 64 bits
 
 
 def _inflated(stream: bytes) -> bytes:
@@ -87,7 +87,7 @@ def _numbers(packed: bytes) -> list[int]:
 
 
 def _moments(differences: list[int], transitions: list[int]) -> list[int]:
-    """0 stands for unknown, so differences from 0 up are shifted by one."""
+    """Returns times from differences; 0 stands for unknown, so differences from 0 up are shifted by one."""
     pairs = zip(differences, transitions, strict=True)
     return [transition + difference - (difference > 0) if difference else 0 for difference, transition in pairs]
 

@@ -1,8 +1,9 @@
-"""Histograms and numbers by minute of many lanes at once, from planes of bytes: all lowest bytes, all second ones.
+"""Histograms and counts by minute of many lanes (64-bit numbers in one big integer), from byte planes.
 
-Making a number of each lane would cost more than all else there is to do. So none is made: tables turn the bytes of a
-plane into what they say of their lanes, and bytes are counted. What doesn't suit (durations below 0 or beyond 49 days,
-ends many weeks apart) is counted number by number. `flags` choose lanes, 0 or 1 in the lowest bit of each.
+A byte plane holds one byte of all lanes: the lowest, the second, and so on. Making a Python integer of each lane would
+cost more than all other work. Instead, lookup tables translate a plane's bytes, and bytes are counted. Unsuitable
+numbers (durations below 0 or over 49 days, ends many weeks apart) are counted one by one. `flags` select lanes: the
+lowest bit of each is 0 or 1.
 """
 
 from bisect import bisect_left
@@ -15,24 +16,24 @@ from shared.domain.tasks.insight import MINUTE, MINUTES
 
 _WIDTH, _BYTES, _ALL = 64, 8, 255
 _PLANES, _SHORT = 4, 32  # of durations under 2**32 ms, whose buckets fit a byte
-_LEAST, _NIBBLE = 8, 4  # the highest byte of a number tells its bucket, the highest four bits, from this byte on
+_LEAST, _NIBBLE = 8, 4  # a number's highest byte, from 8 on, determines its bucket
 _BUCKETS = [
     bytes(bucket_of(byte << 8 * plane) if byte >= _LEAST or not plane else 0 for byte in range(256))
     for plane in range(_PLANES)
 ]
-_BUCKETS_BETWEEN = [  # where the byte is less: from the planes of the same numbers, four bits further down
+_BUCKETS_BETWEEN = [  # for lesser bytes: from planes of the same numbers shifted right by four bits
     bytes(bucket_of(byte << 8 * plane + _NIBBLE) if byte >= _LEAST else 0 for byte in range(256))
     for plane in range(_PLANES - 1)
 ]
 _IS_SMALL = bytes(_ALL if byte < _LEAST else 0 for byte in range(256))
 _IS_ANY = bytes(_ALL if byte else 0 for byte in range(256))
-_SPAN = 35  # bits of milliseconds whose minutes a multiplication gives exactly: more than a year
+_SPAN = 35  # bits of milliseconds that multiplication turns into exact minutes: over a year
 _EVEN, _POINT = 5, 40  # a minute is 1,875 times 2**5 ms; x // 1875 is x * _FACTOR >> 40 for x under 2**30
 _FACTOR = -(-(1 << _POINT) // (MINUTE >> _EVEN))
 
 
 def histogram_of(lanes: Lanes, flags: int) -> Histogram:
-    """The histogram of the chosen lanes, which are milliseconds."""
+    """Returns the histogram of the selected lanes, which are milliseconds."""
     if not flags:
         return Histogram()
     if lanes.plain & ((flags << _WIDTH) - (flags << _SHORT)):
@@ -44,9 +45,9 @@ def histogram_of(lanes: Lanes, flags: int) -> Histogram:
 
 
 def minutes_of(moments: Lanes, flags: int, *, about: int) -> tuple[tuple[int, int], ...]:
-    """(minute, how many of the chosen lanes are in it) of the newest MINUTES minutes that any of them is in.
+    """Returns (minute, number of selected lanes in it) of the newest MINUTES minutes with any.
 
-    `about` is a moment that most of them are not many days from.
+    `about` is a moment within a few days of most lanes.
     """
     if not flags:
         return ()
@@ -65,7 +66,7 @@ def minutes_of(moments: Lanes, flags: int, *, about: int) -> tuple[tuple[int, in
 
 
 def _newest(low: bytes, middle: bytes, chosen: int, base: int) -> tuple[tuple[int, int], ...]:
-    """Minutes since `base` of chosen rows by their two bytes, from the newest on, until there are enough."""
+    """Returns the newest minutes since `base` with their numbers, from the two bytes of each chosen row."""
     found: list[tuple[int, int]] = []
     for block in sorted(set(middle), reverse=True):
         rows = chosen & _mask(middle.translate(_is(block)))
@@ -77,7 +78,7 @@ def _newest(low: bytes, middle: bytes, chosen: int, base: int) -> tuple[tuple[in
 
 
 def _buckets(values: int, count: int) -> bytes:
-    """The bucket of each lane, from the highest of its bytes that isn't 0."""
+    """Returns the bucket of each lane, from its highest byte that isn't 0."""
     planes, between = _planes(values, count), _planes(values >> _NIBBLE, count)
     buckets, done = 0, 0
     for at in reversed(range(_PLANES)):
@@ -93,7 +94,7 @@ def _buckets(values: int, count: int) -> bytes:
 
 
 def _counted(plane: bytes) -> dict[int, int]:
-    """How often each byte is there: several times as fast as a `Counter` where few different ones are."""
+    """Returns the frequency of each byte, several times as fast as a `Counter` where few bytes differ."""
     numbers: dict[int, int] = {}
     while plane:
         rest = plane.translate(None, plane[:1])
@@ -108,7 +109,7 @@ def _planes(values: int, count: int) -> list[bytes]:
 
 
 def _sum(values: int, count: int) -> int:
-    """Lanes of less than 2**32, upper half upon lower half until there is one."""
+    """Returns the sum of lanes below 2**32, by adding the upper half to the lower until one is left."""
     while count > 1:
         count = (count + 1) // 2
         upper = values >> _WIDTH * count
@@ -137,7 +138,7 @@ def _mask(plane: bytes) -> int:
 
 
 def _first(mask: int) -> int:
-    """The place of the first byte that isn't 0."""
+    """Returns the index of the first byte that isn't 0."""
     return ((mask & -mask).bit_length() - 1) // 8
 
 

@@ -1,8 +1,8 @@
-"""What a leaf's tasks tell beyond their counts, from its columns and not task by task: this is done at every write.
+"""Summaries of leaves: statistics and failures of a leaf's tasks, computed from its columns at every write.
 
-A summary is stored beside the leaf's counts and read with them, so that those of a whole job add up without a task
-being read. It is a function of the leaf's tasks alone. Where few of them changed, what these told is taken out of the
-stored one and what they tell now is added, which gives the same; what can't be told so is reckoned anew.
+A summary is stored beside the leaf's counts and read with them, so summaries of a job add up without reading a task. It
+is a function of the leaf's tasks alone. Where few tasks changed, their old contributions are subtracted from the stored
+summary and their new ones added, which gives the same result. Otherwise it is computed from all tasks.
 """
 
 import json
@@ -25,7 +25,7 @@ from shared.domain.tasks.histograms import Histogram
 from shared.domain.tasks.insight import MINUTE, Insight, newest
 from shared.domain.tasks.tasks import ACTIVE, COMPLETED, FAILURE, PREPARING, RESULTS, RUNNING, STATES, Task, TaskCounts
 
-FORM = 2  # 1 had waits of retried tasks and no slots of preparing ones
+FORM = 2  # format 1 had waits of retried tasks and no slots of preparing ones
 MAX_BYTES = 48 * 1024  # of the 64 KiB of a binary property
 _LEAF_GROUPS, _LEAF_NODES = 100, 16
 _IS = [bytes(place == number for place in range(256)) for number in range(max(len(STATES), len(RESULTS)))]
@@ -34,7 +34,7 @@ type _Columns = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Of one leaf, or of many."""
+    """The statistics and failures of one leaf, or of many."""
 
     insight: Insight = field(default_factory=Insight)
     failures: Failures = field(default_factory=Failures)
@@ -44,7 +44,7 @@ class Summary:
         return cls(Insight.summed([one.insight for one in many]), Failures.summed([one.failures for one in many]))
 
     def pack(self, most: int = MAX_BYTES) -> bytes:
-        """The stored form; with fewer groups of failures where it would be longer than `most` bytes."""
+        """Returns the stored form, with fewer failure groups where it would exceed `most` bytes."""
         packed = self._packed(self.failures)
         if len(packed) <= most:
             return packed
@@ -56,18 +56,18 @@ class Summary:
 
     @classmethod
     def unpack(cls, stored: bytes) -> "Summary | None":
-        """None for a form that this version doesn't know, and where it is damaged, as if there were none."""
+        """Returns the summary, None where its format is unknown to this version or it is damaged."""
         with suppress(*DAMAGE):
             form, *told = json.loads(inflated(stored))
             return cls(Insight.of_plain(told[0]), Failures.of_plain(told[1])) if form == FORM else None
         return None
 
 
-remembered = lru_cache(maxsize=1024)(Summary.unpack)  # of a large job few leaves change from poll to poll
+remembered = lru_cache(maxsize=1024)(Summary.unpack)  # few leaves of a large job change from poll to poll
 
 
 def summary_after(stored: bytes | None, counts: TaskCounts, leaf: Leaf) -> Summary:
-    """The summary of a leaf's tasks, which were unpacked beside these stored summary and counts."""
+    """Returns the summary of a leaf that was unpacked beside this stored summary and counts, and changed since."""
     before = remembered(stored) if stored and len(stored) < MAX_BYTES // 2 else None  # a longer one may have been cut
     if before is None or leaf.moved is None:
         return summary_of(leaf)
@@ -83,7 +83,7 @@ def summary_after(stored: bytes | None, counts: TaskCounts, leaf: Leaf) -> Summa
 
 
 def summary_of(leaf: Leaf) -> Summary:
-    """The summary of a leaf's tasks, from nothing else."""
+    """Returns the summary of a leaf's tasks, computed from all of them."""
     if not len(leaf):
         return Summary()
     columns = leaf.columns
@@ -94,7 +94,7 @@ def summary_of(leaf: Leaf) -> Summary:
 
 
 def _told_by(tasks: Sequence[Task]) -> Insight:
-    """The durations and completions of few tasks."""
+    """Returns the durations and completions of few tasks."""
     completed = [task for task in tasks if task.state == COMPLETED]
     timed = [task for task in completed if task.creation and task.start and task.end]
     moments = Counter((task.end or task.transition) // MINUTE for task in completed if task.end or task.transition)
@@ -123,13 +123,13 @@ def _insight(columns: _Columns, transitions: Lanes, ends: Lanes, end_flags: int)
 
 
 def _repeats_and_slots(columns: _Columns) -> tuple[int, ...]:
-    """The numbers of an insight, in their order."""
+    """Returns the numbers of an insight, in their order."""
     repeats = (*_repeats(columns["retries"]), *_repeats(columns["requeues"]))
     return (*repeats, *(_slots(columns, state) for state in (RUNNING, PREPARING, ACTIVE)))
 
 
 def _of_first_runs(columns: _Columns, flags: int) -> int:
-    """Those of the flags whose tasks have no retry and no requeue: see `Task.ran_before`."""
+    """Returns the flags of tasks without a retry or requeue: see `Task.ran_before`."""
     for column in (columns["retries"], columns["requeues"]):
         words, of_row = column.coded()
         if any(words):
@@ -138,9 +138,9 @@ def _of_first_runs(columns: _Columns, flags: int) -> int:
 
 
 def _moments(transitions: Lanes, column: Numbers) -> tuple[Lanes, int]:
-    """Starts or ends, the transition where one is unknown, and flags of those that are known.
+    """Returns starts or ends, with the transition in place of unknown ones, and flags of the known ones.
 
-    An offset is one more than the milliseconds before the transition, unless the moment is after it.
+    An offset is the milliseconds before the transition plus one, or negative for a moment after it.
     """
     offsets = Lanes.of(column.values)
     before, known = offsets.signs()
@@ -171,7 +171,7 @@ def _failures(columns: _Columns, ends: Lanes) -> Failures:
 def _group(
     columns: _Columns, failure: tuple[str, str], exit_code: int | None, times: "array[int]", rows: list[int]
 ) -> FailureGroup:
-    """The failed tasks of one cause, which stand at `rows`, in the order of their keys."""
+    """Returns the group of failed tasks of one cause at `rows`, which are in the order of keys."""
     known = [time for time in map(times.__getitem__, rows) if time]
     nodes, of_node = columns["nodes"].coded()
     numbers = Counter(map(of_node.__getitem__, rows))
@@ -189,7 +189,7 @@ def _group(
 
 
 def _repeats(column: Words) -> tuple[int, int]:
-    """Retries, or requeues, and how many tasks had any."""
+    """Returns the number of retries, or requeues, and of tasks with any."""
     words, of_row = column.coded()
     if not any(words):
         return 0, 0
@@ -206,5 +206,5 @@ def _slots(columns: _Columns, state: int) -> int:
 
 
 def _chosen(column: Numbers, number: int) -> bytes:
-    """A byte a row, 1 where the column has that number."""
+    """Returns a byte for each row, 1 where the column has that number."""
     return column.values.tobytes().translate(_IS[number])

@@ -1,7 +1,7 @@
-"""A leaf: some thousand tasks sorted by key, as parallel columns that are quick to count and small to store.
+"""Leaves: some thousand tasks, sorted by key, as parallel columns that are quick to count and small to store.
 
-The stored form begins with a format byte, so that a later format can be read beside this one. Nothing here reads or
-writes storage; `fold` and `split` are the only ways in which a leaf changes.
+The stored form begins with a format byte, so that a later format can be read beside this one. This module accesses no
+storage. Only `fold` and `split` change a leaf.
 """
 
 import struct
@@ -34,22 +34,22 @@ from shared.domain.tasks.tasks import RESULTS, STATES, Task, TaskCounts, counts_
 FIRST_FORMAT, FORMAT = 1, 2
 MAX_ROWS = 4096
 MAX_BYTES = 600_000  # of an entity's 1 MiB, which counts base64 in Azurite, and of a transaction's 4 MiB
-_HEADER = struct.Struct("<BII")  # format, rows, checksum of what follows
+_HEADER = struct.Struct("<BII")  # format, rows, checksum of the rest
 _SIZE = struct.Struct("<I")
-_RUN = 64  # tasks that come together between others, as those of a list do, and more will
-_FEW = 500  # tasks of a leaf that change at once, and less is to be done for each than for all of the leaf
+_RUN = 64  # adjacent new tasks, as from an ordered list; more will follow there
+_FEW = 500  # changed tasks up to which updating a summary costs less than a new one
 _ANY_STATE, _ANY_RESULT = bytes(range(len(STATES))), bytes(range(len(RESULTS)))
 
 
 class UnreadableLeafError(ValueError):
-    """A stored leaf that this program cannot read: its format is newer, or it is damaged."""
+    """A stored leaf that this version can't read: its format is newer, or it is damaged."""
 
 
 class Leaf:
-    """Up to a few thousand tasks, sorted by key, every id once.
+    """Up to a few thousand tasks, sorted by key, with unique ids.
 
-    `moved` are the tasks that folds changed since the leaf was unpacked, as they were and as they became, those added
-    among the latter; None where they are many, and of a leaf that wasn't unpacked.
+    `moved` are the tasks that folds changed since the leaf was unpacked: their old and their new states, the latter
+    including added tasks. It is None where they are many, and for a leaf that wasn't unpacked.
     """
 
     __slots__ = ("_columns", "_grew_until", "_packed", "keys", "moved")
@@ -60,7 +60,7 @@ class Leaf:
         self.keys = keys_of(list(fields[0]))
         self._columns = [made(kind, values) for kind, values in zip(COLUMNS.values(), fields, strict=True)]
         self._packed: bytes | None = None
-        self._grew_until: int | None = None  # the place behind rows that came last, if more will come there
+        self._grew_until: int | None = None  # the index after the last inserted rows, if more will follow there
         self.moved: tuple[list[Task], list[Task]] | None = None
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ class Leaf:
         return task_of(*(column[at] for column in self._columns))
 
     def column(self, name: str) -> list[Any]:
-        """One property of all tasks, named and told as in `Task`: a fraction of the time that the tasks would take."""
+        """Returns one property of all tasks, named as in `Task`, in a fraction of the time for building tasks."""
         place = Task._fields.index(name)
         if place in (AT_STARTS, AT_ENDS):
             return list(map(moment, self._columns[place], self._columns[AT_TRANSITIONS]))
@@ -84,13 +84,13 @@ class Leaf:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns by name, to be read: `starts` and `ends` are offsets, see `task_columns`."""
+        """The columns by name, read-only; `starts` and `ends` are offsets, see `task_columns`."""
         return dict(zip(COLUMNS, self._columns, strict=True))
 
     def fold(self, tasks: Iterable[Task]) -> bool:
-        """Takes in what a later-begun read saw; what it saw wins whatever its stamps say. True if anything moved.
+        """Merges tasks of a read that began later; they win regardless of their stamps. True if anything changed.
 
-        Of a task seen twice in one read the one received later wins: its page was served later.
+        Of a task that one read saw twice, the one received later wins, because its page was served later.
         """
         seen = list(tasks)
         latest = dict(zip(keys_of([task.id for task in seen]), seen, strict=True))
@@ -98,7 +98,7 @@ class Leaf:
         return self.fold_sorted(keys, [latest[key] for key in keys])
 
     def fold_sorted(self, keys: Sequence[str], tasks: Sequence[Task]) -> bool:
-        """The same of tasks that stand in the order of their keys, each once."""
+        """Merges tasks with unique keys in the order of keys; see `fold`."""
         if not keys:
             return False
         place = self._place_for(keys)
@@ -110,7 +110,7 @@ class Leaf:
         added: dict[str, Task] = {}
         mine, most, at = self.keys, len(self.keys), 0
         for key, task in zip(keys, tasks, strict=True):
-            if at == most or mine[at] != key:  # what changed together often stands together
+            if at == most or mine[at] != key:  # tasks that changed together are often adjacent
                 at = bisect_left(mine, key, at)
             if at < most and mine[at] == key:
                 known[at] = task
@@ -127,20 +127,20 @@ class Leaf:
         return changed or bool(new)
 
     def split(self, limit: int = MAX_ROWS) -> "list[Leaf]":
-        """This leaf alone, or, past the limits of rows and bytes, several.
+        """Returns this leaf alone or, past the limits of rows and bytes, several.
 
-        They are of equal size with room to grow on all sides; but where it grew at its end, or many tasks came
-        together, as from a list in the order of ids, one ends there, and those before it are full but for the last two,
-        since growth will be there again. None is small, as tasks that come in falling order between two full leaves
-        would each begin another: a small rest stays with the leaf before it, and rather than end a small one there, all
-        are of equal size.
+        Usually they are of equal size, with room to grow. Where the leaf grew at its end or by many adjacent tasks, as
+        from an ordered list, one part ends there. The parts before it are full, except the last two, because growth
+        will continue there. No part is small, because tasks that arrive in descending order between two full leaves
+        would each start another leaf: a small rest stays with the leaf before it, and if the part before the growth
+        would be small, all are of equal size.
         """
         steps = self._steps(limit) if len(self) > limit else []
         parts = [self._part(start, stop) for start, stop in pairwise(steps)] or [self]
         return [small for part in parts for small in part._within(MAX_BYTES)]  # noqa: SLF001
 
     def pack(self) -> bytes:
-        """The stored form: the columns, each behind its length, behind format, rows and checksum."""
+        """Returns the stored form: format, rows and checksum, then each column after its length."""
         if self._packed is None:
             packed = [column.pack() for column in self._columns]
             body = b"".join([part for column in packed for part in (_SIZE.pack(len(column)), column)])
@@ -149,7 +149,7 @@ class Leaf:
 
     @classmethod
     def unpack(cls, stored: bytes) -> "Leaf":
-        """Raises UnreadableLeafError."""
+        """Returns the leaf of a stored form. Raises UnreadableLeafError."""
         try:
             if stored[0] == FIRST_FORMAT:
                 return cls(read_first_format(stored))
@@ -185,7 +185,7 @@ class Leaf:
         return states.values.tobytes(), results.values.tobytes()
 
     def _note_moved(self, known: dict[int, Task], added: Sequence[Task]) -> None:
-        """Before rows are updated."""
+        """Updates `moved` before rows change."""
         if self.moved is None or len(known) + len(added) > _FEW:
             self.moved = None
             return
@@ -202,12 +202,12 @@ class Leaf:
         return any(moved)
 
     def _place_for(self, keys: Sequence[str]) -> int | None:
-        """Where keys, sorted, belong if they belong together, as those of a list in the order of ids; else None."""
+        """Returns the index where sorted keys belong if all belong there, as an ordered list's do; else None."""
         at = bisect_left(self.keys, keys[0])
         return at if at == len(self.keys) or keys[-1] < self.keys[at] else None
 
     def _insert(self, place: int | None, keys: Sequence[str], tasks: Sequence[Task]) -> None:
-        """New rows go to their place if they have one; else behind the others, and all into order then."""
+        """Inserts rows at `place`; without one, appends them and sorts all rows."""
         at = len(self.keys) if place is None else place
         grew = place is not None and (at == len(self.keys) or len(keys) >= _RUN)
         self._grew_until = at + len(keys) if grew else None
@@ -222,7 +222,7 @@ class Leaf:
                 column.reorder(itemgetter(*order))
 
     def _steps(self, limit: int) -> list[int]:
-        """The places at which a leaf of more rows than that is split, with both ends."""
+        """Returns the indexes, including both ends, at which a leaf of more than `limit` rows is split."""
         rows, least = len(self), limit // 4
         end = self._grew_until or 0
         if rows - end < least:
@@ -242,7 +242,7 @@ class Leaf:
         return part
 
     def _within(self, size: int) -> "list[Leaf]":
-        """This leaf alone or, where its stored form is longer, its halves, or theirs."""
+        """Returns this leaf, or its halves, split until each stored form fits `size` bytes."""
         rows = len(self)
         if rows <= 1 or len(self.pack()) <= size:
             return [self]
@@ -251,7 +251,7 @@ class Leaf:
 
 
 def _parts(body: memoryview) -> Iterator[bytes]:
-    """Columns, each behind its length. Raises struct.error or ValueError on a body cut short."""
+    """Yields columns, each stored after its length. Raises struct.error or ValueError for a body cut short."""
     at = 0
     while at < len(body):
         (size,) = _SIZE.unpack_from(body, at)

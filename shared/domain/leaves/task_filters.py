@@ -1,7 +1,6 @@
-"""Which tasks of a leaf a list asks for, told from the leaf's columns: no task is made that isn't shown.
+"""Filters of task lists, evaluated on a leaf's columns: only tasks that are shown are built.
 
-Nothing here reads a leaf. What a leaf's counts, summary and keys rule out is told beforehand, so that it needn't be
-read.
+This module reads no leaf. Counts, summary and keys rule out leaves before they are read.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -18,10 +17,10 @@ from shared.domain.tasks.tasks import FAILURE, STATES, SUCCESS, TaskCounts
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """What tasks must be like: of each set one of its values; empty sets and an empty prefix ask nothing.
+    """Conditions on tasks: one value of each set must match; empty sets and an empty prefix match all tasks.
 
-    `states` and `results` index STATES and RESULTS; `nodes` and `pools` are ids and `prefix` begins an id, all without
-    case; `failure_groups` are ids of groups, of which only tasks that failed are.
+    `states` and `results` index STATES and RESULTS. `nodes` and `pools` are ids and `prefix` begins an id, all without
+    case. `failure_groups` are group ids, which only failed tasks match.
     """
 
     states: frozenset[int] = frozenset()
@@ -34,11 +33,11 @@ class TaskFilter:
 
     @property
     def keys(self) -> KeyRange:
-        """Where all that match stand among the tasks of a job."""
+        """The range of keys that contains all matching tasks of a job."""
         return keys_of_prefix(self.prefix)
 
     def may_match(self, counts: TaskCounts, summary: bytes | None = None) -> bool:
-        """False for a leaf that holds none of these tasks, as its counts say, or the causes in its stored summary."""
+        """Returns False for a leaf that has no matching task, by its counts or the causes in its stored summary."""
         return (
             (not self.states or any(getattr(counts, STATES[state]) > 0 for state in self.states))
             and (self.results != {SUCCESS} or counts.succeeded > 0)
@@ -47,7 +46,7 @@ class TaskFilter:
         )
 
     def count(self, counts: TaskCounts) -> int | None:
-        """How many tasks of a job match, where its counts alone tell that."""
+        """Returns how many tasks of a job match, None where its counts alone can't show it."""
         if self.exit_codes or self.nodes or self.pools or self.failure_groups or self.prefix:
             return None
         if self.results:
@@ -57,7 +56,7 @@ class TaskFilter:
         return sum(getattr(counts, STATES[state]) for state in self.states) if self.states else counts.total
 
     def places(self, leaf: Leaf, keys: KeyRange) -> list[int]:
-        """The places of the tasks that match, among those of a leaf whose keys are in a range."""
+        """Returns the indexes of the matching tasks of a leaf within a range of keys."""
         places: Iterable[int] = keys.common(self.keys).places(leaf.keys)
         if self.states:
             places = _among(leaf, "state", self.states, places)
@@ -78,7 +77,7 @@ class TaskFilter:
         return self.results == {FAILURE} or bool(self.failure_groups)
 
     def _may_have_failed(self, summary: bytes | None) -> bool:
-        """False where a summary tells all causes that tasks failed for, and none of them is asked for."""
+        """False where a summary has all causes of failures, and the filter matches none."""
         if summary is None or not self._of_failures or not (self.failure_groups or self.exit_codes):
             return True
         known = remembered(summary)
@@ -91,7 +90,7 @@ class TaskFilter:
         )
 
     def _on_them(self) -> Callable[[tuple[str, str]], bool]:
-        """Whether a pool and a node of it are among those that are asked for."""
+        """Returns a test of (pool id, node id) against the filter's pools and nodes."""
         pools, nodes = set(map(key_of, self.pools)), set(map(key_of, self.nodes))
         return lambda at: (not pools or key_of(at[0]) in pools) and (not nodes or key_of(at[1]) in nodes)
 
@@ -105,6 +104,6 @@ def _among(leaf: Leaf, name: str, wanted: Collection[int], places: Iterable[int]
 
 
 def _passing(values: list[Any], test: Callable[[Any], bool], places: Iterable[int]) -> list[int]:
-    """The places whose values pass; of equal values, which are many, only one is tested."""
+    """Returns the indexes whose values pass; many values are equal, so results are cached."""
     passes = cache(test)
     return [at for at in places if passes(values[at])]

@@ -1,4 +1,4 @@
-"""What somebody asks of a job's tasks: which, in what order, how many, from where on."""
+"""A query for a job's tasks: filter, order, limit and position."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ ALL = TaskFilter()
 
 @dataclass(frozen=True, slots=True)
 class TaskList:
-    """Which tasks are wanted: at most `limit`, those behind the position `after`."""
+    """At most `limit` tasks that match `wanted`, after the position `after`."""
 
     limit: int
     wanted: TaskFilter = ALL

@@ -1,9 +1,9 @@
-"""The orders in which tasks are listed, and the best rows of a page out of all leaves of a job.
+"""The orders of task lists, and the selection of a page's tasks from all leaves of a job.
 
-Every task has one position in an order, which changes only if the task does: pages that each begin behind the last
-position of the one before neither repeat nor miss a task. Tasks of which the value isn't known come last, in both
-directions, and equal values in the order of ids. Times are in milliseconds. How long a task waited is known where
-Batch counts no retry and no requeue of it.
+A task has one position in an order, which changes only with the task. So pages that each begin after the previous
+page's last position neither repeat nor miss a task. Tasks with an unknown value come last in both directions; equal
+values are in the order of ids. Times are in milliseconds. The wait of a task is known where Batch counts no retry and
+no requeue of it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,19 +21,19 @@ _FIELDS = {
     "stateTransitionTime": ("transition",),
     "startTime": ("start",),
     "endTime": ("end",),
-    "runTime": ("end", "start"),  # the one less the other
-    "waitTime": ("start", "creation", "retries", "requeues"),  # the same, of tasks of which the others are 0
+    "runTime": ("end", "start"),  # the difference
+    "waitTime": ("start", "creation", "retries", "requeues"),  # the difference, of tasks without retries and requeues
 }
 ORDERS = (BY_ID, *_FIELDS)
 _POSITION = itemgetter(0)
 
 type Position = tuple[bool, int, str]
-"""Whether the value is unknown, the value (negative where the greatest come first; 0 for unknown and ids), the key."""
+"""Whether the value is unknown, the value (negative if descending; 0 for unknown and ids), the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskOrder:
-    """One of ORDERS, from the least or from the greatest."""
+    """One of ORDERS, ascending or descending."""
 
     by: str = BY_ID
     descending: bool = False
@@ -43,12 +43,12 @@ class TaskOrder:
         return self.by == BY_ID
 
     def position(self, task: Task) -> Position:
-        """Where a task stands in this order."""
+        """Returns a task's position in this order."""
         moments = [[getattr(task, name)] for name in _FIELDS.get(self.by, ())]
         return self._of(next(_values(moments), None), key_of(task.id))
 
     def positions(self, leaf: Leaf, places: Iterable[int]) -> list[Position]:
-        """Where the tasks at some places of a leaf stand in this order."""
+        """Returns the positions of the tasks at some indexes of a leaf."""
         keys, values = leaf.keys, list(_values([leaf.column(name) for name in _FIELDS[self.by]]))
         return [self._of(values[at], keys[at]) for at in places]
 
@@ -59,7 +59,7 @@ class TaskOrder:
 
 
 def _values(moments: list[Any]) -> Iterator[int | None]:
-    """Moments, or the differences of two, by place; None where one isn't known, or where what follows isn't 0."""
+    """Yields moments, or differences of two; None where one is unknown, or where a further column isn't 0."""
     if not moments:
         return iter(())
     if len(moments) == 1:
@@ -70,17 +70,17 @@ def _values(moments: list[Any]) -> Iterator[int | None]:
 
 
 class BestTasks:
-    """The first `limit` tasks behind a position, of as many leaves as are shown to it; it keeps few more than those."""
+    """The first `limit` tasks after a position, from any number of leaves; it keeps few more than those."""
 
     def __init__(self, order: TaskOrder, limit: int, after: Position | None = None) -> None:
         self._order = order
         self._limit = limit
         self._after = after
-        self._last: Position | None = None  # of `limit` rows found already: what stands behind isn't wanted
+        self._last: Position | None = None  # of `limit` rows found already; later ones are dropped
         self._found: list[tuple[Position, Task]] = []
 
     def take(self, leaf: Leaf, places: list[int]) -> None:
-        """Shows it some tasks of a leaf, by their places; no task may be shown twice."""
+        """Adds tasks of a leaf, by index; no task may be added twice."""
         after, last = self._after, self._last
         fresh = [
             (position, at)
@@ -93,7 +93,7 @@ class BestTasks:
             self._cut()
 
     def tasks(self) -> list[Task]:
-        """In their order."""
+        """Returns the tasks in order."""
         self._cut()
         return [task for _, task in self._found]
 
