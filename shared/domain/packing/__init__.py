@@ -1,4 +1,4 @@
-"""Columns of a leaf: ids, numbers and repeated values in few bytes, and arithmetic on whole columns.
+"""Column encodings of a leaf: ids, numbers and repeated values in few bytes, and arithmetic on whole columns.
 
-Knows nothing of tasks. Imports `core`.
+This package knows nothing of tasks. Imports `core`.
 """

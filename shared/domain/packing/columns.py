@@ -1,7 +1,7 @@
-"""Columns of a leaf: parallel, quick to fold into and small to store.
+"""Columns of a leaf: parallel, quick to update and small to store.
 
-Numbers are stored as byte planes (all low bytes first), most of which hold one byte all along. A column keeps its
-stored form until something in it changes, so that only what moved is packed again. Nothing here knows what a task is.
+Numbers are stored as a byte-stream split (all low bytes first), because most byte planes repeat one byte. A column
+keeps its stored form until it changes, so only changed columns are packed again. This module knows nothing of tasks.
 """
 
 import struct
@@ -13,20 +13,20 @@ from typing import Any, Protocol, Self
 
 type Order = Callable[[Sequence[Any]], Iterable[Any]]  # picks rows in a new order
 _RAW, _DEFLATED = b"r", b"z"
-_NOTHING = _RAW  # what no bytes are deflated to
-_BARE = -15  # zlib's name for a stream without header and checksum
-# What unpacking raises of bytes that aren't what was packed.
+_NOTHING = _RAW  # the deflated form of no bytes
+_BARE = -15  # zlib's window bits for a stream without header and checksum
+# Errors that unpacking raises for damaged bytes.
 DAMAGE = (zlib.error, struct.error, ValueError, TypeError, LookupError, OverflowError, RecursionError)
 
 
 class Column(Protocol):
-    """Rows by place, from 0. `new` rows are those of `places`, which ascend."""
+    """Rows by index, from 0. `new` rows replace those at `places`, which ascend."""
 
     def update(self, places: Sequence[int], new: Sequence[Any]) -> bool:
-        """Sets rows; False, and nothing to pack anew, if all of them are so already."""
+        """Sets rows. Returns False, and keeps the stored form, if all have these values already."""
 
     def insert(self, at: int, new: Sequence[Any]) -> None:
-        """Rows come together before the one at a place, or behind all."""
+        """Inserts adjacent rows before index `at`, or after all."""
 
     def reorder(self, order: Order) -> None: ...
 
@@ -42,7 +42,7 @@ class Column(Protocol):
 
 
 class Numbers:
-    """Whole numbers of one width: `B` (unsigned bytes), `i` or `q` (signed, 32 or 64 bits)."""
+    """Integers of one width: `B` (unsigned bytes), `i` or `q` (signed, 32 or 64 bits)."""
 
     __slots__ = ("_packed", "values")
 
@@ -81,16 +81,16 @@ class Numbers:
 
     @property
     def is_packed(self) -> bool:
-        """True where nothing changed since it was packed, or unpacked."""
+        """True where nothing changed since packing or unpacking."""
         return self._packed is not None
 
     @property
     def is_steady(self) -> bool:
-        """True where it was packed, or unpacked, as one number all along, and nothing changed since."""
+        """True where the stored form holds a single repeated number, and nothing changed since."""
         return self._packed is not None and not self._packed[0]
 
     def pack(self) -> bytes:
-        """A bit for each plane that varies, the byte of each that doesn't, and the planes that do."""
+        """Returns a bit per byte plane that varies, the byte of each constant plane, and the varying planes."""
         if self._packed is None:
             raw, width = self.values.tobytes(), self.values.itemsize
             planes = [raw[place::width] for place in range(width)]
@@ -102,7 +102,10 @@ class Numbers:
 
     @classmethod
     def unpack(cls, code: str, packed: bytes, count: int) -> "Numbers":
-        """Raises ValueError, LookupError or zlib.error where `packed` isn't `count` numbers of that width."""
+        """Returns the column of a stored form.
+
+        Raises ValueError, LookupError or zlib.error where `packed` isn't `count` numbers of that width.
+        """
         width = array(code).itemsize
         if not packed[0] and len(packed) == 1 + width + len(_NOTHING):
             return cls(code, packed[1 : 1 + width] * count, packed)
@@ -121,7 +124,7 @@ class Numbers:
 
 
 def replaced(values: Any, places: Sequence[int], fresh: Any) -> bool:
-    """Sets values at places that ascend, at once where these are neighbours; False if all are so already."""
+    """Sets values at ascending places, adjacent ones in one step. Returns False if all have these values already."""
     if places and places[-1] - places[0] + 1 == len(places):
         run = slice(places[0], places[-1] + 1)
         if values[run] == fresh:
@@ -135,13 +138,13 @@ def replaced(values: Any, places: Sequence[int], fresh: Any) -> bool:
 
 
 def deflated(raw: bytes) -> bytes:
-    """Bytes in fewer bytes where that can be, behind a letter that says whether it could."""
+    """Returns bytes after a letter for their form: deflated, or raw where that is no longer."""
     packed = zlib.compress(raw, 1, _BARE)
     return _DEFLATED + packed if len(packed) < len(raw) else _RAW + raw
 
 
 def inflated(packed: bytes) -> bytes:
-    """What was deflated. Raises zlib.error or ValueError."""
+    """Returns the bytes given to `deflated`. Raises zlib.error or ValueError."""
     if packed[:1] == _RAW:
         return packed[1:]
     if packed[:1] != _DEFLATED:

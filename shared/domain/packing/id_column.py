@@ -1,4 +1,4 @@
-"""A leaf's column of ids, in lines that deflate well; GUIDs, which don't, as their 16 bytes."""
+"""A leaf's column of ids: lines that deflate well, or the 16 bytes of each GUID, since GUIDs don't."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -6,20 +6,20 @@ from typing import Any
 from shared.domain.core.keys import are_keys, keys_of
 from shared.domain.packing.columns import Order, deflated, inflated, replaced
 
-_GUIDS = b"g"  # other than the letters of `deflated`
+_GUIDS = b"g"  # differs from the letters of `deflated`
 _LINE = b"%08d-%04d-%04d-%04d-%012d\n" % (0, 0, 0, 0, 0)  # a GUID as text
 _DIGITS = [place for place, letter in enumerate(_LINE) if letter == ord("0")]
 
 
 class Ids:
-    """Ids, none of which has a line break in it."""
+    """Ids without line breaks."""
 
     __slots__ = ("_are_keys", "_packed", "values")
 
     def __init__(self, values: Iterable[str] = (), packed: bytes | None = None) -> None:
         self.values = list(values)
         self._packed = packed
-        self._are_keys = False  # for all that was found out
+        self._are_keys = False  # as far as is known
 
     def __len__(self) -> int:
         return len(self.values)
@@ -31,7 +31,7 @@ class Ids:
         return self.values[at]
 
     def keys(self) -> list[str]:
-        """The ids' table keys."""
+        """Returns the ids' table keys."""
         return self.values.copy() if self._are_keys else keys_of(self.values)
 
     def update(self, places: Sequence[int], new: Sequence[str]) -> bool:
@@ -52,7 +52,7 @@ class Ids:
         return Ids(self.values[start:stop])
 
     def pack(self) -> bytes:
-        """16 bytes each where all are GUIDs in lower case, as random ones can't be told in fewer; else lines."""
+        """Returns 16 bytes for each id where all are lower-case GUIDs, as random ones need that many; else lines."""
         if self._packed is None:
             lines = "".join([f"{name}\n" for name in self.values]).encode(errors="surrogatepass")
             self._packed = _packed_guids(lines) or deflated(lines)
@@ -60,7 +60,7 @@ class Ids:
 
     @classmethod
     def unpack(cls, packed: bytes, count: int) -> "Ids":
-        """Raises ValueError or zlib.error where `packed` isn't `count` ids."""
+        """Returns the column of a stored form. Raises ValueError or zlib.error where `packed` isn't `count` ids."""
         lines = _guid_lines(packed[1:]) if packed[:1] == _GUIDS else inflated(packed)
         values = lines.decode(errors="surrogatepass").split("\n")
         if values.pop() or len(values) != count:
@@ -71,7 +71,7 @@ class Ids:
 
 
 def _packed_guids(lines: bytes) -> bytes:
-    """The lines' GUIDs, or nothing where any isn't one exactly as GUIDs are written in lower case."""
+    """Returns the lines' packed GUIDs, or no bytes where any line isn't a GUID in its exact lower-case form."""
     count, rest = divmod(len(lines), len(_LINE))
     if rest or not count:
         return b""

@@ -1,7 +1,7 @@
-"""Arithmetic on whole columns: 64-bit numbers side by side in one large integer, as this language has no vectors.
+"""SIMD arithmetic in big integers: a column's 64-bit numbers side by side in one, as Python has no vectors.
 
-A subtraction of four thousand numbers is one of two integers, some fifty times as fast as a loop. Lanes are biased by
-2**63 while they are reckoned with, so that none borrows from its neighbour; results must fit 64 bits, signed.
+Subtracting four thousand numbers is one subtraction of two integers, some fifty times as fast as a loop. Lanes are
+biased by 2**63 during arithmetic, so that none borrows from its neighbour. Results must fit 64 bits, signed.
 """
 
 from array import array
@@ -20,22 +20,22 @@ class Lanes:
 
     @classmethod
     def of(cls, numbers: "array[int]") -> "Lanes":
-        """The lanes of an array of 64-bit numbers."""
+        """Returns the lanes of an array of 64-bit numbers."""
         return cls(int.from_bytes(numbers.tobytes(), "little") ^ _tops(len(numbers)), len(numbers))
 
     def __sub__(self, other: "Lanes") -> "Lanes":
         return Lanes(self.biased - other.biased + _tops(self.count), self.count)
 
     def less(self, number: int) -> "Lanes":
-        """Every lane less one number."""
+        """Returns every lane less `number`."""
         return Lanes(self.biased - number * _ones(self.count), self.count)
 
     def plus(self, flags: int) -> "Lanes":
-        """Every lane plus its flag, 0 or 1."""
+        """Returns every lane plus its flag, 0 or 1."""
         return Lanes(self.biased + flags, self.count)
 
     def signs(self) -> tuple[int, int]:
-        """Flags of the lanes above 0, and of those that aren't 0."""
+        """Returns the flags of lanes above 0, and of lanes other than 0."""
         ones = _ones(self.count)
         positive = ((self.biased - ones) >> _TOP) & ones
         return positive, ones ^ ((self.biased >> _TOP) & ones) ^ positive
@@ -46,19 +46,18 @@ class Lanes:
         return self.biased ^ _tops(self.count)
 
     def values(self) -> "array[int]":
-        """The numbers."""
         return array("q", self.plain.to_bytes(_BYTES * self.count, "little"))
 
 
 def flags_of(chosen: bytes) -> int:
-    """Flags from a byte each, 0 or 1."""
+    """Returns flags from one byte each, 0 or 1."""
     wide = bytearray(_BYTES * len(chosen))
     wide[::_BYTES] = chosen
     return int.from_bytes(wide, "little")
 
 
 def chosen_by(flags: int, count: int) -> bytes:
-    """A byte for each flag, 0 or 1."""
+    """Returns one byte, 0 or 1, for each flag."""
     return flags.to_bytes(_BYTES * count, "little")[::_BYTES]
 
 

@@ -1,4 +1,4 @@
-"""A leaf's column of values of which there are few different ones: each once, with their numbers per row."""
+"""A leaf's dictionary-encoded column, for values with few distinct ones: each once, and an index per row."""
 
 import json
 from array import array
@@ -10,16 +10,16 @@ from typing import Any
 from shared.domain.packing.columns import Numbers, Order, deflated, inflated
 
 _BYTE, _MOST = 256, 1 << 63
-_FEW = 200  # bytes of words that are worth to be remembered
+_FEW = 200  # bytes up to which unpacked words are cached
 
 
 class Words:
-    """Values of which there are few different ones: strings, whole numbers, None, or pairs of strings."""
+    """A dictionary-encoded column of strings, integers, None, or pairs of strings."""
 
     __slots__ = ("_kinds", "_number_of", "_numbers", "_packed", "_words")
 
     def __init__(self, kinds: tuple[type, ...], values: Iterable[Any] = ()) -> None:
-        """Words are of `kinds`, a tuple being of two strings, a number of 64 bits at most. Raises TypeError."""
+        """Values are of `kinds`: a tuple has two strings, an integer at most 64 bits. Raises TypeError."""
         self._kinds = kinds
         self._words: list[Any] = []
         self._number_of: dict[Any, int] = {}
@@ -36,7 +36,7 @@ class Words:
         return self._words[self._numbers[at]]
 
     def coded(self) -> tuple[list[Any], "array[int]"]:
-        """The words, of which some may be in no row any more, and the place of each row's word among them."""
+        """Returns the words, some of which may be unused, and for each row the index of its word."""
         return self._words, self._numbers.values
 
     def update(self, places: Sequence[int], new: Sequence[Any]) -> bool:
@@ -52,7 +52,7 @@ class Words:
         return Words._with(self._kinds, self._words, self._numbers.part(start, stop))
 
     def pack(self) -> bytes:
-        """Only the words still in use, so that a leaf doesn't grow with its past."""
+        """Returns the stored form. It drops unused words, so that a leaf doesn't grow with its past."""
         if not (self._packed and self._numbers.is_packed):
             self._drop_unused()
         if not self._packed:
@@ -70,7 +70,10 @@ class Words:
 
     @classmethod
     def unpack(cls, kinds: tuple[type, ...], packed: bytes, count: int) -> "Words":
-        """Raises ValueError, LookupError, TypeError or zlib.error where `packed` isn't `count` words of those kinds."""
+        """Returns the column of a stored form.
+
+        Raises ValueError, LookupError, TypeError or zlib.error where `packed` isn't `count` words of those kinds.
+        """
         size = int.from_bytes(packed[:4], "little")
         if len(packed) < 4 + size:
             raise ValueError("words are cut short")
@@ -88,7 +91,7 @@ class Words:
         return made
 
     def _numbered(self, values: Sequence[Any]) -> list[int]:
-        """Raises TypeError where a value is of another kind."""
+        """Returns the index of each value, adding new words. Raises TypeError for a value of another kind."""
         number_of = self._number_of
         for value in dict.fromkeys(values):
             if value in number_of:
@@ -102,7 +105,7 @@ class Words:
 
 
 def _words_of(kinds: tuple[type, ...], packed: bytes) -> tuple[Any, ...]:
-    """Raises ValueError, TypeError or zlib.error."""
+    """Returns the words of a stored form. Raises ValueError, TypeError or zlib.error."""
     return (_few_words if len(packed) <= _FEW else _unpacked_words)(kinds, packed)
 
 
@@ -133,7 +136,7 @@ def _are_pairs(words: Sequence[Any]) -> bool:
 
 
 def _used(numbers: "array[int]", words: int) -> list[int]:
-    """Which numbers, of those from 0 to under `words`, are there; quickly where these are under 256."""
+    """Returns the indexes below `words` that occur, quickly where `words` is at most 256."""
     if words > _BYTE:
         return sorted(set(numbers))
     low = numbers.tobytes()[::4]
@@ -141,7 +144,7 @@ def _used(numbers: "array[int]", words: int) -> list[int]:
 
 
 def _all_under(numbers: "array[int]", limit: int) -> bool:
-    """Whether all 32-bit numbers are from 0 to under the limit; quickly where that is under 256."""
+    """True where all 32-bit numbers are at least 0 and below the limit; quick where that is at most 256."""
     raw = numbers.tobytes()
     high = raw[1::4] + raw[2::4] + raw[3::4]
     if limit <= _BYTE and high.count(0) == len(high):
