@@ -1,4 +1,4 @@
-"""How a long task list is divided, and how far its read has come, so that any process can go on with it.
+"""Long reads of task lists: their division into ranges, and their stored progress, from which any process continues.
 
-Imports nothing of ours.
+Imports no other package of this repository.
 """

@@ -1,8 +1,8 @@
-"""How a long task list is divided into ranges of ids that can be listed at the same time.
+"""Division of a long task list into ranges of ids that can be listed concurrently.
 
-Nothing here needs the service's order of ids to be ours: whatever the points are, an id lies in at least one of the
-ranges between them, as each begins where the one before it ends, by the service's own comparison. A poor guess makes
-ranges of uneven size, or lists a task twice, never none.
+It doesn't depend on the service's order of ids. Each range begins where the previous one ends, by the service's own
+comparison, so every id lies in at least one. A poor guess makes ranges of uneven size, or lists a task twice, but never
+misses one.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
 _MOST_PARTS = 64
-_LEAST_PART = 4000  # tasks: dividing further costs more requests than it saves time
+_LEAST_PART = 4000  # tasks; dividing further costs more requests than the saved time is worth
 _DEEPEST = 4
 _DIGITS = re.compile(r"\d+")
 _HEX = re.compile(r"[0-9a-f]{8,}")
@@ -20,9 +20,9 @@ _NAMES = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True, slots=True)
 class IdRange:
-    """Ids from `low` on and before `high` (None: no bound), and how far they were listed.
+    """Ids from `low` (inclusive) to `high` (exclusive; None: no bound), and the progress of listing them.
 
-    `cursor` is the next link to ask, None at the start; `depth` is how often what it came from was divided.
+    `cursor` is the next link to request, None at the start; `depth` counts the divisions that led to this range.
     """
 
     low: str | None = None
@@ -31,10 +31,9 @@ class IdRange:
     depth: int = 0
 
     def divided(self, first_page: Sequence[str], expected: int) -> "tuple[IdRange, ...]":
-        """The ranges that it is best divided into, judging by the ids of its first page; itself where it isn't.
+        """Returns the ranges to divide it into, by the ids of its first page with tasks; itself where none help.
 
-        They begin at their starts, wherever its cursor is: `first_page` is the first that had tasks. `expected` is
-        about how many tasks there may be in it.
+        They start from their beginnings, regardless of its cursor. `expected` is the approximate number of tasks in it.
         """
         points = split_points(first_page, expected) if self.depth < _DEEPEST else []
         inside = [point for point in points if self.high is None or point < self.high.lower()]
@@ -45,7 +44,7 @@ class IdRange:
 
 
 def split_points(ids: Sequence[str], expected: int) -> list[str]:
-    """Where to divide a list that begins with `ids`: in lower case, all behind them. None where `ids` are unsorted."""
+    """Returns where to divide a list that begins with `ids`: lower-case ids after them all; none for unsorted ones."""
     names = [name.lower() for name in ids]
     parts = min(_MOST_PARTS, expected // _LEAST_PART)
     if parts <= 1 or len(names) <= 1 or any(second <= first for first, second in pairwise(names)):
@@ -55,7 +54,7 @@ def split_points(ids: Sequence[str], expected: int) -> list[str]:
 
 
 def _guesses(names: Sequence[str], shared: str, expected: int, parts: int) -> Iterable[str]:
-    words = len(shared) - len(re.split(r"[^0-9a-z]", shared)[-1])  # where the word begins in which ids first differ
+    words = len(shared) - len(re.split(r"[^0-9a-z]", shared)[-1])  # start of the word in which ids first differ
     if all(_HEX.match(name, words) for name in names) and not all(_DIGITS.fullmatch(name, words) for name in names):
         return [f"{shared[:words]}{number:02x}" for number in range(0, 256, -(-256 // parts))]  # ids begin at random
     head = shared.rstrip("0123456789")
@@ -68,9 +67,9 @@ def _guesses(names: Sequence[str], shared: str, expected: int, parts: int) -> It
 
 
 def _numbers(runs: Sequence[str], expected: int, parts: int) -> Iterable[int]:
-    """Evenly spaced as far as the tasks should reach at this density, and ever wider behind that.
+    """Yields numbers, evenly spaced as far as the tasks should reach at this density, and ever wider after that.
 
-    Steps are of whole pages, so that the ranges of a dense list end with a page.
+    Steps are whole pages, so that the ranges of a dense list end with a page.
     """
     first, last, most = int(runs[0]), int(runs[-1]), 10 ** len(runs[0])
     page = last - first + 1

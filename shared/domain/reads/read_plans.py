@@ -1,4 +1,4 @@
-"""What is left of a read that takes several function calls: it is stored, so that any process can go on with it."""
+"""The stored remainder of a read that takes several function calls, from which any process can continue."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -12,9 +12,9 @@ _LINKS_LAST = timedelta(hours=1)
 class ReadPlan:
     """A read into a generation.
 
-    `begun_at` is the T0 that it began with, `as_of` that of the list under way, which asks for changes `since` then, or
-    for all tasks (None). `ranges` are those not listed to their ends; `tasks` is how many were taken in so far, of
-    about `expected`; `newest` is the date of the last page received.
+    `begun_at` is the T0 of the read, `as_of` that of its current list, which shows changes `since` then or all tasks
+    (None). `ranges` are those not fully listed. `tasks` counts the tasks read so far, of about `expected`. `newest` is
+    the date of the last page received.
     """
 
     generation: str
@@ -28,7 +28,7 @@ class ReadPlan:
     etag: str | None = None
 
     def has_stalled(self, now: datetime | None) -> bool:
-        """True where nothing was received for so long that its next links may not be good any more."""
+        """True where no page was received for so long that the next links may have expired."""
         return now is not None and now - (self.newest or self.as_of) >= _LINKS_LAST
 
     def leads(self, as_of: datetime) -> bool:
@@ -36,16 +36,16 @@ class ReadPlan:
         return self.since is not None and self.as_of > as_of
 
     def catching_up(self, overlap: timedelta) -> "ReadPlan":
-        """The list of what changed since this one was asked for, once this one was received."""
+        """Returns the plan for the changes since this list was requested, for use after it was received."""
         later = max(self.as_of, self.newest or self.as_of)
         return replace(self, since=self.as_of - overlap, as_of=later, ranges=(IdRange(),), tasks=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many tasks a first read has taken in, of about how many.
+    """The number of tasks that a first read has read, and the approximate total.
 
-    Once all were listed it goes on with those that changed meanwhile: `expected` is None then, nobody knows how many.
+    After listing all tasks it reads those that changed meanwhile: `expected` is None then, because it is unknown.
     """
 
     tasks: int
