@@ -1,4 +1,4 @@
-"""Rounds over an account's jobs, pools and schedules: when one is due, and what it leaves behind.
+"""Rounds over an account's jobs, pools and schedules: when one is due, and its result.
 
 Imports `jobs`, `pools` and `schedules`.
 """

@@ -1,9 +1,9 @@
-"""A round over an account's pools: what it leaves behind, and how sure each pool's numbers are after it.
+"""A round over an account's pools: its result, and the verdicts on pools after it.
 
-The levels are those of jobs (`shared/domain/jobs/verdicts.py`), the ways to them are not: the service promises that a
-list of nodes is exact and that its node counts may be old, so a list of all nodes on one page needs no second opinion,
-and a list of changes needs that of the counts. These tell of states and nothing of tasks and slots, so they vouch only
-for nodes of which no more can change.
+The levels are those of jobs (`shared/domain/jobs/verdicts.py`), but the rules differ. The service promises that a list
+of nodes is exact and that its node counts may be old. So one page with all nodes needs no confirmation, and a list of
+changes needs that of the counts. Counts cover states but not tasks and slots, so they confirm only nodes that can't
+change further.
 """
 
 from collections.abc import Mapping
@@ -19,10 +19,10 @@ _GRACE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class PoolRound:
-    """The last round over an account's pools, as its row in storage holds it.
+    """The last round over an account's pools, as stored in its row.
 
-    `as_of` is the date of its list of pools, None where that failed; `reason` is what ended it early, None where all is
-    well. `confirmations` and `failures` are by pool key: an unchanged pool costs no row of its own.
+    `as_of` is the date of its list of pools, None where that failed. `reason` is why it ended early, None if it didn't.
+    `confirmations` and `failures` are by pool key: an unchanged pool needs no write of its own row.
     """
 
     started_at: datetime
@@ -35,7 +35,7 @@ class PoolRound:
 
     @property
     def problem(self) -> str | None:
-        """What went wrong in a sentence, None where nothing did."""
+        """A sentence on the round's failures, None without any."""
         if self.reason or not self.failures:
             return self.reason
         if len(self.failures) == 1:
@@ -43,16 +43,16 @@ class PoolRound:
         return f"{len(self.failures)} pools couldn't be polled; their verdicts say why."
 
     def failure_of(self, pool: Pool) -> str | None:
-        """Why a pool isn't up to date: its own failure, or that of a round which didn't reach it."""
+        """Returns why a pool isn't up to date: its own failure, or that of a round which didn't reach it."""
         if pool.key in self.failures:
             return self.failures[pool.key]
         reached = self.as_of is not None and pool.picture is not None and pool.picture.as_of >= self.as_of
         return None if reached else self.reason
 
     def merged(self, stored: "PoolRound | None") -> "PoolRound":
-        """This round over one that another process stored meanwhile: the later word on every pool stays.
+        """Merges this round with one that another process stored meanwhile: the later confirmation of each pool wins.
 
-        So do date and failures of the one whose list is later; of one that couldn't list its beginning counts.
+        Date and failures are those of the round with the later list; a round that couldn't list counts from its start.
         """
         if stored is None:
             return replace(self, etag=None)
@@ -66,10 +66,10 @@ class PoolRound:
 
 
 def doubt_of(summary: NodeSummary, counts: NodeCounts | None, *, pages: int) -> str | None:
-    """Why numbers from a list of all nodes may not be those of one instant; one page is served at one.
+    """Returns why numbers from a list of all nodes may not be of one instant, None for one page, which is.
 
-    `counts` are the service's, None where they aren't known. That they are the same says nothing of nodes that run
-    tasks: of two nodes one may have taken a slot behind its page, and the other have given one up before its own.
+    `counts` are the service's, None where unknown. Equal counts don't confirm nodes that run tasks: one node may have
+    taken a slot after its page was served, and another released one before.
     """
     if pages <= 1:
         return None
@@ -85,9 +85,10 @@ def doubt_of(summary: NodeSummary, counts: NodeCounts | None, *, pages: int) -> 
 def pool_verdict(
     pool: Pool, *, failure: str | None, now: datetime, interval: timedelta, off_reason: str | None = None
 ) -> Verdict:
-    """The verdict on a pool's numbers; `failure` is why its last poll failed, `interval` the account's poll interval.
+    """Returns the verdict on a pool's numbers.
 
-    `off_reason` is a sentence that says since when the account isn't watched, None while it is.
+    `failure` is the reason why its last poll failed, `interval` the account's poll interval. `off_reason` is a sentence
+    on since when the account isn't watched, None while it is.
     """
     picture = pool.picture
     if picture is None:
@@ -104,7 +105,7 @@ def pool_verdict(
 def pools_verdict(
     last: PoolRound | None, *, now: datetime, interval: timedelta, off_reason: str | None = None
 ) -> Verdict:
-    """The verdict on an account's list of pools, as its last round has it; pools have verdicts of their own."""
+    """Returns the verdict on an account's list of pools after its last round; each pool has its own verdict."""
     as_of = last.as_of if last else None
     if last is None or as_of is None:
         failure = last.reason if last else None

@@ -1,4 +1,4 @@
-"""A round: one pass over an account. What it leaves behind, and when the next is due."""
+"""A round: one poll of an account's jobs. Its result, and when the next is due."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -7,39 +7,39 @@ from datetime import datetime, timedelta
 from shared.domain.core.stored_times import is_over, is_until
 from shared.domain.jobs.pictures import Confirmation
 
-MESSAGE_COMES = timedelta(minutes=2)  # until work on it has begun, or it is taken for lost and sent again
-MESSAGE_LASTS = timedelta(minutes=10)  # the same of one sent again, as the queue may be long; and of the work itself
-ROUND_WAITS = timedelta(minutes=2)  # of a message about a whole account, which ticks poll otherwise
-LONGEST_WAIT = timedelta(minutes=15)  # for a service that asks to be left alone
+MESSAGE_COMES = timedelta(minutes=2)  # until work on it begins; later it counts as lost and is sent again
+MESSAGE_LASTS = timedelta(minutes=10)  # the same for one sent again, as the queue may be long, and for the work itself
+ROUND_WAITS = timedelta(minutes=2)  # for a message about a whole account, which ticks poll otherwise
+LONGEST_WAIT = timedelta(minutes=15)  # for a back-off that the service requests
 _MOST_DOUBLINGS = 3
 _LONGEST_PUT_OFF = timedelta(minutes=5)
-WHOLE = ""  # among the keys of jobs: a round of the whole account
+WHOLE = ""  # in place of a job's key: a round of the whole account
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A message about a job is on its way or being worked on, `until` then at most.
+    """Records that a message about a job is queued or being processed, `until` then at most.
 
-    `message` is the one that was worked on last, by the `until` it was first sent with: others are dropped meanwhile.
-    None where any message may be worked on.
+    `message` identifies the message processed last by the first `until` it was sent with; others are dropped until the
+    mark ends. None: any message may be processed.
     """
 
     until: datetime
     message: datetime | None = None
 
     def is_known(self, now: datetime) -> bool:
-        """True while its message may still come: it is worked on then, although another one may be sent."""
+        """True while its message may still arrive: it is processed then, although another may have been sent."""
         return self.until + MESSAGE_LASTS > now
 
 
 def mark_until(before: Mark | None, now: datetime) -> datetime:
-    """When the mark of a message that is sent `now` ends: later where nobody began on the one of before."""
+    """Returns the end of the mark of a message sent `now`: later where no worker began on the previous one."""
     return now + (MESSAGE_LASTS if before and before.message is None else MESSAGE_COMES)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a round found; `date` and `live` are None where its job list failed or couldn't be noted whole."""
+    """The results of a round; `date` and `live` are None where its job list, or storing it, failed."""
 
     date: datetime | None
     was_full: bool
@@ -52,15 +52,15 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The last round of one account, as its row in storage holds it.
+    """The last round of one account, as stored in its row.
 
-    `whole_round_at` is when the last round of all jobs began: polls of some on demand don't put off the others' turn.
-    `as_of` is the date of its job list, None where that failed; `jobs_as_of` that of the last list whose jobs were all
-    noted, from which the next delta of jobs starts; `full_list_at` is when the last full list was. `confirmations` and
-    `failures` are by job key: jobs that a poll found unchanged cost no row of their own. No call goes out before
-    `backoff_until`; `failed_rounds` is how many in a row have failed, which puts off the next. `queued` are jobs
-    for which a message is on its way, or being worked on; no round sends another meanwhile. `reached` are
-    the jobs that this round itself polled, `left` those whose place in the queue it has settled; neither is stored.
+    `whole_round_at` is when the last round of all jobs began, which polls of some jobs on demand don't move. `as_of` is
+    the date of its job list, None where that failed. `jobs_as_of` is that of the last list whose jobs were all stored;
+    the next delta of jobs starts there. `full_list_at` is the time of the last full list. `confirmations` and
+    `failures` are by job key: a job that a poll found unchanged needs no write of its own row. No request is sent
+    before `backoff_until`. `failed_rounds` counts failures in a row, which delay the next round. `queued` are jobs with
+    a queued or running message; no round sends another meanwhile. `reached` are the jobs that this round polled, `left`
+    those whose place in the queue it decided; neither is stored.
     """
 
     started_at: datetime
@@ -88,36 +88,37 @@ class Round:
 
     @property
     def was_run(self) -> bool:
-        """False where no round has ended yet: the account was but left to the queue."""
+        """False where no round has ended and the account was only left to the queue."""
         return self.as_of is not None or self.reason is not None
 
     def failure_of(self, key: str, looked_at: datetime | None) -> str | None:
-        """Why the job `key`, last looked at then, isn't up to date: its own failure, or that of the round."""
+        """Returns why the job `key`, last polled at `looked_at`, isn't up to date: its own failure or the round's."""
         if key in self.failures:
             return self.failures[key]
         reached = self.as_of is not None and looked_at is not None and looked_at >= self.as_of
         return None if reached else self.reason
 
     def wait(self, now: datetime) -> timedelta | None:
-        """How long the service asked to be left alone yet."""
+        """Returns the remaining back-off that the service requested, None without one."""
         until = self.backoff_until
         return until - now if until and is_until(until, LONGEST_WAIT, now) else None
 
     def is_due(self, now: datetime, interval: timedelta) -> bool:
-        """True when the account's interval has passed and nothing asks to wait."""
+        """True when the account's interval has passed and no back-off remains."""
         began = self.whole_round_at
         return not self.wait(now) and (began is None or is_over(began, self._pause(interval), now))
 
     def due_at(self, interval: timedelta) -> datetime:
-        """When the next round is due: an interval (less a tenth, as timers jitter) after the last, later if it failed.
+        """Returns when the next round is due: an interval (less a tenth, as timers jitter) after the last one's start.
 
-        From the second failure in a row on the interval doubles, up to eightfold, or five minutes if that is less.
+        From the second failure in a row, the interval doubles, up to eightfold or five minutes if that is less. It
+        isn't due before a back-off ends.
         """
         turn = self.whole_round_at + self._pause(interval) if self.whole_round_at else None
         return max((wait for wait in (turn, self.backoff_until) if wait), default=self.started_at)
 
     def _pause(self, interval: timedelta) -> timedelta:
-        """From the beginning of the last round to that of the next one."""
+        """Returns the time from the start of the last round to that of the next."""
         repeats = min(max(self.failed_rounds - 1, 0), _MOST_DOUBLINGS)
         interval = min(interval * 2**repeats, max(interval, _LONGEST_PUT_OFF))
         return interval * 0.9
@@ -126,22 +127,22 @@ class Round:
         return self.full_list_at is None or self.jobs_as_of is None or is_over(self.full_list_at, interval, now)
 
     def is_queued(self, key: str, now: datetime) -> bool:
-        """True while a message about the job is on its way or being worked on."""
+        """True while a message about the job is queued or being processed."""
         most = ROUND_WAITS if key == WHOLE else MESSAGE_LASTS
         return key in self.queued and is_until(self.queued[key].until, most, now)
 
     def waiting(self, until: datetime) -> "Round":
-        """After the service asked, besides, to be left alone until then."""
+        """Returns the round after the service requested a back-off until then."""
         return replace(self, backoff_until=max(until, self.backoff_until or until))
 
     def left_to_queue(self, now: datetime, until: datetime, interval: timedelta) -> "Round | None":
-        """With the mark of a message about the account; None where its round isn't due, or one is on its way."""
+        """Returns the round with the mark of an account message; None where it isn't due or a message is queued."""
         if not self.is_due(now, interval) or self.is_queued(WHOLE, now):
             return None
         return replace(self, queued={**self.queued, WHOLE: Mark(until)})
 
     def claimed(self, key: str, message: datetime | None, now: datetime, until: datetime) -> "Round | None":
-        """While a message about a job is worked on, however long that had waited; None where another one is."""
+        """Returns the round with a mark for processing a job's message, None while another is being processed."""
         if self.is_queued(key, now) and self.queued[key].message not in {None, message}:
             return None
         return replace(self, queued={**self.queued, key: Mark(until, message)})
@@ -154,7 +155,7 @@ class Round:
         queued_until: datetime | None = None,
         backoff_until: datetime | None = None,
     ) -> "Round":
-        """After a message about a job was worked on: what went wrong, whether more is to be done, how long to wait."""
+        """Returns the round after a job's message was processed, with its failure, remaining work and back-off."""
         failures = {name: reason for name, reason in self.failures.items() if name != key}
         queued = {name: mark for name, mark in self.queued.items() if name != key}
         if queued_until:
@@ -168,7 +169,7 @@ class Round:
         )
 
     def after(self, last: "Round | None", found: Found) -> "Round":
-        """This round completed by what it found, and by what the last one knew of jobs that it didn't reach."""
+        """Returns this round with its results, and the last round's for jobs that it didn't reach."""
         succeeded = found.polled - found.failures.keys()
         failures = {**(last.failures if last else {}), **found.failures}
         confirmations = {**(last.confirmations if last else {}), **found.confirmations}
@@ -198,9 +199,9 @@ class Round:
         )
 
     def merged(self, stored: "Round") -> "Round":
-        """This round over one that another process stored meanwhile.
+        """Merges this round with one that another process stored meanwhile.
 
-        The later word on every job stays, and so do the later lists and the longer wait for the service.
+        The later result for every job wins, and so do the later lists and the longer back-off.
         """
         confirmations = dict(stored.confirmations)
         for key, confirmation in self.confirmations.items():

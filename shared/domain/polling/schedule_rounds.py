@@ -1,6 +1,6 @@
-"""A look at an account's job schedules: when one is due, what it leaves behind, and how sure a schedule is after it.
+"""A poll of an account's job schedules: when one is due, its result, and the verdict on a schedule.
 
-The list tells all of every schedule at one time, so nothing has to be compared with it.
+The list has all properties of every schedule at one time, so it needs no comparison.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,12 +16,12 @@ _GRACE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class ScheduleRound:
-    """The last look at an account's schedules, as its row in storage holds it.
+    """The last poll of an account's schedules, as stored in its row.
 
-    `as_of` is the date of the last list that came in whole, `confirmations` the versions of the schedules that hold as
-    of then, by key, `states` how many in each state aren't deleted; `reason` is what ended this look early, `failures`
-    what went wrong with single schedules. `held` are schedules of which this look says nothing, or another thing than a
-    look beside it: the version that held, and as of when.
+    `as_of` is the date of the last complete list. `confirmations` are the versions of schedules, by key, that hold as
+    of then. `states` counts the schedules that aren't deleted, by state. `reason` is why this poll ended early;
+    `failures` are those of single schedules. `held` are schedules on which this poll has no result, or another one than
+    a concurrent poll: the version that held, and as of when.
     """
 
     started_at: datetime
@@ -36,7 +36,7 @@ class ScheduleRound:
 
     @property
     def problem(self) -> str | None:
-        """What went wrong in a sentence, None where nothing did."""
+        """A sentence on the poll's failures, None without any."""
         if self.reason or not self.failures:
             return self.reason
         if len(self.failures) == 1:
@@ -44,23 +44,26 @@ class ScheduleRound:
         return f"{len(self.failures)} job schedules couldn't be read; their verdicts say why."
 
     def as_of_schedule(self, schedule: Schedule) -> datetime:
-        """As of when a schedule was known last, as it is stored or as it was before an overlapping look wrote it."""
+        """Returns the time as of which a schedule was last known, even before an overlapping poll wrote its row."""
         written = max(schedule.seen_at, schedule.written_as_of or schedule.seen_at)
         held = self._held(schedule.key)
         return max(held[1], written) if held else written
 
     def is_overtaken(self, schedule: Schedule) -> bool:
-        """True where a look with an older list wrote it over what another look had confirmed meanwhile."""
+        """True where a poll with an older list overwrote a version that another poll had confirmed meanwhile."""
         written = schedule.written_as_of or schedule.seen_at
         held = self._held(schedule.key)
         return held is not None and held[1] > written and held[0] != schedule.version
 
     def failure_of(self, schedule: Schedule) -> str | None:
-        """Why a schedule isn't up to date: its own failure, or that of the last look."""
+        """Returns why a schedule isn't up to date: its own failure, or that of the last poll."""
         return self.failures.get(schedule.key) or self.reason
 
     def merged(self, stored: "ScheduleRound | None") -> "ScheduleRound":
-        """This one over one that another process stored meanwhile: the later list stays, and what the other held."""
+        """Merges this poll with one that another process stored meanwhile: the later list wins.
+
+        The versions that the earlier poll held are kept.
+        """
         if stored is None:
             return replace(self, etag=None)
         is_late = stored.as_of is not None and (self.as_of is None or self.as_of < stored.as_of)
@@ -72,20 +75,20 @@ class ScheduleRound:
         return replace(later, held=held, etag=stored.etag)
 
     def _held(self, key: str) -> tuple[str, datetime] | None:
-        """The version of a schedule that holds, and as of when."""
+        """Returns the version of a schedule that holds, and as of when."""
         if self.as_of and key in self.confirmations:
             return self.confirmations[key], self.as_of
         return self.held.get(key)
 
     def holding(self) -> dict[str, tuple[str, datetime]]:
-        """The versions that hold, each as of when, by key."""
+        """Returns the versions that hold, each with its time, by key."""
         as_of = self.as_of
         confirmed = {key: (version, as_of) for key, version in self.confirmations.items()} if as_of else {}
         return {**self.held, **confirmed}
 
 
 def look_is_due(last: ScheduleRound | None, schedules: Collection[Schedule], now: datetime, *, idle: timedelta) -> bool:
-    """Each round where any schedule may still change or the last look failed; else whenever `idle` has passed."""
+    """True for each round where a schedule may change or the last poll failed; else when `idle` has passed."""
     if last is None or last.problem or any(schedule.is_live for schedule in schedules):
         return True
     return is_over(last.started_at, idle, now)
@@ -99,9 +102,9 @@ def schedule_verdict(
     interval: timedelta,
     off_reason: str | None = None,
 ) -> Verdict:
-    """The verdict on what is told of a schedule; `interval` is the time between two looks.
+    """Returns the verdict on a schedule's properties; `interval` is the time between two polls.
 
-    `off_reason` is a sentence that says since when the account isn't watched, None while it is.
+    `off_reason` is a sentence on since when the account isn't watched, None while it is.
     """
     as_of = last.as_of_schedule(schedule) if last else schedule.seen_at
     level, reason = _judged(schedule, last, as_of=as_of, now=now, interval=interval)
