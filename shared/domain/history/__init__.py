@@ -1,4 +1,4 @@
-"""Samples of counts over time: where they are kept, and which points of them are asked for.
+"""Histories: samples of counts over time, their storage slots, and the points of a requested series.
 
-Imports `core` and `tasks`; jobs and pools keep their samples by it.
+Imports `core` and `tasks`; jobs and pools store their samples with it.
 """

@@ -1,6 +1,6 @@
-"""Rows of minutes and of quarter-hours: which slot of which row a sample stands in, and how long rows are kept.
+"""History rows of minutes and of quarter-hours: the slot and row of a sample, and the retention of rows.
 
-Apart from samples, as settings need no more than this when the app starts.
+It is separate from samples, because reading settings at start-up needs only this.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ class Held(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Grain:
-    """One kind of rows: `slots` in a row, each so many milliseconds long; slots are numbered since 1970."""
+    """One kind of rows: `slots` per row, each `length` milliseconds long; slots are numbered since 1970."""
 
     row_letter: str
     slot_letter: str
@@ -39,20 +39,20 @@ class Grain:
         return self.length * self.slots
 
     def slot(self, moment: int) -> int:
-        """The slot that a moment belongs to; a moment between two belongs to the one that it ends."""
+        """Returns the slot of a moment; a moment between two slots belongs to the one that it ends."""
         return max(moment - 1, 0) // self.length
 
     def row(self, slot: int) -> str:
-        """The key of the row of a slot; keys are in the order of time."""
+        """Returns the row key of a slot; keys sort by time."""
         return f"{self.row_letter}{slot // self.slots:07}"
 
     def column(self, slot: int) -> str:
         return f"{self.slot_letter}{slot % self.slots:02}"
 
     def slots_of(self, sample: Held, ended: int | None, oldest: int) -> Iterator[int]:
-        """The slots that a sample stands in, none of them in rows that were over by `oldest`.
+        """Yields the slots of a sample, except in rows that ended by `oldest`.
 
-        `ended` is the `at` of the sample that followed, which may take the last of these slots; None where none did.
+        `ended` is the `at` of the next sample, which may take the last of these slots; None without one.
         """
         through = sample.through if ended is None else min(sample.through, ended)
         begun = self.slot(sample.at)
@@ -63,7 +63,7 @@ class Grain:
                 yield slot
 
     def first_row(self, oldest: int) -> int:
-        """The number of the first row that isn't over by `oldest`."""
+        """Returns the number of the first row that ends after `oldest`."""
         return max(oldest, 0) // self.row_length
 
 
@@ -73,12 +73,12 @@ QUARTERS = Grain("d", "q", 15 * _MINUTE, 96)
 
 @dataclass(frozen=True, slots=True)
 class HistoryRetention:
-    """How long rows of minutes and of quarter-hours are kept."""
+    """The retention of rows of minutes and of quarter-hours."""
 
     minutes: timedelta
     quarters: timedelta
 
     def oldest(self, grain: Grain, now: int) -> int:
-        """What lies before then, in milliseconds since 1970, isn't kept any more `now`."""
+        """Returns the moment before which nothing is kept `now`, both in milliseconds since 1970."""
         kept = self.minutes if grain is MINUTES else self.quarters
         return to_milliseconds(max(from_milliseconds(now) - kept, EPOCH))

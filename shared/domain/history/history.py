@@ -1,8 +1,8 @@
-"""Points of a history: which are asked for, and what is known as of each.
+"""Points of a history: the requested times, and the known counts at each.
 
-A point speaks of the end of its step. It is the last sample there was by then, if that held until then or not much
-longer ago than one step or three polls; else it is a gap, as nobody looked. A sample that can't be read is a gap, too.
-Nothing is made up between samples.
+A point describes the end of its step. It is the last sample by then, if that held until then or until at most one step
+or three polls before. Otherwise it is a gap, because nothing was polled; so is an unreadable sample. Nothing is
+interpolated.
 """
 
 from bisect import bisect_right
@@ -18,7 +18,7 @@ from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import HistoryRangeError
 
 MOST_POINTS = 5_000
-_POINTS = 500  # at most, where nobody says how long a step is
+_POINTS = 500  # at most, where the request has no step
 FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _DAY = timedelta(days=1)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -31,9 +31,9 @@ _POLLS = 3  # that may be missed
 
 
 class Point(NamedTuple):
-    """What is known of a job at `time`, the end of a step: its counts as of then, all None in a gap.
+    """A job's counts at `time`, the end of a step; all others None in a gap.
 
-    `exact` is True where Get Task Counts agreed with these very counts as of then or later.
+    `exact` is True where Get Task Counts agreed with these counts as of then or later.
     """
 
     time: datetime
@@ -44,7 +44,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The points asked for: the ends of steps after `since` up to `until`, and not after `now`.
+    """The requested points: the ends of steps after `since` up to `until`, and not after `now`.
 
     Steps end at whole multiples of their length since 1970.
     """
@@ -56,21 +56,21 @@ class Series:
 
     @property
     def grain(self) -> Grain:
-        """The rows that have an answer for every point."""
+        """The rows that cover every point."""
         return MINUTES if self.step % _QUARTER else QUARTERS
 
     def ends(self) -> range:
-        """When the steps end, in milliseconds since 1970."""
+        """Returns the ends of the steps in milliseconds since 1970."""
         step = self.step // _MILLISECOND
         first, last = to_milliseconds(self.since), to_milliseconds(min(self.until, self.now))
         return range((first // step + 1) * step, (last // step) * step + 1, step)
 
     def tolerance(self, interval: timedelta) -> timedelta:
-        """How long a sample stands in for what wasn't polled, of an account polled every `interval`."""
+        """Returns how long a sample stands in for missing polls of an account that is polled every `interval`."""
         return max(self.step, _POLLS * interval)
 
     def rows(self, tolerance: timedelta) -> tuple[str, str] | None:
-        """The keys of the first and the last row that matter; None where no point is asked for."""
+        """Returns the keys of the first and last row needed, None where no point is requested."""
         ends, grain = self.ends(), self.grain
         if not ends:
             return None
@@ -86,9 +86,9 @@ def series_of(
     now: datetime,
     retention: HistoryRetention,
 ) -> Series:
-    """The series that a client asks for; what it leaves open is the last day in at most 500 points.
+    """Returns the series that a client requests, by default the last day in at most 500 points.
 
-    Raises HistoryRangeError, a sentence.
+    Raises HistoryRangeError with a sentence.
     """
     until = _told(until) if until else now
     since = _told(since) if since else until - min(_DAY, until - FIRST)
@@ -117,7 +117,7 @@ def series_of(
 
 
 def _told(moment: datetime) -> datetime:
-    """The same in UTC, where the zone of a time at the very ends of the calendar may not let it be told."""
+    """Returns the time in UTC, clamped to the calendar, whose ends some time zones would exceed."""
     return from_milliseconds(min(max(to_milliseconds(moment), to_milliseconds(FIRST)), to_milliseconds(_LAST)))
 
 
@@ -130,13 +130,13 @@ def _coarse_enough(since: datetime, until: datetime, now: datetime, *, has_minut
 
 type Stored = Sequence[tuple[int, str]]
 type Reading[S] = Callable[[int, str], S | None]
-"""What stands in a slot, by its number and text; None where that can't be read."""
+"""Decodes a slot's number and text to its sample; None where it is unreadable."""
 
 
 def points_of(
     series: Series, stored: Stored, recent: Sequence[Sample], tolerance: timedelta, read: Reading[Sample]
 ) -> Iterator[Point]:
-    """The points of a series; see `samples_at`."""
+    """Yields the points of a series; see `samples_at`."""
     lag = tolerance // _MILLISECOND
     for end, sample in samples_at(series, stored, recent, tolerance, read):
         yield _point(end, sample, lag)
@@ -145,10 +145,10 @@ def points_of(
 def samples_at[S: Held](
     series: Series, stored: Stored, recent: Sequence[S], tolerance: timedelta, read: Reading[S]
 ) -> Iterator[tuple[int, S | None]]:
-    """The last sample there was by the end of each step, None where it didn't hold that long.
+    """Yields the end of each step with the last sample by then, None where it didn't hold that long.
 
-    `stored` are slots of the series' grain and what stands in them, in order; `recent` are the samples that came after
-    those, the latest first.
+    `stored` are slots of the series' grain with their texts, in order. `recent` are the samples after those, the latest
+    first.
     """
     slots, slot_of = [slot for slot, _ in stored], series.grain.slot
     lag = tolerance // _MILLISECOND
@@ -162,7 +162,7 @@ def samples_at[S: Held](
 
 
 def _point(end: int, sample: Sample | None, lag: int) -> Point:
-    """Counts that wait for being confirmed once more are told as of when they were, as in the verdict on a job."""
+    """Returns the point; counts that wait for another confirmation are dated as of the last, as in a job's verdict."""
     time = from_milliseconds(end)
     if sample is None:
         return Point(time)

@@ -1,9 +1,9 @@
-"""Samples of a job's counts, and where in the history of a job or a pool each sample is kept.
+"""Samples of a job's counts, and the placement of samples in the history of a job or a pool.
 
-A history has rows of an hour with a slot for each minute, and rows of a day with a slot for each quarter of an hour. A
-slot reaches from just after its beginning to its end, so that at its end its sample is the last one there was. A sample
-that holds into later rows stands in the first slot of each, so nobody looks back further than the rows asked for. No
-two samples ever want the same slot: whoever writes one, however late or often, writes the same.
+A history has rows of an hour with a slot per minute, and rows of a day with a slot per quarter-hour. A slot begins just
+after its start time and includes its end, where its sample is the latest. A sample that holds into later rows is also
+in the first slot of each, so a query reads only the requested rows. No two samples share a slot, so late or repeated
+writes give the same result.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ _NEVER, _DOUBTED = "-", "?"
 class Sample(NamedTuple):
     """Counts that one read found and later ones confirmed; times are milliseconds since 1970.
 
-    `at` is the T0 of the read that found them, `through` when they were last found so, be it by Get Task Counts alone,
-    `exact_through` as of when both agreed, None where they never did; `doubted` where they differed since.
+    `at` is the T0 of the read that found them. `through` is the last time they were found, even by Get Task Counts
+    alone. `exact_through` is as of when both agreed, None if never. `doubted` where they differed since.
     """
 
     at: int
@@ -29,7 +29,7 @@ class Sample(NamedTuple):
     doubted: bool = False
 
     def text(self) -> str:
-        """As it is stored: when, for how long, for how long exactly, and the counts."""
+        """Returns the stored form: time, how long it held, how long exactly, and the counts."""
         exact = _NEVER if self.exact_through is None else str(self.exact_through - self.at)
         exact += _DOUBTED if self.doubted else ""
         counts = self.counts
@@ -40,7 +40,7 @@ class Sample(NamedTuple):
 
 
 def sample_of(text: str) -> Sample:
-    """The sample that `Sample.text` wrote. Raises ValueError where it isn't one."""
+    """Returns the sample of a text by `Sample.text`. Raises ValueError for any other text."""
     at, through, exact, *counts = text.split(" ")
     if len(counts) != len(COUNT_FIELDS):
         raise ValueError(f"it has {len(counts)} counts")
@@ -53,9 +53,9 @@ type Columns = dict[str, str]
 
 
 def rows_of[S: Held](samples: Sequence[S], last: S | None, retention: HistoryRetention) -> dict[str, Columns]:
-    """What is to be merged into a history: columns by row key.
+    """Returns the columns to merge into a history, by row key.
 
-    `samples` follow each other and are followed by `last`, which is not to be written yet; None where the end is it.
+    `samples` are consecutive and followed by `last`, which isn't written but ends them; None without one.
     """
     rows: dict[str, Columns] = {}
     now = (last or samples[-1]).through
