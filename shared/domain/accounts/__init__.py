@@ -1,4 +1,4 @@
-"""Watched accounts: their names, who may read them, whether they are polled, and polls on demand.
+"""Watched accounts: their names, access rights, whether they are polled, and polls on demand.
 
 Imports `core`.
 """

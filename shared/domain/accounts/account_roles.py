@@ -1,7 +1,7 @@
-"""Who may read and operate each watched account: app roles and groups of Microsoft Entra ID, by the setting.
+"""Access rights per watched account, by the setting: app roles and groups of Microsoft Entra ID.
 
-An account without an entry is for everybody with the app role Reader or Operator. One with entries is for those that
-they name and for nobody else, so that a forgotten entry shuts somebody out and lets nobody in.
+An account without an entry is open to everybody with the app role Reader or Operator. One with entries is open only to
+those that they name, so that a forgotten entry denies access and never grants it.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Literal, Self, get_args
 type Role = Literal["Reader", "Operator"]
 
 OTHERS = "*"
-"""Stands for every account without an entry of its own."""
+"""Stands for every account without its own entry."""
 _ROLES: tuple[Role, ...] = get_args(Role.__value__)
 _GROUP = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _ENTRY = re.compile(r"(?P<account>[^=:]+)=(?P<role>[^=:]+):(?P<holder>[\w.\-]{1,120})", re.ASCII)
@@ -20,19 +20,19 @@ _EXAMPLE = "demo=Reader:Demo.Reader or demo=Operator:OBJECT-ID-OF-A-GROUP"
 
 
 def is_group(holder: str) -> bool:
-    """True for a group's object id. Anything else is an app role: names of groups can be chosen by their owners."""
+    """True for a group's object id. Other text is an app role: owners of groups can choose their names."""
     return bool(_GROUP.fullmatch(holder))
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """The app roles and groups that may read an account, and those that may operate it, too."""
+    """The app roles and groups that may read an account, and those that may also operate it."""
 
     readers: frozenset[str] = frozenset()
     operators: frozenset[str] = frozenset()
 
     def allows(self, role: Role, held: Collection[str]) -> bool:
-        """Whether somebody who holds these app roles and groups has the role; operators are readers."""
+        """True where a holder of these app roles and groups has the role; operators are readers."""
         allowed = self.operators if role == "Operator" else self.readers | self.operators
         return not allowed.isdisjoint(held)
 
@@ -48,30 +48,30 @@ EVERYBODY = Grant(frozenset({"Reader"}), frozenset({"Operator"}))
 
 @dataclass(frozen=True, slots=True)
 class AccountRoles:
-    """`own` are the grants of accounts that have entries, by id; `others` is that of all other accounts."""
+    """`own` are the grants of accounts with entries, by id; `others` is that of all other accounts."""
 
     others: Grant = EVERYBODY
     own: Mapping[str, Grant] = field(default_factory=dict)
 
     def allowed(self, role: Role, held: Collection[str], accounts: Iterable[str]) -> frozenset[str]:
-        """The ids among `accounts` in which somebody with these app roles and groups has a role."""
+        """Returns the ids among `accounts` for which a holder of these app roles and groups has a role."""
         return frozenset(name for name in accounts if self.own.get(name, self.others).allows(role, held))
 
     def knows(self, held: Collection[str]) -> bool:
-        """Whether any of these app roles and groups is one of this app's."""
+        """True where any of these app roles and groups occurs in this app's grants."""
         grants = (EVERYBODY, self.others, *self.own.values())
         return any(grant.allows("Reader", held) for grant in grants)
 
     def allows_all(self, role: Role, held: Collection[str], accounts: Iterable[str]) -> bool:
-        """Whether these app roles and groups give a role in each of `accounts` and in each account with an entry."""
+        """True where these app roles and groups give a role in all of `accounts` and in every account with an entry."""
         grants = [self.own.get(name, self.others) for name in accounts] + list(self.own.values())
         return all(grant.allows(role, held) for grant in grants)
 
 
 def parse_account_roles(text: str, accounts: Collection[str]) -> tuple[AccountRoles, tuple[str, ...]]:
-    """The setting ACCOUNT_ROLES for these ids of accounts, and every problem in it, each as a sentence.
+    """Parses the setting ACCOUNT_ROLES for these account ids; returns also every problem in it, each as a sentence.
 
-    An entry that makes no sense stands for an account that nobody reads, so that nobody reads every account.
+    An invalid entry counts as an account that nobody may read, so that nobody may read every account.
     """
     own: dict[str, Grant] = {}
     problems: list[str] = []
@@ -90,7 +90,7 @@ def parse_account_roles(text: str, accounts: Collection[str]) -> tuple[AccountRo
 
 
 def _parse(entry: str) -> tuple[str, Role, str]:
-    """Account, role, and who has it. Raises ValueError with the end of a sentence."""
+    """Returns account, role and its holder. Raises ValueError with the end of a sentence."""
     parts = _ENTRY.fullmatch(entry)
     if parts is None:
         raise ValueError(f"is not of the form ACCOUNT=ROLE:WHO; write it like {_EXAMPLE}")

@@ -1,7 +1,7 @@
-"""Which Batch accounts are watched, and by which name each is known.
+"""The watched Batch accounts and their names.
 
-Account names are unique only within a region. The API knows an account by its name, or by `name.region` where two
-share the name; storage always uses `name.region`, so that adding the second account moves nothing of the first.
+Account names are unique only within a region. The API identifies an account by its name, or by `name.region` where two
+share the name. Storage always uses `name.region`, so that adding a second account moves no row of the first.
 """
 
 import re
@@ -17,7 +17,7 @@ TOKEN_SCOPES: Mapping[str, str] = {
     "batch.usgovcloudapi.net": "https://batch.core.usgovcloudapi.net//.default",
     "batch.chinacloudapi.cn": "https://batch.chinacloudapi.cn//.default",
 }
-"""Suffixes of Batch accounts' addresses in each cloud, with the scope of tokens for them.
+"""The suffix of Batch accounts' addresses in each cloud, with the scope of tokens for them.
 
 Source: `az cloud list`, endpoints.batchResourceId; it ends in a slash, which the audience of a token must have.
 """
@@ -29,7 +29,7 @@ _EXAMPLE = "https://NAME.REGION.batch.azure.com"
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """One watched Batch account; `id` is the name in our API, `key` the one in storage."""
+    """One watched Batch account; `id` is its name in this app's API, `key` the one in storage."""
 
     id: str
     key: str
@@ -49,7 +49,7 @@ class Account:
 
 
 def is_loopback(url: str) -> bool:
-    """True where a URL points at this machine; what is no URL doesn't."""
+    """True where a URL points at this machine; False for an invalid URL."""
     try:
         return urlsplit(url).hostname in LOOPBACK
     except ValueError:
@@ -57,17 +57,17 @@ def is_loopback(url: str) -> bool:
 
 
 def is_account_name(text: str) -> bool:
-    """True for what Batch takes as an account's name, in any case."""
+    """True for a valid name of a Batch account, in any case."""
     return bool(_NAME.fullmatch(text.lower()))
 
 
 def sharing_name(name: str, ids: Iterable[str]) -> tuple[str, ...]:
-    """The ids of accounts that share a bare name and are therefore known by name and region, in order."""
+    """Returns the sorted ids, with region, of accounts that share a bare name."""
     return tuple(sorted(known for known in ids if known.startswith(f"{name.lower()}.")))
 
 
 def parse_accounts(text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:
-    """The accounts of the setting BATCH_ACCOUNTS, and every problem in it, each as a sentence."""
+    """Returns the accounts of the setting BATCH_ACCOUNTS, and every problem in it, each as a sentence."""
     parsed: list[Account] = []
     problems: list[str] = []
     for entry in re.split(r"[\s,]+", text.strip()):
@@ -87,7 +87,7 @@ def parse_accounts(text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:
 
 
 def _shown(entry: str) -> str:
-    """An entry without what may be a secret: what stands before an @, and queries."""
+    """Returns an entry without possible secrets: the text before an @, and queries."""
     return re.sub(r"//[^/@]*@", "//…@", entry).partition("?")[0]
 
 

@@ -1,4 +1,4 @@
-"""Whether an account is watched and how often: what an operator may change while the app runs."""
+"""Monitoring settings that an operator may change at run time: whether an account is watched, and how often."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -8,9 +8,9 @@ LOWEST_RATE, HIGHEST_RATE = 1, 86_400  # seconds between two polls of an account
 
 @dataclass(frozen=True, slots=True)
 class MonitoringChange:
-    """What is to become of an account's monitoring; `enabled` None leaves that as it is.
+    """A requested change of an account's monitoring; `enabled` None leaves that unchanged.
 
-    `poll_seconds` counts only where `sets_rate`, as None is a rate, too: that of the settings.
+    `poll_seconds` counts only where `sets_rate`, because None is a rate, too: that of the settings.
     """
 
     enabled: bool | None = None
@@ -20,10 +20,10 @@ class MonitoringChange:
 
 @dataclass(frozen=True, slots=True)
 class Monitoring:
-    """One account's monitoring; an account of which nothing is stored is watched at the rate of the settings.
+    """One account's monitoring; an account without a row is watched at the rate of the settings.
 
-    `poll_seconds` None means that rate. `changed_at` is the last change of either, `switched_at` that of `enabled`;
-    None where there was none. Not `readable`: a row of another version stands there, which any change overwrites.
+    `poll_seconds` None means that rate. `changed_at` is the last change of either, `switched_at` that of `enabled`,
+    None without one. Not `readable`: the row is of another version, and any change overwrites it.
     """
 
     enabled: bool = True
@@ -34,11 +34,11 @@ class Monitoring:
     readable: bool = True
 
     def interval(self, default: timedelta) -> timedelta:
-        """The time between two polls; `default` is that of the settings."""
+        """Returns the time between two polls; `default` is that of the settings."""
         return default if self.poll_seconds is None else timedelta(seconds=self.poll_seconds)
 
     def changed(self, change: MonitoringChange, now: datetime) -> "Monitoring":
-        """After a change; what it doesn't speak of stays, and so do the times of what was so already."""
+        """Returns the monitoring after a change; unspecified values stay, and times move only where a value changes."""
         enabled = self.enabled if change.enabled is None else change.enabled
         rate = change.poll_seconds if change.sets_rate else self.poll_seconds
         if self.readable and (enabled, rate) == (self.enabled, self.poll_seconds):
@@ -48,7 +48,7 @@ class Monitoring:
 
     @property
     def off_reason(self) -> str | None:
-        """Why nothing is polled, as a sentence; None while the account is watched."""
+        """A sentence on why nothing is polled, None while the account is watched."""
         if self.enabled:
             return None
         since = f" since {self.switched_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if self.switched_at else ""

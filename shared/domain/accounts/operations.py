@@ -1,4 +1,4 @@
-"""A poll on demand, from the request to its end."""
+"""Polls on demand, from the request to the end, and queue messages."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,7 +10,7 @@ MAX_REASONS = 50
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why one job (None: the whole account) couldn't be polled."""
+    """The cause why one job (None: the whole account) couldn't be polled."""
 
     job: str | None
     message: str
@@ -18,7 +18,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class PollOperation:
-    """`jobs` are the ids asked for, None for all; `reasons` are the first fifty."""
+    """A poll on demand; `jobs` are the requested ids, None for all; `reasons` are the first fifty."""
 
     id: str
     status: Status
@@ -47,10 +47,10 @@ class PollOperation:
 
 @dataclass(frozen=True, slots=True)
 class JobMessage:
-    """A job to be carried on with, or an account whose round is due (no job): what a message of the queue says.
+    """A queue message: a job to continue reading, or (no job) an account whose round is due.
 
-    `until` is when the mark it was first sent with ends, which names it however often it is sent again or delivered;
-    None for an account, and in messages of versions before this one.
+    `until` is the end of its first mark, which identifies it however often it is sent or delivered. It is None for an
+    account, and in messages of earlier versions.
     """
 
     account: str
