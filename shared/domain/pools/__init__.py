@@ -1,4 +1,4 @@
-"""A pool as Batch describes it and its nodes in numbers: settings, sizes, resize errors, samples.
+"""Pools: Batch's facts, numbers of nodes, settings, sizes, resize errors and samples.
 
 Imports `nodes`, `history` and `jobs`.
 """

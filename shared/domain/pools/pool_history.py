@@ -1,7 +1,7 @@
-"""Points of a pool's history: what was known of its nodes at the end of each step, and what befell them within it.
+"""Points of a pool's history: its numbers at the end of each step, and the interruptions within it.
 
-Gaps are those of all histories (shared/domain/history/history.py). Interruptions are counters that only grow, so the
-number of a step is the difference of two, whatever samples in between weren't kept.
+Gaps are those of all histories (shared/domain/history/history.py). Interruptions are counters that only grow. So a
+step's number is the difference of two, even if samples in between weren't kept.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,9 +15,9 @@ from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 
 
 class PoolPoint(NamedTuple):
-    """What is known of a pool at `time`, the end of a step; all None in a gap.
+    """A pool's numbers at `time`, the end of a step; all others None in a gap.
 
-    `interruptions` are those of the step as polls found them, None where the number at its beginning isn't known.
+    `interruptions` are those that polls found within the step, None where the number at its start is unknown.
     """
 
     time: datetime
@@ -28,14 +28,14 @@ class PoolPoint(NamedTuple):
 
 
 def with_step_before(series: Series) -> Series:
-    """The series and one step before it, whose end is the beginning of the first one asked for."""
+    """Returns the series with one more step, which ends where the first requested one begins."""
     return replace(series, since=series.since - min(series.step, series.since - FIRST))
 
 
 def pool_points_of(
     series: Series, stored: Stored, recent: Sequence[PoolSample], tolerance: timedelta, read: Reading[PoolSample]
 ) -> Iterator[PoolPoint]:
-    """The points of a series; `stored` and `recent` are those of `with_step_before(series)`."""
+    """Yields the points of a series; `stored` and `recent` are those of `with_step_before(series)`."""
     first = series.ends()[:1]
     before: tuple[int, PoolSample | None] | None = None
     for end, sample in samples_at(with_step_before(series), stored, recent, tolerance, read):
@@ -53,7 +53,7 @@ def _point(end: int, sample: PoolSample | None, before: tuple[int, PoolSample | 
 
 
 def _since(numbers: PoolNumbers, before: tuple[int, PoolSample | None] | None) -> int | None:
-    """How many interruptions there were since the end before; a counter that began since then tells all there were."""
+    """Returns the interruptions since the previous end; a counter that began later contains them all."""
     if before is None:
         return None
     begun, earlier = before

@@ -1,7 +1,7 @@
-"""Samples of a pool's numbers, which are kept and stand where those of jobs do (shared/domain/history/samples.py).
+"""Samples of a pool's numbers, stored in slots like those of jobs (shared/domain/history/samples.py).
 
-A sample is of one round, which found both the pool and its nodes: sizes of a later list of pools aren't mixed with
-nodes of an earlier round.
+A sample comes from one round, which found both the pool and its nodes. It never combines sizes of a later list of pools
+with nodes of an earlier round.
 """
 
 from datetime import datetime
@@ -12,14 +12,15 @@ import msgspec
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import NodeCounts
 
-_UNSEEN = 180_000  # milliseconds between two looks in which the same numbers are taken to have held
+_UNSEEN = 180_000  # milliseconds between two polls within which equal numbers count as unchanged
 
 
 class PoolNumbers(NamedTuple):
-    """What a history tells of a pool.
+    """The numbers in a pool's history.
 
-    `dedicated` and `spot` are current and target sizes; `cores` are all and busy ones, None where the VM size isn't
-    known; `interruptions` are all since `counted_since`, in milliseconds since 1970; `resize_errors` are current ones.
+    `dedicated` and `spot` are current and target sizes. `cores` are all and busy ones, None where the VM size is
+    unknown. `interruptions` are all since `counted_since`, in milliseconds since 1970. `resize_errors` counts current
+    ones.
     """
 
     counts: NodeCounts
@@ -38,8 +39,8 @@ class PoolNumbers(NamedTuple):
 class PoolSample(NamedTuple):
     """Numbers that one round found and later ones confirmed; times are milliseconds since 1970.
 
-    `at` is the T0 of the round that found them, `through` that of the last one that found them so; `exact` is how they
-    were found.
+    `at` is the T0 of the round that found them, `through` that of the last one that confirmed them, `exact` the
+    certainty of the former.
     """
 
     at: int
@@ -48,17 +49,17 @@ class PoolSample(NamedTuple):
     numbers: PoolNumbers
 
     def text(self) -> str:
-        """As it is stored."""
+        """Returns the stored form."""
         return _ENCODER.encode(self).decode()
 
     def held(self, as_of: datetime) -> "PoolSample":
-        """As a later round found it."""
+        """Returns the sample after a later round confirmed it."""
         return self._replace(through=max(self.through, to_milliseconds(as_of)))
 
     def goes_on(self, later: "PoolSample", *, rested: bool) -> bool:
-        """True where a later one says the same of all the time since: it isn't much later, or the pool `rested`.
+        """True where a later sample only extends this one: it is equal, and not much later, or the pool `rested`.
 
-        That is where neither the pool nor any of its nodes is told otherwise: numbers may change and change back.
+        A pool rested where neither its facts nor any node changed, as numbers alone may change and change back.
         """
         is_near = later.at - self.through <= _UNSEEN
         return (is_near or rested) and (self.exact, self.numbers) == (later.exact, later.numbers)
@@ -68,5 +69,5 @@ _ENCODER, _DECODER = msgspec.json.Encoder(), msgspec.json.Decoder(PoolSample)
 
 
 def pool_sample_of(text: str) -> PoolSample:
-    """The sample that `PoolSample.text` wrote."""
+    """Returns the sample of a text by `PoolSample.text`."""
     return _DECODER.decode(text)

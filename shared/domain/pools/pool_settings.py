@@ -1,4 +1,4 @@
-"""What a pool was told to do by itself: grow and shrink by a formula, start its nodes with a task."""
+"""A pool's automatic behaviour: scaling by a formula, and the start task of its nodes."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """An evaluation of an autoscale formula, with what came out or went wrong, in the service's words."""
+    """An evaluation of an autoscale formula, with its results or error in the service's words."""
 
     at: datetime
     results: str | None = None
@@ -23,7 +23,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class AutoScale:
-    """A pool's autoscaling: the formula, how often it is evaluated (ISO 8601), and its last evaluation."""
+    """A pool's autoscaling: the formula, its evaluation interval (ISO 8601), and its last evaluation."""
 
     formula: str | None = None
     interval: str | None = None
@@ -39,7 +39,7 @@ class AutoScale:
 
 @dataclass(frozen=True, slots=True)
 class StartTask:
-    """What nodes run before anything else, without secrets; `environment` is of names and marks in place of values."""
+    """The start task of nodes, without secrets; `environment` has names, with masks in place of values."""
 
     command_line: str
     environment: tuple[tuple[str, str], ...] = ()

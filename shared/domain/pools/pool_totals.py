@@ -1,7 +1,7 @@
-"""All pools of an account in a few numbers: nothing but sums of what is known of each.
+"""Totals of all pools of an account, which are plain sums.
 
-No figure is made up: of a pool whose nodes weren't read nothing is counted but the pool, of a VM size whose vCPUs
-aren't known only the nodes, and both numbers are told.
+Nothing is estimated. A pool whose nodes weren't read counts only as a pool, and nodes with an unknown number of vCPUs
+only as nodes; the totals include the number of both.
 """
 
 from collections import Counter
@@ -15,10 +15,10 @@ from shared.domain.pools.pools import Cores, Pool
 
 @dataclass(frozen=True, slots=True)
 class PoolTotals:
-    """`states` are those of pools, `nodes` those of nodes; `unread` pools are in neither nodes, slots nor cores.
+    """Totals: `states` of pools, `nodes` of nodes by state. `unread` pools count in neither nodes, slots nor cores.
 
-    `as_of` is that of the pool known longest ago, None where none was read; `cores` are those of VM sizes that are
-    known, None where there are machines and all are of others; `unknown_cores` is how many machines that leaves out.
+    `as_of` is that of the pool polled longest ago, None where none was read. `cores` are those of known VM sizes, None
+    where all machines have unknown ones; `unknown_cores` is the number of machines left out.
     """
 
     states: Mapping[str, int]
@@ -37,12 +37,12 @@ class PoolTotals:
 
     @property
     def tells_nodes(self) -> bool:
-        """False where the nodes of every pool are still to be read, so that a zero would tell nothing."""
+        """False where no pool's nodes have been read, so that a zero would be meaningless."""
         return self.unread == 0 or self.unread < self.pools
 
 
 def totals_of(pools: Iterable[Pool]) -> PoolTotals:
-    """The sum of an account's pools."""
+    """Returns the totals of an account's pools."""
     found = list(pools)
     pictures = [pool.picture for pool in found if pool.picture]
     summaries = [picture.summary for picture in pictures]

@@ -1,7 +1,7 @@
-"""A pool as the Batch service describes it, and what Batchscope knows of its nodes.
+"""A pool as the Batch service describes it, and its stored state: nodes in numbers, resize errors and samples.
 
-What the service tells of a resize belongs to the last attempt, and only while the pool is steady: an error that isn't
-told any more is stale, and kept as such.
+The service reports errors of the last resize, and only while the pool is steady. An error that it no longer reports is
+stale, and kept as such.
 """
 
 from dataclasses import dataclass, replace
@@ -19,12 +19,12 @@ from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, St
 from shared.domain.pools.resize_errors import Attempt, ResizeError, errors_after
 from shared.domain.pools.vm_sizes import vcpus_of
 
-MOST_EVALUATIONS = 20  # of an autoscale formula, the latest included
+MOST_EVALUATIONS = 20  # of an autoscale formula, including the latest
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many nodes of a kind there are, and are to be; `target` is None where the service tells none."""
+    """The current and target number of nodes of a kind; `target` is None where the service reports none."""
 
     current: int = 0
     target: int | None = None
@@ -58,27 +58,27 @@ class PoolFacts:
 
     @property
     def nodes(self) -> int:
-        """How many nodes the service says there are."""
+        """The service's number of nodes."""
         return self.dedicated.current + self.spot.current
 
     @property
     def lacking(self) -> int:
-        """How many nodes it is to have beside those that it has, as far as the service tells."""
+        """The number of nodes missing from the targets, as far as the service reports these."""
         return sum(max((size.target or 0) - size.current, 0) for size in (self.dedicated, self.spot))
 
     @property
     def is_resized(self) -> bool:
-        """True while a resize goes on, be it one that is being stopped."""
+        """True during a resize, even one that is being stopped."""
         return self.allocation_state in {"resizing", "stopping"}
 
     @property
     def is_empty(self) -> bool:
-        """True where there are no nodes, and none is on its way: a pool that is being resized may have some by now."""
+        """True without nodes, unless the pool is being resized and may have some by now."""
         return self.allocation_state == "steady" and not self.nodes
 
     @property
     def attempt(self) -> Attempt:
-        """The last resize, which may go on."""
+        """The last resize, which may be running."""
         told = tuple((problem.code, problem.message) for problem in self.resize_errors)
         return Attempt(self.allocation_state_transition_time, self.allocation_state == "resizing", told)
 
@@ -87,10 +87,10 @@ class PoolFacts:
 class NodesPicture:
     """A pool's nodes in numbers as of T0: the date of a list of pools received before the nodes were listed.
 
-    `full_read_at` is the T0 of the last list of all nodes with all that is known of them; `digest` names what is stored
-    of each; `doubt` is why the numbers may not be those of one instant, None where nothing speaks against it. `tally`
-    counts interruptions, None as a version before that left it; `flapping` are numbers of nodes by when they won't
-    count as flapping any more, in milliseconds since 1970.
+    `full_read_at` is the T0 of the last list of all nodes with all of their properties. `digest` identifies the stored
+    nodes. `doubt` is why the numbers may not be those of one instant, None where nothing suggests that. `tally` counts
+    interruptions, None in rows of an earlier version. `flapping` are numbers of nodes by when they stop counting as
+    flapping, in milliseconds since 1970.
     """
 
     as_of: datetime
@@ -103,13 +103,13 @@ class NodesPicture:
     flapping: tuple[tuple[int, int], ...] = ()
 
     def flapping_nodes(self, now: datetime) -> int:
-        """How many nodes flap `now`."""
+        """Returns the number of nodes that flap `now`."""
         return sum(number for until, number in self.flapping if until > to_milliseconds(now))
 
 
 @dataclass(frozen=True, slots=True)
 class PoolConfirmation:
-    """A later round that found nothing changed: the pool of that `version` holds as of then, too."""
+    """A later round that found nothing changed: the pool of that `version` also holds as of then."""
 
     version: str
     as_of: datetime
@@ -119,7 +119,7 @@ class PoolConfirmation:
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """vCPUs of a pool's nodes that have a machine; those that are busy by the share of slots that is used."""
+    """vCPUs of a pool's nodes that have a machine; busy ones are estimated by the share of used slots."""
 
     total: int
     busy: float
@@ -127,11 +127,10 @@ class Cores:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What is stored of one pool; `seen_at` is the date of the list that told these facts first.
+    """The stored state of one pool; `seen_at` is the date of the list that first showed these facts.
 
-    `sample` is what the picture's round found, None as a version before that left it; `ended` are the samples before
-    that aren't in the pool's history yet. `evaluations` of its autoscale formula are those before the facts', the
-    latest first.
+    `sample` is from the picture's round, None in rows of an earlier version. `ended` are the earlier samples that
+    aren't in the pool's history. `evaluations` of its autoscale formula are those before the facts', the latest first.
     """
 
     facts: PoolFacts
@@ -149,12 +148,15 @@ class Pool:
 
     @property
     def as_of(self) -> datetime:
-        """As of when the facts are known to hold."""
+        """The time as of which the facts are known to hold."""
         return max(self.seen_at, self.picture.as_of) if self.picture else self.seen_at
 
     @property
     def told(self) -> tuple[object, ...]:
-        """Whatever is told of the pool, but for as of when; without a sample what a version before samples told."""
+        """The content that the version covers, without times of polls.
+
+        Without a sample, it is that of versions before samples.
+        """
         picture = self.picture
         nodes = (picture.digest, picture.summary, picture.doubt) if picture else None
         told = (self.facts, self.errors, nodes)
@@ -162,17 +164,17 @@ class Pool:
 
     @property
     def version(self) -> str:
-        """What a confirmation names: it changes with whatever is told of the pool."""
+        """The version that a confirmation names; it changes with the pool's content."""
         return blake2b(repr(self.told).encode(), digest_size=8).hexdigest()
 
     @property
     def is_overtaken(self) -> bool:
-        """True where a round with an older list wrote it over what another one has confirmed as of later."""
+        """True where a round with an older list overwrote a version that another round confirmed as of later."""
         return self.picture is not None and self.picture.doubt == OVERTAKEN
 
     @property
     def samples(self) -> tuple[PoolSample, ...]:
-        """What isn't in the pool's history yet, in order: what ended, and what the picture shows."""
+        """The samples that aren't in the pool's history, in order: the ended ones and the picture's."""
         return (*self.ended, self.sample) if self.sample else self.ended
 
     @property
@@ -183,7 +185,7 @@ class Pool:
 
     @property
     def cores(self) -> Cores | None:
-        """None where the VM size isn't known, or the nodes aren't."""
+        """The pool's cores, None where its VM size or its nodes are unknown."""
         vcpus = vcpus_of(self.facts.vm_size)
         if vcpus is None or self.picture is None:
             return None
@@ -192,7 +194,10 @@ class Pool:
         return Cores(vcpus * summary.machines, round(busy, 3))
 
     def seen(self, facts: PoolFacts, at: datetime) -> "Pool":
-        """After the list of pools dated `at` showed it. Another creation time is another pool under the same id."""
+        """Returns the pool after the list of pools dated `at` showed it.
+
+        Another creation time means another pool under the same id.
+        """
         if facts.creation_time != self.facts.creation_time:
             return replace(first_seen(facts, at), ended=self.samples, etag=self.etag)
         if facts == self.facts:
@@ -204,7 +209,7 @@ class Pool:
         return replace(self, facts=facts, seen_at=at, errors=errors, evaluations=kept)
 
     def listed(self, picture: NodesPicture) -> "Pool":
-        """After its nodes were read: unless that only confirms the sample before, it has ended."""
+        """Returns the pool after its nodes were read. The previous sample ends, unless the new one only confirms it."""
         found = replace(self, picture=picture)
         sample = PoolSample(
             at=to_milliseconds(picture.as_of),
@@ -218,7 +223,7 @@ class Pool:
         return replace(found, sample=sample, ended=self.samples)
 
     def numbers(self, picture: NodesPicture) -> PoolNumbers:
-        """What the pool's history tells of these facts and nodes."""
+        """Returns the numbers of these facts and nodes for the pool's history."""
         summary, facts, cores = picture.summary, self.facts, self.cores
         return PoolNumbers(
             counts=summary.counts,
@@ -235,10 +240,10 @@ class Pool:
         )
 
     def confirmed(self, confirmation: PoolConfirmation | None) -> "Pool":
-        """As a later round found it.
+        """Returns the pool after a later round's confirmation.
 
-        Where that round found another version, it overlapped the one that wrote this, whose list is older: `as_of`
-        doesn't go back, and the next round says which of them is right.
+        If that round found another version, it overlapped the one that wrote this row from an older list. Then `as_of`
+        doesn't decrease, and the next round decides which of them is right.
         """
         picture = self.picture
         if picture is None or confirmation is None or confirmation.as_of < picture.as_of:
@@ -255,9 +260,9 @@ class Pool:
         return replace(self, picture=moved, sample=self.sample and self.sample.held(confirmation.as_of))
 
     def confirmation(self) -> PoolConfirmation | None:
-        """The entry in the round's row for a pool that is stored as it is. None before its nodes were listed.
+        """Returns the entry in the round's row for a pool that holds as stored, None before its nodes were listed.
 
-        Of an overtaken pool it names a version that is stored nowhere, so that it stays overtaken.
+        For an overtaken pool, it names a version that no row has, so that the pool stays overtaken.
         """
         picture = self.picture
         if picture is None:
@@ -265,11 +270,11 @@ class Pool:
         return PoolConfirmation(self.version, picture.as_of, picture.full_read_at, picture.source)
 
     def wants_all_nodes(self, now: datetime, interval: timedelta) -> bool:
-        """True where a list of changed states wouldn't do: more changes, all were never listed, or long ago."""
+        """True where a list of changed states isn't enough: more may change, or the last full list is old."""
         picture = self.picture
         return picture is None or not picture.summary.is_settled or now - picture.full_read_at >= interval
 
 
 def first_seen(facts: PoolFacts, at: datetime) -> Pool:
-    """A pool that the list dated `at` showed for the first time."""
+    """Returns a pool that the list dated `at` showed for the first time."""
     return Pool(facts, at, errors_after((), facts.attempt, None, at=at, last_looked=at))

@@ -1,8 +1,8 @@
-"""What to do about a pool that didn't get its nodes, by the code of the resize error, in words.
+"""Explanations and advice for a pool that didn't get its nodes, by the code of the resize error.
 
 Sources: PoolResizeErrorCodes of Microsoft.Azure.Batch.Common, and "Azure Batch pool resizing failure" of the
-troubleshooting guide, whose words for the quotas of spot cores and of VM series are each other's; the codes' own names
-are followed here.
+troubleshooting guide. The guide swaps the explanations of the quotas of spot cores and of VM series; the codes' own
+names are followed here.
 """
 
 _QUOTA = "Ask for a higher quota (the Batch account's page Quotas), make other pools smaller, or take smaller nodes."
@@ -53,9 +53,9 @@ _WITH_FORMULA = {"allocationtimedout": f"{_SCARCE} {_RESIZED_AGAIN}", "resizesto
 
 
 def resize_words(code: str, *, scales: bool = False) -> tuple[str, str]:
-    """What a resize error means, and what to do; the service writes codes in any case (`AllocationTimedout`).
+    """Returns the meaning of a resize error, and advice; the service writes codes in any case (`AllocationTimedout`).
 
-    `scales`: the pool has a formula, so nobody can resize it.
+    `scales`: the pool has a formula, so it can't be resized manually.
     """
     means, advice = _BY_CODE.get(code.lower(), _OTHER)
     if not scales:

@@ -1,6 +1,6 @@
-"""Errors of a pool's resizes: current while the latest list of pools tells them of the last attempt, stale since.
+"""Errors of a pool's resizes: current while the latest list of pools shows them for the last attempt, stale afterwards.
 
-An error that attempt after attempt ends with is one that lasts, and is as old as when it was first seen.
+An error that ends attempt after attempt is a single lasting one, dated from when it was first seen.
 """
 
 from collections.abc import Iterable
@@ -12,11 +12,11 @@ MOST_STALE_ERRORS = 10
 
 @dataclass(frozen=True, slots=True)
 class ResizeError:
-    """An error of a resize; `ended_at` is when the latest attempt that it belongs to ended, by the service.
+    """An error of a resize; `ended_at` is when the latest attempt with it ended, according to the service.
 
-    `first_seen` and `last_seen` are dates of lists of pools; `last_seen` is None while it is current: told by the
-    latest list. `attempts` are those seen to end with it, `retried_at` is when the one began that followed them. These
-    two aren't part of its repr, of which a pool's version is made: they never change alone.
+    `first_seen` and `last_seen` are dates of lists of pools; `last_seen` is None while it is current, that is in the
+    latest list. `attempts` counts those seen to end with it; `retried_at` is when the attempt after them began. The
+    latter two aren't in its repr, which a pool's version covers, because they never change alone.
     """
 
     code: str
@@ -36,14 +36,14 @@ class ResizeError:
         return self.code, self.message
 
     def ended_again(self, ended: datetime | None) -> "ResizeError":
-        """The same after the attempt that `ended` then, which may be the one that it is known of."""
+        """Returns the error after the attempt that `ended` then, which may be the one that it is known from."""
         more = not self.is_current or self.ended_at != ended
         return replace(self, ended_at=ended, last_seen=None, attempts=self.attempts + more, retried_at=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A resize by a list of pools: codes and messages of its errors, and `since` when it goes on, or is over."""
+    """A resize as a list of pools shows it: its errors, and `since` when it has been running, or over."""
 
     since: datetime | None
     goes_on: bool
@@ -51,16 +51,16 @@ class Attempt:
 
     @property
     def began(self) -> datetime | None:
-        """None where it is over."""
+        """The start of the attempt, None where it is over."""
         return self.since if self.goes_on else None
 
 
 def errors_after(
     errors: tuple[ResizeError, ...], attempt: Attempt, before: Attempt | None, *, at: datetime, last_looked: datetime
 ) -> tuple[ResizeError, ...]:
-    """Errors after a list of pools told of an attempt; what attempt after attempt ends with is one and the same.
+    """Returns the errors after a list of pools showed an attempt; one that recurs in consecutive attempts stays one.
 
-    What isn't told any more is stale from then on. `before` is what the list before told of, None where there was none.
+    Errors that are no longer shown become stale. `before` is the attempt in the previous list, None without one.
     """
     began = before.began if before else None
     lasting = {e.name: e for e in errors if e.is_current or (began and e.retried_at == began)}
@@ -81,9 +81,9 @@ def errors_after(
 
 
 def _merged(stale: Iterable[ResizeError], began: datetime | None) -> list[ResizeError]:
-    """One of each code and message, as it was seen last, and one that the attempt which `began` then may end with.
+    """Returns one stale error per code and message, merged, and one that the attempt begun `began` may end with.
 
-    Copies would push others out.
+    Copies would displace other errors.
     """
     found: dict[object, ResizeError] = {}
     for error in stale:

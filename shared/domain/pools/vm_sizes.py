@@ -1,12 +1,12 @@
-"""How many vCPUs a VM size has, from its name. A size whose name doesn't say so is unknown.
+"""The number of vCPUs of a VM size, from its name. A size whose name doesn't contain it is unknown.
 
-Whether a size exists isn't known here: Batch makes no pools of sizes that don't, and a size of tomorrow follows the
-naming rule. Only numbers that no size has are refused: odd ones above 1, and those far above the largest of a family.
+It doesn't check whether a size exists: Batch creates no pools of other sizes, and future sizes follow the naming rule.
+Only impossible numbers are rejected: odd ones above 1, and those far above the largest of a family.
 
 Sources, all of Microsoft Learn, looked up in November 2026: "Azure virtual machine sizes naming conventions" of May
-2023 ([family][subfamily][vCPUs][-constrained vCPUs][features][_accelerator][_version]), which families that came later
-follow; for families that are older, the tables of "Previous generations of virtual machine sizes" of November 2020 and
-of "Dv2 and DSv2-series".
+2023 ([family][subfamily][vCPUs][-constrained vCPUs][features][_accelerator][_version]), which later families follow;
+for older families, the tables of "Previous generations of virtual machine sizes" of November 2020 and of "Dv2 and
+DSv2-series".
 """
 
 import re
@@ -15,12 +15,12 @@ from collections.abc import Mapping
 _NAME = re.compile(r"(basic|standard)_([a-z]+)(\d+)(?:-(\d+))?([a-z]*)((?:_[a-z0-9]+)*)", re.ASCII)
 _VERSION = re.compile(r"_v(\d+)(?=_|\Z)", re.ASCII)
 
-# Families that follow the convention whatever their version; D and A do so from a version on.
+# Families that follow the convention in every version; D and A do so from a version on.
 _BY_NAME = frozenset(
     ("b", "dc", "e", "ec", "f", "fx", "h", "hb", "hc", "hx", "l", "m", "nc", "ncc", "nd", "ng", "np", "nv", "pb")
 )
 _FIRST_BY_NAME: Mapping[str, int] = {"d": 3, "a": 2}
-_MOST = 512  # vCPUs, of the families but these:
+_MOST = 512  # vCPUs, of families other than these:
 _MOST_OF: Mapping[str, int] = {"m": 2048}
 _OLD_A = {0: 1, 1: 1, 2: 2, 3: 4, 4: 8, 5: 2, 6: 4, 7: 8, 8: 8, 9: 16, 10: 8, 11: 16}
 _OLD_D = {1: 1, 2: 2, 3: 4, 4: 8, 11: 2, 12: 4, 13: 8, 14: 16}
@@ -38,9 +38,10 @@ _OLD: Mapping[tuple[str, int], Mapping[int, int]] = {
 
 
 def vcpus_of(size: str) -> int | None:
-    """The vCPUs that a size such as `Standard_D4s_v5` offers, None where they aren't known.
+    """Returns the vCPUs of a size such as `Standard_D4s_v5`, None where they are unknown.
 
-    Of sizes with constrained vCPUs (`Standard_E8-2s_v5`) those that are left. Case doesn't matter, as in Batch.
+    For sizes with constrained vCPUs (`Standard_E8-2s_v5`) it is the constrained number. Case doesn't matter, as in
+    Batch.
     """
     found = _NAME.fullmatch(size.lower())
     if found is None:
@@ -60,6 +61,6 @@ def vcpus_of(size: str) -> int | None:
 
 
 def _likely(family: str, number: int) -> int | None:
-    """A number of vCPUs by the naming rule, None where no size of the family has so many."""
+    """Returns the vCPUs by the naming rule, None where no size of the family has so many."""
     is_odd = number % 2 == 1 and number > 1
     return None if is_odd or number > _MOST_OF.get(family, _MOST) else number
