@@ -1,1 +1,1 @@
-"""Compute nodes: their states, why each is as it is, and how often they were lost. Imports `core`."""
+"""Compute nodes: states and their causes, interruptions and flapping. Imports `core`."""

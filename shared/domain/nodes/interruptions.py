@@ -1,7 +1,7 @@
-"""How often spot nodes were taken back, of one node or of a pool: in all since a time, and lately.
+"""Interruptions of spot nodes, of one node or of a pool: in total since a time, and recent ones.
 
-Only what was seen is counted. A restart between two polls that no state seen explains may have been an interruption
-and may not: it is counted apart, so that whoever reads the number knows by how much it may be too low.
+Only observed interruptions count. A restart between two polls that no observed state explains may or may not have been
+one. It is counted separately, as the amount by which the number may be too low.
 """
 
 from datetime import timedelta
@@ -13,10 +13,10 @@ _KEPT = DAY // timedelta(milliseconds=SPAN)
 
 
 class Interruptions(NamedTuple):
-    """Interruptions in `total`, `latest` of them at that time (milliseconds since 1970, 0 for none).
+    """Interruptions in `total`, `latest` being the last one's time (milliseconds since 1970, 0 for none).
 
-    `unexplained` are restarts that may have been some; `recent` are numbers by spans of five minutes, counted since
-    1970, the oldest first, of the day before the latest.
+    `unexplained` are restarts that may have been interruptions. `recent` are numbers by spans of five minutes, counted
+    since 1970, oldest first, for the day before the latest.
     """
 
     total: int = 0
@@ -25,7 +25,7 @@ class Interruptions(NamedTuple):
     recent: tuple[tuple[int, int], ...] = ()
 
     def interrupted(self, at: int) -> "Interruptions":
-        """After one more, told in whatever order."""
+        """Returns the interruptions after one more; the order of additions doesn't matter."""
         numbers = dict(self.recent)
         numbers[at // SPAN] = numbers.get(at // SPAN, 0) + 1
         first = max(numbers) - _KEPT
@@ -33,11 +33,11 @@ class Interruptions(NamedTuple):
         return self._replace(total=self.total + 1, latest=max(self.latest, at), recent=recent)
 
     def restarted(self) -> "Interruptions":
-        """After a restart that nothing seen explains."""
+        """Returns the interruptions after a restart that no observed state explains."""
         return self._replace(unexplained=self.unexplained + 1)
 
     def within(self, window: timedelta, now: int) -> int:
-        """How many there were from `window` ago on, or from up to five minutes earlier: spans aren't divided."""
+        """Returns how many there were since `window` ago, or up to five minutes earlier, as spans aren't divided."""
         first = (now - window // timedelta(milliseconds=1)) // SPAN
         return sum(number for span, number in self.recent if span >= first)
 
@@ -46,7 +46,7 @@ NONE = Interruptions()
 
 
 class Tally(NamedTuple):
-    """A pool's interruptions `since` a time in milliseconds since 1970, those of nodes that are gone included."""
+    """A pool's interruptions `since` a time in milliseconds since 1970, including those of removed nodes."""
 
     since: int
     interruptions: Interruptions = NONE

@@ -1,7 +1,7 @@
-"""Why a node is as it is, in a sentence: what the service tells in codes and states.
+"""The cause of a node's state as a sentence, from the service's codes and states.
 
 Sources: "Azure Batch pool and node errors" (an unusable node without errors is one that Batch can't reach and tries to
-recover; failed packages and containers, full disks are told as errors) and the reference of Compute Node - Get.
+recover; failed packages and containers and full disks are reported as errors) and the reference of Compute Node - Get.
 """
 
 from datetime import datetime
@@ -29,7 +29,7 @@ _UNREACHABLE = "The service can't use the node and gives no error, which means t
 
 
 def cause_of(node: Node) -> str | None:
-    """The cause of a node's state, None where nothing is the matter. Never more than the service told."""
+    """Returns the cause of a node's state, only as the service reports it; None for a healthy node."""
     if full := next((error for error in node.errors if error.code.lower() == DISK_FULL), None):
         return f"The node's disk is full ({_told(full)})."
     if node.state == "unusable":
@@ -44,10 +44,10 @@ def cause_of(node: Node) -> str | None:
 
 
 def last_seen(node: Node, as_of: datetime) -> datetime | None:
-    """When the service last had contact with a node that was listed `as_of` then.
+    """Returns when the service last had contact with a node that was listed `as_of` then.
 
-    That is until it lost it, gave it up, or began what stops the node's agent. None of a node that is being created,
-    which it never had contact with, and where the service doesn't say since when it has none.
+    That is until it lost the node, gave it up, or began an operation that stops the node's agent. None for a node that
+    is being created, which it never contacted, and where the service doesn't state the time.
     """
     if node.state == _NEVER_SEEN:
         return None
@@ -61,7 +61,7 @@ def _is_unreachable(node: Node) -> bool:
 
 
 def _of_able_node(node: Node) -> str | None:
-    """Of a node that could run tasks, by its state."""
+    """Returns the cause for a node whose state allows it to run tasks."""
     if node.errors:
         return f"The node tells errors: {_all_told(node.errors)}."
     if node.scheduling != "enabled" or node.state == "offline":
@@ -88,7 +88,7 @@ def _retries(run: StartRun) -> str:
 
 
 def _waiting(run: StartRun | None) -> str:
-    """Without times where it is tried again: nodes with the same trouble are told alike."""
+    """Returns a sentence on the start task, without times if it is retried, so that equal causes read the same."""
     if run and run.has_failed:
         return f"{_failed(run)} It is being tried again{f' ({_retries(run)} so far)' if run.retries else ''}."
     if run is None or not run.start:
@@ -101,5 +101,5 @@ def _all_told(errors: tuple[NodeError, ...]) -> str:
 
 
 def _told(error: NodeError) -> str:
-    """Code and message, without the full stop that the sentence around brings."""
+    """Returns code and message without the final full stop, which the surrounding sentence adds."""
     return ": ".join(part for part in (error.code, error.message.strip().rstrip(".")) if part)

@@ -1,7 +1,8 @@
-"""What was seen of a node before: the states it was in, how often it fell out, how often it was taken back.
+"""A node's history: its earlier states, its falls into bad states, and its interruptions.
 
-A node's own stamps tell more than polls see. The same state since a later time, or a boot that no state seen explains,
-shows that something lay in between; that is told as unknown, never guessed. What leaves no such trace isn't told.
+A node's own time stamps reveal more than polls see. The same state since a later time, or a boot that no observed state
+explains, shows that another state was missed. That state is recorded as unknown, never guessed. A change that leaves no
+such trace isn't recorded.
 """
 
 from datetime import timedelta
@@ -29,14 +30,14 @@ _RISING = frozenset((_STARTING, "waitingforstarttask"))  # a list may show these
 
 
 class Past(NamedTuple):
-    """A state that a node was in, NOT_SEEN where it isn't known, since then in milliseconds since 1970 (0 unknown)."""
+    """An earlier state of a node, NOT_SEEN if unknown, with its start in milliseconds since 1970 (0 if unknown)."""
 
     state: str
     since: int
 
 
 class Stamps(NamedTuple):
-    """What of a node tells that it changed: its state, since when that is, its last boot; 0 where unknown."""
+    """The properties of a node that reveal a change: state, its start, and the last boot; 0 where unknown."""
 
     state: str
     transition: int
@@ -44,10 +45,10 @@ class Stamps(NamedTuple):
 
 
 class NodeRecord(NamedTuple):
-    """What is remembered of a node, first seen `since` then (0: a version before this saw it first).
+    """The stored history of a node, first seen `since` then (0: by an earlier version).
 
-    `past` are the states before the present one, the latest first, each of which lasted until the next one began;
-    `falls` are times at which it fell into a bad state, of an hour at most, the latest first.
+    `past` are the states before the present one, latest first, each lasting until the next began. `falls` are the times
+    within one hour, latest first, at which it entered a bad state.
     """
 
     since: int = 0
@@ -57,16 +58,16 @@ class NodeRecord(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """False where states weren't seen, or earlier ones aren't kept any more, and before anything is remembered."""
+        """False where states were missed or dropped, and for a node without a record."""
         return bool(self.since) and len(self.past) < MOST_PAST and all(past.state != NOT_SEEN for past in self.past)
 
     def flaps(self, now: int) -> int:
-        """How often it fell within the hour before `now`, up to MOST_FALLS."""
+        """Returns the number of falls within the hour before `now`, up to MOST_FALLS."""
         return sum(_over(at) > now for at in self.falls)
 
     @property
     def flaps_until(self) -> int:
-        """Until when the node counts as flapping unless it falls again, 0 where it doesn't."""
+        """The time until which the node counts as flapping unless it falls again, 0 where it doesn't."""
         return _over(self.falls[FLAPS - 1]) if len(self.falls) >= FLAPS else 0
 
     def fell(self, at: int) -> "NodeRecord":
@@ -79,9 +80,9 @@ NO_RECORD = NodeRecord()
 
 
 def first_record(now: Stamps, *, since: int, known_as_of: int | None) -> NodeRecord:
-    """Of a node that a list as of `since` shows for the first time.
+    """Returns the record of a node that a list as of `since` shows for the first time.
 
-    What befell it before the pool's nodes were last known, `known_as_of` (None: never), isn't counted.
+    Events before the pool's nodes were last known, `known_as_of` (None: never), don't count.
     """
     record = NodeRecord(since)
     is_news = known_as_of is not None and now.transition > known_as_of
@@ -89,9 +90,9 @@ def first_record(now: Stamps, *, since: int, known_as_of: int | None) -> NodeRec
 
 
 def followed(record: NodeRecord, before: Stamps, now: Stamps, *, known_as_of: int, at: int, spot: bool) -> NodeRecord:
-    """After a list as of `at` showed a node otherwise than `before`, as which it was known as of then.
+    """Returns the record after a list as of `at` showed other stamps than `before`, which held at `known_as_of`.
 
-    What befell it counts as of `at` at the latest: the clock of a node may be ahead.
+    Events are dated `at` at the latest, because the clock of a node may be ahead.
     """
     if _rebooted(before, now) and not _was_to_boot(before, now):
         record = record.fell(min(now.booted, at))
@@ -108,7 +109,7 @@ def followed(record: NodeRecord, before: Stamps, now: Stamps, *, known_as_of: in
 
 
 def was_missed(before: Stamps, now: Stamps) -> bool:
-    """True where the stamps show that a node was in another state between two that were seen."""
+    """True where the stamps show that a node was in another state between two observed ones."""
     if before.state == now.state:
         return before.transition != now.transition
     is_next = before.state in _RISING or now.state == _STARTING or _booted_within(now)
@@ -120,12 +121,12 @@ def _rebooted(before: Stamps, now: Stamps) -> bool:
 
 
 def _booted_within(now: Stamps) -> bool:
-    """True where the last boot is of the present state, which leads to one: a list may show it before the next."""
+    """True where the last boot was within the present state, which leads to one: lists may show it late."""
     return now.state in _DOWN and 0 < now.transition < now.booted
 
 
 def _was_to_boot(before: Stamps, now: Stamps) -> bool:
-    """True where the state before leads to a boot, or the present one did; one that starts is to start once."""
+    """True where the previous state leads to a boot, or the present one did; a starting node boots once."""
     if _booted_within(now):
         return True
     if before.state in _RISING:
@@ -141,5 +142,5 @@ def _entered(record: NodeRecord, now: Stamps, *, at: int) -> NodeRecord:
 
 
 def _over(fall: int) -> int:
-    """When a fall doesn't count any more: at the end of the minute in which its hour is over."""
+    """Returns the time from which a fall no longer counts: the end of the minute in which its hour is over."""
     return ((fall + _WINDOW) // _MINUTE + 1) * _MINUTE

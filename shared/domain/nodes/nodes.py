@@ -1,7 +1,6 @@
-"""What is known of one compute node, and counts of many. Field names are the Batch REST API's.
+"""The stored properties of one compute node, and counts of many. Field names are the Batch REST API's.
 
-States are kept in the lower case in which node lists tell them (`starttaskfailed`); the service's node counts write
-them otherwise.
+States are stored in lower case, as in node lists (`starttaskfailed`); the service's node counts spell them differently.
 """
 
 from collections import Counter
@@ -18,12 +17,12 @@ SUCCESS, FAILURE = "success", "failure"
 START_TASK_FAILED = "starttaskfailed"
 _WAITING_FOR_START = "waitingforstarttask"
 _ABLE = ("idle", RUNNING)
-_SETTLED = ("idle", "offline")  # of idle nodes those that are to get no tasks become offline
+_SETTLED = ("idle", "offline")  # idle nodes with disabled scheduling become offline
 _WITHOUT_MACHINE = ("preempted", "deallocated")
 _ENABLED = "enabled"
 
 type NodeCounts = tuple[tuple[str, bool, int], ...]
-"""How many nodes are in a state, apart for dedicated ones (True) and spot ones, in order; none where there are none."""
+"""Numbers of nodes by state, separate for dedicated (True) and spot ones, in order, without zeros."""
 
 
 class StartRun(NamedTuple):
@@ -41,12 +40,12 @@ class StartRun(NamedTuple):
 
     @property
     def has_failed(self) -> bool:
-        """True where it failed and hasn't succeeded since; of a retry under way its number may be all that is told."""
+        """True where it failed and hasn't succeeded since; during a retry, the service may report only their number."""
         return self.result == FAILURE or (self.retries > 0 and self.result != SUCCESS)
 
 
 class NodeError(NamedTuple):
-    """An error that a node encounters now, in the service's words."""
+    """A node's present error, in the service's words."""
 
     code: str
     message: str
@@ -63,9 +62,9 @@ class RecentTask(NamedTuple):
 class Node(NamedTuple):
     """The last known state of one node.
 
-    Times are milliseconds since 1970, 0 where unknown. `tasks` and `slots` are those of the tasks that run on it;
-    `recent` are the latest first, as of `recent_at`, as not every list asks for them. `record` is what was seen of it
-    before, which no list tells.
+    Times are milliseconds since 1970, 0 where unknown. `tasks` and `slots` are those of running tasks. `recent` are the
+    latest tasks, latest first, as of `recent_at`, because not every list requests them. `record` is the node's history,
+    which no list contains.
     """
 
     id: str
@@ -97,7 +96,7 @@ class Node(NamedTuple):
 
     @property
     def is_retried(self) -> bool:
-        """True while a start task that failed is tried again, which with a maxTaskRetryCount of -1 never ends."""
+        """True during retries of a failed start task, which never end with a maxTaskRetryCount of -1."""
         return self.state == _WAITING_FOR_START and self.start is not None and self.start.has_failed
 
     @property
@@ -105,9 +104,9 @@ class Node(NamedTuple):
         return Stamps(self.state, self.transition, self.booted)
 
     def after(self, before: "Node", *, known_as_of: int, at: int) -> "Node":
-        """This node as a list told it, with what was known before; `before` itself where there is nothing new.
+        """Returns this listed node with the history of `before`, or `before` itself where nothing is new.
 
-        A list without recent tasks leaves those that were known.
+        A list without recent tasks keeps the known ones.
         """
         if before.record.since and not self.recent_at and self[:_TOLD] == before[:_TOLD]:
             return before
@@ -120,15 +119,15 @@ class Node(NamedTuple):
         return node if node._replace(recent_at=before.recent_at) != before else before
 
 
-_TOLD = Node._fields.index("recent")  # fields that every list tells
+_TOLD = Node._fields.index("recent")  # fields that every list contains
 
 
 @dataclass(frozen=True, slots=True)
 class NodeSummary:
-    """A pool's nodes in a few numbers.
+    """Numbers of a pool's nodes.
 
-    `slots` are those of all nodes, whatever their state, `free` those of nodes that may get tasks and have room; `used`
-    and `tasks` are the slots and number of the tasks that run.
+    `slots` are those of all nodes in any state, `free` those of nodes that may get tasks and have room. `used` and
+    `tasks` are the slots and number of running tasks.
     """
 
     counts: NodeCounts = ()
@@ -143,20 +142,20 @@ class NodeSummary:
 
     @property
     def machines(self) -> int:
-        """Nodes that have a machine: Azure took that of a preempted one, and a deallocated one gave it back."""
+        """Nodes that have a machine, unlike preempted and deallocated ones."""
         return sum(number for state, _, number in self.counts if state not in _WITHOUT_MACHINE)
 
     @property
     def is_settled(self) -> bool:
-        """True where nothing of a node changes without its state: no tasks run, and each node is idle or offline.
+        """True where a node can't change without its state: no task runs, and each node is idle or offline.
 
-        Of any other node it may change whether it is to get tasks.
+        Any other node may have its scheduling changed.
         """
         return not (self.used or self.tasks) and are_settled(self.counts)
 
 
 def summary_of(nodes: Iterable[Node], slots_per_node: int) -> NodeSummary:
-    """The numbers of a pool's nodes."""
+    """Returns the numbers of a pool's nodes."""
     counted: Counter[tuple[str, bool]] = Counter()
     used = free = tasks = 0
     for node in nodes:
@@ -169,7 +168,7 @@ def summary_of(nodes: Iterable[Node], slots_per_node: int) -> NodeSummary:
 
 
 def ordered(counted: Counter[tuple[str, bool]]) -> NodeCounts:
-    """Counts by state and kind in one order, so that equal ones are equal."""
+    """Returns counts by state and kind in canonical order, so that equal ones compare equal."""
     return tuple((state, dedicated, number) for (state, dedicated), number in sorted(counted.items()) if number)
 
 
@@ -179,7 +178,7 @@ def are_settled(counts: NodeCounts) -> bool:
 
 
 def by_state(counts: NodeCounts) -> dict[str, int]:
-    """Dedicated and spot nodes together."""
+    """Returns counts by state, dedicated and spot nodes together."""
     found: Counter[str] = Counter()
     for state, _, number in counts:
         found[state] += number
@@ -189,10 +188,10 @@ def by_state(counts: NodeCounts) -> dict[str, int]:
 def merged(
     before: Mapping[str, Node], told: Iterable[Node], *, whole: bool, at: int, known_as_of: int | None
 ) -> dict[str, Node]:
-    """Nodes by key after a list as of `at` was read; a `whole` one lacks what is gone.
+    """Returns nodes by key after a list as of `at` was read; nodes missing from a `whole` list are gone.
 
-    `before` was known as of then (None: never); times are milliseconds since 1970. Of a node told twice the later word
-    counts. A node of which there is nothing new stays as it was.
+    `before` was known as of then (None: never); times are milliseconds since 1970. Where a node is listed twice, the
+    later entry wins. An unchanged node stays the same object.
     """
     found = {} if whole else dict(before)
     listed = list(told)
@@ -206,7 +205,7 @@ def merged(
 
 
 def tallied(tally: Tally, before: Mapping[str, Node], after: Mapping[str, Node]) -> Tally:
-    """A pool's interruptions after its nodes changed: what befell each since, and nothing that it brought along."""
+    """Returns a pool's interruptions after its nodes changed, with only the new ones of each node added."""
     found = tally.interruptions
     for key, node in after.items():
         old = before.get(key)
@@ -222,6 +221,6 @@ def tallied(tally: Tally, before: Mapping[str, Node], after: Mapping[str, Node])
 
 
 def flapping_of(nodes: Iterable[Node]) -> tuple[tuple[int, int], ...]:
-    """How many nodes flap, by until when they do unless they fall again, in milliseconds since 1970."""
+    """Returns numbers of flapping nodes by the time that they stop unless they fall again, in ms since 1970."""
     counted = Counter(node.record.flaps_until for node in nodes if len(node.record.falls) >= FLAPS)
     return tuple(sorted(counted.items()))
