@@ -1,1 +1,1 @@
-"""Job schedules, the jobs that they make, and the runs that they missed. Imports `jobs` and `tasks`."""
+"""Job schedules, the jobs that they create, and missed runs. Imports `jobs` and `tasks`."""

@@ -1,8 +1,7 @@
-"""What a schedule's jobs are to be like, as far as it may be shown: these kinds list what is let through.
+"""A schedule's job specification, as far as it may be shown: these classes are the allowlist of properties.
 
-What the service sends beyond them is left out, but for its names; `shared/domain/tasks/task_secrets.py` takes secrets
-out of what is let through. Fields are named as in the REST API (2025-06-01), whose durations stay as the service writes
-them.
+Of other properties only the names are shown; `shared/domain/tasks/task_secrets.py` removes secrets from the allowed
+ones. Fields are named as in the REST API (2025-06-01); durations stay as the service writes them.
 """
 
 from shared.domain.tasks.task_details import (
@@ -35,7 +34,7 @@ class SideTask(Shown):
 
 
 class JobManagerTask(Shown):
-    """The task that a job begins with, which adds the others."""
+    """The first task of a job, which adds the others."""
 
     id: str | None = None
     display_name: str | None = None
@@ -55,7 +54,7 @@ class JobManagerTask(Shown):
 
 
 class AutoPoolNodes(Shown):
-    """What the nodes of a pool of the jobs' own are to be like."""
+    """The specification of nodes of a pool that is created for jobs."""
 
     display_name: str | None = None
     vm_size: str | None = None
@@ -69,7 +68,7 @@ class AutoPoolNodes(Shown):
 
 
 class AutoPool(Shown):
-    """A pool that is made for each job, or for the schedule."""
+    """A pool that is created for each job, or for the schedule."""
 
     auto_pool_id_prefix: str | None = None
     pool_lifetime_option: str | None = None
@@ -83,7 +82,7 @@ class PoolInfo(Shown):
 
 
 class JobSpecification(Shown):
-    """A job as a schedule makes it; of metadata only names are shown, as of variables."""
+    """The template of a schedule's jobs; metadata shows only names, like variables."""
 
     display_name: str | None = None
     priority: int | None = None

@@ -1,9 +1,11 @@
-"""How many runs of a job schedule were missed: jobs that fell due and were never made.
+"""The number of missed runs of a job schedule: jobs that fell due and were never created.
 
-Source: the reference of `recurrenceInterval` and `startWindow`. A job falls due every interval. It is made at once, or
-when the one before has ended if that is within the start window; else its turn is lost, and so is one that is still
-waiting when the next falls due. Jobs are numbered as they are made, so what was missed is what fell due less what was
-made, between two moments between which nobody touched the schedule. Where that doesn't add up nothing is told.
+Source: the reference of `recurrenceInterval` and `startWindow`. A job falls due every interval. It is created
+immediately, or when the previous one has ended within the start window. Otherwise the run is lost, as is one that still
+waits when the next falls due.
+
+Jobs are numbered in order of creation. So missed runs are the runs due less the jobs created, between two moments with
+no change of the schedule between them. Where the numbers are inconsistent, no result is given.
 """
 
 from collections.abc import Mapping
@@ -13,7 +15,7 @@ from datetime import datetime, timedelta
 from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.schedules.schedules import Baseline, LastCount, Schedule, duration_of
 
-_UNEVEN = timedelta(seconds=1)  # by which times of the service may be off a multiple of the interval
+_UNEVEN = timedelta(seconds=1)  # tolerance for the service's times as multiples of the interval
 _SINCE_START = "Counted since its first run fell due."
 _SINCE_SEEN = "Counted since it was first seen, or was last changed or enabled; what was before isn't known."
 _NOT_BEGUN = "It hasn't begun: its first run is yet to fall due."
@@ -29,11 +31,10 @@ _UNKNOWN_JOB = "When one of its jobs was made isn't known."
 
 @dataclass(frozen=True, slots=True)
 class MissedRuns:
-    """How many, of those that fell due from `since` and were settled by `until`; None where that can't be known.
+    """Missed runs among those due from `since` and decided by `until`; `count` is None where that is unknown.
 
-    `since` is None, too, where none has fallen due yet, and nothing can have been missed.
-
-    `basis` says how it was counted, or why it couldn't be.
+    `since` is also None where none has fallen due, so that none can have been missed. `basis` is the method of
+    counting, or the reason for having no count.
     """
 
     count: int | None
@@ -43,13 +44,13 @@ class MissedRuns:
 
 
 class _UnknowableError(Exception):
-    """Why nothing can be told."""
+    """The reason why missed runs can't be counted."""
 
 
 def missed_runs(schedule: Schedule, made: Mapping[int, datetime], as_of: datetime) -> MissedRuns:
-    """`made` is when its known jobs were made, by number; `as_of` when the schedule was known to be as it is.
+    """Returns the missed runs; a run that may still begin isn't missed.
 
-    A run that may still begin isn't missed.
+    `made` are the creation times of its known jobs, by number. `as_of` is when the schedule was known to be as stored.
     """
     if schedule.facts.recurrence.interval is None:
         return _of_one(schedule, as_of)
@@ -67,7 +68,7 @@ def missed_runs(schedule: Schedule, made: Mapping[int, datetime], as_of: datetim
 
 
 def _told(schedule: Schedule, as_of: datetime) -> LastCount | None:
-    """What the service says of runs while it does, else what it said last."""
+    """Returns the service's present count of runs, or the last one where it gives none."""
     facts = schedule.facts
     if facts.is_counting and facts.next_run_time and not schedule.deleted:
         return LastCount(facts.next_run_time, facts.jobs_made, as_of)
@@ -75,7 +76,7 @@ def _told(schedule: Schedule, as_of: datetime) -> LastCount | None:
 
 
 def _of_one(schedule: Schedule, as_of: datetime) -> MissedRuns:
-    """Of a schedule that doesn't recur there is one run, which is lost where it completes without a job."""
+    """Returns the missed runs of a schedule with a single run, which is lost if it completes without a job."""
     facts = schedule.facts
     if facts.recent_job or (facts.state == "active" and not schedule.deleted):
         if facts.start > as_of:
@@ -87,7 +88,7 @@ def _of_one(schedule: Schedule, as_of: datetime) -> MissedRuns:
 
 
 def _count(schedule: Schedule, told: LastCount, made: Mapping[int, datetime]) -> int:
-    """Raises _UnknowableError."""
+    """Returns the number of missed runs. Raises _UnknowableError."""
     baseline, interval = schedule.baseline, duration_of(schedule.facts.recurrence.interval)
     if baseline is None or baseline.made is None or told.made is None:
         raise _UnknowableError(_UNNUMBERED)
@@ -111,18 +112,18 @@ def _whole(time: timedelta, interval: timedelta) -> int:
 
 
 def _may_begin(schedule: Schedule, told: LastCount, made: Mapping[int, datetime], due: datetime) -> bool:
-    """True where the run that fell due last wasn't made yet, and isn't lost."""
+    """True where the last run due has no job and isn't lost."""
     text = schedule.facts.recurrence.start_window
     window = duration_of(text)
     if text and window is None:
         raise _UnknowableError(_ODD_WINDOW)
-    if window is not None and told.as_of - due > window:  # the service may write 29,000 years for no bound
+    if window is not None and told.as_of - due > window:  # the service may write 29,000 years for no limit
         return False
     return not told.made or _at(made, told.made) < due
 
 
 def _next_was_due(baseline: Baseline, made: Mapping[int, datetime], number: int) -> bool:
-    """True where the first job that is counted was of a run that had fallen due before."""
+    """True where the first counted job was for a run due before the baseline."""
     if baseline.next_was_due is not None:
         return baseline.next_was_due
     return _at(made, number) < baseline.since

@@ -1,8 +1,8 @@
-"""A job schedule as the Batch service describes it, and what is remembered of it so that its runs can be counted.
+"""A job schedule as the Batch service describes it, and the stored state from which its runs can be counted.
 
-The service numbers a schedule's jobs and tells when the next is due; it keeps no record of runs that were missed. What
-a count of those needs, two moments between which nobody touched the schedule, is kept here; the count itself is made
-by `shared/domain/schedules/missed_runs.py`.
+The service numbers a schedule's jobs and reports when the next is due, but keeps no record of missed runs. A count of
+those needs two moments with no change of the schedule between them, which are stored here.
+`shared/domain/schedules/missed_runs.py` does the counting.
 """
 
 import re
@@ -21,7 +21,7 @@ _JOB_NUMBER = re.compile(r":job-([0-9]{1,18})\Z", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """When jobs are made; durations as the service writes them (ISO 8601), None where it sets no such bound."""
+    """When jobs are created; durations as the service writes them (ISO 8601), None where unlimited."""
 
     do_not_run_until: datetime | None = None
     do_not_run_after: datetime | None = None
@@ -33,7 +33,7 @@ class Recurrence:
 class ScheduleFacts:
     """A job schedule's own properties, named as in the Batch REST API; times are aware UTC.
 
-    `last_modified` moves with what somebody changes of it, never with its jobs; `recent_job` is an id.
+    `last_modified` moves with changes by users, never with its jobs; `recent_job` is an id.
     """
 
     id: str
@@ -55,37 +55,37 @@ class ScheduleFacts:
 
     @property
     def start(self) -> datetime:
-        """When its first job was due, as long as nobody changed it."""
+        """The time at which its first job was due, valid while it is unchanged."""
         return max(self.creation_time, self.recurrence.do_not_run_until or self.creation_time)
 
     @property
     def jobs_made(self) -> int | None:
-        """How many jobs it has made, which are numbered from 1; None where the recent one bears no number."""
+        """The number of jobs created, which are numbered from 1; None where the recent one has no number."""
         return 0 if self.recent_job is None else job_number(self.recent_job)
 
     @property
     def is_counting(self) -> bool:
-        """True while jobs fall due again and again, and the service says when the next does."""
+        """True while jobs fall due repeatedly and the service reports the next time."""
         recurs = self.recurrence.interval is not None
         return recurs and self.state == "active" and self.next_run_time is not None
 
     @property
     def is_untouched(self) -> bool:
-        """True where nobody has changed, disabled or enabled it since it was made."""
+        """True where the schedule was never changed, disabled or enabled after its creation."""
         return self.previous_state is None and self.last_modified == self.creation_time
 
     def is_undisturbed_since(self, before: "ScheduleFacts") -> bool:
-        """True where nobody has changed, disabled or enabled it since it was as `before`."""
+        """True where the schedule wasn't changed, disabled or enabled since `before`."""
         stamps = [(facts.last_modified, facts.state_transition_time, facts.recurrence) for facts in (self, before)]
         return stamps[0] == stamps[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Where counting begins: at a time when a job is due, by which so many had been made, or were about to be.
+    """The start of counting: `since` is a time when a job is due, `made` the number of jobs that count as earlier.
 
-    `next_was_due` is true where the next job after those was of a run that had fallen due before, None while it isn't
-    known: that job may be forgotten long before the schedule ends.
+    `next_was_due` is True where the next job was for a run due before `since`, None while unknown. It is stored because
+    that job may be forgotten long before the schedule ends.
     """
 
     since: datetime
@@ -95,7 +95,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class LastCount:
-    """What the service said last while jobs fell due: when the next did, how many had been made; as of when."""
+    """The service's last report while jobs fell due: when the next did, and the number created, as of then."""
 
     next_run_time: datetime
     made: int | None
@@ -104,12 +104,11 @@ class LastCount:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What is stored of one job schedule; `seen_at` is the date of the list that told these facts first.
+    """The stored state of one job schedule; `seen_at` is the date of the list that first showed these facts.
 
-    `specification` is what its jobs are to be like, without secrets, as of `specified_at` (its `last_modified` then);
-    `omitted` names what isn't shown of it, `unspecified` says why nothing can be told. Where that is older than the
-    facts, it couldn't be read since. `written_as_of` is as of when it held as it was written, None as a version before
-    left it.
+    `specification` is its job template without secrets, as of `specified_at` (its `last_modified` then). If that is
+    older than the facts, it couldn't be read since. `omitted` names properties that aren't shown, `unspecified` is why
+    none can be. `written_as_of` is the time as of which it held when written, None in rows of an earlier version.
     """
 
     facts: ScheduleFacts
@@ -121,7 +120,7 @@ class Schedule:
     unspecified: str | None = None
     specified_at: datetime | None = None
     deleted_at: datetime | None = None
-    written_as_of: datetime | None = field(default=None, repr=False)  # no part of the version
+    written_as_of: datetime | None = field(default=None, repr=False)  # not part of the version
     etag: str | None = None
 
     @property
@@ -143,13 +142,13 @@ class Schedule:
 
     @property
     def version(self) -> str:
-        """What a round's row names to say that this holds as it is stored; a specification is that of its time."""
+        """The version that a round's row names to confirm this row; of the specification it includes only the date."""
         content = replace(self, specification=None, etag=None, seen_at=self.facts.creation_time)
         return blake2b(repr(content).encode(), digest_size=8).hexdigest()
 
     @property
     def telling_job(self) -> str | None:
-        """The id of the first job that is counted, while it isn't known for which run that was made; None else."""
+        """The id of the first counted job, while the run that it was created for is unknown; otherwise None."""
         baseline, made = self.baseline, self.facts.jobs_made
         if baseline is None or baseline.made is None or baseline.next_was_due is not None:
             return None
@@ -158,9 +157,9 @@ class Schedule:
         return f"{self.facts.id}:job-{baseline.made + 1}"
 
     def seen(self, facts: ScheduleFacts, at: datetime, before: datetime) -> "Schedule":
-        """After a list dated `at` showed it; it was last known to be as it is here `before`, or then.
+        """Returns the schedule after a list dated `at` showed it; these facts were last known to hold at `before`.
 
-        Another creation time is another schedule under the same id.
+        Another creation time means another schedule under the same id.
         """
         if facts.creation_time != self.facts.creation_time:
             return replace(first_seen(facts, at), etag=self.etag)
@@ -175,7 +174,7 @@ class Schedule:
         return replace(kept, facts=facts, seen_at=at, deleted_at=None)
 
     def specified(self, specification: JobSpecification, omitted: tuple[str, ...]) -> "Schedule":
-        """After its job specification was read."""
+        """Returns the schedule after its job specification was read."""
         return replace(
             self,
             specification=specification,
@@ -185,29 +184,29 @@ class Schedule:
         )
 
     def not_specified(self, why: str) -> "Schedule":
-        """After its job specification turned out to be one of which nothing can be told, until it is modified."""
+        """Returns the schedule after its job specification proved unreadable, which holds until it is modified."""
         at = self.facts.last_modified
         return replace(self, specification=None, omitted=(), unspecified=why, specified_at=at)
 
     def counted_from(self, made: datetime) -> "Schedule":
-        """After it became known when its telling job was made."""
+        """Returns the schedule after the creation time of its first counted job became known."""
         if self.baseline is None or made < self.facts.creation_time:
             return self
         return replace(self, baseline=replace(self.baseline, next_was_due=made < self.baseline.since))
 
     def gone(self, at: datetime, before: datetime) -> "Schedule":
-        """After a GET answered 404 JobScheduleNotFound: what was known of it stays, marked as deleted."""
+        """Returns the schedule marked as deleted after a GET answered 404 JobScheduleNotFound; known data stays."""
         return replace(self._stopped(before), deleted_at=at)
 
     def _stopped(self, before: datetime) -> "Schedule":
-        """Jobs fall due no more, or the service doesn't say when: what it said last stays."""
+        """Returns the schedule with its last count stored, because the service will report no more."""
         if self.facts.next_run_time is None or not self.facts.is_counting or self.deleted:
             return self
         return replace(self, last_count=LastCount(self.facts.next_run_time, self.facts.jobs_made, before))
 
 
 def first_seen(facts: ScheduleFacts, at: datetime) -> Schedule:
-    """A schedule that the list dated `at` showed for the first time."""
+    """Returns a schedule that the list dated `at` showed for the first time."""
     untouched = facts.is_counting and facts.is_untouched
     baseline = Baseline(facts.start, 0) if untouched else _baseline(facts)
     return Schedule(facts, at, baseline)
@@ -220,13 +219,13 @@ def _baseline(facts: ScheduleFacts) -> Baseline | None:
 
 
 def job_number(job_id: str) -> int | None:
-    """The number of a schedule's job: 7 for `nightly:job-7`."""
+    """Returns the number of a schedule's job: 7 for `nightly:job-7`; None without one."""
     found = _JOB_NUMBER.search(job_id)
     return int(found[1]) if found else None
 
 
 def duration_of(text: str | None) -> timedelta | None:
-    """A duration in days, hours, minutes and seconds (ISO 8601); None for anything else, and for none."""
+    """Returns a duration in days, hours, minutes and seconds (ISO 8601); None for other text, and for None."""
     if text is None:
         return None
     try:
