@@ -1,1 +1,1 @@
-"""Which waiting tasks are held by which others, and which of them for good. Imports `core`."""
+"""Dependencies between tasks: which tasks hold which waiting ones, and which hold them permanently. Imports `core`."""

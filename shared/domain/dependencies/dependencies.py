@@ -1,8 +1,8 @@
-"""Which waiting tasks are held by which others: what a task depends on, and whether that lets it go on.
+"""Dependencies of waiting tasks: which tasks hold them, and whether these can still satisfy them.
 
-Source: the reference of TaskDependencies and ExitOptions. A task waits until all that it depends on completed and
-satisfy it: those that succeeded do, those that failed only if their exit conditions say so. One that failed and doesn't
-satisfies nobody any more, unless it is run again.
+Source: the reference of TaskDependencies and ExitOptions. A task waits until all its dependencies completed and satisfy
+it. Succeeded tasks do; failed ones do only if their exit conditions say so. Other failed tasks never satisfy a
+dependency unless they are run again.
 """
 
 from bisect import bisect_right
@@ -24,7 +24,7 @@ _RANKS: dict[Standing, int] = {"failed": 0, "missing": 1, "running": 1, "waiting
 
 
 class WaitingTask(NamedTuple):
-    """A waiting task and what it depends on: ids, and ranges of whole numbers that are ids, both ends included."""
+    """A waiting task and its dependencies: ids, and inclusive ranges of integers that are ids."""
 
     id: str
     ids: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class WaitingTask(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """A task that `holds` so many of the waiting tasks that were looked at."""
+    """A task that `holds` this many of the examined waiting tasks."""
 
     id: str
     standing: Standing
@@ -46,12 +46,12 @@ class Blocker:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """Of `looked` waiting tasks, `whole` where these are all: `held` wait for others.
+    """Results for `looked` waiting tasks, `whole` where these are all: `held` wait for others.
 
-    Of those `lost` wait for one that failed and satisfies nobody, `astray` for one that the job doesn't have, and
-    `circular` for one that waits for itself, each directly or behind others that wait: none of them ever starts.
-    `unsure` may be held or not. `blockers` hold the most: those that failed first, those that wait themselves last.
-    `cycle` are ids, from a task back to itself.
+    Some of the held tasks never start: `lost` wait for one that failed and satisfies nothing, `astray` for one that the
+    job doesn't have, and `circular` for one that waits for itself, each directly or through other waiting tasks.
+    `unsure` may or may not be held. `blockers` hold the most: failed ones first, waiting ones last. `cycle` are ids,
+    from a task back to itself.
     """
 
     looked: int
@@ -66,7 +66,7 @@ class Dependencies:
 
     @property
     def endless(self) -> int:
-        """How many wait for good, unless somebody changes something."""
+        """The number of tasks that wait forever unless something is changed."""
         return self.lost + self.astray + self.circular
 
     @property
@@ -75,18 +75,18 @@ class Dependencies:
 
     @property
     def seem_all_held(self) -> bool:
-        """True where some are held and none is known not to be, though some are unsure or weren't looked at.
+        """True where some are held and none is known not to be, though some are unsure or weren't examined.
 
-        Not where all that they wait for waits itself: a task that keeps those may be one that could run.
+        False where all of their blockers are waiting, because a task that holds those may be able to run.
         """
         has_root = self.circular > 0 or any(blocker.standing != "waiting" for blocker in self.blockers)
         return has_root and 0 < self.held == self.looked - self.unsure and not self.all_held
 
 
 def wanted_keys(tasks: Iterable[WaitingTask]) -> dict[str, str]:
-    """The first MOST_KEYS tasks that others depend on, their ids by key.
+    """Returns the first MOST_KEYS tasks that others depend on, their ids by key.
 
-    With so many there may be more, of which `is_depended_on` says whether a task is one.
+    With so many there may be more, which `is_depended_on` recognizes.
     """
     found: dict[str, str] = {}
     for task in tasks:
@@ -98,14 +98,14 @@ def wanted_keys(tasks: Iterable[WaitingTask]) -> dict[str, str]:
 
 
 def is_depended_on(key: str, tasks: Iterable[WaitingTask]) -> bool:
-    """True of a task in a range of one of these."""
+    """True for a task in a range of one of these."""
     if not _is_number(key):
         return False
     return any(first <= int(key) <= last for task in tasks for first, last in task.ranges)
 
 
 def dependencies_of(tasks: Sequence[WaitingTask], standings: Mapping[str, Standing], *, whole: bool) -> Dependencies:
-    """What holds these tasks; `standings` are by key, and what is in none of them is unknown."""
+    """Returns the results for these tasks; `standings` are by key, and a missing one counts as unknown."""
     numbers = _open_numbers(standings)
     closed = {key_of(task.id): _closed(task, standings, numbers) for task in tasks}
     holds = Counter(key for found in closed.values() for key, (_, standing) in found.items() if standing != "unknown")
@@ -130,10 +130,9 @@ def dependencies_of(tasks: Sequence[WaitingTask], standings: Mapping[str, Standi
 def _closed(
     task: WaitingTask, standings: Mapping[str, Standing], numbers: Sequence[int]
 ) -> dict[str, tuple[str, Standing]]:
-    """The ids and standings of those that keep a task, by key.
+    """Returns the ids and standings of the tasks that hold a task, by key.
 
-    A range, which may have millions of ids, is gone through up to the first of which nothing is known. Behind that
-    only those of `numbers` are seen.
+    A range may have millions of ids. It is enumerated up to the first unknown one; beyond that only `numbers` count.
     """
     names = [
         *task.ids,
@@ -148,7 +147,7 @@ def _closed(
 
 
 def _known_names(first: int, last: int, standings: Mapping[str, Standing], numbers: Sequence[int]) -> Iterable[str]:
-    """The ids of a range up to the first of which nothing is known, that included, and `numbers` behind it."""
+    """Yields the ids of a range up to and including the first unknown one, and then those in `numbers`."""
     for number in range(first, last + 1):
         yield str(number)
         if str(number) not in standings:
@@ -157,7 +156,7 @@ def _known_names(first: int, last: int, standings: Mapping[str, Standing], numbe
 
 
 def _open_numbers(standings: Mapping[str, Standing]) -> list[int]:
-    """The ids that ranges may name, of tasks that keep others, in order."""
+    """Returns the numeric ids, in order, of tasks that hold others, which ranges may contain."""
     return sorted(int(key) for key, standing in standings.items() if standing in _RANKS and _is_number(key))
 
 
@@ -166,12 +165,12 @@ def _is_number(key: str) -> bool:
 
 
 def _edges(closed: Mapping[str, Mapping[str, object]]) -> dict[str, set[str]]:
-    """From waiting tasks to those waiting tasks that keep them."""
+    """Returns the edges from waiting tasks to the waiting tasks that hold them."""
     return {key: found.keys() & closed.keys() for key, found in closed.items()}
 
 
 def _fates(closed: Mapping[str, Mapping[str, Standing]]) -> dict[str, _Fate]:
-    """What decides about each task: a failure holds it for good, be it behind others that wait."""
+    """Returns the deciding standing of each task: a failure holds it permanently, even through other waiting ones."""
     fates: dict[str, _Fate] = {key: _worst(found.values()) for key, found in closed.items()}
     edges = _edges(closed)
     behind: dict[str, list[str]] = {}
@@ -190,7 +189,7 @@ def _fates(closed: Mapping[str, Mapping[str, Standing]]) -> dict[str, _Fate]:
 
 
 def _worst(closed: Iterable[Standing]) -> _Fate:
-    """What decides about a task: one failure holds it for good, whatever else it waits for."""
+    """Returns the deciding standing: one failure holds a task permanently, regardless of its other dependencies."""
     found = set(closed)
     order: tuple[Standing, ...] = ("failed", "missing", "waiting", "running", "unknown")
     return next((standing for standing in order if standing in found), "satisfied")

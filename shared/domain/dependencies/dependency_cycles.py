@@ -1,14 +1,14 @@
-"""Tasks that wait for each other in a circle: none of them ever starts, nor any that waits for one of them."""
+"""Cycles of tasks that wait for each other: none of them ever starts, nor any task that waits for one of them."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 
 def endless(edges: Mapping[str, AbstractSet[str]]) -> dict[str, AbstractSet[str]]:
-    """Tasks that depend on a cycle, or are part of one, each with those of them that it waits for.
+    """Returns the tasks that depend on a cycle, or are part of one, each with those of them that it waits for.
 
-    `edges` are from a waiting task to waiting tasks that it depends on, all by key. It is what is left after taking
-    away, time after time, those that wait for none of the others.
+    `edges` are from a waiting task to waiting tasks that it depends on, all by key. Tasks that wait for none of the
+    others are removed repeatedly; the remaining ones are the result.
     """
     behind: dict[str, set[str]] = {}
     for key, on in edges.items():
@@ -26,7 +26,7 @@ def endless(edges: Mapping[str, AbstractSet[str]]) -> dict[str, AbstractSet[str]
 
 
 def cycle_in(left: Mapping[str, AbstractSet[str]]) -> tuple[str, ...]:
-    """One cycle of these, from a task to itself; empty where there is none."""
+    """Returns one cycle of these tasks, from a task to itself; empty without one."""
     if not left:
         return ()
     path = [min(left)]

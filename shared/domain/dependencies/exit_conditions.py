@@ -1,7 +1,7 @@
-"""Whether a task that failed lets those that depend on it go on, by its exit conditions.
+"""Decides by a failed task's exit conditions whether it satisfies the tasks that depend on it.
 
-Source: the reference of ExitConditions and ExitOptions. An exit code of its own goes before a range, a range before an
-error in uploading files, that before the default; without any word on dependencies a failure doesn't satisfy them.
+Source: the reference of ExitConditions and ExitOptions. The first that applies wins: an exit code, a range, an error in
+uploading files, the default. Without any dependency action, a failure satisfies no dependency.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _SATISFY = "satisfy"
 
 @dataclass(frozen=True, slots=True)
 class ExitRange:
-    """Exit codes from `start` to `end`, both included, and their dependency action in lower case."""
+    """Exit codes from `start` to `end`, inclusive, and their dependency action in lower case."""
 
     start: int
     end: int
@@ -21,7 +21,7 @@ class ExitRange:
 
 @dataclass(frozen=True, slots=True)
 class ExitConditions:
-    """What a task says of its own end, as far as dependencies go: actions in lower case, None where it says none."""
+    """A task's dependency actions for its own failure, in lower case, None where it sets none."""
 
     codes: Mapping[int, str | None] = field(default_factory=dict)
     ranges: tuple[ExitRange, ...] = ()
@@ -30,7 +30,7 @@ class ExitConditions:
     default: str | None = None
 
     def failure_satisfies(self, exit_code: int | None, failure_code: str = "") -> bool:
-        """Of a task that failed with this exit code, None where it has none; `failure_code` is the service's word."""
+        """True where a failure with this exit code (None: none) and service code satisfies dependencies."""
         return self._action(exit_code, failure_code) == _SATISFY
 
     def _action(self, exit_code: int | None, failure_code: str) -> str | None:
