@@ -1,26 +1,26 @@
-"""The one door to the time of day.
+"""The only source of the time of day.
 
-Production uses `SharedClock`, on which all hosts agree. A stepped clock, shared with an emulator on this machine, lets
-tests move time; it is accepted on loopback addresses only. Credentials and leases never use either: they keep real time
-on their own.
+Production uses `SharedClock`, on which all hosts agree. Tests move time with a stepped clock that they share with an
+emulator on this machine; only loopback addresses are accepted for it. Credentials and leases use neither, and keep real
+time.
 """
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-_DATE_ROUNDING = timedelta(seconds=1)  # the `Date` of an answer is rounded down to that
+_DATE_ROUNDING = timedelta(seconds=1)  # a response's `Date` is rounded down to whole seconds
 
 
 class Clock(Protocol):
     async def now(self) -> datetime:
-        """The present time, aware, in UTC."""
+        """Returns the present time, aware, in UTC."""
 
 
 class SharedClock:
-    """This host's own time, moved as far as the dates of storage's answers prove it wrong, and no further.
+    """This host's own time, corrected as far as the dates of storage's responses prove it wrong.
 
-    Hosts leave each other times in storage: when a round began, until when a job is another's. So they go by its time.
+    Hosts store times for each other: when a round began, until when a job is another's. So they use storage's time.
     """
 
     def __init__(self, own: Callable[[], datetime] | None = None) -> None:
@@ -31,7 +31,7 @@ class SharedClock:
         return self._own() + self._correction
 
     def asking(self) -> Callable[[datetime], None]:
-        """To be called before a request; what it gives takes the date of the answer, which is of some time since."""
+        """Starts a measurement before a request; returns a callback for the `Date` of the response."""
         asked_at = self._own()
 
         def answered(date: datetime) -> None:
@@ -42,7 +42,7 @@ class SharedClock:
 
 
 class SteppedClock:
-    """Asks for the time wherever `fetch` finds it."""
+    """A clock that fetches its time with `fetch`."""
 
     def __init__(self, fetch: Callable[[], Awaitable[datetime]]) -> None:
         self._fetch = fetch

@@ -1,6 +1,6 @@
-"""Puts the services together.
+"""The composition root, which builds all services.
 
-Slow to import, as it needs all of them: `runtime` does so when somebody first asks for services.
+It is slow to import because it needs all of them, so `runtime` imports it on first use.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ from shared.settings import Settings
 
 
 async def open_services(settings: Settings) -> Services:
-    """Raises StorageError, with nothing left open."""
+    """Opens the stores and builds the services. Raises StorageError, with nothing left open."""
     return _services(await open_parts(settings))
 
 
@@ -161,7 +161,7 @@ def _events(parts: Parts, accounts: Mapping[str, Account]) -> EventQueries:
 
 
 def _ingestion(parts: Parts, polling: Polling) -> Ingestion:
-    """Nothing is taken in, and no library for it loaded, where no storage is configured."""
+    """Returns the ingestion; without configured storage it has no sweeps, and no blob library is loaded."""
     settings = parts.settings
     if not settings.takes_in:
         return Ingestion({}, budget=settings.tick_budget)

@@ -1,6 +1,6 @@
-"""What can go wrong, each with a message that says what, where and what to do.
+"""The expected errors, each with a message that states the problem, where it is and how to solve it.
 
-Services and stores raise these; `functions/http.py` turns them into statuses and the poll into reasons.
+Services and stores raise these. `functions/http.py` turns them into HTTP statuses, and polls into reasons.
 """
 
 from datetime import timedelta
@@ -13,11 +13,11 @@ _WORDS = {429: "is throttling (429)", 503: "is too busy to answer (503)"}
 
 
 class BatchscopeError(Exception):
-    """The root of all errors that are expected to happen."""
+    """The base class of all expected errors."""
 
 
 class SettingsError(BatchscopeError):
-    """The app's settings don't allow it to work; `problems` names every one of them."""
+    """The settings don't allow the app to work; `problems` has a sentence for each problem."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("; ".join(problems))
@@ -25,7 +25,7 @@ class SettingsError(BatchscopeError):
 
 
 class NotFoundError(BatchscopeError):
-    """A client named something that isn't there."""
+    """A client named something that doesn't exist."""
 
     def __init__(self, kind: str, name: str, where: str = "") -> None:
         super().__init__(f"There is no {kind} '{name}'{where}.")
@@ -33,22 +33,22 @@ class NotFoundError(BatchscopeError):
 
 
 class AmbiguousNameError(NotFoundError):
-    """A client named an account by a name that several share."""
+    """A client gave an account name that several accounts share."""
 
     def __init__(self, name: str, ids: tuple[str, ...]) -> None:
         super().__init__("account", name, f" alone: the name is shared by {' and '.join(ids)}, so say which one")
 
 
 class MonitoringOffError(BatchscopeError):
-    """A poll was asked for of an account that is switched off."""
+    """A poll was requested for an account whose monitoring is switched off."""
 
     def __init__(self, account_id: str, reason: str) -> None:
-        """`reason` is a sentence that says since when."""
+        """`reason` is a sentence that states since when."""
         super().__init__(f'{reason} Switch it on first: PUT /api/accounts/{account_id}/monitoring {{"enabled": true}}.')
 
 
 class BatchError(BatchscopeError):
-    """The Batch service didn't give what was asked for."""
+    """A request to the Batch service failed."""
 
 
 class BatchUnreachableError(BatchError):
@@ -57,12 +57,12 @@ class BatchUnreachableError(BatchError):
 
 
 class BatchThrottledError(BatchError):
-    """429 or 503; `retry_after` is how long the whole account should be left alone."""
+    """429 or 503; `retry_after` is the back-off for the whole account."""
 
     def __init__(
         self, endpoint: str, retry_after: timedelta, *, status: int | None = None, cap: int | None = None
     ) -> None:
-        """`status` is what the service answered just now; `cap` our own limit of calls a minute, where it was that."""
+        """`status` is that of this response; `cap` is the app's own limit of calls a minute where that was reached."""
         if cap:
             why = f"was called {cap} times in a minute, all that MAX_BATCH_CALLS_PER_MINUTE allows"
         else:
@@ -72,7 +72,7 @@ class BatchThrottledError(BatchError):
 
 
 class NoTurnError(BatchError):
-    """A long read has to wait for calls for longer than it may go on: the rest is left to its next message."""
+    """A long read would wait for its rate limit beyond its time; its next message continues it."""
 
 
 class BatchRefusedError(BatchError):
@@ -80,7 +80,7 @@ class BatchRefusedError(BatchError):
 
 
 class BatchMissingError(BatchError):
-    """404 with the service's own `code` for it, like JobNotFound: what was asked for doesn't exist (any more)."""
+    """404 with the service's own `code` for it, like JobNotFound: the resource doesn't exist, or no longer."""
 
     def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)
@@ -88,7 +88,7 @@ class BatchMissingError(BatchError):
 
 
 class BatchAnswerError(BatchError):
-    """An answer that makes no sense: another status, a body cut short, a link that leaves the account."""
+    """An invalid response: an unexpected status, a body cut short, a link that leaves the account."""
 
 
 class RepeatedLinkError(BatchAnswerError):
@@ -106,7 +106,7 @@ class CacheConflictError(BatchscopeError):
 
 
 class RecreatedError(CacheConflictError):
-    """Another job has the id now, as `facts` tell; what was read of its tasks is nobody's."""
+    """Another job has the id now, with these `facts`; the tasks that were read may belong to either job."""
 
     def __init__(self, facts: "JobFacts") -> None:
         super().__init__(f"The job '{facts.id}' was re-created while it was read.")
@@ -114,29 +114,29 @@ class RecreatedError(CacheConflictError):
 
 
 class OvertakenError(CacheConflictError):
-    """Other processes were first each time that a job's poll was tried: it is theirs for now."""
+    """Other processes were faster at each try of a job's poll, so the poll is left to them."""
 
     def __init__(self, job_id: str) -> None:
         super().__init__(f"Another process is reading '{job_id}' meanwhile.")
 
 
 class LongReadError(BatchscopeError):
-    """A job's tasks are too many to be read within a round."""
+    """A job has too many tasks to be read within a round."""
 
     def __init__(self, job_id: str) -> None:
         super().__init__(f"The tasks of '{job_id}' take longer to read than a round may; that goes on by itself.")
 
 
 class UnreadableTasksError(LongReadError):
-    """The same of a job whose stored tasks can't be read, and have to be replaced all at once."""
+    """The same for a job whose stored tasks can't be read, and must be replaced together."""
 
 
 class StorageError(BatchscopeError):
-    """Table Storage didn't do what was asked for."""
+    """A request to Table Storage failed."""
 
 
 class StorageUnavailableError(StorageError):
-    """Table Storage gave no answer, or only that it is busy; asking again later may help."""
+    """Table Storage gave no response, or reported that it is busy; a later retry may help."""
 
     retry_after = timedelta(seconds=5)
 
@@ -148,22 +148,22 @@ class StorageUnavailableError(StorageError):
 
 
 class UnreadableError(StorageError):
-    """What is stored makes no sense to this version: it is damaged, or a newer one wrote it."""
+    """Stored data can't be read by this version: it is damaged, or a newer version wrote it."""
 
 
 class BlobError(BatchscopeError):
-    """Blob Storage didn't do what was asked for."""
+    """A request to Blob Storage failed."""
 
 
 class BlobChangedError(BlobError):
-    """A blob isn't any more what it was when it was seen; looking at it again tells what it is."""
+    """A blob has changed since it was listed; reading its properties again shows its present state."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name} was written meanwhile.")
 
 
 class HistoryRangeError(BatchscopeError):
-    """The range or the step of a history makes no sense; `target` names the parameter."""
+    """The range or the step of a history is invalid; `target` names the parameter."""
 
     def __init__(self, message: str, *, target: str) -> None:
         super().__init__(message)

@@ -1,17 +1,18 @@
-"""How often this process looks for garbage in cycles.
+"""Tuning of this process's cyclic garbage collector.
 
-The packed cache is a few large objects, but folding makes hundreds of thousands of small ones that live for a moment
-and are in no cycle. The interpreter's own thresholds, made for small heaps, walk them all again and again: a sixth of
-the CPU of a delta all over a million tasks (`bench delta`).
+The packed cache is a few large objects, but folding creates hundreds of thousands of small, short-lived ones without
+cycles. The interpreter's default thresholds, made for small heaps, traverse them repeatedly: a sixth of the CPU of a
+delta over all of a million tasks (`bench delta`).
 
-The collector counts objects, not bytes. The Azure SDKs leave 250 to 750 bytes an object in cycles, whatever is asked
-of them; so the first threshold is some 35 MB of garbage at most. What survives is looked at soon again: with 20 and 100
-for the others, as they were once, hundreds of megabytes waited for hours.
+The collector counts objects, not bytes. The Azure SDKs leave 250 to 750 bytes an object in cycles, in requests of any
+kind, so the first threshold is some 35 MB of garbage at most. Survivors are collected soon: with the earlier 20 and 100
+for the other thresholds, hundreds of megabytes waited for hours.
 
-After each full collection the C library returns free memory to the system. It would keep free blocks between live ones:
-15 to 20 MB a host after an hour and a half of `prove soak`. The interpreter makes no full collection before the new
-objects that survived are a quarter of the old ones, which is never in a host that serves requests. So one is made every
-two minutes, after the next collection of new objects; it takes some 50 ms, and to return memory may take as long again.
+After each full collection the C library returns free memory to the system. Otherwise it keeps free blocks between live
+ones: 15 to 20 MB a host after an hour and a half of `prove soak`. The interpreter makes no full collection until new
+surviving objects are a quarter of the old ones, which never happens in a host that serves requests. So one is made
+every two minutes, after the next collection of new objects. It takes some 50 ms, and returning memory may take as long
+again.
 """
 
 import asyncio
@@ -26,7 +27,10 @@ _FULL_SECONDS = 120.0
 
 
 def collect_rarely() -> None:
-    """For the whole process, so only at its start. Costs some 30 MB at the peak of a delta of a million tasks."""
+    """Sets thresholds and callbacks for the whole process; call it at its start.
+
+    It costs some 30 MB at the peak of a delta of a million tasks.
+    """
     gc.set_threshold(*_THRESHOLDS)
     gc.callbacks[:] = [
         one for one in gc.callbacks if one != _return_free_memory and not isinstance(one, _FullNowAndThen)
@@ -38,10 +42,10 @@ def collect_rarely() -> None:
 
 
 class _FullNowAndThen:
-    """Has the event loop make a full collection, where the last one is two minutes ago.
+    """A callback that makes the event loop run a full collection two minutes after the last one.
 
-    None can begin before the one ends that calls this, be it in another thread: a full collection that comes to nothing
-    by that is asked for again by the next one of new objects.
+    No collection can start before the one that calls this ends, even in another thread. If that suppresses a full
+    collection, the next collection of new objects requests it again.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -63,7 +67,7 @@ class _FullNowAndThen:
 
 
 def _return_free_memory(phase: str, info: dict[str, Any]) -> None:
-    """Returns free memory of glibc to the system after the oldest generation was collected."""
+    """Returns glibc's free memory to the system after a collection of the oldest generation."""
     if phase != "stop" or info["generation"] != _OLDEST:
         return
     import ctypes

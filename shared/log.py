@@ -1,7 +1,7 @@
-"""The one place where functions and services get their loggers.
+"""The loggers of functions and services.
 
-Alert rules of `infra/` match on how log lines begin, so no name from outside may begin a line or break one. Every log
-call begins with words of its own (a test sees to that), and the filter here escapes what would break the line.
+Alert rules of `infra/` match the start of log lines, so no external name may start or break a line. Each log call
+begins with its own words (a test checks that), and the filter here escapes characters that would break the line.
 """
 
 import logging
@@ -10,14 +10,14 @@ import traceback
 
 
 def logger(name: str) -> logging.Logger:
-    """The logger of a module, whose records are one line each, but for tracebacks, whose lines are indented."""
+    """Returns a module's logger, whose records are one line each, followed by indented lines for tracebacks."""
     found = logging.getLogger(name)
     found.addFilter(_one_line)
     return found
 
 
 def escaped(text: str) -> str:
-    r"""The text with line breaks and all else that doesn't print as escapes like `\n`."""
+    r"""Returns the text with line breaks and other unprintable characters as escapes like `\n`."""
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)

@@ -1,6 +1,6 @@
-"""Opens what services are made of: the clock, the accounts, and a store for each kind of row.
+"""Opens the dependencies of services: the clock, the accounts, and a store for each kind of row.
 
-Clients are opened once per process, inside the running loop, and closed again where not all of them open.
+Clients are opened once per process, inside the running loop. If one fails to open, the others are closed again.
 """
 
 from contextlib import AsyncExitStack
@@ -30,7 +30,7 @@ from shared.stores.tables.tables import Tables
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Settings and clock, the accounts to watch, and a store for each kind of row."""
+    """Settings, the clock, the accounts to watch, and a store for each kind of row."""
 
     settings: Settings
     clock: Clock
@@ -53,16 +53,16 @@ class Parts:
 
 
 async def open_parts(settings: Settings) -> Parts:
-    """Raises StorageError, with nothing left open."""
+    """Opens clients and stores. Raises StorageError, with nothing left open."""
     shared_clock = SharedClock()
     clock = _clock(settings) or shared_clock
-    async with AsyncExitStack() as opened:  # closed again unless all of it opens: the next caller opens anew
+    async with AsyncExitStack() as opened:  # closes everything unless all of it opens; the next caller tries again
         credential = _credential(settings)
         if credential:
             opened.push_async_callback(credential.close)
         tables = _tables(settings, credential, shared_clock)
         opened.push_async_callback(tables.close)
-        await tables.create()  # also tells the clock what time it is
+        await tables.create()  # also sets the clock
         opened.pop_all()
     return Parts(
         settings=settings,
@@ -87,18 +87,18 @@ async def open_parts(settings: Settings) -> Parts:
 
 
 def _clock(settings: Settings) -> Clock | None:
-    """The stepped clock that settings name."""
+    """Returns the stepped clock of the settings, None without one."""
     if settings.clock_url is None:
         return None
     return SteppedClock(SteppedTime(settings.clock_url).fetch)
 
 
 def _credential(settings: Settings) -> AsyncTokenCredential | None:
-    """The app's identity, where anything in Azure needs it; it keeps real time whatever the clock says."""
+    """Returns the app's identity if a resource in Azure needs it; it uses real time regardless of the clock."""
     in_reach = settings.connection_string and not settings.telemetry_endpoint
     if in_reach and all(account.is_local for account in settings.accounts):
         return None
-    from azure.identity.aio import DefaultAzureCredential  # slow to load, and of no use on a laptop
+    from azure.identity.aio import DefaultAzureCredential  # slow to load, and not needed on a laptop
 
     return DefaultAzureCredential()
 

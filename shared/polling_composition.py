@@ -1,4 +1,4 @@
-"""Puts together what polls: of each account its rounds over jobs, pools and schedules, and its queued reads."""
+"""Builds the polling of each account: its rounds over jobs, pools and schedules, and its queued reads."""
 
 from shared.parts import Parts
 from shared.services.jobs.job_records import JobRecords
@@ -16,7 +16,7 @@ from shared.stores.batch.batch_schedules import BatchSchedules
 
 
 def polling_of(parts: Parts, records: JobRecords) -> Polling:
-    """The polls of all watched accounts."""
+    """Returns the polling of all watched accounts."""
     settings, clock, rounds, monitoring = parts.settings, parts.clock, parts.rounds, parts.monitoring
     task_poll = TaskPoll(
         parts.cache, records, parts.plans, overlap=settings.overlap, full_read_age=settings.full_read_age

@@ -1,6 +1,6 @@
-"""Services for the functions: opened once per process, by the first who asks, inside the running loop.
+"""The services for functions, opened once per process on first use, inside the running loop.
 
-Nothing is opened at import: an app with wrong or no settings loads, and says what is wrong when it is asked.
+Importing opens nothing: an app with wrong or missing settings loads, and reports the problems on request.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the functions call; `table_writes` tells how many writes of this process (to some tables) were answered."""
+    """The services that functions call; `table_writes` counts this process's completed writes to some or all tables."""
 
     polling: "Polling"
     queries: "Queries"
@@ -60,7 +60,7 @@ class Services:
 
 
 class Runtime:
-    """Settings now, services on first use. Libraries that are slow to import load then, too: starts stay cold-fast."""
+    """Settings now, services on first use. Slow imports happen then, too, to keep cold starts fast."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -68,7 +68,7 @@ class Runtime:
         self._opening: asyncio.Task[Services] | None = None
 
     async def services(self, *, patience: timedelta | None = None) -> Services:
-        """The services, opened by the first caller; opening goes on where one lost `patience`.
+        """Returns the services, opened by the first caller; opening continues after one caller's `patience` ends.
 
         Raises SettingsError, naming every problem, and StorageError.
         """
@@ -79,7 +79,7 @@ class Runtime:
         return self._services
 
     def _begun(self) -> "asyncio.Task[Services]":
-        from shared.composition import open_services  # before anybody's patience begins: it takes its time
+        from shared.composition import open_services  # slow, so before any caller's patience begins
 
         collect_rarely()
         self._opening = asyncio.create_task(open_services(self.settings), context=Context())
@@ -87,10 +87,10 @@ class Runtime:
         return self._opening
 
     def _ended(self, opening: "asyncio.Task[Services]") -> None:
-        """After a failure the next caller opens anew."""
+        """Allows the next caller to open the services again after a failure."""
         self._opening = None
         if not opening.cancelled():
-            opening.exception()  # whoever waited for it was told
+            opening.exception()  # marks it as retrieved; its callers received it
 
 
 async def _within(patience: timedelta | None, opening: "asyncio.Task[Services]") -> Services:

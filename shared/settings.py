@@ -1,7 +1,7 @@
-"""The app's settings: read once from the environment that `function_app` hands over, checked all at once.
+"""The app's settings: read once from the environment that `function_app` passes in, and all checked together.
 
-An app with wrong settings still loads: `Settings.problems` names what is wrong, `health` serves it, and everything
-that needs the settings refuses with the same words. `Settings.warnings` names what works and is to be mended.
+An app with wrong settings still loads. `Settings.problems` names the errors, `health` serves them, and everything that
+needs the settings fails with the same sentences. `Settings.warnings` names settings that work and should be corrected.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ _TELEMETRY_PATH = "accounts/{account}/pools/{pool}/nodes/{node}/**/*"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """See docs/settings in README for what each means; durations are timedeltas.
+    """The settings, which README describes; durations are timedeltas.
 
-    `is_local` is True only where the host says that it is one for development, as `func start` and the local host do.
+    `is_local` is True only where the host declares itself a development host, as `func start` and the local host do.
     """
 
     accounts: tuple[Account, ...]
@@ -60,7 +60,7 @@ class Settings:
 
     @property
     def poll_queue(self) -> str:
-        """The queue of polls on demand; like the tables it bears the prefix, so that two apps can share storage."""
+        """The queue of polls on demand; like the tables it has the prefix, so that two apps can share storage."""
         return f"{self.table_prefix.lower()}-batchscope-polls".lstrip("-")
 
     @property
@@ -70,17 +70,17 @@ class Settings:
 
     @property
     def takes_in(self) -> bool:
-        """Whether there is storage that nodes and Batch write to."""
+        """True where storage that nodes and Batch write to is configured."""
         return bool(self.telemetry_string or self.telemetry_endpoint)
 
     def require(self) -> None:
-        """Raises SettingsError, naming every problem, unless all is well."""
+        """Raises SettingsError, naming every problem, if there are any."""
         if self.problems:
             raise SettingsError(self.problems)
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Settings with defaults filled in; never raises, see `Settings.problems`."""
+    """Returns the settings with defaults filled in; never raises, see `Settings.problems`."""
     read = SettingsReader(environment)
     second, minute, hour, day = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
     accounts = read.accounts()

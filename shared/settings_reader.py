@@ -1,6 +1,6 @@
-"""How single settings are read from the environment: each by what it may be, with a sentence where it isn't.
+"""Reads and checks single settings from the environment; an invalid one gives a sentence.
 
-What settings there are, and what they mean, is in `settings`.
+`settings` has the list of settings and their meaning.
 """
 
 import re
@@ -31,7 +31,7 @@ _NO_STRING = (
 
 @dataclass(frozen=True, slots=True)
 class StoragePlace:
-    """A storage account by connection string or by the endpoint of one of its services; neither where none is set."""
+    """A storage account by connection string or by the endpoint of one of its services; both None where unset."""
 
     connection_string: str | None
     endpoint: str | None
@@ -42,7 +42,7 @@ class StoragePlace:
 
 
 class SettingsReader:
-    """Reads one setting after another and remembers every problem instead of stopping at the first."""
+    """Reads settings one by one, and collects every problem instead of stopping at the first."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
@@ -64,7 +64,7 @@ class SettingsReader:
         return value * unit
 
     def history(self) -> HistoryRetention:
-        """How long counts over time are kept: quarter-hours at least as long as minutes, as some ranges need both."""
+        """Returns the retention of histories: quarter-hours at least as long as minutes, as some ranges need both."""
         day, known = timedelta(days=1), len(self.problems)
         retention = HistoryRetention(
             minutes=self.duration("HISTORY_MINUTE_DAYS", 7, day, low=1, high=365),
@@ -104,7 +104,7 @@ class SettingsReader:
         return roles
 
     def keys(self, accounts: tuple[Account, ...]) -> dict[str, str]:
-        """Keys by account name. No problem repeats what may be a key."""
+        """Returns keys by account name. No problem repeats text that may be a key."""
         keys: dict[str, str] = {}
         before = len(self.problems)
         local = {account.name for account in accounts if account.is_local}
@@ -129,7 +129,7 @@ class SettingsReader:
         return keys
 
     def storage(self) -> StoragePlace:
-        """The storage account of the host: the app's tables and queues."""
+        """Returns the host's storage account, with the app's tables and queues."""
         place = self._place(_STORAGE, "table", by_name=True)
         if not place.is_named:
             self.problems.append(
@@ -138,11 +138,11 @@ class SettingsReader:
         return place
 
     def telemetry_storage(self) -> StoragePlace:
-        """The storage account that nodes and Batch write to, if there is one."""
+        """Returns the storage account that nodes and Batch write to, if any."""
         return self._place(_TELEMETRY, "blob", by_name=False)
 
     def _place(self, name: str, service: str, *, by_name: bool) -> StoragePlace:
-        """Identity wins: hosts have added connection strings of their own to apps whose shared keys are off."""
+        """Returns a storage account. Identity wins: hosts add connection strings to apps with disabled shared keys."""
         string, endpoint = self.text(name), self.text(f"{name}__{service}ServiceUri")
         account = self.text(f"{name}__accountName") if by_name else ""
         if endpoint and not is_https(endpoint):
@@ -169,7 +169,7 @@ class SettingsReader:
         return default
 
     def telemetry_container(self) -> str:
-        """Another than that of Batch's logs, whose blobs would be taken for telemetry."""
+        """Returns a container other than that of Batch's logs, whose blobs would be read as telemetry."""
         name = self.container("TELEMETRY_CONTAINER", "telemetry")
         if name == (self.text("RESOURCE_LOG_CONTAINER") or RESOURCE_LOGS):
             self.problems.append(f"TELEMETRY_CONTAINER: '{name}' is the container of Batch's resource logs")
@@ -192,7 +192,7 @@ class SettingsReader:
         return url
 
     def schedule(self, name: str, default: str) -> str:
-        """Six fields of NCRONTAB; a wrong one would keep the whole app from starting, so it is left out and named."""
+        """Returns six fields of NCRONTAB, else the default: an invalid one would keep the whole app from starting."""
         text = self.text(name) or default
         if re.fullmatch(r"[\d*/,A-Za-z-]+( +[\d*/,A-Za-z-]+){5}", text):
             return text
@@ -200,7 +200,7 @@ class SettingsReader:
         return default
 
     def is_local(self) -> bool:
-        """Azure is never local, whatever else somebody sets there."""
+        """Returns whether the host is a development host. Azure is never local, regardless of other settings."""
         in_azure = self.text("WEBSITE_INSTANCE_ID") or self.text("WEBSITE_SITE_NAME")
         return self.text("AZURE_FUNCTIONS_ENVIRONMENT").lower() == "development" and not in_azure
 

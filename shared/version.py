@@ -1,3 +1,3 @@
-"""The app's version. OpenAPI shows it; a test keeps pyproject.toml equal."""
+"""The app's version, which OpenAPI shows; a test keeps pyproject.toml equal."""
 
 VERSION = "0.2.0"
