@@ -20,7 +20,7 @@ _EXAMPLE = "demo=Reader:Demo.Reader or demo=Operator:OBJECT-ID-OF-A-GROUP"
 
 
 def is_group(holder: str) -> bool:
-    """True for a group's object id. Other text is an app role: owners of groups can choose their names."""
+    """Returns whether this is a group's object id. Other text is an app role: group owners can choose names."""
     return bool(_GROUP.fullmatch(holder))
 
 
@@ -32,7 +32,7 @@ class Grant:
     operators: frozenset[str] = frozenset()
 
     def allows(self, role: Role, held: Collection[str]) -> bool:
-        """True where a holder of these app roles and groups has the role; operators are readers."""
+        """Returns whether a holder of these app roles and groups has the role; operators are readers."""
         allowed = self.operators if role == "Operator" else self.readers | self.operators
         return not allowed.isdisjoint(held)
 
@@ -58,12 +58,12 @@ class AccountRoles:
         return frozenset(name for name in accounts if self.own.get(name, self.others).allows(role, held))
 
     def knows(self, held: Collection[str]) -> bool:
-        """True where any of these app roles and groups occurs in this app's grants."""
+        """Returns whether any of these app roles and groups occurs in this app's grants."""
         grants = (EVERYBODY, self.others, *self.own.values())
         return any(grant.allows("Reader", held) for grant in grants)
 
     def allows_all(self, role: Role, held: Collection[str], accounts: Iterable[str]) -> bool:
-        """True where these app roles and groups give a role in all of `accounts` and in every account with an entry."""
+        """Returns whether these app roles and groups give a role in all `accounts` and each account with an entry."""
         grants = [self.own.get(name, self.others) for name in accounts] + list(self.own.values())
         return all(grant.allows(role, held) for grant in grants)
 

@@ -49,7 +49,7 @@ class Account:
 
 
 def is_loopback(url: str) -> bool:
-    """True where a URL points at this machine; False for an invalid URL."""
+    """Returns whether a URL points at this machine; an invalid URL doesn't."""
     try:
         return urlsplit(url).hostname in LOOPBACK
     except ValueError:
@@ -57,7 +57,7 @@ def is_loopback(url: str) -> bool:
 
 
 def is_account_name(text: str) -> bool:
-    """True for a valid name of a Batch account, in any case."""
+    """Returns whether this is a valid name of a Batch account, in any case."""
     return bool(_NAME.fullmatch(text.lower()))
 
 

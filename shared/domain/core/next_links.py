@@ -1,7 +1,7 @@
 """Detects a paged list whose next links form a cycle, and which would therefore never end.
 
-The method is Brent's: it remembers one link and replaces it each time the distance doubles. It finds a cycle after a
-few times its length at most, however long the list is.
+The method is Brent's: it remembers one link and replaces it each time the distance doubles. It finds a cycle within a
+few times the number of different pages, with constant memory.
 """
 
 

@@ -60,7 +60,7 @@ def parse_http_date(text: str) -> datetime:
 
 
 def http_date(text: str | None) -> datetime | None:
-    """Like `parse_http_date`, but returns None for a missing or invalid header."""
+    """Returns the time of a `Date` header like `parse_http_date`, but None for a missing or invalid one."""
     try:
         return parse_http_date(text) if text else None
     except (ValueError, TypeError):

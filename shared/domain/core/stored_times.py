@@ -10,15 +10,15 @@ _APART = timedelta(minutes=1)  # tolerance: clocks set by the same dates, less t
 
 
 def is_over(began: datetime, lasts: timedelta, now: datetime) -> bool:
-    """True when `lasts` has passed since `began`, or `began` lies in the future."""
+    """Returns whether `lasts` has passed since `began`, or `began` lies in the future."""
     return now >= began + lasts or _is_ahead(began, now)
 
 
 def is_until(until: datetime, most: timedelta, now: datetime) -> bool:
-    """True before `until`, unless it lies further ahead than `most`, the longest span that a host writes."""
+    """Returns whether `until` lies ahead, but no further than `most`, the longest span that a host writes."""
     return now < until and not _is_ahead(until - most, now)
 
 
 def _is_ahead(moment: datetime, now: datetime) -> bool:
-    """True where `moment` is later than any host with a correct clock can have written."""
+    """Returns whether `moment` is later than any host with a correct clock can have written."""
     return moment > now + _APART

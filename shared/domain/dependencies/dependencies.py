@@ -98,7 +98,7 @@ def wanted_keys(tasks: Iterable[WaitingTask]) -> dict[str, str]:
 
 
 def is_depended_on(key: str, tasks: Iterable[WaitingTask]) -> bool:
-    """True for a task in a range of one of these."""
+    """Returns whether a task is within a range of one of `tasks`."""
     if not _is_number(key):
         return False
     return any(first <= int(key) <= last for task in tasks for first, last in task.ranges)

@@ -30,7 +30,7 @@ class ExitConditions:
     default: str | None = None
 
     def failure_satisfies(self, exit_code: int | None, failure_code: str = "") -> bool:
-        """True where a failure with this exit code (None: none) and service code satisfies dependencies."""
+        """Returns whether a failure with this exit code (None: none) and service code satisfies dependencies."""
         return self._action(exit_code, failure_code) == _SATISFY
 
     def _action(self, exit_code: int | None, failure_code: str) -> str | None:

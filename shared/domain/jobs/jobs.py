@@ -43,7 +43,7 @@ class JobFacts:
         return schedule if separator else None
 
     def is_later_than(self, other: "JobFacts") -> bool:
-        """True where these facts are newer than `other` of the same id; the service sets both times compared."""
+        """Returns whether these facts are newer than `other` of the same id, by two times that the service sets."""
         ours, theirs = ((facts.creation_time, facts.state_transition_time) for facts in (self, other))
         return ours > theirs
 
@@ -120,7 +120,7 @@ class Job:
         return replace(self, picture=picture, dirty=False, ended=self.ended if is_same else self.samples)
 
     def begun(self, generation: str, at: datetime) -> "Job":
-        """Returns the job for use before the first row of a new generation; an unfinished generation retires."""
+        """Returns the job as stored before the first row of a new generation is written; an unfinished one retires."""
         retired = (*self.retired, Retired(self.building, at)) if self.building else self.retired
         return replace(self, building=generation, building_since=at, retired=retired)
 
@@ -150,11 +150,14 @@ class Job:
         return (*self.retired, *(Retired(generation, since) for generation in generations if generation))
 
     def is_final(self, as_of: datetime, overlap: timedelta) -> bool:
-        """True once a completed job's last changes, including late ones, must be visible to a read begun at `as_of`."""
+        """Returns whether all changes of a completed job, even late ones, are visible to a read begun at `as_of`."""
         return self.facts.state == COMPLETED and as_of >= self.facts.state_transition_time + overlap
 
     def may_be_sealed(self, overlap: timedelta) -> bool:
-        """True once a completed job was read for good and Get Task Counts agreed since, where it is validated."""
+        """Returns whether a completed job was read for good and Get Task Counts agreed since.
+
+        Above VALIDATED_TASKS tasks no agreement is needed.
+        """
         picture = self.picture
         if picture is None or not self.is_final(picture.as_of, overlap):
             return False

@@ -87,7 +87,10 @@ def _estimate(
     lived: int,
     lately: tuple[bool, bool],
 ) -> Estimate:
-    """`lately`: whether tasks completed in the current minute, which is in no window, and in the one before it."""
+    """Returns the estimate, or the reason for none.
+
+    `lately`: whether tasks completed in the current minute, which is in no window, and in the one before it.
+    """
     counts = job.picture.counts if job.picture else None
     remaining = counts.total - counts.completed if counts else 0
     reason = _standstill(job, verdict, remaining, went_on=any(lately))

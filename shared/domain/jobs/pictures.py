@@ -131,7 +131,7 @@ class Picture:
         return self.agreement.as_of if self.agreement.as_of and self.agreed_since_it_moved else self.as_of
 
     def is_settled(self, overlap: timedelta) -> bool:
-        """True where the counts agreed after no task had moved for longer than the service's own counts can lag.
+        """Returns whether the counts agreed, with no task moved for longer than the service's counts can lag.
 
         It is False with preparing tasks, because only a list distinguishes these from running ones.
         """
@@ -162,7 +162,7 @@ class Picture:
         return self.as_of - overlap
 
     def is_news(self, before: "Picture | None") -> bool:
-        """False where this is the picture `before` and only holds longer, so that a confirmation suffices."""
+        """Returns False where this is the picture `before` and only holds longer, so that a confirmation suffices."""
         if before is None:
             return True
         same = replace(self, as_of=before.as_of, source=before.source, agreement=before.agreement, read=before.read)

@@ -41,7 +41,7 @@ def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
 
 
 def may_be_replaced(picture: Picture, now: datetime) -> bool:
-    """True where a generation with unreadable leaves is old enough to be replaced.
+    """Returns whether a generation with unreadable leaves is old enough to be replaced.
 
     A young one may belong to a newer version, and both versions would then read all tasks in turns.
     """
@@ -49,7 +49,7 @@ def may_be_replaced(picture: Picture, now: datetime) -> bool:
 
 
 def may_be_begun_anew(job: Job, now: datetime | None) -> bool:
-    """The same for a generation that is being built and whose read plan is unreadable."""
+    """Returns the same for a generation that is being built, if its read plan is unreadable."""
     return now is not None and job.building_since is not None and now - job.building_since >= _TURN
 
 
@@ -64,12 +64,12 @@ def pages_of(tasks: int) -> int:
 
 
 def _helped(picture: Picture) -> bool:
-    """True where counts agreed since the last full read, so that a difference now is a new one."""
+    """Returns whether counts agreed since the last full read, so that a difference now is a new one."""
     return picture.agreement.at is not None and picture.agreement.at >= picture.full_read_at
 
 
 def _is_unconfirmed(picture: Picture) -> bool:
-    """True where tasks move too fast for Get Task Counts to agree, and were not listed for a while.
+    """Returns whether tasks move too fast for Get Task Counts to agree, and weren't listed for a while.
 
     If the last list of tasks brought no agreement either, the wait grows with the number of tasks.
     """

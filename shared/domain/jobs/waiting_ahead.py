@@ -24,7 +24,7 @@ def waiting_tasks(jobs: Iterable[Job]) -> WaitingTasks:
 
 
 def tasks_ahead(job: Job, waiting: WaitingTasks) -> int:
-    """Returns how many of these are ahead of a job's waiting tasks."""
+    """Returns how many of the `waiting` tasks are ahead of a job's own."""
     on_pool = waiting.get(key_of(job.facts.pool_id)) if job.facts.pool_id else None
     own = job.facts.priority or 0
     return sum(tasks for priority, tasks in on_pool.items() if priority > own) if on_pool else 0

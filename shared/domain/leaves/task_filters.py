@@ -77,7 +77,7 @@ class TaskFilter:
         return self.results == {FAILURE} or bool(self.failure_groups)
 
     def _may_have_failed(self, summary: bytes | None) -> bool:
-        """False where a summary has all causes of failures, and the filter matches none."""
+        """Returns False where a summary has all causes of failures, and the filter matches none."""
         if summary is None or not self._of_failures or not (self.failure_groups or self.exit_codes):
             return True
         known = remembered(summary)

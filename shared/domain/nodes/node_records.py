@@ -109,7 +109,7 @@ def followed(record: NodeRecord, before: Stamps, now: Stamps, *, known_as_of: in
 
 
 def was_missed(before: Stamps, now: Stamps) -> bool:
-    """True where the stamps show that a node was in another state between two observed ones."""
+    """Returns whether the stamps show that a node was in another state between two observed ones."""
     if before.state == now.state:
         return before.transition != now.transition
     is_next = before.state in _RISING or now.state == _STARTING or _booted_within(now)
@@ -121,12 +121,12 @@ def _rebooted(before: Stamps, now: Stamps) -> bool:
 
 
 def _booted_within(now: Stamps) -> bool:
-    """True where the last boot was within the present state, which leads to one: lists may show it late."""
+    """Returns whether the last boot was within the present state, which leads to one: lists may show it late."""
     return now.state in _DOWN and 0 < now.transition < now.booted
 
 
 def _was_to_boot(before: Stamps, now: Stamps) -> bool:
-    """True where the previous state leads to a boot, or the present one did; a starting node boots once."""
+    """Returns whether the previous state leads to a boot, or the present one did; a starting node boots once."""
     if _booted_within(now):
         return True
     if before.state in _RISING:

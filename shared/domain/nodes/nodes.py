@@ -173,7 +173,7 @@ def ordered(counted: Counter[tuple[str, bool]]) -> NodeCounts:
 
 
 def are_settled(counts: NodeCounts) -> bool:
-    """True where each node is idle or offline."""
+    """Returns whether each node is idle or offline."""
     return all(state in _SETTLED for state, _, _ in counts)
 
 

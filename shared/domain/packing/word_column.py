@@ -144,7 +144,7 @@ def _used(numbers: "array[int]", words: int) -> list[int]:
 
 
 def _all_under(numbers: "array[int]", limit: int) -> bool:
-    """True where all 32-bit numbers are at least 0 and below the limit; quick where that is at most 256."""
+    """Returns whether all 32-bit numbers are from 0 to below the limit, quickly where that is at most 256."""
     raw = numbers.tobytes()
     high = raw[1::4] + raw[2::4] + raw[3::4]
     if limit <= _BYTE and high.count(0) == len(high):

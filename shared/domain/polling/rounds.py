@@ -28,7 +28,7 @@ class Mark:
     message: datetime | None = None
 
     def is_known(self, now: datetime) -> bool:
-        """True while its message may still arrive: it is processed then, although another may have been sent."""
+        """Returns whether its message may still arrive: it is processed then, although another may have been sent."""
         return self.until + MESSAGE_LASTS > now
 
 
@@ -104,7 +104,7 @@ class Round:
         return until - now if until and is_until(until, LONGEST_WAIT, now) else None
 
     def is_due(self, now: datetime, interval: timedelta) -> bool:
-        """True when the account's interval has passed and no back-off remains."""
+        """Returns whether the account's interval has passed and no back-off remains."""
         began = self.whole_round_at
         return not self.wait(now) and (began is None or is_over(began, self._pause(interval), now))
 
@@ -127,7 +127,7 @@ class Round:
         return self.full_list_at is None or self.jobs_as_of is None or is_over(self.full_list_at, interval, now)
 
     def is_queued(self, key: str, now: datetime) -> bool:
-        """True while a message about the job is queued or being processed."""
+        """Returns whether a message about the job is queued or being processed."""
         most = ROUND_WAITS if key == WHOLE else MESSAGE_LASTS
         return key in self.queued and is_until(self.queued[key].until, most, now)
 

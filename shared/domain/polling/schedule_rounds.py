@@ -50,7 +50,7 @@ class ScheduleRound:
         return max(held[1], written) if held else written
 
     def is_overtaken(self, schedule: Schedule) -> bool:
-        """True where a poll with an older list overwrote a version that another poll had confirmed meanwhile."""
+        """Returns whether a poll with an older list overwrote a version that another poll had confirmed meanwhile."""
         written = schedule.written_as_of or schedule.seen_at
         held = self._held(schedule.key)
         return held is not None and held[1] > written and held[0] != schedule.version
@@ -88,7 +88,7 @@ class ScheduleRound:
 
 
 def look_is_due(last: ScheduleRound | None, schedules: Collection[Schedule], now: datetime, *, idle: timedelta) -> bool:
-    """True for each round where a schedule may change or the last poll failed; else when `idle` has passed."""
+    """Returns True where a schedule may change or the last poll failed; else whether `idle` has passed."""
     if last is None or last.problem or any(schedule.is_live for schedule in schedules):
         return True
     return is_over(last.started_at, idle, now)

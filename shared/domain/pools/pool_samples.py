@@ -39,8 +39,8 @@ class PoolNumbers(NamedTuple):
 class PoolSample(NamedTuple):
     """Numbers that one round found and later ones confirmed; times are milliseconds since 1970.
 
-    `at` is the T0 of the round that found them, `through` that of the last one that confirmed them, `exact` the
-    certainty of the former.
+    `at` is the T0 of the round that found them, `through` that of the last one that confirmed them. `exact` where the
+    first round had no doubt about them.
     """
 
     at: int
@@ -57,7 +57,7 @@ class PoolSample(NamedTuple):
         return self._replace(through=max(self.through, to_milliseconds(as_of)))
 
     def goes_on(self, later: "PoolSample", *, rested: bool) -> bool:
-        """True where a later sample only extends this one: it is equal, and not much later, or the pool `rested`.
+        """Returns whether a later sample only extends this one: it is equal, and near, or the pool `rested`.
 
         A pool rested where neither its facts nor any node changed, as numbers alone may change and change back.
         """

@@ -270,7 +270,7 @@ class Pool:
         return PoolConfirmation(self.version, picture.as_of, picture.full_read_at, picture.source)
 
     def wants_all_nodes(self, now: datetime, interval: timedelta) -> bool:
-        """True where a list of changed states isn't enough: more may change, or the last full list is old."""
+        """Returns whether a list of changed states isn't enough: more may change, or the last full list is old."""
         picture = self.picture
         return picture is None or not picture.summary.is_settled or now - picture.full_read_at >= interval
 

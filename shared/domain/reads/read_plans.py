@@ -28,11 +28,11 @@ class ReadPlan:
     etag: str | None = None
 
     def has_stalled(self, now: datetime | None) -> bool:
-        """True where no page was received for so long that the next links may have expired."""
+        """Returns whether no page was received for so long that the next links may have expired."""
         return now is not None and now - (self.newest or self.as_of) >= _LINKS_LAST
 
     def leads(self, as_of: datetime) -> bool:
-        """True where it lists changes that counts as of then lack; False once a poll was faster, or for all tasks."""
+        """Returns whether it lists changes that counts as of then lack; False if it lists all tasks."""
         return self.since is not None and self.as_of > as_of
 
     def catching_up(self, overlap: timedelta) -> "ReadPlan":

@@ -112,7 +112,7 @@ def _whole(time: timedelta, interval: timedelta) -> int:
 
 
 def _may_begin(schedule: Schedule, told: LastCount, made: Mapping[int, datetime], due: datetime) -> bool:
-    """True where the last run due has no job and isn't lost."""
+    """Returns whether the last run due has no job and isn't lost."""
     text = schedule.facts.recurrence.start_window
     window = duration_of(text)
     if text and window is None:
@@ -123,7 +123,7 @@ def _may_begin(schedule: Schedule, told: LastCount, made: Mapping[int, datetime]
 
 
 def _next_was_due(baseline: Baseline, made: Mapping[int, datetime], number: int) -> bool:
-    """True where the first counted job was for a run due before the baseline."""
+    """Returns whether the first counted job was for a run due before the baseline."""
     if baseline.next_was_due is not None:
         return baseline.next_was_due
     return _at(made, number) < baseline.since

@@ -75,7 +75,7 @@ class ScheduleFacts:
         return self.previous_state is None and self.last_modified == self.creation_time
 
     def is_undisturbed_since(self, before: "ScheduleFacts") -> bool:
-        """True where the schedule wasn't changed, disabled or enabled since `before`."""
+        """Returns whether the schedule was neither changed, disabled nor enabled since `before`."""
         stamps = [(facts.last_modified, facts.state_transition_time, facts.recurrence) for facts in (self, before)]
         return stamps[0] == stamps[1]
 
@@ -157,7 +157,7 @@ class Schedule:
         return f"{self.facts.id}:job-{baseline.made + 1}"
 
     def seen(self, facts: ScheduleFacts, at: datetime, before: datetime) -> "Schedule":
-        """Returns the schedule after a list dated `at` showed it; these facts were last known to hold at `before`.
+        """Returns the schedule after a list dated `at` showed it; the stored facts were last known to hold at `before`.
 
         Another creation time means another schedule under the same id.
         """

@@ -82,7 +82,7 @@ def counts_of(states: bytes | bytearray, results: bytes | bytearray) -> TaskCoun
 
 
 def lies_between(service: TaskCounts, before: TaskCounts, after: TaskCounts) -> bool:
-    """True where every one-way count of `service` lies between those of two reads around it.
+    """Returns whether every one-way count of `service` lies between those of two reads around it.
 
     A one-way count only rises or only falls while tasks run.
     """
