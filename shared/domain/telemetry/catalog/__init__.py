@@ -1,4 +1,4 @@
-"""Which measurements are known, and the series, units and kinds that become of their fields.
+"""The catalog of known measurements: the series, units and kinds that their fields map to.
 
 Imports `records` and `redaction`.
 """

@@ -1,4 +1,4 @@
-"""All measurements that are known, what isn't for charts, and the unit and kind of every series there can be."""
+"""All known measurements, those without series, and the unit and kind of every possible series."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,25 +10,25 @@ from shared.domain.telemetry.catalog.catalog_system import SYSTEM
 from shared.domain.telemetry.catalog.series import Kind, Plugin
 
 PLUGINS: Mapping[str, Plugin] = {**SYSTEM, **HARDWARE, **CONTAINERS, **COLLECTD}
-"""By measurement; of collectd by measurement and `type`."""
+"""Plugins by measurement; those of collectd by `measurement/type`."""
 TYPE = "type"
-"""The tag that says which values of its plugin a record of collectd has."""
+"""The tag that names the `type` of a collectd record, which selects the values of its plugin."""
 AGGREGATES = "agg."
-"""Begins the names of what a TES agent summed up itself: `agg.cpu` of `cpu`, with SUMMARIES behind its fields."""
+"""Prefix of measurements that a TES agent aggregated: `agg.cpu` for `cpu`, its field names suffixed as in SUMMARIES."""
 SUMMARIES = ("count", "min", "max", "mean")
 RECORDS = frozenset((
     "batch_agent_data", "batch_vm_info", "debug_instance_metadata_json", "docker_log", "exec.df", "exec.env",
     "exec.lsblk", "exec.mount", "filecount", "filestat", "imds_metadata", "linux_boot", "nvme_metadata",
     "nvidia_smi_process", "procstat_lookup", "tail", "task_env", "telegraf_config_continuous", "telegraf_config_once",
 ))  # fmt: skip
-"""Measurements that are known and have no series: facts of a node, lines of logs, whether others found anything, and
-what processes have of GPUs that isn't told."""
+"""Known measurements without series: facts of a node, log lines, checks whether other plugins found anything, and GPU
+use by process."""
 RECORD_FAMILIES = ("vm_cpuinfo", "vm_lscpu")
 
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """What holds for all series of a name: the unit as UCUM writes it, and how values add up."""
+    """The unit (UCUM) and kind that all series of one name share."""
 
     unit: str
     kind: Kind
@@ -40,11 +40,11 @@ INSTRUMENTS: Mapping[str, Instrument] = {
 
 
 def plugin_of(measurement: str, tags: Mapping[str, str]) -> Plugin | None:
-    """The plugin that a record is of; None where it isn't known."""
+    """Returns the plugin of a record, or None for an unknown measurement."""
     kind = tags.get(TYPE)
     return (PLUGINS.get(f"{measurement}/{kind}") if kind else None) or PLUGINS.get(measurement)
 
 
 def is_record(measurement: str) -> bool:
-    """Whether a measurement is known to have no series."""
+    """Returns whether a measurement is known to have no series."""
     return measurement in RECORDS or measurement.startswith(RECORD_FAMILIES)

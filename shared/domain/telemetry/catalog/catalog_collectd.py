@@ -1,10 +1,10 @@
-"""Measurements of collectd as its plugin write_influxdb_udp writes them, and what becomes of their fields.
+"""Field mappings for measurements that collectd's plugin write_influxdb_udp writes.
 
-There a measurement is a plugin of collectd, and the tag `type` says which of its sets of values it is, so they are
-named `plugin/type` here; the tag `type_instance` names a value (`used/value`). Fields and units: collectd's types.db,
-collectd.conf(5), and what collectd 5.12 was seen to send. A counter's reading is a whole number there: a fraction is a
-rate that collectd made of it (`StoreRates true`), which is no reading. Average times of operations, which it calls
-`disk_time`, and pages or bytes of swapping, which look alike, are left out.
+Such a measurement is named after a collectd plugin, and its tag `type` selects one of the plugin's sets of values. The
+catalog names both, as `plugin/type`; the tag `type_instance` names one value (`used/value`). Fields and units follow
+collectd's types.db, collectd.conf(5) and output observed from collectd 5.12. A reading of a counter is a whole number:
+a fraction is a rate that collectd computed (`StoreRates true`) and no reading. Omitted: average operation times, which
+collectd calls `disk_time`, and swap traffic, whose records look alike for pages and bytes.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from shared.domain.telemetry.catalog.series import Plugin, Rule, counter, gauge
 
 _PERCENT, _MILLI = 0.01, 0.001
-_JIFFY = 0.01  # second; what the kernel shows to programs on Linux
+_JIFFY = 0.01  # second; the unit in which Linux reports CPU time to programs
 _MODES = {
     "user": "user", "system": "system", "idle": "idle", "nice": "nice", "wait": "iowait", "interrupt": "interrupt",
     "softirq": "softirq", "steal": "steal",
@@ -26,12 +26,12 @@ _STATES = {
 }  # fmt: skip
 _WAYS = {"rx": "receive", "tx": "transmit"}
 _INTERFACE, _DEVICE = {"instance": "network.interface.name"}, {"instance": "system.device"}
-_FILESYSTEM = {"instance": "batchscope.filesystem.name"}  # a path with - in place of /, or a device: nobody can tell
+_FILESYSTEM = {"instance": "batchscope.filesystem.name"}  # a path with - in place of /, or a device: indistinguishable
 _CORE = {"instance": "cpu.logical_number"}
 
 
 def _named(fields: Mapping[str, Rule], tags: Mapping[str, str] | None = None) -> Plugin:
-    """Of values that `type_instance` names."""
+    """Returns a plugin whose values `type_instance` names."""
     rules = {f"{name}/value": rule for name, rule in fields.items()}
     return Plugin(rules, tags or {}, named_by="type_instance", counts_whole=True)
 

@@ -1,8 +1,8 @@
-"""Measurements of Telegraf's input plugin docker, and what becomes of their fields.
+"""Field mappings for measurements of Telegraf's input plugin docker.
 
-Fields and units: the plugin's documentation; times are nanoseconds, percentages of one core. A container's id is no
-attribute: its name says enough. What a container uses of `cpu-total`, or of all networks or devices (`total`) together,
-has no attribute for the part, as for the processors of a node.
+Fields and units follow the plugin's documentation: times are nanoseconds, percentages are of one core. A container's id
+is no attribute, as its name identifies it well enough. Totals over all cores (`cpu-total`), networks or devices
+(`total`) have no attribute for the part, like the totals of a node's processors.
 """
 
 from shared.domain.telemetry.catalog.series import Plugin, Rule, counter, gauge

@@ -1,11 +1,12 @@
-"""Measurements of Telegraf about GPUs, disks and InfiniBand, and what becomes of their fields.
+"""Field mappings for Telegraf's measurements of GPUs, disks and InfiniBand.
 
-Fields and units: Telegraf's input plugins nvidia_smi (memory in MiB, times in microseconds), amd_rocm_smi (memory in
-bytes), infiniband (the kernel's counters; data in words of four bytes), smart and smartctl, nvidia-smi's own names for
-what the plugin doesn't ask, and NVMe's health log (`nvme`: percentages, minutes, data in units of 512,000 bytes).
+Fields and units follow Telegraf's input plugins nvidia_smi (memory in MiB, times in microseconds), amd_rocm_smi (memory
+in bytes), infiniband (the kernel's counters; data in words of four bytes), smart and smartctl. Fields that nvidia_smi
+doesn't query have nvidia-smi's own names. `nvme` is NVMe's health log: percentages, minutes, and data in units of
+512,000 bytes.
 
-Of a GPU's memory errors those since the driver was loaded are taken, as others are no growth that a node saw. What its
-temperature is to AMD, `junction`, is the one by which it slows down.
+GPU memory errors are those since the driver was loaded: older ones aren't growth that the node saw. The temperature of
+an AMD GPU is `junction`, by which it throttles.
 """
 
 from shared.domain.telemetry.catalog.series import Plugin, Rule, counter, gauge

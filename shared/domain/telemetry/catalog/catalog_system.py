@@ -1,9 +1,10 @@
-"""Measurements of Telegraf about a machine and its processes, and what becomes of their fields.
+"""Field mappings for Telegraf's measurements of a machine and its processes.
 
-Fields and units: Telegraf's input plugins cpu, mem, swap, disk, diskio, net, netstat, system, processes, procstat,
-kernel, kernel_vmstat and pressure. Percentages become fractions, milliseconds seconds. What follows from other fields
-(`usage_active`, averages of averages) and what nobody watches is left out. Of a process's CPU Telegraf tells percent of
-one core, 800 of eight, where OpenTelemetry's `process.cpu.utilization` is a share of all: so its name isn't that.
+Fields and units follow Telegraf's input plugins cpu, mem, swap, disk, diskio, net, netstat, system, processes,
+procstat, kernel, kernel_vmstat and pressure. Percentages become fractions, milliseconds become seconds. Fields that
+follow from others (`usage_active`, averages of averages) and fields that nobody watches are left out. Telegraf reports
+a process's CPU in percent of one core (800 for eight), but OpenTelemetry's `process.cpu.utilization` is a share of all
+cores; hence the series has another name.
 """
 
 from shared.domain.telemetry.catalog.series import Plugin, Rule, counter, gauge
@@ -70,7 +71,7 @@ def _switches(kind: str) -> Rule:
 
 
 def _both_ways(fields: dict[str, tuple[str, str]]) -> dict[str, Rule]:
-    """Of fields' names with `{}` in the place of a direction."""
+    """Returns rules for both directions; `{}` in a field's name stands for the direction."""
     rules: dict[str, Rule] = {}
     for written, (name, unit) in fields.items():
         short = written.startswith(("err", "drop"))

@@ -1,7 +1,7 @@
-"""What becomes of the fields of a record: told once for all records with the same name, tags and fields.
+"""Field mappings: how a record's fields become series, computed once for all records with equal name, tags and fields.
 
-Attributes are the tags and keys that the catalog names, without secrets and of bounded length; all other tags are left
-out, so that a command line or a path in one makes no series.
+Attributes come only from the tags and keys that the catalog names. They contain no secrets and have bounded length. All
+other tags are dropped, so a command line or a path in a tag creates no series.
 """
 
 import re
@@ -16,16 +16,16 @@ from shared.domain.telemetry.catalog.series import Attributes, Kind, Plugin, Rul
 from shared.domain.telemetry.records.metrics import Metric
 
 SOURCE = ("batchscope.source", "aggregate")
-"""The attribute of series that an agent's own sums make, so that they don't count its samples twice."""
+"""The attribute that marks series from an agent's own aggregates, so that its samples aren't counted twice."""
 KEYED = frozenset(name for name, plugin in PLUGINS.items() if plugin.keys)
-"""Measurements of which fields tell series apart, too."""
+"""Measurements with fields whose values also distinguish series."""
 _LONGEST = 128  # characters of an attribute
 _READ = 1024
 _WORD = re.compile(r"[\w./\-]{0,16}")
 
 
 class Column(NamedTuple):
-    """A series, and the field that holds its values, by its place among a record's fields."""
+    """A series and the field that holds its values, by the field's position in a record."""
 
     place: int
     series: Series
@@ -33,7 +33,7 @@ class Column(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """An aggregate: the fields that hold its parts, the mean in the column's place."""
+    """An aggregate: `column` is the field with the mean, the others are positions of count, minimum and maximum."""
 
     column: Column
     count_at: int
@@ -43,9 +43,10 @@ class Summary(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """`unknown` is the name of a measurement that the catalog doesn't have, `unread` how many fields are of no use.
+    """How the fields of a record map to series.
 
-    `counters` are the ids of the series that are counters.
+    `unknown` is the name of a measurement that the catalog lacks, `unread` the number of fields without a series, and
+    `counters` the ids of the counter series.
     """
 
     columns: tuple[Column, ...] = ()
@@ -59,13 +60,13 @@ class Plan:
         object.__setattr__(self, "counters", counters)
 
     def without_counters(self) -> "Plan":
-        """That of the same records where their counters belong to no series, which aren't unread fields either."""
+        """Returns a plan without counter columns, which don't count as unread fields either."""
         columns = tuple(column for column in self.columns if column.rule.kind is not Kind.COUNTER)
         return replace(self, columns=columns)
 
 
 def plan_of(metric: Metric) -> Plan:
-    """The plan for a record, and for all that are like it (see `likeness`)."""
+    """Returns the plan for a record and for all records with the same `likeness`."""
     name = metric.name.removeprefix(AGGREGATES)
     plugin = plugin_of(name, metric.tags)
     if plugin is None:
@@ -78,7 +79,7 @@ def plan_of(metric: Metric) -> Plan:
 
 
 def likeness(metric: Metric) -> tuple[object, ...]:
-    """What a record has in common with others that have the same plan."""
+    """Returns a key that is equal for records with the same plan."""
     name, tags = metric.name, metric.tags
     if name in KEYED:
         keys = [metric.fields.get(key) for key in PLUGINS[name].keys]
@@ -97,7 +98,7 @@ def _columns(metric: Metric, plugin: Plugin, attributes: Mapping[str, str]) -> I
 
 
 def _aggregate_plan(metric: Metric, plugin: Plugin, attributes: Mapping[str, str]) -> Plan:
-    """A counter's largest reading is its last one; a gauge needs all four numbers."""
+    """Returns the plan for an aggregate: a counter's largest reading is its last, a gauge needs all four numbers."""
     places = {name: place for place, name in enumerate(metric.fields)}
     columns, summaries = [], []
     for name, rule in plugin.fields.items():
@@ -111,16 +112,17 @@ def _aggregate_plan(metric: Metric, plugin: Plugin, attributes: Mapping[str, str
 
 
 def _shown(text: str) -> str:
-    """A label without secrets; short words of letters can't be any."""
+    """Returns a label without secrets; short words of letters can't be secrets."""
     if _WORD.fullmatch(text):
         return text
     return redacted(text)[:_LONGEST] if len(text) <= _READ else "[too long]"
 
 
 def _told_apart(text: str) -> str:
-    """The same, and where it is cut a sign that tells it from others with the same begin: they are other series.
+    """Returns a label without secrets, with a hash suffix where it is truncated.
 
-    What is a secret is told by nothing: texts that differ in that alone are one.
+    Labels with the same beginning thus remain different series. Secrets don't count: texts that differ only in a secret
+    are the same label.
     """
     if len(text) > _READ or _WORD.fullmatch(text):
         return _shown(text)

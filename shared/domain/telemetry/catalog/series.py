@@ -1,7 +1,7 @@
-"""The one form that all sources' values take: series named as OpenTelemetry names them, with units of UCUM.
+"""The common form of all sources' values: series with OpenTelemetry names and UCUM units.
 
-Names are those of the semantic conventions for `system.*`, `process.*`, `container.*` and `hw.*`, or of the
-OpenTelemetry Collector's host and Docker metrics where these know more; what neither knows begins with `batchscope.`.
+Names follow the semantic conventions for `system.*`, `process.*`, `container.*` and `hw.*`, or the OpenTelemetry
+Collector's host and Docker metrics where these cover more. Names that neither defines begin with `batchscope.`.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 
 class Kind(StrEnum):
-    """How values add up: a gauge is measured, a counter only grows until it begins anew."""
+    """How values aggregate: a gauge is a measured value, a counter only grows until it resets."""
 
     GAUGE = "gauge"
     COUNTER = "counter"
@@ -22,9 +22,9 @@ type Attributes = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """One line of a chart: a name of INSTRUMENTS and attributes in the order of their names.
+    """One line of a chart: a name from INSTRUMENTS, and attributes sorted by name.
 
-    `id` is 16 hexadecimal digits that are the same wherever the series is met.
+    `id` is 16 hexadecimal digits, derived from name and attributes alone.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Series:
         object.__setattr__(self, "id", blake2b(text.encode(), digest_size=8).hexdigest())
 
     def __hash__(self) -> int:
-        return hash(self.id)  # which a text remembers
+        return hash(self.id)  # a str caches its hash
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Series) and (self.name, self.attributes) == (other.name, other.attributes)
@@ -44,7 +44,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a field becomes: `value * factor + offset` of a series."""
+    """How a field becomes a series: the value is `value * factor + offset`."""
 
     name: str
     unit: str
@@ -56,10 +56,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A measurement that is known: its fields by name, and the tags and fields (`keys`) that tell series apart.
+    """A known measurement: its fields by name, and the tags and fields (`keys`) that distinguish series.
 
-    `named_by` is a tag whose value decides about the fields, as `NAME/field`; `whole` is a tag and its value that
-    mean all parts together, and make no attribute. With `counts_whole` fractions are no readings of counters.
+    `named_by` is a tag whose value prefixes field names, as in `NAME/field`. `whole` is a tag and the value of it that
+    stands for all parts together and becomes no attribute. With `counts_whole`, a fraction is no reading of a counter.
     """
 
     fields: Mapping[str, Rule]
@@ -72,12 +72,12 @@ class Plugin:
 
 
 def gauge(name: str, unit: str, factor: float = 1, offset: float = 0, **attributes: str) -> Rule:
-    """Attributes are written with `_` in place of dots, and `__` in place of an underscore."""
+    """Returns a gauge's rule; attribute names have `_` in place of a dot and `__` in place of an underscore."""
     return Rule(name, unit, Kind.GAUGE, factor, offset, _named(attributes))
 
 
 def counter(name: str, unit: str, factor: float = 1, **attributes: str) -> Rule:
-    """As `gauge`."""
+    """Returns a counter's rule; attribute names are as in `gauge`."""
     return Rule(name, unit, Kind.COUNTER, factor, 0, _named(attributes))
 
 
