@@ -1,4 +1,4 @@
-"""Records as agents write them: their form, the precision of their times, and who their writer is.
+"""Records as agents write them: their form, the precision of their time stamps, and their writer's identity.
 
 Imports `core` and `redaction`.
 """

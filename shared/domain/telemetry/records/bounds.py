@@ -1,25 +1,25 @@
-"""The most that decoders take. What is larger is refused with a sentence, before memory is spent on it.
+"""Limits of the decoders: larger input is rejected with a sentence before memory is spent on it.
 
-A flush of Telegraf holds some thousand records, a third of a megabyte of JSON and some tens of kilobytes compressed.
+A Telegraf flush holds some thousand records: a third of a megabyte of JSON, some tens of kilobytes compressed.
 """
 
 MIB = 1 << 20
-MOST_STORED = 4 * MIB  # of a compressed unit: what an append block could hold before blobs had larger ones
-MOST_DECODED = 8 * MIB  # of a unit's text; it is read by parts, as short records take twenty times as much memory
-FREE_DECODED = MIB // 16  # that a unit may decode to whatever its own size
-MOST_RATIO = 250  # decoded to stored, beyond that; deflate alone could reach 1,032
+MOST_STORED = 4 * MIB  # of a compressed unit: the former limit of an append block
+MOST_DECODED = 8 * MIB  # of a unit's text, which is read in parts: short records take twenty times as much memory
+FREE_DECODED = MIB // 16  # decoded bytes that any unit may have, regardless of its own size
+MOST_RATIO = 250  # decoded to stored bytes, beyond FREE_DECODED; deflate alone could reach 1,032
 MOST_WINDOW_LOG = 25  # of a zstd frame, in bits: the encoders that agents use stay at or below 32 MiB
 MOST_BLOCKS = 4096  # of a zstd frame
-MOST_LINE = 4 * MIB  # also of a record of several lines, so that any fits into what a reader hands over
-MOST_STRING = 64 << 10  # bytes of a quoted string of line protocol, as InfluxDB has it
-MOST_MISTAKES = 100_000  # lines of a compressed unit, or records of one line; the rest of it is passed over then
-MOST_LISTED = 1000  # lines or records that make no sense; the others are counted
-MOST_PARTS = 400_000  # of a line of JSON in which something is wrong, by its commas
-MOST_TOLD = 2 * MIB  # of names and tags that are learnt at once, as to look for secrets in them takes long
-TOLD_A_RECORD = 16  # letters that a record takes as long as, besides its own
-MOST_SEARCHED = 32 * MIB  # looked at in vain, of what a reader hands over at once: then it takes what it has so far
-MOST_STREAMS = 64  # that seem to begin behind a damaged one of zlib
-MOST_TEXT = 32 * MIB  # of all units that are read at once, but for the last of them
-TEXT_A_LINE = 32  # bytes that a line takes as long as, besides its own
-WINDOW = MOST_STORED + MIB  # bytes that a reader hands over at once, of a blob that has them
-STEP = MIB // 4  # bytes of text that are read at once
+MOST_LINE = 4 * MIB  # also of a record of several lines, so that any fits into a reader's window
+MOST_STRING = 64 << 10  # bytes of a quoted string of line protocol: InfluxDB's limit
+MOST_MISTAKES = 100_000  # invalid lines of a compressed unit, or records of one line, after which the rest is skipped
+MOST_LISTED = 1000  # invalid lines or records; the others are only counted
+MOST_PARTS = 400_000  # of an invalid line of JSON, by its commas
+MOST_TOLD = 2 * MIB  # characters of uncached names and tags in one pass, as the search for secrets is slow
+TOLD_A_RECORD = 16  # overhead of an uncached record, in characters
+MOST_SEARCHED = 32 * MIB  # budget for failed decoding attempts in one window; then the steps found so far must do
+MOST_STREAMS = 64  # apparent streams that are tried after a damaged zlib stream
+MOST_TEXT = 32 * MIB  # of all units in one pass, except for the last
+TEXT_A_LINE = 32  # overhead of a line, in bytes
+WINDOW = MOST_STORED + MIB  # bytes that a reader passes per call, if the blob has as many
+STEP = MIB // 4  # bytes of text per step

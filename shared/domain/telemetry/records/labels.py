@@ -1,7 +1,7 @@
-"""What a blob's name tells of whose telemetry it holds, by a pattern that people configure.
+"""The identity of a blob's telemetry, extracted from the blob's name by a configurable pattern.
 
-`**/{job}/{task}/{attempt}/vm_perf_metrics.*`: `{name}` is a part of one folder's or file's name, `*` any part of one,
-`**` any number of folders, none included. Nothing is guessed from how deep a blob lies.
+`**/{job}/{task}/{attempt}/vm_perf_metrics.*`: `{name}` captures a part of one folder's or file's name, `*` matches any
+part of one, `**` any number of folders, including none. Nothing is inferred from a blob's depth.
 """
 
 import re
@@ -11,12 +11,12 @@ from dataclasses import dataclass, fields, replace
 from shared.domain.core.keys import key_of
 
 _PARTS = re.compile(r"\{([a-z]+)\}|(\*)|([^{}*]+)|(.)", re.DOTALL)
-_MOST_FOLDERS = 2  # of any depth, so that a long name is quickly told
+_MOST_FOLDERS = 2  # of any depth, so that long names match quickly
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whose telemetry it is; a part that isn't known is empty."""
+    """The pool, node, job, task and attempt that telemetry belongs to; unknown parts are empty."""
 
     pool: str = ""
     node: str = ""
@@ -25,11 +25,14 @@ class Identity:
     attempt: str = ""
 
     def over(self, other: "Identity") -> "Identity":
-        """This one, its gaps filled from another."""
+        """Returns this identity with its gaps filled from another."""
         return Identity(*(getattr(self, part) or getattr(other, part) for part in PARTS))
 
     def within(self, other: "Identity") -> "Identity":
-        """This one, its gaps filled from what it may be a part of: no task of another job, nor another's attempt."""
+        """Returns this identity with gaps filled from a containing one.
+
+        A task is only filled in for the same job, an attempt only for the same task.
+        """
         if _differ(self.job, other.job):
             other = replace(other, task="", attempt="")
         return self.over(replace(other, attempt="") if _differ(self.task, other.task) else other)
@@ -43,12 +46,12 @@ PARTS = tuple(part.name for part in fields(Identity))
 
 
 class PathPattern:
-    """A compiled pattern."""
+    """A compiled path pattern."""
 
     __slots__ = ("_pattern",)
 
     def __init__(self, text: str) -> None:
-        """Raises ValueError, with a sentence for a person, where it makes no sense."""
+        """Raises ValueError, with a sentence for a person, for an invalid pattern."""
         folders = text.split("/")
         if folders.count("**") > _MOST_FOLDERS:
             raise ValueError(f"the path pattern {text!r} has ** more than {_MOST_FOLDERS} times")
@@ -60,17 +63,17 @@ class PathPattern:
             ) from error
 
     def labels(self, path: str) -> Mapping[str, str]:
-        """The parts that a name gives; none where the pattern doesn't match it."""
+        """Returns the parts captured from a name; none where the pattern doesn't match it."""
         found = self._pattern.fullmatch(path)
         return found.groupdict() if found else {}
 
     def identity(self, path: str) -> Identity:
-        """The same of what says whose telemetry it is; other parts of a pattern are free."""
+        """Returns the captured parts that form an identity; a pattern may have other parts, too."""
         return Identity(**{name: part for name, part in self.labels(path).items() if name in PARTS})
 
 
 def _written(folder: str) -> str:
-    """A folder of the pattern as a regular expression. Raises ValueError."""
+    """Returns a folder of the pattern as a regular expression. Raises ValueError."""
     if folder == "**":
         return "(?:[^/]+/)*"
     if "**" in folder:

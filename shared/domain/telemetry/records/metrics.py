@@ -1,6 +1,6 @@
-"""What decoders give: records as the node's agent wrote them, and what makes no sense, with where and why.
+"""The decoders' output: records as a node's agent wrote them, and rejected bytes with position and reason.
 
-Reasons are sentences of ours and never quote what was read, which may hold secrets.
+Reasons are our own sentences; they never quote the input, which may contain secrets.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ type Value = bool | int | float | str
 
 
 class Metric(msgspec.Struct, rename={"time": "timestamp"}, gc=False):
-    """One record. `time` is in nanoseconds since 1970, None where none was written.
+    """One record; `time` is in nanoseconds since 1970, or None where the record has none.
 
-    A struct, so that JSON is read straight into it. It is never changed once a decoder has given it away, nor are tags
-    and fields, which records share.
+    It is a struct so that JSON is decoded straight into it. Decoded records never change; nor do their tags and fields,
+    which records share.
     """
 
     name: str
@@ -27,8 +27,8 @@ class Metric(msgspec.Struct, rename={"time": "timestamp"}, gc=False):
 class Rejected:
     """Bytes `start` to `end` of a blob that are no telemetry.
 
-    `position` counts from `start` where the bytes stand in the blob as they are, and within the decompressed text where
-    `compressed`; `end` equals `start` only where nothing can be read from there on.
+    `position` counts from `start`, or within the decompressed text where `compressed`. `end` equals `start` only where
+    nothing from there on can be read.
     """
 
     start: int
@@ -39,7 +39,7 @@ class Rejected:
 
 
 class TextError(ValueError):
-    """A line that can't be read: `position` within the text, and why. `open` where a closing quote is missing."""
+    """A line that can't be read: `position` within the text, and the reason; `is_open` for a missing closing quote."""
 
     def __init__(self, reason: str, position: int, *, is_open: bool = False) -> None:
         super().__init__(reason)

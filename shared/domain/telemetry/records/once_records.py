@@ -1,7 +1,7 @@
-"""What an agent tells once, at the start of its session: read for who and what the node is, after secrets are out.
+"""Startup records: those an agent sends once per session, which describe its node and identity.
 
-Environments, configurations and the platform's own metadata hold secrets. Only what `shown` lets through is looked at,
-and of the environment only variables of Batch that name things.
+Environments, configurations and platform metadata contain secrets. Only output of `shown` is read, and of the
+environment only the Batch variables that name something.
 """
 
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ from shared.domain.telemetry.records.metrics import Metric, Value
 
 ONCE_TAG, ONCE = "vm_monitor_collection", "once"
 SINGLE = frozenset(("imds_metadata", "batch_agent_data", "linux_boot", "batch_vm_info"))
-"""Records of which a session has one each."""
+"""Records that a session has one of each."""
 LISTS = frozenset(("exec.lsblk", "nvme_metadata"))
-"""Records of which a session has one for each name that they tell."""
+"""Records that a session has one of for each `name` they contain."""
 _ENVIRONMENT = frozenset(("exec.env", "task_env"))
 _SHOWN_VARIABLES = {
     "AZ_BATCH_POOL_ID": "pool", "AZ_BATCH_NODE_ID": "node", "AZ_BATCH_JOB_ID": "job", "AZ_BATCH_TASK_ID": "task",
@@ -30,7 +30,7 @@ _FIELDS = {
     ("batch_agent_data", "batch_vm_name"): "node", ("batch_agent_data", "batch_pool_name"): "pool",
     ("imds_metadata", "batch_pool_name"): "pool",
 }  # fmt: skip
-_LONGEST = 4096  # characters of a value; a longer one is left out, as a part of a secret has no looks
+_LONGEST = 4096  # characters of a value; longer ones are dropped: part of a secret can't be recognized
 _TOO_LONG = "[too long]"
 _LONGEST_SINGLE = 64
 _LONGEST_REMEMBERED = 256
@@ -42,12 +42,12 @@ def is_once(metric: Metric) -> bool:
 
 
 def is_of_batch(metric: Metric) -> bool:
-    """Whether a record is of the environment that Batch gives a task, which knows best whose it is."""
+    """Returns whether a record describes the environment of a Batch task, the most reliable source of identity."""
     return metric.name in _ENVIRONMENT
 
 
 def single_of(metric: Metric) -> str:
-    """What of a record that is `shown` a session has only once; empty where it may have several."""
+    """Returns the key of a `shown` record that a session has only once; empty if it may have several."""
     if metric.name in LISTS:
         return f"{metric.name}/{metric.fields.get('name', '')}"[:_LONGEST_SINGLE]
     if metric.name in _ENVIRONMENT:
@@ -57,7 +57,7 @@ def single_of(metric: Metric) -> str:
 
 
 def shown(metric: Metric) -> Metric:
-    """A record without what may be a secret: nothing of a variable that isn't known to be none, no keys, no tokens."""
+    """Returns a record without possible secrets: no values of unlisted variables, no keys, no tokens."""
     if metric.name in _ENVIRONMENT:
         return replace(metric, fields=_shown_variable(metric), tags={})
     fields = {name: _shown_value(name, value) for name, value in metric.fields.items() if _is_name(name)}
@@ -66,7 +66,7 @@ def shown(metric: Metric) -> Metric:
 
 
 def named(text: str) -> str:
-    """A name that a tag gives, which agents may have quoted; without NUL, which stands between names in keys."""
+    """Returns a name from a tag without the agent's quotes, and without NUL, which separates names in keys."""
     return _remembered_name(text) if len(text) <= _LONGEST_REMEMBERED else _named(text)
 
 
@@ -74,16 +74,16 @@ def _named(text: str) -> str:
     return str(_shown_value("", text.strip('"'))).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-_remembered_name = lru_cache(1024)(_named)  # a host, a job, some tasks: to look for secrets takes longer than all else
+_remembered_name = lru_cache(1024)(_named)  # a host, a job, some tasks: the search for secrets dominates the cost
 
 
 def identity_of_tags(tags: Mapping[str, str]) -> Identity:
-    """Whose records are that bear these tags."""
+    """Returns the identity that these tags give to their records."""
     return Identity(**{part: named(tags[tag]) for tag, part in _TAGS.items() if tags.get(tag)})
 
 
 def identity_of_record(metric: Metric) -> Identity:
-    """What a record that is `shown` tells of whose session it is."""
+    """Returns the identity that a `shown` record gives to its session."""
     if metric.name in _ENVIRONMENT:
         part = _SHOWN_VARIABLES.get(str(metric.fields.get("key", "")))
         return Identity(**{part: str(metric.fields["value"])}) if part else Identity()
@@ -101,12 +101,12 @@ def _shown_variable(metric: Metric) -> dict[str, Value]:
 
 
 def _is_name(text: str) -> bool:
-    """Whether it is no more than a name: what else is written there may be a secret itself."""
+    """Returns whether a text is only a name; anything beyond one may itself be a secret."""
     return len(text) <= _LONGEST and redacted(text) == text
 
 
 def _shown_value(name: str, value: Value) -> Value:
-    """A value without secrets; none of it where its name says that it is one."""
+    """Returns a value without secrets; the redaction mark where its name marks it as one."""
     if not isinstance(value, str):
         return value
     if MARK in redacted(f"{name}=x"):

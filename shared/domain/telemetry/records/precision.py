@@ -1,8 +1,8 @@
-"""Time stamps of telemetry come in seconds, milli-, micro- or nanoseconds, and don't say in which.
+"""Time stamps of telemetry, in seconds, milli-, micro- or nanoseconds that they don't name.
 
-So it is told from the number's size, which is right from 3 March 1973 to 2262, where 64 bits of nanoseconds end: a
-thousand times as much or as little would be no time of a node. That needs no setting, which couldn't be right for a
-container in which sources differ; other times, as published cases have them, are read where their precision is known.
+The precision follows from the number's size, which is correct from 3 March 1973 to 2262, the end of 64-bit nanoseconds:
+a factor of a thousand more or less would be an implausible time for a node. A setting couldn't be right for a container
+whose sources differ. Other times, as in published test cases, need a known precision.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _STEPS = ((10**11, NANOSECONDS["s"]), (10**14, NANOSECONDS["ms"]), (10**17, NANO
 
 
 class Precision:
-    """Turns written times into nanoseconds since 1970; `unit` is a key of NANOSECONDS where it is known."""
+    """A converter of written times to nanoseconds since 1970; `unit` is a key of NANOSECONDS, if known."""
 
     __slots__ = ("_factor", "as_written")
 
@@ -27,7 +27,7 @@ class Precision:
         self.as_written = (_STEPS[-1][0], _MOST) if not unit else (-_MOST, _MOST) if unit == "ns" else (0, 0)
 
     def nanoseconds(self, written: float) -> int:
-        """Raises ValueError where the time isn't within 64 bits of nanoseconds (the years 1677 to 2262)."""
+        """Returns nanoseconds. Raises ValueError where they exceed 64 bits (outside the years 1677 to 2262)."""
         factor = self._factor or _factor_of(abs(written))
         found = written * factor
         if not -_MOST <= found < _MOST:
@@ -35,7 +35,7 @@ class Precision:
         return round(found)
 
     def factor_between(self, written: int | None) -> tuple[int, range]:
-        """The factor of a written time, and which others have the same one."""
+        """Returns the factor of a written time, and the range of times that have the same factor."""
         found = self._factor or _factor_of(abs(written or 0))
         if self._factor:
             return found, range(-_MOST // found + 1, _MOST // found)
@@ -43,13 +43,13 @@ class Precision:
         return found, range(least, min((limit for limit, factor in _STEPS if factor == found), default=_MOST))
 
     def parsed(self, written: float | str) -> int:
-        """The same of a number, or of a text as of RFC 3339. Raises ValueError."""
+        """Returns nanoseconds for a number or an RFC 3339 text. Raises ValueError."""
         if isinstance(written, str):
             return nanoseconds_of(written)
         return self.nanoseconds(written)
 
     def at(self, written: int, position: int) -> int:
-        """The same of a number that stands at a position of a text. Raises TextError."""
+        """Returns nanoseconds for a number at a position of a text. Raises TextError."""
         try:
             return self.nanoseconds(written)
         except ValueError as error:
@@ -57,7 +57,7 @@ class Precision:
 
 
 def nanoseconds_of(text: str) -> int:
-    """Nanoseconds of an ISO 8601 time with up to nine digits; UTC where it names no zone. Raises ValueError."""
+    """Returns nanoseconds for an ISO 8601 time with up to nine decimals; UTC if it names no zone. Raises ValueError."""
     whole, mark, rest = text.partition(".")
     digits = rest[: len(rest) - len(rest.lstrip("0123456789"))] if mark else ""
     try:
