@@ -1,4 +1,4 @@
-"""Which series, minutes and task runs somebody asks for, out of what is stored.
+"""Queries of stored telemetry: the series, time ranges and task runs that a client asks for.
 
 Imports `rollups`, `catalog` and `records`.
 """

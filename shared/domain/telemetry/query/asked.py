@@ -1,4 +1,4 @@
-"""What a client asks of telemetry; a module of its own, as the edge needs no more than this when the app starts."""
+"""A client's telemetry query, in a module of its own because the HTTP layer needs no more at start-up."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """None is no bound and no choice; `name` and `attributes` are as people write them (see choices.choice_of)."""
+    """A query; None means no limit or filter. `name` and `attributes` are texts for choices.choice_of."""
 
     since: datetime | None = None
     until: datetime | None = None

@@ -1,4 +1,4 @@
-"""Which of a node's series are asked for: by their names, or the first parts of these, and by their attributes."""
+"""Selectors of a node's series: by name or leading parts of a name, and by attributes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +12,10 @@ from shared.errors import HistoryRangeError
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`names` are whole ones; of `attributes` an empty value stands for series that don't have it.
+    """A selector of series: `names` are complete names; an empty attribute value selects series without the attribute.
 
-    The processor's utilization may follow from that of its cores, or from their time: these are read for it.
+    CPU utilization may also be computed from that of the cores, or from their CPU time, so the selector reads these,
+    too.
     """
 
     names: tuple[str, ...]
@@ -22,16 +23,19 @@ class Choice:
 
     @property
     def to_read(self) -> tuple[str, ...]:
-        """The names of all series that tell what is asked for."""
+        """Returns the names of all series that the answer needs."""
         return (*self.names, TIME) if UTILIZATION in self.names and TIME not in self.names else self.names
 
     def of(self, rollups: Rollups) -> Rollups:
-        """Those of the series that are asked for."""
+        """Returns the selected series."""
         found = with_cpu_total(rollups) if UTILIZATION in self.names else rollups
         return {series: periods for series, periods in found.items() if series.name in self.names and self._has(series)}
 
     def part_of(self, column: Rollups) -> Rollups:
-        """What of a column of stored series `of` needs; of cores only what the whole lacks, if no core is asked for."""
+        """Returns the part of a stored column that `of` needs.
+
+        Where the selector excludes cores, these contribute only the periods that the total lacks.
+        """
         cores = self.attributes.get(CORE) != ""
         found: Rollups = {}
         for series, periods in column.items():
@@ -51,7 +55,7 @@ class Choice:
 
 
 def choice_of(name: str | None, attributes: str | None) -> Choice:
-    """As people write them: names with commas between them, None for all; NAME=VALUE with semicolons between them.
+    """Parses a selector: names separated by commas (None for all), attributes as NAME=VALUE separated by semicolons.
 
     Raises HistoryRangeError, a sentence.
     """
@@ -64,7 +68,7 @@ def choice_of(name: str | None, attributes: str | None) -> Choice:
 
 
 def names_of(name: str | None) -> tuple[str, ...]:
-    """Names of series that are `name` or begin with it and a dot; all, for None. Raises HistoryRangeError."""
+    """Returns series names that equal `name` or begin with it and a dot; all, for None. Raises HistoryRangeError."""
     found = tuple(known for known in INSTRUMENTS if name is None or known == name or known.startswith(f"{name}."))
     if not found:
         raise HistoryRangeError(f"No series is named '{name}', and no group of series.", target="name")

@@ -1,4 +1,4 @@
-"""Which minutes of a blob's samples are a task's: an agent goes on writing to its blob until the next task begins."""
+"""Clipping of a blob's samples to a task's run: an agent continues to write to its blob until the next task begins."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,9 +13,9 @@ _NANOSECONDS = 1_000_000
 def clipped(
     minutes: Mapping[Series, Mapping[int, Rollup]], *, start: datetime | None = None, end: datetime | None = None
 ) -> Rollups:
-    """The minutes since 1970 that share time with a task's run; None is no bound.
+    """Returns the minutes since 1970 that overlap a task's run; None is no bound.
 
-    Those in which it starts or ends are in whole: what was measured within them isn't told apart.
+    Minutes in which the run starts or ends are returned whole, as their samples can't be separated.
     """
     first = to_milliseconds(start) * _NANOSECONDS // MINUTE if start else None
     last = -(-to_milliseconds(end) * _NANOSECONDS // MINUTE) if end else None

@@ -1,8 +1,8 @@
-"""The whole processor's utilization, where an agent tells of its cores alone, or of the time that they spent.
+"""Total CPU utilization, computed where an agent reports only cores, or only the CPU time that they spent.
 
-collectd tells of cores in seconds by default, and Telegraf of cores alone with `totalcpu = false`. The whole is the
-mean of the cores that told something of a step, in each mode: a core that is off or late counts once it tells. Of its
-lowest and highest value only bounds are known, as those of cores may not have met.
+collectd reports seconds by core by default; Telegraf reports cores alone with `totalcpu = false`. The total is the
+mean, in each mode, of the cores with a value for the step: a core that is offline or late counts from its first value.
+Its minimum and maximum are only bounds, as those of the cores may not have coincided.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,21 +14,21 @@ from shared.domain.telemetry.rollups.rollups import Rollup, Rollups
 UTILIZATION, TIME = "system.cpu.utilization", "system.cpu.time"
 CORE = "cpu.logical_number"
 _MODE, _IDLE = "cpu.mode", "idle"
-_PARTS_OF_OTHERS = frozenset(("guest", "guest_nice"))  # which user and nice hold, too
+_PARTS_OF_OTHERS = frozenset(("guest", "guest_nice"))  # already included in user and nice
 
 type Periods = Mapping[int, Rollup]
 
 
 @dataclass(slots=True)
 class _Cores:
-    """Series that differ in their core alone: those of cores, and that of the whole, if it is told."""
+    """Series that differ only in their core, and the total of them, if it is reported."""
 
     whole: Periods = field(default_factory=dict)
     each: list[Periods] = field(default_factory=list)
 
 
 def with_cpu_total(rollups: Rollups) -> Rollups:
-    """The same, and the utilization of cores and of the whole in periods in which an agent didn't tell it."""
+    """Returns the rollups plus the utilization of cores and of the total in periods without a reported one."""
     found = dict(rollups)
     for series, periods in _shares(rollups).items():
         found[series] = {**periods, **rollups.get(series, {})}
@@ -43,7 +43,7 @@ def is_core(series: Series) -> bool:
 
 
 def without_core(series: Series) -> Series:
-    """The one that has the whole of what a series has of a core."""
+    """Returns the series of the total that a core's series belongs to."""
     return Series(series.name, _without(series.attributes, CORE))
 
 
@@ -67,7 +67,7 @@ def _means(cores: Sequence[Periods]) -> dict[int, Rollup]:
 
 
 def _mean(some: Sequence[Rollup]) -> Rollup:
-    """Of as many values as the core that told most."""
+    """Returns the cores' mean, with the count of the core that has most values."""
     count = max(one.count for one in some)
     return Rollup(
         count,
@@ -85,7 +85,7 @@ def _average(values: Iterable[float]) -> float:
 
 
 def _shares(rollups: Rollups) -> Rollups:
-    """The utilization by cores, or all together, that their time comes to: what a mode has of all modes' growth."""
+    """Returns utilization (by core, or total) computed from CPU time: each mode's share of the growth of all modes."""
     by_modes: dict[Attributes, Rollups] = {}
     for series, periods in rollups.items():
         if series.name == TIME and dict(series.attributes).get(_MODE) not in _PARTS_OF_OTHERS:
@@ -114,7 +114,7 @@ def _shared(periods: Periods, modes: Sequence[Periods]) -> dict[int, Rollup]:
 
 
 def _cores_of(spent: Sequence[Rollup]) -> int:
-    """How many seconds passed in one, by what modes together grew by last: as many as there are cores."""
+    """Returns the number of cores: the seconds by which all modes together last grew in one second."""
     return max(1, round(sum(one.last for one in spent)))
 
 

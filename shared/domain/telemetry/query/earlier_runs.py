@@ -1,8 +1,8 @@
-"""Runs of a task before its latest, as Batch's events tell of them: Batch itself tells of the latest one only.
+"""Earlier runs of a task, from Batch's events: Batch itself reports only the latest run.
 
-An event of an end bears both times of its run. A run that failed and is tried again has none: of it there is the event
-of its start, and that the next one began later. Events may be missing, so there may be more runs than these; and there
-may be more than Batch counts, which counts none that ended as its node was preempted or lost, and no internal retries.
+An end event contains both times of its run. A run that failed and is retried has none: only its start event, and the
+later start of the next run, show it. Events may be missing, so there may be more runs than these. There may also be
+more than Batch counts: it excludes runs that ended when their node was preempted or lost, and internal retries.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,15 +15,16 @@ from shared.domain.events.internal_retries import START, internal_retries
 from shared.domain.telemetry.query.task_runs import TaskRun
 
 STARTED_WITHIN = timedelta(minutes=10)
-"""Of when a run was scheduled to a node, which an event of a start tells."""
-_SAME = timedelta(seconds=1)  # times of one run, as Batch and its events write them
+"""The latest start of a run after its scheduling time, which its start event contains."""
+_SAME = timedelta(seconds=1)  # tolerance between the times of one run in Batch and in its events
 _ENDS = ("TaskCompleteEvent", "TaskFailEvent", "TaskRequeueEvent")
 
 
 def earlier_runs(events: Iterable[BatchEvent], latest: TaskRun) -> Sequence[TaskRun]:
-    """Those of a task's events, the latest first. One of which only the start is known lasts until the next begins.
+    """Returns a task's earlier runs, latest first; a run without an end event lasts until the next begins.
 
-    Where Batch counts none, a start on the latest run's node is that run's own, which may have been long in coming.
+    Where Batch counts no earlier runs, a start on the latest run's node belongs to that run, which may have started
+    late.
     """
     events = list(events)
     retried = {event.id for event in internal_retries(events).values()}
@@ -59,7 +60,7 @@ def _time(event: BatchEvent, name: str) -> datetime | None:
 
 
 def _is_own(one: TaskRun, other: TaskRun) -> bool:
-    """Whether a start may be another run's, which is on its node; one that was retried is a run of its own."""
+    """Returns whether a start event may belong to a run on its node; an internally retried start is a separate run."""
     return not one.is_retried_internally and (key_of(one.pool), key_of(one.node)) == (
         key_of(other.pool),
         key_of(other.node),

@@ -1,6 +1,6 @@
-"""Minutes and hours of a node side by side: which of them an answer shows where both are stored.
+"""Stored minutes and hours of a node, and the choice between them for hours that have both.
 
-A roll-up that is under way, or a blob that was read later than others, leaves both of one hour.
+Both exist for one hour while a rollup to hours is in progress, or where a blob was read later than others.
 """
 
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollups, ho
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is stored of a node: minutes since 1970, and hours since 1970 where these are all that is left.
+    """A node's stored rollups: by minute since 1970, and by hour since 1970 where minutes are no longer kept.
 
-    An hour of which any part is in hours is hourly for all series, whatever minutes are stored of it.
+    An hour with any hourly rollup is hourly for all series, whichever minutes of it are stored.
     """
 
     minutes: Rollups
@@ -24,17 +24,17 @@ class Measured:
 
     @property
     def is_hourly(self) -> bool:
-        """Whether it is nothing but hours."""
+        """Returns whether only hours are stored."""
         return bool(self.hours) and not any(self.fine.values())
 
     def add(self, other: "Measured") -> None:
-        """Adds what is stored in another place."""
+        """Adds the rollups of another partition."""
         merge(self.minutes, other.minutes)
         merge(self.hours, other.hours)
 
     @property
     def fine(self) -> Rollups:
-        """Minutes of hours that aren't hourly."""
+        """Returns the minutes of hours that aren't hourly."""
         hourly = self.hourly
         return {
             series: {minute: one for minute, one in minutes.items() if minute // MINUTES_AN_HOUR not in hourly}
@@ -43,7 +43,7 @@ class Measured:
 
     @property
     def coarse(self) -> Rollups:
-        """The hours that are hourly, with their minutes."""
+        """Returns the hourly hours, merged with their minutes."""
         hourly = self.hourly
         rest = {
             series: {minute: one for minute, one in minutes.items() if minute // MINUTES_AN_HOUR in hourly}

@@ -1,4 +1,4 @@
-"""Which part of a node's telemetry is asked for: whole steps of minutes, or of hours where no minutes are kept."""
+"""Time ranges of telemetry queries: whole steps of minutes, or of hours where no minutes are kept."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollup, Rol
 from shared.errors import HistoryRangeError
 
 MOST_POINTS = 5_000
-_POINTS = 500  # at most, where nobody says how long a step is
+_POINTS = 500  # at most, for a query without a step
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
 _FIRST = datetime.min.replace(tzinfo=UTC)
@@ -24,7 +24,7 @@ _LADDER = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)  # minutes
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Steps of `minutes` each, which begin at whole multiples of it since 1970 and share time with since to until."""
+    """Steps of `minutes` each that overlap `since` to `until`, aligned to multiples of `minutes` since 1970."""
 
     since: datetime
     until: datetime
@@ -36,27 +36,27 @@ class Range:
 
     @property
     def hours(self) -> tuple[int, int]:
-        """The first and the last hour since 1970 that matter; the last is before the first where none does."""
+        """Returns the first and last overlapping hour since 1970; the last precedes the first in an empty range."""
         first, last = to_milliseconds(self.since), to_milliseconds(self.until) - 1
         return first // _MILLISECONDS // MINUTES_AN_HOUR, last // _MILLISECONDS // MINUTES_AN_HOUR
 
     @property
     def fold(self) -> int:
-        """How many minutes of an hour may be added up without one of them getting into another step."""
+        """Returns how many minutes of an hour may be merged without crossing a step."""
         return gcd(self.minutes, MINUTES_AN_HOUR)
 
     def in_hours(self) -> "Range":
-        """The same, in steps of an hour at least."""
+        """Returns the range with steps of at least an hour."""
         return replace(self, minutes=max(self.minutes, MINUTES_AN_HOUR))
 
     def is_within(self, hour: int) -> bool:
-        """Whether an hour since 1970 shares time with the range."""
+        """Returns whether an hour since 1970 overlaps the range."""
         return self.since < self.until and self.hours[0] <= hour <= self.hours[1]
 
     def steps_of(self, measured: Measured) -> Rollups:
-        """As rollups of steps, by the minute since 1970 in which a step begins.
+        """Returns rollups of steps, by the minute since 1970 in which a step begins.
 
-        Hours are whole, and stand in the step in which they begin; so do minutes that belong to such an hour.
+        Hours are whole and count in the step in which they begin, as do minutes that belong to such an hour.
         """
         if self.since >= self.until:
             return {}
@@ -72,7 +72,7 @@ class Range:
         return found
 
     def hourly_parts(self, measured: Measured) -> list[tuple[datetime, datetime]]:
-        """From when to when hours are all there is, in their order; whole hours that share time with the range."""
+        """Returns intervals, in order, for which only hours exist: whole hours that overlap the range."""
         within = sorted(hour for hour in measured.hourly if self.is_within(hour))
         parts: list[tuple[int, int]] = []
         for hour in within:
@@ -89,9 +89,9 @@ class Range:
 def range_of(
     since: datetime | None, until: datetime | None, step: timedelta | None, *, now: datetime, retention: timedelta
 ) -> Range:
-    """The range that a client asks for; what it leaves open is the last hour in at most 500 points.
+    """Returns the queried range, by default the last hour in at most 500 points.
 
-    Where it begins before the retention does, so does the range. Raises HistoryRangeError, a sentence.
+    The range begins no earlier than the retention. Raises HistoryRangeError, a sentence.
     """
     until = min(until, now) if until else now
     since = since or until - min(_HOUR, until - _FIRST)
@@ -117,7 +117,7 @@ def range_of(
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A series for those who draw it: its unit as UCUM writes it, and its rollups by when their steps begin."""
+    """A series to draw: its unit (UCUM), and its rollups by the start of their step."""
 
     name: str
     attributes: Attributes
@@ -131,7 +131,7 @@ def _begin_of(hour: int) -> datetime:
 
 
 def line_of(series: Series, steps: Mapping[int, Rollup]) -> Line:
-    """A series and its steps, by the minute since 1970 in which each begins."""
+    """Returns a series with its steps, which are given by the minute since 1970 in which each begins."""
     points = [(from_milliseconds(minute * _MILLISECONDS), rollup) for minute, rollup in sorted(steps.items())]
     instrument = INSTRUMENTS[series.name]
     return Line(series.name, series.attributes, instrument.unit, instrument.kind is Kind.COUNTER, points)

@@ -1,6 +1,6 @@
-"""A task's time on a node: when it was, whose sessions tell of it, and what ran there besides.
+"""A task's run on a node: its interval, the sessions that name it, and other tasks' runs there.
 
-What a node measures is of all that runs on it. Nothing here divides it among tasks.
+A node's measurements cover everything that runs on it. Nothing here apportions them to tasks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ _INSTANT = timedelta(milliseconds=1)
 
 
 class Tie(StrEnum):
-    """How telemetry belongs to a task: its blob or its records name the task, or they are its node's."""
+    """How telemetry relates to a task: its blob or records name the task, or it is the node's."""
 
     TASK = "task"
     NODE = "node"
@@ -26,9 +26,9 @@ class Tie(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:
-    """A run; `end` is None while it runs. Batch counts so many `earlier` ones, and tells of the latest only.
+    """A run; `end` is None while it runs. `earlier` is Batch's count of earlier runs, whose details it doesn't report.
 
-    `is_retried_internally` where the service itself started the task once more.
+    `is_retried_internally` marks a run that the service itself restarted.
     """
 
     pool: str
@@ -39,21 +39,21 @@ class TaskRun:
     is_retried_internally: bool = False
 
     def clipped(self, since: datetime | None, until: datetime | None, now: datetime) -> tuple[datetime, datetime]:
-        """The part of it that is asked for; the end isn't after the begin where there is none."""
+        """Returns the requested part of the run; an end that isn't after the begin means that there is none."""
         begin, end = self.start, max(self.end or now, self.start + _INSTANT)
         return max(since, begin) if since else begin, min(until, end) if until else end
 
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """A time on a node (pool and node id), from `begin` to `end` in milliseconds since 1970."""
+    """An interval on a node (pool and node id), from `begin` to `end` in milliseconds since 1970."""
 
     node: tuple[str, str]
     begin: int
     end: int
 
     def shared_by(self, runs: Iterable[Run]) -> Sequence[Run]:
-        """Those that have a part in it."""
+        """Returns the runs that overlap the interval on the node."""
         return [
             run
             for run in runs
@@ -62,7 +62,7 @@ class Stay:
 
 
 def run_of(task: Task) -> TaskRun | None:
-    """None where it hasn't begun."""
+    """Returns the task's latest run, or None before its start."""
     if not task.start:
         return None
     end = None if task.state == RUNNING else from_milliseconds(max(task.start, task.end or task.transition))
@@ -70,7 +70,7 @@ def run_of(task: Task) -> TaskRun | None:
 
 
 def tie_of(whose: Identity, job: str, task: str) -> Tie | None:
-    """How a session of the task's node belongs to it; None where it names another task."""
+    """Returns how a session of the task's node relates to it; None where the session names another task."""
     if not whose.task:
         return Tie.NODE
     is_own = key_of(whose.task) == key_of(task) and (not whose.job or key_of(whose.job) == key_of(job))
@@ -78,5 +78,5 @@ def tie_of(whose: Identity, job: str, task: str) -> Tie | None:
 
 
 def attempts_of(identities: Iterable[Identity]) -> Sequence[str]:
-    """The attempts that are named, in the order of their names."""
+    """Returns the named attempts, sorted."""
     return sorted({whose.attempt for whose in identities if whose.attempt})
